@@ -1,0 +1,63 @@
+"""What a flow promises: its terminals, its slots, and what each state must collect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+DEFAULT_ESCALATIONS = frozenset({"escalated", "escalate"})
+
+
+class StateContract(msgspec.Struct, frozen=True):
+    """The segment of a state and the slots that it has to fill."""
+
+    segment: str | None = None
+    required_slots: list[str] = []
+
+
+class Contract(msgspec.Struct, frozen=True):
+    """A flow's contract; `None` says that the flow does not define this part.
+
+    Without `escalation_terminals` the names `escalated` and `escalate` are escalations;
+    an empty list says that the flow has none.
+    """
+
+    success_terminals: list[str] | None = None
+    escalation_terminals: list[str] | None = None
+    final_statuses: list[str] | None = None
+    required_slots: list[str] | None = None
+    completion_slots: list[str] | None = None
+    archetype: str | None = None
+    states: dict[str, StateContract] = {}
+
+    def escalations(self) -> frozenset[str]:
+        """Names of the states that hand the call to a human."""
+        if self.escalation_terminals is None:
+            return DEFAULT_ESCALATIONS
+        return frozenset(self.escalation_terminals)
+
+    def successes(self) -> frozenset[str]:
+        """Names of the states in which the flow has reached its goal."""
+        return frozenset(self.success_terminals or ())
+
+    def wanted_slots(self) -> frozenset[str]:
+        """Slots that the flow needs, whether required at large or for its completion."""
+        return frozenset(self.required_slots or ()) | frozenset(self.completion_slots or ())
+
+
+EMPTY_CONTRACT = Contract()
+
+
+def as_contract(value: Contract | Mapping[str, Any] | None) -> Contract | None:
+    """A contract from its JSON shape; a value that is one already passes through.
+
+    Raises `ValueError` where a part has the wrong type.
+    """
+    if value is None or isinstance(value, Contract):
+        return value
+    try:
+        return msgspec.convert(dict(value), Contract)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"contract: {error}") from error

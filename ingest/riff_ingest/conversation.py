@@ -1,0 +1,80 @@
+"""One call as every source delivers it and as a native transcript line spells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from riff_ingest.contract import Contract
+from riff_ingest.events import Event
+
+SCHEMA = "riff.flow-transcript/1"
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """What one side said; `t` in seconds since the call started, latency in milliseconds."""
+
+    role: str
+    text: str = ""
+    t: float | None = None
+    state: str | None = None
+    latency_ms: float | None = None
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """One call of a tool, by the agent or by the caller."""
+
+    name: str
+    t: float | None = None
+    arguments: Any = None
+    error: Any = None
+    by: str = "agent"
+
+
+class ReferenceStep(msgspec.Struct, frozen=True):
+    """A reference action of the task: was it called at all, did its arguments match (metrics.md 9)."""
+
+    name: str
+    by: str = "agent"
+    called: bool = False
+    matched: bool | None = None
+
+
+class Conversation(msgspec.Struct, kw_only=True):
+    """One call of one flow by one agent in one run; field meanings are in formats.md, section 1."""
+
+    conversation_id: str
+    flow: str
+    run_id: str | None = None
+    run_label: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    archetype: str | None = None
+    agent_model: str = "(unknown)"
+    persona: str | None = None
+    scenario: str | None = None
+    trial: int = 0
+    started_at: str | None = None
+    duration_s: float | None = None
+    completed: bool | None = None
+    stop_reason: str | None = None
+    final_state: str | None = None
+    final_status: str | None = None
+    errored: bool = False
+    error: str | None = None
+    errors: list[Any] | int = []
+    contract: Contract | None = None
+    slots: dict[str, Any] = {}
+    turns: list[Turn] = []
+    events: list[Event] = []
+    tool_calls: list[ToolCall] = []
+    expected_steps: list[ReferenceStep] = []
+    aspects: dict[str, float | None] = {}
+    state_aspects: list[dict[str, Any]] = []
+    origin: str = "observed"
+    defects: dict[str, int] = {}
+
+    def error_count(self) -> int:
+        """How many errors the call met."""
+        return self.errors if isinstance(self.errors, int) else len(self.errors)

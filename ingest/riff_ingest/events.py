@@ -1,0 +1,100 @@
+"""The five events of a call and the bus that carries them.
+
+An event is an immutable value. `t` is seconds since the call started, `None` where the
+source has no clock. The JSON form carries the kind in `type`; see metrics.md, section 1.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import msgspec
+
+
+class _Event(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=False, gc=False):
+    pass
+
+
+class StateEntered(_Event, frozen=True, tag="state_entered"):
+    """The machine enters a state; `segment` names its phase where the source knows it."""
+
+    state: str
+    t: float | None = None
+    segment: str | None = None
+
+
+class StateExited(_Event, frozen=True, tag="state_exited"):
+    """The machine leaves a state for another one."""
+
+    state: str
+    to_state: str | None = None
+    reason: str | None = None
+    t: float | None = None
+
+
+class TurnComplete(_Event, frozen=True, tag="turn_complete"):
+    """The agent finished one turn in the state entered last; latency in milliseconds."""
+
+    latency_ms: float | None = None
+    t: float | None = None
+
+
+class GuardEvaluated(_Event, frozen=True, tag="guard_evaluated"):
+    """A transition guard was evaluated; `error` is `None` unless it raised."""
+
+    guard: str
+    result: Any = None
+    error: Any = None
+    t: float | None = None
+
+
+class SlotFilled(_Event, frozen=True, tag="slot_filled"):
+    """A public slot was committed, tagged with the state that collected it."""
+
+    slot: str
+    value: Any = None
+    state: str | None = None
+    t: float | None = None
+
+
+Event: TypeAlias = StateEntered | StateExited | TurnComplete | GuardEvaluated | SlotFilled
+Subscriber: TypeAlias = Callable[[Event], None]
+ErrorReporter: TypeAlias = Callable[[Subscriber, Event, Exception], None]
+
+
+def report_to_stderr(subscriber: Subscriber, event: Event, error: Exception) -> None:
+    """Name a subscriber that failed, without the event's content (it holds callers' words)."""
+    name = getattr(subscriber, "__qualname__", type(subscriber).__name__)
+    print(f"event bus: {name} failed on {type(event).__name__}: {type(error).__name__}", file=sys.stderr)
+
+
+class EventBus:
+    """Carry the events of one call to its subscribers, in the order of their subscription.
+
+    A bus belongs to one call, so sessions cannot mix. A subscriber that raises is reported
+    and stops neither the call nor the subscribers after it.
+    """
+
+    def __init__(self, on_error: ErrorReporter = report_to_stderr) -> None:
+        self._subscribers: list[Subscriber] = []
+        self._on_error = on_error
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Add a subscriber; the returned function takes it off again."""
+        self._subscribers.append(subscriber)
+
+        def unsubscribe() -> None:
+            if subscriber in self._subscribers:
+                self._subscribers.remove(subscriber)
+
+        return unsubscribe
+
+    def emit(self, event: Event) -> None:
+        """Hand one event to every subscriber."""
+        for subscriber in tuple(self._subscribers):
+            try:
+                subscriber(event)
+            except Exception as error:
+                self._on_error(subscriber, event, error)

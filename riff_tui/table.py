@@ -1,0 +1,115 @@
+"""The one value that every screen and every dump shows.
+
+A view makes a `Table`, a sink prints it, the explorer walks it. Rows keep their unrounded
+record; columns say how it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+Better: TypeAlias = Literal["higher", "lower"]
+Kind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object"]
+Severity: TypeAlias = Literal["bad", "warn", "ok"]
+
+THIN = 5
+NOT_MEASURED = "·"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How one value of a row is found and shown.
+
+    `path` leads into the record (the key alone unless given, so a judge's mean can lie inside
+    the `humanness` object). `decimals` is the most that are shown; `trim` drops trailing zeros
+    down to one. `thin` marks the count that carries `~`. A column that is not `shown` is in the
+    data formats and can be chosen on the screen. `help` is one sentence for the glossary.
+    """
+
+    key: str
+    title: str
+    kind: Kind = "number"
+    unit: str = ""
+    better: Better | None = None
+    decimals: int = 1
+    trim: bool = False
+    strong: bool = False
+    thin: bool = False
+    shown: bool = True
+    path: tuple[str, ...] = ()
+    help: str = ""
+
+    def value(self, record: Mapping[str, Any]) -> Any:
+        """The unrounded value in a row's record, `None` where it is not measured."""
+        found: Any = record
+        for step in self.path or (self.key,):
+            if not isinstance(found, Mapping):
+                return None
+            found = found.get(step)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line: a stable id, the record that JSON prints, and how it differs from a plain line.
+
+    `display` overrides what a column shows. `severity` marks cells by column key; the key `""`
+    marks the row. `where` is the filter expression that leads from here to what lies below.
+    """
+
+    id: str
+    record: Mapping[str, Any]
+    display: Mapping[str, str] = field(default_factory=dict)
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    thin: bool = False
+    where: str = ""
+
+
+class Figure(Protocol):
+    """A drawing that stands above the rows: a graph, a histogram, lanes."""
+
+    def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
+        """The lines of the drawing, none wider than `width` cells; data in it is raw text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows that belong together under a heading, such as one list of the worklist.
+
+    A table with sections is printed as lists: `marker`, the row's `display["place"]`, then its
+    `display["summary"]`.
+    """
+
+    title: str
+    marker: str
+    row_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A view's answer, ready to be printed or walked.
+
+    `rows` may be any sequence, so that a long list can be a window over a query. `extras` are
+    further top-level keys of the JSON form. `notes` explain units and what was left out,
+    a sentence each; `hidden` counts the rows that a filter or a limit took away. `dump` is the
+    command that prints the same.
+    """
+
+    view: str
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    filter: str = ""
+    notes: Sequence[str] = ()
+    hidden: int = 0
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    figure: Figure | None = None
+    sections: Sequence[Section] = ()
+    dump: str = ""
+
+    def column(self, key: str) -> Column | None:
+        """The column of that key, if there is one."""
+        return next((column for column in self.columns if column.key == key), None)

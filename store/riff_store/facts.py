@@ -1,0 +1,134 @@
+"""What the writer takes: the scored facts of one call, of one judge's verdict, of one file.
+
+Names are plain text here; the writer turns them into keys. A value that was not measured is
+`None`, never 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class StateAspects:
+    """The metrics of one state in one conversation (metrics.md, section 2)."""
+
+    state: str
+    segment: str
+    progress: int
+    stall: int
+    escalation: int
+    revisit: int
+    dwell_turns: float
+    latency_p95_ms: float | None
+    guard_error: int
+    slot_fill_rate: float | None
+    to_states: dict[str, int]
+
+
+@dataclass(slots=True)
+class ExpectedStep:
+    """A reference action of the task: called at all, and with matching arguments or not (None: unknown)."""
+
+    state: str
+    by: str
+    called: bool
+    matched: bool | None
+
+
+@dataclass(slots=True)
+class ConversationFacts:
+    """One scored call, identified by (run, conversation).
+
+    `started_at` is microseconds since the epoch in UTC, `duration_s` seconds. `aspects` maps the
+    computed aspect to its value. `terminals` names the outcomes (state name → `success` or
+    `escalation`) among the states that this call touched. `transcript` is the compressed
+    document of turns and events, `None` where text is not kept.
+    """
+
+    run: str
+    conversation: str
+    flow: str
+    agent: str
+    line: int = 0
+    archetype: str | None = None
+    run_label: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    persona: str | None = None
+    scenario: str | None = None
+    trial: int = 0
+    started_at: int | None = None
+    duration_s: float | None = None
+    completed: bool | None = None
+    stop_reason: str | None = None
+    final_state: str | None = None
+    final_status: str | None = None
+    errored: bool = False
+    error: str | None = None
+    error_count: int = 0
+    defects: int = 0
+    origin: str = "observed"
+    aspects: dict[str, float | None] = field(default_factory=dict)
+    states: list[StateAspects] = field(default_factory=list)
+    terminals: dict[str, str] = field(default_factory=dict)
+    expected: list[ExpectedStep] = field(default_factory=list)
+    transcript: bytes | None = None
+
+
+@dataclass(slots=True)
+class JudgedScore:
+    """One verdict of one judge on one conversation; `score` None is unscored. `judged_at` as `started_at`."""
+
+    run: str
+    conversation: str
+    judge: str
+    score: float | None
+    judged_at: int | None
+    aspect: str = "humanness"
+    rationale: str | None = None
+    prompt_hash: str | None = None
+    model: str | None = None
+    line: int = 0
+
+
+@dataclass(slots=True)
+class DescribedState:
+    """A state that a flow file describes, visited or not; `outcome` is `success`, `escalation` or None."""
+
+    name: str
+    segment: str
+    outcome: str | None
+    required_slots: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class DescribedFlow:
+    """A flow as its file describes it, apart from any conversation."""
+
+    flow: str
+    archetype: str | None
+    states: list[DescribedState]
+    edges: list[tuple[str, str]]
+
+
+@dataclass(slots=True)
+class Skipped:
+    """Something that was not taken as it stood: `kind` is `skipped`, `mismatch`, `replaced` or `defect`."""
+
+    kind: str
+    line: int | None
+    reason: str
+    conversation: str | None = None
+
+
+@dataclass(slots=True)
+class SourceFile:
+    """A file as it was read: its identity decides whether a later ingest reads it again."""
+
+    path: str
+    kind: str
+    sha256: str
+    size: int
+    reader: int
+    with_text: bool = True

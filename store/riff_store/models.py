@@ -1,0 +1,366 @@
+"""The tables of the store.
+
+Text names live in dimension tables, facts hold integer keys. Models are not bound to a
+database: a query is executed on the `Store` that asks.
+"""
+
+from __future__ import annotations
+
+import peewee as pw
+
+SCHEMA_VERSION = 1
+
+
+class BaseModel(pw.Model):
+    class Meta:
+        legacy_table_names = False
+
+
+class Named(BaseModel):
+    id = pw.AutoField()
+    name = pw.TextField(unique=True)
+
+
+# dimensions
+
+
+class Flow(Named):
+    archetype = pw.TextField(null=True)
+
+
+class Agent(Named):
+    pass
+
+
+class Persona(Named):
+    pass
+
+
+class Scenario(Named):
+    pass
+
+
+class Segment(Named):
+    pass
+
+
+class Aspect(Named):
+    pass
+
+
+class Label(Named):
+    """Stop reasons, final states and final statuses."""
+
+
+class Run(Named):
+    label = pw.TextField(null=True)
+    commit = pw.TextField(null=True)
+    branch = pw.TextField(null=True)
+
+
+class Judge(BaseModel):
+    """A judge in one version of its prompt; computed scores belong to `(computed)`."""
+
+    id = pw.AutoField()
+    name = pw.TextField()
+    prompt_hash = pw.TextField(default="")
+
+    class Meta:
+        indexes = ((("name", "prompt_hash"), True),)
+
+
+class State(BaseModel):
+    """A state of a flow; `outcome` is `success` or `escalation` for terminals that end the work."""
+
+    id = pw.AutoField()
+    flow = pw.ForeignKeyField(Flow, index=False)
+    name = pw.TextField()
+    outcome = pw.TextField(null=True)
+
+    class Meta:
+        indexes = ((("flow", "name"), True),)
+
+
+# what was read
+
+
+class SourceFile(BaseModel):
+    id = pw.AutoField()
+    path = pw.TextField(unique=True)
+    kind = pw.TextField()
+    sha256 = pw.TextField()
+    size = pw.IntegerField()
+    reader = pw.IntegerField()
+    with_text = pw.BooleanField()
+    conversations = pw.IntegerField(default=0)
+    scores = pw.IntegerField(default=0)
+    skipped = pw.IntegerField(default=0)
+
+
+class SkippedInput(BaseModel):
+    id = pw.AutoField()
+    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
+    kind = pw.TextField()
+    line = pw.IntegerField(null=True)
+    reason = pw.TextField()
+    conversation = pw.TextField(null=True)
+
+
+# facts
+
+
+class Conversation(BaseModel):
+    """One call. `started_at` is microseconds since the epoch, `duration_s` seconds."""
+
+    id = pw.AutoField()
+    run = pw.ForeignKeyField(Run, index=False)
+    name = pw.TextField()
+    flow = pw.ForeignKeyField(Flow, index=False)
+    agent = pw.ForeignKeyField(Agent, index=False)
+    persona = pw.ForeignKeyField(Persona, null=True, index=False)
+    scenario = pw.ForeignKeyField(Scenario, null=True, index=False)
+    trial = pw.IntegerField()
+    started_at = pw.BigIntegerField(null=True)
+    duration_s = pw.DoubleField(null=True)
+    completed = pw.BooleanField(null=True)
+    stop_reason = pw.ForeignKeyField(Label, null=True, index=False)
+    final_state = pw.ForeignKeyField(Label, null=True, index=False)
+    final_status = pw.ForeignKeyField(Label, null=True, index=False)
+    errored = pw.BooleanField()
+    error = pw.TextField(null=True)
+    error_count = pw.IntegerField()
+    defects = pw.IntegerField()
+    origin = pw.TextField(null=True)  # null: observed
+    source_file = pw.ForeignKeyField(SourceFile)
+    line = pw.IntegerField()
+
+    class Meta:
+        indexes = ((("run", "name"), True), (("flow", "agent", "run"), False))
+
+
+class AspectScore(BaseModel):
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    aspect = pw.ForeignKeyField(Aspect, index=False)
+    judge = pw.ForeignKeyField(Judge, index=False)
+    value = pw.DoubleField(null=True)
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "aspect", "judge")
+        without_rowid = True
+
+
+class JudgedScore(BaseModel):
+    """Every verdict that was read; the latest of a judge is copied into `AspectScore`."""
+
+    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE", index=False)
+    line = pw.IntegerField()
+    run = pw.ForeignKeyField(Run, index=False)
+    conversation_name = pw.TextField()
+    judge = pw.ForeignKeyField(Judge, index=False)
+    aspect = pw.ForeignKeyField(Aspect, index=False)
+    score = pw.DoubleField(null=True)
+    judged_at = pw.BigIntegerField(null=True)
+    model = pw.TextField(null=True)
+    rationale = pw.TextField(null=True)
+
+    class Meta:
+        primary_key = pw.CompositeKey("source_file", "line")
+        without_rowid = True
+        indexes = ((("run", "conversation_name"), False),)
+
+
+class StateScore(BaseModel):
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    state = pw.ForeignKeyField(State, index=False)
+    segment = pw.ForeignKeyField(Segment, index=False)
+    progress = pw.IntegerField()
+    stall = pw.IntegerField()
+    escalation = pw.IntegerField()
+    revisit = pw.IntegerField()
+    dwell_turns = pw.DoubleField()
+    latency_p95_ms = pw.DoubleField(null=True)
+    guard_error = pw.IntegerField()
+    slot_fill_rate = pw.DoubleField(null=True)
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "state")
+        without_rowid = True
+
+
+class Transition(BaseModel):
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    from_state = pw.ForeignKeyField(State, index=False)
+    to_state = pw.ForeignKeyField(State, index=False)
+    n = pw.IntegerField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "from_state", "to_state")
+        without_rowid = True
+
+
+class ExpectedStep(BaseModel):
+    """A reference action of a call's task, in the order of the task."""
+
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    position = pw.IntegerField()
+    state = pw.ForeignKeyField(State, index=False)
+    by = pw.TextField()
+    called = pw.BooleanField()
+    matched = pw.BooleanField(null=True)
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "position")
+        without_rowid = True
+
+
+class Transcript(BaseModel):
+    """Turns and events of one call, compressed with zstd."""
+
+    conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
+    body = pw.BlobField()
+
+
+# what flow files say
+
+
+class DescribedState(BaseModel):
+    state = pw.ForeignKeyField(State, index=False)
+    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
+    segment = pw.ForeignKeyField(Segment, index=False)
+    required_slots = pw.TextField(default="[]")
+
+    class Meta:
+        primary_key = pw.CompositeKey("state", "source_file")
+        without_rowid = True
+
+
+class DescribedEdge(BaseModel):
+    from_state = pw.ForeignKeyField(State, index=False)
+    to_state = pw.ForeignKeyField(State, index=False)
+    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
+
+    class Meta:
+        primary_key = pw.CompositeKey("from_state", "to_state", "source_file")
+        without_rowid = True
+
+
+# rollups: sums of billionths, so that they are whole numbers and add up the same in any order
+
+
+class CallRollup(BaseModel):
+    """Calls of a cell: `n` that count, `excluded` that were errored."""
+
+    flow = pw.ForeignKeyField(Flow, index=False)
+    agent = pw.ForeignKeyField(Agent, index=False)
+    run = pw.ForeignKeyField(Run, index=False)
+    n = pw.IntegerField()
+    excluded = pw.IntegerField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "run")
+        without_rowid = True
+
+
+class _AspectSums(BaseModel):
+    flow = pw.ForeignKeyField(Flow, index=False)
+    agent = pw.ForeignKeyField(Agent, index=False)
+    aspect = pw.ForeignKeyField(Aspect, index=False)
+    judge = pw.ForeignKeyField(Judge, index=False)
+    n = pw.IntegerField()
+    total = pw.BigIntegerField()
+    squares = pw.DoubleField()
+    top = pw.IntegerField()
+    unscored = pw.IntegerField()
+
+
+class AspectRollup(_AspectSums):
+    """Sums of one aspect of a (flow, agent, run); `top` counts values of 10, `unscored` the nulls."""
+
+    run = pw.ForeignKeyField(Run, index=False)
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "run", "aspect", "judge")
+        without_rowid = True
+
+
+class AspectTotal(_AspectSums):
+    """The same over all runs."""
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "aspect", "judge")
+        without_rowid = True
+
+
+class _StateSums(BaseModel):
+    flow = pw.ForeignKeyField(Flow, index=False)
+    state = pw.ForeignKeyField(State, index=False)
+    agent = pw.ForeignKeyField(Agent, index=False)
+    segment = pw.ForeignKeyField(Segment, index=False)
+    n = pw.IntegerField()
+    progress = pw.IntegerField()
+    stall = pw.IntegerField()
+    escalation = pw.IntegerField()
+    revisit = pw.IntegerField()
+    revisit_squares = pw.DoubleField()
+    dwell = pw.BigIntegerField()
+    dwell_squares = pw.DoubleField()
+    latency_n = pw.IntegerField()
+    latency = pw.BigIntegerField()
+    latency_squares = pw.DoubleField()
+    guard_error = pw.IntegerField()
+    guard_error_squares = pw.DoubleField()
+    slot_n = pw.IntegerField()
+    slot = pw.BigIntegerField()
+    slot_squares = pw.DoubleField()
+
+
+class StateRollup(_StateSums):
+    """Sums of the state rows of a (flow, state, agent, run); latency in seconds."""
+
+    run = pw.ForeignKeyField(Run, index=False)
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "run", "state", "segment")
+        without_rowid = True
+
+
+class StateTotal(_StateSums):
+    """The same over all runs."""
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "state", "segment")
+        without_rowid = True
+
+
+class _TransitionSums(BaseModel):
+    flow = pw.ForeignKeyField(Flow, index=False)
+    from_state = pw.ForeignKeyField(State, index=False)
+    to_state = pw.ForeignKeyField(State, index=False)
+    agent = pw.ForeignKeyField(Agent, index=False)
+    n = pw.IntegerField()
+
+
+class TransitionRollup(_TransitionSums):
+    """Transitions of a (flow, agent, run)."""
+
+    run = pw.ForeignKeyField(Run, index=False)
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "run", "from_state", "to_state")
+        without_rowid = True
+
+
+class TransitionTotal(_TransitionSums):
+    """The same over all runs."""
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "from_state", "to_state")
+        without_rowid = True
+
+
+DIMENSIONS = (Flow, Agent, Persona, Scenario, Segment, Aspect, Label, Run, Judge, State)
+SOURCES = (SourceFile, SkippedInput)
+FACTS = (Conversation, AspectScore, JudgedScore, StateScore, Transition, ExpectedStep, Transcript)
+DESCRIBED = (DescribedState, DescribedEdge)
+ROLLUPS = (CallRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal)
+ALL = (*DIMENSIONS, *SOURCES, *FACTS, *DESCRIBED, *ROLLUPS)
