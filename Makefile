@@ -1,0 +1,70 @@
+# Every target sets up what it needs in .venv, and again only when pyproject.toml or constraints.txt changed.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --constraint constraints.txt
+PYTEST_ARGS ?= -n 2 -q
+
+.PHONY: help demo test check lint types walls bench format clean
+
+help:
+	@echo "make demo    simulate calls, ingest them and open the explorer (without a terminal: print the tables)"
+	@echo "make test    run the tests"
+	@echo "make check   run the linters, the type checker, the import walls and the tests"
+	@echo "make bench   measure against floors and peers, write benchmarks/RESULTS.md"
+	@echo "make format  put the code into its one format"
+	@echo "make clean   remove what the other targets made"
+
+demo: $(VENV)/.ready
+	@$(BIN)/riff-tui demo
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: lint types walls test
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/.ready
+	$(BIN)/mypy
+
+walls: $(VENV)/.ready
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.ready-bench
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+format: $(VENV)/.ready
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean:
+	rm -rf $(VENV) .bench demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/.ready: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing riff-tui and its tools into $(VENV) ..." >&2
+	@$(PIP_INSTALL) hatchling editables
+	@$(PIP_INSTALL) --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.ready-bench: $(VENV)/.ready
+	@echo "Installing what the benchmarks compare with ..." >&2
+	@$(PIP_INSTALL) --no-build-isolation --editable '.[dev,bench]'
+	@test -x .bench/peers/bin/python || $(BIN)/python -m venv .bench/peers
+	@.bench/peers/bin/python -m pip --disable-pip-version-check --no-input install --quiet --constraint constraints.txt sqlite-utils
+	@touch $@
+
+# The first of these Pythons that is new enough and can make environments; PYTHON=... names another one.
+PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python)
+
+$(BIN)/python:
+	@for python in $(PYTHONS); do \
+	  if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    exec $$python -m venv --clear $(VENV); \
+	  fi; \
+	done; \
+	echo "riff-tui needs Python 3.11 or newer with its venv module; none of these is one: $(PYTHONS)" >&2; \
+	echo "Install it (on Debian and Ubuntu: python3 and python3-venv), or name it: make PYTHON=/path/to/python3" >&2; \
+	exit 1

@@ -1,0 +1,42 @@
+"""What every test may rely on: no setting of the person who runs it gets in, and nothing of theirs is touched."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED_DATA = ROOT.parent / "shared" / "data"
+
+# Machines that run tests are busy at times, so how long an example takes proves nothing.
+settings.register_profile("riff-tui", max_examples=100, deadline=None, print_blob=True)
+settings.load_profile("riff-tui")
+
+_DISPLAY = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "SSH_CONNECTION", "TMUX")
+
+
+@pytest.fixture(autouse=True)
+def _own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Start each test without settings from the environment and with empty user directories."""
+    for name in [*_DISPLAY, *(name for name in os.environ if name.startswith("RIFF_TUI_"))]:
+        monkeypatch.delenv(name, raising=False)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    for name, folder in (
+        ("XDG_DATA_HOME", "data"),
+        ("XDG_CONFIG_HOME", "config"),
+        ("XDG_STATE_HOME", "state"),
+        ("XDG_CACHE_HOME", "cache"),
+    ):
+        monkeypatch.setenv(name, str(home / folder))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real recordings beside the project; a test that asks for it is skipped where it is missing."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("needs the recordings in ../shared/data")
+    return SHARED_DATA
