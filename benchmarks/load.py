@@ -1,0 +1,168 @@
+"""Calls for load: native transcript lines of about 7 kB, the same for the same seed, made quickly.
+
+The calls walk a small machine with detours, so that states are revisited, stall and escalate at
+rates that differ by flow and agent. Words come up as often as in a language (Zipf's law), so that
+texts do not compress better than what people say.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+FLOWS = 24
+AGENTS = ("gemini-2.5-flash", "qwen-flash", "gpt-4.1-mini", "llama-4-scout")
+PERSONAS = ("hurried", "chatty", "elderly", "hesitant", "hostile")
+RUNS = 20
+STATES = ("greet", "triage", "collect_name", "collect_date", "collect_details", "confirm_details", "book_visit")
+SLOTS = {"collect_name": ("name", "phone"), "collect_date": ("date",), "collect_details": ("address", "problem")}
+
+_START = datetime(2026, 3, 2, 2, 0, tzinfo=UTC)
+_SYLLABLES = [first + last for first in "bcdfghklmnprstvw" for last in "aeiou"]
+
+
+@dataclass(slots=True)
+class _Call:
+    turns: list[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    slots: dict[str, Any] = field(default_factory=dict)
+    t: float = 0.0
+    stopped: str = "terminal"
+    state: str = "greet"
+
+
+class Load:
+    """A stream of calls; the same seed gives the same calls, whatever was drawn from another stream."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._words = _vocabulary(random.Random(0))
+        self._weights = list(accumulate(1 / rank for rank in range(1, len(self._words) + 1)))
+        self._encoder = msgspec.json.Encoder()
+
+    def lines(self, conversations: int) -> Iterator[bytes]:
+        """The calls as lines of a transcript file, without line ends."""
+        for number in range(conversations):
+            yield self._encoder.encode(self._document(number))
+
+    def _document(self, number: int) -> dict[str, Any]:
+        flow, agent = number % FLOWS, number // FLOWS % len(AGENTS)
+        run = number * 7919 % RUNS
+        call = self._walk(skill=0.97 - 0.02 * (flow % 7) - 0.03 * agent)
+        started = _START + timedelta(days=run, seconds=number % 20_000)
+        errored = number % 97 == 50
+        completed = call.state == "booked" and not errored
+        return {
+            "schema": "riff.flow-transcript/1",
+            "conversation_id": f"c-{number:07d}",
+            "run_id": f"nightly-{run:02d}",
+            "commit": f"{(run + 1) * 2654435761 % 2**28:07x}",
+            "flow": f"flow_{flow:02d}",
+            "archetype": ("booking", "dispatch", "inquiry")[flow % 3],
+            "agent_model": AGENTS[agent],
+            "persona": PERSONAS[number % len(PERSONAS)],
+            "started_at": started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "duration_s": round(call.t, 2),
+            "completed": completed,
+            "stop_reason": "error" if errored else call.stopped,
+            "final_state": call.state,
+            "final_status": "confirmed" if completed else None,
+            "errored": errored,
+            "errors": [],
+            "contract": _CONTRACT,
+            "slots": call.slots,
+            "turns": call.turns,
+            "events": call.events,
+        }
+
+    def _walk(self, skill: float) -> _Call:
+        draw, call = self._random, _Call()
+        place = 0
+        for _ in range(14):
+            call.state = STATES[place]
+            target = self._visit(call, call.state, place, skill)
+            if target is None:
+                call.stopped = "max_turns"
+                return call
+            call.events.append({"type": "state_exited", "t": _s(call), "state": call.state, "to_state": target})
+            if target in ("booked", "escalated"):
+                call.events.append({"type": "state_entered", "t": _s(call), "state": target})
+                call.state = target
+                return call
+            place = STATES.index(target)
+        call.stopped = "loop" if draw.random() < 0.5 else "hangup"
+        return call
+
+    def _visit(self, call: _Call, state: str, place: int, skill: float) -> str | None:
+        """Play one visit and name the next state, `None` where the call ends here."""
+        draw = self._random
+        call.events.append({"type": "state_entered", "t": _s(call), "state": state})
+        for _ in range(1 + (draw.random() < 0.75) + (draw.random() < 0.3)):
+            self._exchange(call, state)
+        met = draw.random() < skill
+        guard = {"type": "guard_evaluated", "t": _s(call), "guard": f"{state}_done", "result": met, "error": None}
+        if not met and draw.random() < 0.1:
+            guard["error"] = "KeyError: 'slot'"
+        call.events.append(guard)
+        if met:
+            for slot in SLOTS.get(state, ()):
+                value = draw.choice(self._words)
+                call.slots[slot] = value
+                call.events.append({"type": "slot_filled", "t": _s(call), "slot": slot, "value": value, "state": state})
+            return STATES[place + 1] if place + 1 < len(STATES) else "booked"
+        fate = draw.random()
+        if fate < 0.25:
+            return None
+        if fate < 0.5:
+            return "escalated"
+        return STATES[max(0, place - 1)]
+
+    def _exchange(self, call: _Call, state: str) -> None:
+        draw = self._random
+        latency = round(draw.gammavariate(4.0, 350.0))
+        said, heard = self._sentence(8, 22), self._sentence(3, 18)
+        call.turns.append({"role": "agent", "text": said, "t": _s(call), "state": state, "latency_ms": latency})
+        call.t += latency / 1000 + len(said) / 16
+        call.events.append({"type": "turn_complete", "t": _s(call), "latency_ms": latency})
+        call.turns.append({"role": "caller", "text": heard, "t": _s(call)})
+        call.t += len(heard) / 14 + 0.4
+
+    def _sentence(self, least: int, most: int) -> str:
+        words = self._random.choices(self._words, cum_weights=self._weights, k=self._random.randrange(least, most))
+        return " ".join(words).capitalize() + "."
+
+
+_CONTRACT = {
+    "success_terminals": ["booked"],
+    "escalation_terminals": ["escalated"],
+    "final_statuses": ["confirmed"],
+    "required_slots": ["name", "date", "address"],
+    "states": {state: ({"required_slots": list(SLOTS[state])} if state in SLOTS else {}) for state in STATES},
+}
+
+
+def _s(call: _Call) -> float:
+    return round(call.t, 2)
+
+
+def _vocabulary(draw: random.Random) -> list[str]:
+    words = {"".join(draw.choices(_SYLLABLES, k=draw.randrange(1, 5))) for _ in range(2000)}
+    return draw.sample(sorted(words), len(words))
+
+
+def transcript_file(folder: Path, conversations: int, seed: int = 1) -> Path:
+    """A transcript file of that many calls, made once and kept in the folder."""
+    path = folder / f"flow-transcripts-{conversations}-{seed}.jsonl"
+    if not path.exists():
+        part = path.with_suffix(".part")
+        with part.open("wb") as out:
+            out.writelines(line + b"\n" for line in Load(seed).lines(conversations))
+        part.rename(path)
+    return path
