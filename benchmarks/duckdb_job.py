@@ -1,0 +1,156 @@
+"""The peer of an ingest: DuckDB reads the same file, computes the same rows and keeps them in its own file.
+
+Written to be quick in DuckDB: explicit column types, texts of turns left unread, names kept as
+text (it compresses them by dictionary), no keys and no indexes, and none of the care that ingest takes with
+imperfect streams.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+_READ = """
+CREATE TEMP TABLE line AS
+SELECT row_number() OVER () AS id, *
+FROM read_json($path, format = 'newline_delimited', maximum_object_size = 67108864, columns = {
+  conversation_id: 'VARCHAR', run_id: 'VARCHAR', commit: 'VARCHAR', flow: 'VARCHAR', archetype: 'VARCHAR',
+  agent_model: 'VARCHAR', persona: 'VARCHAR', started_at: 'TIMESTAMP', duration_s: 'DOUBLE', completed: 'BOOLEAN',
+  stop_reason: 'VARCHAR', final_state: 'VARCHAR', final_status: 'VARCHAR', errored: 'BOOLEAN', errors: 'VARCHAR[]',
+  slots: 'MAP(VARCHAR, VARCHAR)',
+  contract: 'STRUCT(success_terminals VARCHAR[], escalation_terminals VARCHAR[], final_statuses VARCHAR[],
+                    required_slots VARCHAR[], states MAP(VARCHAR, STRUCT(required_slots VARCHAR[])))',
+  events: 'STRUCT(type VARCHAR, t DOUBLE, state VARCHAR, to_state VARCHAR, latency_ms DOUBLE, error VARCHAR,
+                  slot VARCHAR, value VARCHAR)[]'
+})
+"""
+
+_CALLS = """
+CREATE TABLE conversation AS
+SELECT id, run_id AS run, conversation_id AS name, commit, flow, archetype, agent_model AS agent, persona, started_at,
+       duration_s, completed, stop_reason, final_state, final_status, errored, len(errors) AS error_count
+FROM line
+"""
+
+_EVENTS = """
+CREATE TEMP TABLE event AS
+SELECT id, i, e.type AS type, e.state AS state, e.to_state AS to_state, e.latency_ms AS latency_ms, e.error AS error,
+       e.slot AS slot, count(*) FILTER (e.type = 'state_entered') OVER (PARTITION BY id ORDER BY i) AS visit
+FROM (SELECT id, unnest(events) AS e, generate_subscripts(events, 1) AS i FROM line)
+"""
+
+_VISITS = """
+CREATE TEMP TABLE visited AS
+SELECT event.*, entered.state AS visited
+FROM event JOIN (SELECT id, visit, state FROM event WHERE type = 'state_entered') AS entered USING (id, visit)
+"""
+
+_TRANSITIONS = """
+CREATE TABLE transition AS
+SELECT id AS conversation, visited AS from_state, to_state, count(*) AS n
+FROM visited WHERE type = 'state_exited' AND to_state IS NOT NULL
+GROUP BY ALL
+"""
+
+_STATES = """
+CREATE TABLE state_score AS
+WITH call AS (
+  SELECT id, completed, contract.success_terminals AS successes, contract.escalation_terminals AS escalations,
+         contract.states AS states
+  FROM line
+), outcome AS (
+  SELECT id, bool_or(list_contains(escalations, state)) AS escalated,
+         arg_max(state, visit) FILTER (NOT list_contains(escalations, state) AND NOT list_contains(successes, state))
+           AS last_working
+  FROM event JOIN call USING (id) WHERE type = 'state_entered' GROUP BY id
+), filled AS (
+  SELECT id, state, list(DISTINCT slot) AS slots FROM event WHERE type = 'slot_filled' GROUP BY id, state
+), visits AS (
+  SELECT id, visited AS state, count(*) FILTER (type = 'state_entered') AS entries,
+         count(*) FILTER (type = 'turn_complete') AS turns, quantile_cont(latency_ms, 0.95) AS latency_p95_ms,
+         count(error) AS guard_error, list(to_state) FILTER (type = 'state_exited') AS targets
+  FROM visited GROUP BY id, visited
+)
+SELECT id AS conversation, state,
+       len(list_filter(targets, lambda x: x <> state AND NOT list_contains(escalations, x))) > 0 AS progress,
+       NOT completed AND NOT escalated AND state = last_working AS stall,
+       len(list_intersect(coalesce(targets, []), escalations)) > 0 AS escalation,
+       entries - 1 AS revisit, turns / entries AS dwell_turns, latency_p95_ms, guard_error,
+       len(list_intersect(wanted, coalesce(slots, []))) / nullif(len(wanted), 0) AS slot_fill_rate
+FROM (SELECT *, states[state].required_slots AS wanted FROM visits JOIN call USING (id))
+JOIN outcome USING (id) LEFT JOIN filled USING (id, state)
+WHERE NOT list_contains(successes, state) AND NOT list_contains(escalations, state)
+"""
+
+_ASPECTS = """
+CREATE TABLE aspect_score AS
+WITH turn AS (
+  SELECT id, count(*) AS turns, quantile_cont(latency_ms, 0.95) / 1000 AS p95, avg(latency_ms) / 1000 AS mean
+  FROM event WHERE type = 'turn_complete' GROUP BY id
+), reached AS (
+  SELECT id, list(state) FILTER (type = 'state_entered') AS states,
+         list(DISTINCT slot) FILTER (type = 'slot_filled') AS filled
+  FROM event GROUP BY id
+), score AS (
+  SELECT id,
+         10.0 * (len(list_intersect(states, contract.success_terminals)) > 0)::INT
+              * len(list_intersect(contract.required_slots, list_concat(coalesce(filled, []), map_keys(slots))))
+              / len(contract.required_slots)
+              * list_contains(contract.final_statuses, coalesce(final_status, ''))::INT AS correctness,
+         CASE WHEN completed AND stop_reason = 'terminal' THEN 10.0 ELSE 0.0 END AS completion,
+         greatest(0.0, 10 - 2.5 * (len(errors) + (stop_reason IN ('unsafe', 'max_turns', 'loop'))::INT)) AS errors,
+         p95 AS latency_p95, mean AS latency_mean, coalesce(turns, 0)::DOUBLE AS turn_count
+  FROM line JOIN reached USING (id) LEFT JOIN turn USING (id)
+)
+UNPIVOT score ON correctness, completion, errors, latency_p95, latency_mean, turn_count INTO NAME aspect VALUE value
+"""
+
+_ROLLUPS = (
+    """
+    CREATE TABLE call_rollup AS
+    SELECT flow, agent, run, count(*) FILTER (NOT errored) AS n, count(*) FILTER (errored) AS excluded
+    FROM conversation GROUP BY ALL
+    """,
+    """
+    CREATE TABLE aspect_rollup AS
+    SELECT flow, agent, run, aspect, count(value) AS n, sum(value) AS total, sum(value * value) AS squares,
+           count(*) FILTER (value = 10) AS top
+    FROM aspect_score JOIN conversation USING (id) WHERE NOT errored GROUP BY ALL
+    """,
+    """
+    CREATE TABLE state_rollup AS
+    SELECT flow, agent, run, state, count(*) AS n, sum(progress::INT) AS progress, sum(stall::INT) AS stall,
+           sum(escalation::INT) AS escalation, sum(revisit) AS revisit, sum(revisit * revisit) AS revisit_squares,
+           sum(dwell_turns) AS dwell, sum(dwell_turns * dwell_turns) AS dwell_squares,
+           count(latency_p95_ms) AS latency_n, sum(latency_p95_ms) AS latency,
+           sum(latency_p95_ms * latency_p95_ms) AS latency_squares, sum(guard_error) AS guard_error,
+           sum(guard_error * guard_error) AS guard_error_squares, count(slot_fill_rate) AS slot_n,
+           sum(slot_fill_rate) AS slot, sum(slot_fill_rate * slot_fill_rate) AS slot_squares
+    FROM state_score JOIN conversation ON conversation.id = state_score.conversation
+    WHERE NOT errored GROUP BY ALL
+    """,
+    """
+    CREATE TABLE transition_rollup AS
+    SELECT flow, agent, run, from_state, to_state, sum(n) AS n
+    FROM transition JOIN conversation ON conversation.id = transition.conversation
+    WHERE NOT errored GROUP BY ALL
+    """,
+)
+
+
+def run(transcripts: Path, store: Path, *, threads: int | None = None) -> None:
+    """Do the whole job into a new file; DuckDB takes every core unless `threads` says less."""
+    with duckdb.connect(str(store), config={} if threads is None else {"threads": threads}) as connection:
+        connection.execute(_READ, {"path": str(transcripts)})
+        for statement in (_CALLS, _EVENTS, _VISITS, _TRANSITIONS, _STATES, _ASPECTS, *_ROLLUPS):
+            connection.execute(statement)
+
+
+def row_counts(store: Path) -> dict[str, int]:
+    """Rows of each table of facts, to see that both sides did the same job."""
+    with duckdb.connect(str(store), read_only=True) as connection:
+        return {
+            table: int(connection.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0])
+            for table in ("conversation", "aspect_score", "state_score", "transition")
+        }
