@@ -41,9 +41,7 @@ class StateCell:
     keys: Mapping[str, str | None]
     segment: str
     n: int
-    measures: Mapping[
-        str, Measure
-    ]  # progress stall escalation revisit dwell_turns latency_p95 guard_error slot_fill_rate
+    measures: Mapping[str, Measure]
     to_states: Mapping[str, int]
     expected: int | None = None
     missed: float | None = None

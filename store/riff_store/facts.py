@@ -104,12 +104,13 @@ class DescribedState:
 
 @dataclass(slots=True)
 class DescribedFlow:
-    """A flow as its file describes it, apart from any conversation."""
+    """A flow as its file describes it, apart from any conversation; `contract` is its JSON form."""
 
     flow: str
     archetype: str | None
     states: list[DescribedState]
     edges: list[tuple[str, str]]
+    contract: str = "{}"
 
 
 @dataclass(slots=True)
@@ -124,7 +125,11 @@ class Skipped:
 
 @dataclass(slots=True)
 class SourceFile:
-    """A file as it was read: its identity decides whether a later ingest reads it again."""
+    """A file as it was read: its identity decides whether a later ingest reads it again.
+
+    `context` stands for what else the reading depended on (contracts of flow files). `path` holds
+    bytes that are not UTF-8 as surrogates, as the file system functions give them.
+    """
 
     path: str
     kind: str
@@ -132,3 +137,19 @@ class SourceFile:
     size: int
     reader: int
     with_text: bool = True
+    context: str = ""
+
+
+@dataclass(slots=True)
+class FileResult:
+    """What became of one file: `status` is `taken`, `changed` or `unchanged`."""
+
+    path: str
+    kind: str
+    status: str
+    conversations: int = 0
+    scores: int = 0
+    flows: int = 0
+    replaced: int = 0
+    skipped: int = 0
+    noted: int = 0

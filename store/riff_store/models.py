@@ -9,6 +9,7 @@ from __future__ import annotations
 import peewee as pw
 
 SCHEMA_VERSION = 1
+COMPUTED_JUDGE = 1
 
 
 class BaseModel(pw.Model):
@@ -92,6 +93,7 @@ class SourceFile(BaseModel):
     size = pw.IntegerField()
     reader = pw.IntegerField()
     with_text = pw.BooleanField()
+    context = pw.TextField(default="")
     conversations = pw.IntegerField(default=0)
     scores = pw.IntegerField(default=0)
     skipped = pw.IntegerField(default=0)
@@ -103,6 +105,7 @@ class SkippedInput(BaseModel):
     kind = pw.TextField()
     line = pw.IntegerField(null=True)
     reason = pw.TextField()
+    run = pw.TextField(null=True)
     conversation = pw.TextField(null=True)
 
 
@@ -244,6 +247,18 @@ class DescribedEdge(BaseModel):
         without_rowid = True
 
 
+class FlowContract(BaseModel):
+    """The contract that a flow file gives, as JSON, for transcripts that bring none."""
+
+    flow = pw.ForeignKeyField(Flow, index=False)
+    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
+    body = pw.TextField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "source_file")
+        without_rowid = True
+
+
 # rollups: sums of billionths, so that they are whole numbers and add up the same in any order
 
 
@@ -361,6 +376,6 @@ class TransitionTotal(_TransitionSums):
 DIMENSIONS = (Flow, Agent, Persona, Scenario, Segment, Aspect, Label, Run, Judge, State)
 SOURCES = (SourceFile, SkippedInput)
 FACTS = (Conversation, AspectScore, JudgedScore, StateScore, Transition, ExpectedStep, Transcript)
-DESCRIBED = (DescribedState, DescribedEdge)
+DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
 ROLLUPS = (CallRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal)
 ALL = (*DIMENSIONS, *SOURCES, *FACTS, *DESCRIBED, *ROLLUPS)

@@ -1,0 +1,162 @@
+"""Score one conversation: from what a source delivered to what the writer stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import zstandard
+
+from riff_ingest.conversation import Conversation
+from riff_ingest.flow_aspects import COMPUTED, call_aspects
+from riff_ingest.segments import segment_of
+from riff_ingest.sources.transcripts import parse_time
+from riff_ingest.state_aspects import state_rows
+from riff_ingest.stream import Stream, outcomes_of, read_stream
+from riff_store.facts import ConversationFacts, ExpectedStep, Skipped, StateAspects
+
+MISMATCH = 0.05
+_encoder = msgspec.json.Encoder()
+_STATE_METRICS = (
+    "progress", "stall", "escalation", "revisit", "dwell_turns", "latency_p95_ms", "guard_error", "slot_fill_rate",
+)  # fmt: skip
+
+
+def facts_of(
+    call: Conversation, *, default_run: str, line: int = 0, with_text: bool = True
+) -> tuple[ConversationFacts, list[Skipped]]:
+    """The scored facts of a call, and the places where brought-along scores differ from them."""
+    stream = read_stream(call.events, call.contract)
+    aspects = call_aspects(call, stream)
+    states = state_rows(stream, call.contract, call.completed) if call.events else _brought_states(call)
+    defects = dict(call.defects)
+    for defect, count in stream.defects.items():
+        defects[defect] = defects.get(defect, 0) + count
+    facts = ConversationFacts(
+        run=call.run_id or default_run,
+        conversation=call.conversation_id,
+        flow=call.flow,
+        agent=call.agent_model,
+        line=line,
+        archetype=call.archetype or (call.contract.archetype if call.contract else None),
+        run_label=call.run_label,
+        commit=call.commit,
+        branch=call.branch,
+        persona=call.persona,
+        scenario=call.scenario,
+        trial=call.trial,
+        started_at=parse_time(call.started_at) if call.started_at else None,
+        duration_s=call.duration_s,
+        completed=call.completed,
+        stop_reason=call.stop_reason,
+        final_state=call.final_state,
+        final_status=call.final_status,
+        errored=call.errored,
+        error=call.error,
+        error_count=call.error_count(),
+        defects=sum(defects.values()),
+        origin=call.origin,
+        aspects=aspects,
+        states=states,
+        terminals=_terminals(call, stream),
+        expected=[_expected(step.name, step.by, step.called, step.matched) for step in call.expected_steps],
+        transcript=compress(call) if with_text else None,
+    )
+    notes = [Skipped("mismatch", line, reason, call.conversation_id) for reason in _mismatches(call, aspects, states)]
+    if defects:
+        listed = ", ".join(f"{name} {count}" for name, count in sorted(defects.items()))
+        notes.append(Skipped("defect", line, f"stream defects: {listed}", call.conversation_id))
+    return facts, notes
+
+
+def compress(call: Conversation) -> bytes:
+    """What was said and what happened in a call, as zstd-compressed JSON."""
+    document: dict[str, Any] = {"turns": call.turns, "events": call.events}
+    for name in ("slots", "tool_calls", "errors"):
+        value = getattr(call, name)
+        if value:
+            document[name] = value
+    return _compressor().compress(_encoder.encode(document))
+
+
+@lru_cache(maxsize=1)
+def _compressor() -> zstandard.ZstdCompressor:
+    return zstandard.ZstdCompressor(level=3, write_checksum=False)
+
+
+def _terminals(call: Conversation, stream: Stream) -> dict[str, str]:
+    successes, escalations = outcomes_of(call.contract)
+    found = {}
+    for state in stream.reached:
+        if state in escalations:
+            found[state] = "escalation"
+        elif state in successes:
+            found[state] = "success"
+    return found
+
+
+def _expected(name: str, by: str, called: bool, matched: bool | None) -> ExpectedStep:
+    return ExpectedStep(name if by == "agent" else f"user:{name}", by, called, matched)
+
+
+def _brought_states(call: Conversation) -> list[StateAspects]:
+    rows = []
+    for brought in call.state_aspects:
+        state = brought.get("state")
+        if not isinstance(state, str):
+            continue
+        segment = brought.get("segment")
+        to_states = brought.get("to_states")
+        rows.append(
+            StateAspects(
+                state,
+                segment_of(state, call.contract, segment if isinstance(segment, str) else None),
+                int(_number(brought, "progress") or 0),
+                int(_number(brought, "stall") or 0),
+                int(_number(brought, "escalation") or 0),
+                int(_number(brought, "revisit") or 0),
+                _number(brought, "dwell_turns") or 0.0,
+                _number(brought, "latency_p95_ms"),
+                int(_number(brought, "guard_error") or 0),
+                _number(brought, "slot_fill_rate"),
+                {k: int(v) for k, v in to_states.items() if _is_number(v)} if isinstance(to_states, dict) else {},
+            )
+        )
+    return rows
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _number(row: Mapping[str, Any], name: str) -> float | None:
+    value = row.get(name)
+    return float(value) if _is_number(value) else None
+
+
+def _mismatches(call: Conversation, aspects: Mapping[str, float | None], states: list[StateAspects]) -> list[str]:
+    if not call.events:
+        return []
+    found = []
+    for name in COMPUTED:
+        brought, computed = call.aspects.get(name), aspects[name]
+        if brought is not None and computed is not None and abs(brought - computed) > MISMATCH:
+            found.append(f"{name} brought {brought:g}, computed {computed:g}")
+    if call.state_aspects:
+        rows = {row.state: row for row in states}
+        for row in call.state_aspects:
+            found += _state_mismatches(row, rows.get(row.get("state", "")))
+    return found
+
+
+def _state_mismatches(brought: Mapping[str, Any], row: StateAspects | None) -> list[str]:
+    if row is None:
+        return [f"state {brought.get('state')} brought, never visited"]
+    found = []
+    for name in _STATE_METRICS:
+        value, computed = _number(brought, name), getattr(row, name)
+        if value is not None and computed is not None and abs(value - computed) > MISMATCH:
+            found.append(f"{row.state}.{name} brought {value:g}, computed {computed:g}")
+    return found

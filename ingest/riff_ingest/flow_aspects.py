@@ -1,0 +1,98 @@
+"""Flow aspects: computed scores of one conversation (metrics.md, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from riff_ingest.contract import Contract
+from riff_ingest.conversation import Conversation
+from riff_ingest.stream import Stream, percentile, read_stream
+
+COMPUTED = ("correctness", "completion", "errors", "latency_p95", "latency_mean", "turn_count")
+COUNTED_STOPS = frozenset({"unsafe", "max_turns", "loop"})
+
+
+def compute_flow_aspects(conversation: Conversation | Mapping[str, Any]) -> dict[str, float | None]:
+    """The six computed aspects of a call; `None` where one cannot be measured.
+
+    Scores run from 0 to 10, higher is better; latencies are seconds per agent turn; `turn_count`
+    is raw. A call without events takes turns and latencies from what was said, and then the
+    values that it brought along in `aspects`.
+    """
+    if not isinstance(conversation, Conversation):
+        conversation = msgspec.convert(dict(conversation), Conversation)
+    return call_aspects(conversation, read_stream(conversation.events, conversation.contract))
+
+
+def call_aspects(call: Conversation, stream: Stream) -> dict[str, float | None]:
+    """The same from a stream that was read before."""
+    latencies, turns = stream.latencies, stream.turns
+    if not call.events:
+        spoken = [turn for turn in call.turns if turn.role == "agent"]
+        latencies = [turn.latency_ms for turn in spoken if turn.latency_ms is not None and turn.latency_ms >= 0]
+        turns = len(spoken)
+    p95 = percentile(latencies, 0.95)
+    measured: dict[str, float | None] = {
+        "correctness": _correctness(call, stream),
+        "completion": _completion(call),
+        "errors": _errors(call),
+        "latency_p95": None if p95 is None else p95 / 1000,
+        "latency_mean": sum(latencies) / len(latencies) / 1000 if latencies else None,
+        "turn_count": float(turns) if call.events or turns else None,
+    }
+    if not call.events:
+        for name in COMPUTED:
+            brought = call.aspects.get(name)
+            if brought is not None:
+                measured[name] = float(brought)
+    return measured
+
+
+def _correctness(call: Conversation, stream: Stream) -> float | None:
+    contract = call.contract
+    if contract is None:
+        return None
+    parts = (_reached(call, contract, stream), _slots(call, contract, stream), _status(call, contract))
+    if parts == (None, None, None):
+        return None
+    score = 10.0
+    for part in parts:
+        if part is not None:
+            score *= part
+    return score
+
+
+def _reached(call: Conversation, contract: Contract, stream: Stream) -> float | None:
+    if contract.success_terminals is None:
+        return None
+    goals = contract.successes()
+    return 1.0 if call.final_state in goals or not goals.isdisjoint(stream.reached) else 0.0
+
+
+def _slots(call: Conversation, contract: Contract, stream: Stream) -> float | None:
+    wanted = contract.wanted_slots()
+    if not wanted:
+        return None
+    slots = call.slots
+    filled = sum(1 for slot in wanted if slot in stream.slots or slots.get(slot) is not None)
+    return filled / len(wanted)
+
+
+def _status(call: Conversation, contract: Contract) -> float | None:
+    if not contract.final_statuses:
+        return None
+    return 1.0 if call.final_status in contract.final_statuses else 0.0
+
+
+def _completion(call: Conversation) -> float | None:
+    if call.completed is None and call.stop_reason is None:
+        return None
+    return 10.0 if call.completed and call.stop_reason == "terminal" else 0.0
+
+
+def _errors(call: Conversation) -> float:
+    count = call.error_count() + (1 if call.stop_reason in COUNTED_STOPS else 0)
+    return max(0.0, 10.0 - 2.5 * count)

@@ -1,0 +1,72 @@
+"""One file from its bytes to scored facts, whatever kind it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from riff_ingest.contract import Contract
+from riff_ingest.facts import facts_of
+from riff_ingest.sources import flow_files, humanness, transcripts
+from riff_ingest.sources.detect import detect
+from riff_ingest.sources.lines import BrokenInput, digest
+from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skipped, SourceFile
+
+READERS: Mapping[str, int] = {"transcripts": 1, "humanness": 1, "flow-file": 1, "unknown": 1}
+"""Kinds that can be read, with the version of what is made of them: raising it reads files anew."""
+
+Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
+
+
+@dataclass(slots=True)
+class Plan:
+    """A file, what it is taken for, and why it cannot be read, if so."""
+
+    file: SourceFile
+    reason: str = ""
+    contracts: Mapping[str, Contract] = field(default_factory=dict)
+
+
+def plan_of(path: Path, kind: str | None, with_text: bool) -> Plan:
+    """Decide what a file is; one that nothing recognises or that cannot be opened is `unknown`."""
+    try:
+        sha256, size = digest(path)
+        reason = ""
+        if kind is None:
+            kind, reason = detect(path)
+    except BrokenInput as error:
+        sha256, size, kind, reason = "", 0, None, error.reason
+    known = kind or "unknown"
+    keeps = with_text and known == "transcripts"
+    return Plan(SourceFile(str(path), known, sha256, size, READERS[known], keeps), "" if kind else reason)
+
+
+def load(plan: Plan) -> Iterator[Item]:
+    """Everything that a file holds, scored; what is broken comes as `Skipped`."""
+    path, kind = Path(plan.file.path), plan.file.kind
+    if kind == "transcripts":
+        yield from _calls(path, plan)
+    elif kind == "humanness":
+        yield from humanness.read(path)
+    elif kind == "flow-file":
+        try:
+            yield flow_files.read(path).described
+        except BrokenInput as error:
+            yield Skipped("skipped", error.line, error.reason)
+    else:
+        yield Skipped("skipped", None, plan.reason)
+
+
+def _calls(path: Path, plan: Plan) -> Iterator[Item]:
+    run = path.absolute().parent.name or "(root)"
+    with_text = plan.file.with_text
+    for found in transcripts.read(path, plan.contracts):
+        if isinstance(found, Skipped):
+            yield found
+            continue
+        line, call = found
+        facts, notes = facts_of(call, default_run=run, line=line, with_text=with_text)
+        yield facts
+        yield from notes

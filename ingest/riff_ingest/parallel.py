@@ -1,0 +1,49 @@
+"""Read and score files in other processes, and hand them on in their order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+
+from riff_ingest.loading import Item, Plan, load
+
+SMALL_BYTES = 32 * 1024 * 1024
+"""Larger files are streamed by this process: passing them on whole would need memory for all of it."""
+
+
+def loaded(plans: Sequence[Plan], jobs: int, stack: ExitStack) -> Iterator[tuple[Plan, Iterable[Item]]]:
+    """Every plan with its items, in order, whatever `jobs` is; workers end with the stack."""
+    small = [plan for plan in plans if plan.file.size <= SMALL_BYTES]
+    if jobs <= 1 or len(small) < 2:
+        return ((plan, load(plan)) for plan in plans)
+    return _ahead(plans, jobs, stack)
+
+
+def _ahead(plans: Sequence[Plan], jobs: int, stack: ExitStack) -> Iterator[tuple[Plan, Iterable[Item]]]:
+    import multiprocessing
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context)
+    stack.callback(pool.shutdown, cancel_futures=True)
+    waiting: deque[tuple[Plan, Future[list[Item]] | None]] = deque()
+    rest = iter(plans)
+
+    def fill() -> None:
+        while len(waiting) < 2 * jobs:
+            plan = next(rest, None)
+            if plan is None:
+                return
+            small = plan.file.size <= SMALL_BYTES
+            waiting.append((plan, pool.submit(_load_whole, plan) if small else None))
+
+    fill()
+    while waiting:
+        plan, future = waiting.popleft()
+        yield plan, load(plan) if future is None else future.result()
+        fill()
+
+
+def _load_whole(plan: Plan) -> list[Item]:
+    return list(load(plan))

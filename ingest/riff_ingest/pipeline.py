@@ -1,0 +1,205 @@
+"""From paths to stored facts: find, recognise, read, score and hand to the writer.
+
+Files go in sorted order whatever the order of arguments and the number of jobs, so that the
+store comes out the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from riff_ingest.contract import Contract
+from riff_ingest.loading import Item, Plan, load, plan_of
+from riff_ingest.parallel import loaded
+from riff_ingest.sources import flow_files
+from riff_ingest.sources.find import find_inputs
+from riff_ingest.sources.lines import BrokenInput
+from riff_store.facts import ConversationFacts, FileResult, Skipped, SourceFile
+
+BATCH_CONVERSATIONS = 1000
+BATCH_SECONDS = 0.5
+REPORT_EVERY = 250
+
+
+class FactsWriter(Protocol):
+    """What ingest needs of the store's writer."""
+
+    def order(self, paths: Iterable[str]) -> None: ...
+    def contracts(self) -> dict[str, str]: ...
+    def known(self, file: SourceFile) -> FileResult | None: ...
+    def batch(self) -> AbstractContextManager[None]: ...
+    def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult: ...
+    def orphaned(self) -> list[str]: ...
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far an ingest is; bytes are those of the files that are done."""
+
+    files: int
+    bytes: int
+    path: str = ""
+    done_files: int = 0
+    done_bytes: int = 0
+    conversations: int = 0
+
+
+@dataclass(slots=True)
+class IngestSummary:
+    """What became of every file, and what was passed over without being one."""
+
+    results: list[FileResult] = field(default_factory=list)
+    passed_over: list[tuple[str, str]] = field(default_factory=list)
+
+    def count(self, status: str) -> int:
+        """Files of one status: `taken`, `changed` or `unchanged`."""
+        return sum(result.status == status for result in self.results)
+
+    def conversations(self, *statuses: str) -> int:
+        """Conversations of the files of these statuses."""
+        return sum(result.conversations for result in self.results if result.status in statuses)
+
+    @property
+    def scores(self) -> int:
+        """Verdicts of judges that were taken."""
+        return sum(result.scores for result in self.results if result.status != "unchanged")
+
+    @property
+    def replaced(self) -> int:
+        """Conversations that stood twice, of which the later one counts."""
+        return sum(result.replaced for result in self.results)
+
+    @property
+    def skipped(self) -> int:
+        """Lines and files that could not be read, those of unchanged files included."""
+        return sum(result.skipped for result in self.results)
+
+
+Reporter = Callable[[Progress], None]
+
+
+def ingest(
+    paths: Sequence[str | os.PathLike[str]],
+    writer: FactsWriter,
+    *,
+    kind: str | None = None,
+    flow_files: Sequence[str | os.PathLike[str]] = (),
+    jobs: int = 1,
+    with_text: bool = True,
+    rebuild: bool = False,
+    progress: Reporter | None = None,
+) -> IngestSummary:
+    """Read files and directories into the store; what is unchanged is left alone unless `rebuild`.
+
+    `kind` takes every file for that kind instead of looking at its content. Broken input is
+    recorded and never raises; an unusable store does.
+    """
+    found = find_inputs([*paths, *flow_files])
+    summary = IngestSummary(passed_over=list(found.passed_over))
+    plans = _plans(found.files, kind, with_text, writer, {os.path.abspath(path) for path in flow_files})
+    writer.order(plan.file.path for plan in plans)
+    run = _Run(writer, summary, rebuild, progress, Progress(len(plans), sum(plan.file.size for plan in plans)))
+    run.take(plans, jobs)
+    if any(result.status == "changed" for result in summary.results):
+        again = [Path(path) for path in writer.orphaned() if os.path.isfile(path)]
+        if again:
+            run.rebuild = True
+            run.take(_plans(again, None, with_text, writer, set()), jobs)
+    return summary
+
+
+class _Run:
+    """One ingest on its way: what is due goes in batches, each of them one transaction."""
+
+    def __init__(
+        self, writer: FactsWriter, summary: IngestSummary, rebuild: bool, report: Reporter | None, progress: Progress
+    ) -> None:
+        self.writer = writer
+        self.summary = summary
+        self.rebuild = rebuild
+        self._report = report
+        self._progress = progress
+        self._stored = 0
+
+    def take(self, plans: Sequence[Plan], jobs: int) -> None:
+        due = []
+        for plan in plans:
+            known = None if self.rebuild else self.writer.known(plan.file)
+            if known is None:
+                due.append(plan)
+            else:
+                self._done(plan, known)
+        with ExitStack() as pool:
+            stream = loaded(due, jobs, pool)
+            pending = next(stream, None)
+            while pending is not None:
+                pending = self._batch(pending, stream)
+
+    def _batch(
+        self, pending: tuple[Plan, Iterable[Item]] | None, stream: Iterator[tuple[Plan, Iterable[Item]]]
+    ) -> tuple[Plan, Iterable[Item]] | None:
+        started, before = time.monotonic(), self._stored
+        results = []
+        with self.writer.batch():
+            while pending is not None:
+                plan, items = pending
+                result = self.writer.put_file(plan.file, self._counted(plan, items), rebuild=self.rebuild)
+                results.append((plan, result))
+                pending = next(stream, None)
+                if self._stored - before >= BATCH_CONVERSATIONS or time.monotonic() - started >= BATCH_SECONDS:
+                    break
+        for plan, result in results:
+            self._done(plan, result)
+        return pending
+
+    def _counted(self, plan: Plan, items: Iterable[Item]) -> Iterator[Item]:
+        self._progress.path = plan.file.path
+        for item in items:
+            if isinstance(item, ConversationFacts):
+                self._stored += 1
+                self._progress.conversations += 1
+                if self._report is not None and self._stored % REPORT_EVERY == 0:
+                    self._report(self._progress)
+            yield item
+
+    def _done(self, plan: Plan, result: FileResult) -> None:
+        self.summary.results.append(result)
+        self._progress.done_files += 1
+        self._progress.done_bytes += plan.file.size
+        if self._report is not None:
+            self._report(self._progress)
+
+
+def _plans(
+    files: Sequence[Path], kind: str | None, with_text: bool, writer: FactsWriter, described: set[str]
+) -> list[Plan]:
+    plans = [plan_of(path, "flow-file" if os.path.abspath(path) in described else kind, with_text) for path in files]
+    contracts = _contracts(writer, plans)
+    if contracts:
+        context = hashlib.sha256(msgspec.json.encode(contracts, order="sorted")).hexdigest()
+        for plan in plans:
+            if plan.file.kind == "transcripts":
+                plan.file.context = context
+                plan.contracts = contracts
+    return plans
+
+
+def _contracts(writer: FactsWriter, plans: Sequence[Plan]) -> Mapping[str, Contract]:
+    found = {flow: msgspec.json.decode(body, type=Contract) for flow, body in writer.contracts().items()}
+    for plan in plans:
+        if plan.file.kind == "flow-file":
+            try:
+                read = flow_files.read(Path(plan.file.path))
+            except BrokenInput:
+                continue  # recorded when the file itself is taken
+            found[read.described.flow] = read.contract
+    return found

@@ -1,0 +1,61 @@
+"""State metrics: one row per conversation and state (metrics.md, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from riff_ingest.contract import EMPTY_CONTRACT, Contract, as_contract
+from riff_ingest.events import Event
+from riff_ingest.segments import segment_of
+from riff_ingest.stream import Stream, Visits, outcomes_of, percentile, read_stream
+from riff_store.facts import StateAspects
+
+
+def compute_state_aspects(
+    events: Iterable[Event], contract: Contract | Mapping[str, Any] | None, completed: bool | None
+) -> list[StateAspects]:
+    """The metrics of every working state that a call entered, in order of first entry.
+
+    Outcomes (success and escalation terminals) get no row. Latency is in milliseconds. Never
+    raises on what the events say; a contract of a wrong shape raises `ValueError`.
+    """
+    contract = as_contract(contract)
+    return state_rows(read_stream(events, contract), contract, completed)
+
+
+def state_rows(stream: Stream, contract: Contract | None, completed: bool | None) -> list[StateAspects]:
+    """The same from a stream that was read before."""
+    successes, escalations = outcomes_of(contract)
+    stalled = None if completed or stream.escalated else stream.last_working
+    rows = []
+    for state, visits in stream.visits.items():
+        if state in successes or state in escalations:
+            continue
+        targets = visits.to_states
+        escalation = 0 if escalations.isdisjoint(targets) else 1
+        forward = any(target != state and target not in escalations for target in targets)
+        rows.append(
+            StateAspects(
+                state,
+                segment_of(state, contract, visits.segment),
+                1 if forward else 0,
+                1 if state == stalled else 0,
+                escalation,
+                visits.entries - 1,
+                visits.turns / visits.entries,
+                percentile(visits.latencies, 0.95),
+                visits.guard_errors,
+                _slot_fill_rate(state, visits, contract or EMPTY_CONTRACT),
+                targets,
+            )
+        )
+    return rows
+
+
+def _slot_fill_rate(state: str, visits: Visits, contract: Contract) -> float | None:
+    promised = contract.states.get(state)
+    if promised is None or not promised.required_slots:
+        return None
+    required = set(promised.required_slots)
+    return len(required & visits.slots) / len(required) if visits.slots else 0.0

@@ -1,0 +1,227 @@
+"""Find, create, open and check a store.
+
+A store is one SQLite file that says what it is in its header, so that anything else is refused
+before it is touched. Reading never creates or changes a file.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import peewee as pw
+
+from riff_store import models
+from riff_store.errors import NewerStore, NotAStore, OlderStore, StoreError, StoreMissing, StoreReadOnly, translated
+
+APPLICATION_ID = 0x52494646
+BUSY_SECONDS = 10
+CACHE_KIB = 16_384
+_MAGIC = b"SQLite format 3\x00"
+_COMMON = {"busy_timeout": BUSY_SECONDS * 1000, "foreign_keys": 1, "trusted_schema": 0, "cell_size_check": 1}
+
+
+class Store:
+    """An open store; queries are run on it one at a time, from any thread.
+
+    Errors of the engine leave it as `StoreError`. Use it as a context manager.
+    """
+
+    def __init__(self, database: pw.SqliteDatabase, location: str, *, writable: bool) -> None:
+        self.database = database
+        self.location = location
+        self.writable = writable
+        self._lock = threading.RLock()
+
+    def execute(self, query: Any) -> list[tuple[Any, ...]]:
+        """All rows of a Peewee query; nothing is left open."""
+        with self._lock, self._translating():
+            rows: list[tuple[Any, ...]] = self.database.execute(query).fetchall()
+            return rows
+
+    def execute_sql(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a statement that was compiled before."""
+        with self._lock, self._translating():
+            rows: list[tuple[Any, ...]] = self.database.execute_sql(sql, parameters).fetchall()
+            return rows
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Answers inside come from one state of the store, whatever is written meanwhile."""
+        with self._lock, self._translating():
+            if self.database.in_transaction():
+                yield
+            else:
+                with self.database.atomic():
+                    yield
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A write transaction: taken at once, so that two writers wait instead of failing."""
+        with self._lock, self._translating(), self.database.atomic("IMMEDIATE"):
+            yield
+
+    def change_counter(self) -> int:
+        """A number that differs once another process has written to the store."""
+        with self._lock, self._translating():
+            return int(self.database.execute_sql("PRAGMA data_version").fetchone()[0])
+
+    def close(self) -> None:
+        """Let go of the file; closing twice is fine."""
+        if not self.database.is_closed():
+            self.database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except (pw.PeeweeException, sqlite3.Error, OSError) as error:
+            known = translated(error, self.location)
+            if known is None:
+                raise
+            raise known from error
+
+
+def open_store(location: str | Path, *, write: bool = False, create: bool = False) -> Store:
+    """Open the store at a path.
+
+    Raises `StoreMissing`, `NotAStore`, `NewerStore`, `OlderStore` or `StoreReadOnly`. An older
+    store is migrated when it is opened for writing.
+    """
+    path = _local_path(location)
+    if create and not os.path.lexists(path):
+        _create(path)
+    version = _schema_of(path)
+    if version > models.SCHEMA_VERSION:
+        raise NewerStore(
+            f"{path}: written by a newer riff-tui (schema {version}, this one knows {models.SCHEMA_VERSION});"
+            " upgrade riff-tui"
+        )
+    if version < models.SCHEMA_VERSION:
+        if not write:
+            raise OlderStore(
+                f"{path}: has schema {version}, this riff-tui needs {models.SCHEMA_VERSION};"
+                " any `riff-tui ingest` into it migrates it"
+            )
+        from riff_store.migrations import migrate
+
+        migrate(path, version)
+    return _connect(path, write=write)
+
+
+def _local_path(location: str | Path) -> Path:
+    text = os.fspath(location)
+    if "://" in text:
+        raise StoreError(f"{text}: only stores in a local SQLite file can be opened; give a path")
+    return Path(text).expanduser()
+
+
+def _connect(path: Path, *, write: bool) -> Store:
+    mode = "rw" if write else "ro"
+    pragmas: dict[str, int | str] = dict(_COMMON)
+    if write:
+        if not os.access(path, os.W_OK) or not os.access(path.resolve().parent, os.W_OK):
+            raise StoreReadOnly(f"{path}: the store or its directory is read-only; choose another one with --store")
+        pragmas |= {"journal_mode": "delete", "synchronous": "full", "cache_size": -CACHE_KIB}
+    else:
+        pragmas |= {"query_only": 1}
+    database = pw.SqliteDatabase(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        pragmas=pragmas,
+        timeout=BUSY_SECONDS,
+        thread_safe=False,
+        check_same_thread=False,
+    )
+    store = Store(database, str(path), writable=write)
+    try:
+        store.execute_sql("SELECT count(*) FROM sqlite_master")
+    except StoreReadOnly:
+        if write or not _recover(path):
+            raise
+        store.execute_sql("SELECT count(*) FROM sqlite_master")
+    return store
+
+
+def _recover(path: Path) -> bool:
+    """Let the engine roll back what a killed writer left; reading alone cannot."""
+    if not os.access(path, os.W_OK) or not os.path.exists(f"{path}-journal"):
+        return False
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_SECONDS)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    finally:
+        connection.close()
+    return True
+
+
+def _schema_of(path: Path) -> int:
+    """The schema version that a store's header names; raises where it is no store."""
+    try:
+        kind = os.stat(path)
+        if not stat.S_ISREG(kind.st_mode):
+            raise NotAStore(f"{path}: not a riff-tui store (it is not a regular file)")
+        with open(path, "rb") as file:
+            header = file.read(100)
+    except FileNotFoundError:
+        raise StoreMissing(
+            f"{path}: there is no store; make one with `riff-tui ingest PATH... --store {path}`, or try `riff-tui demo`"
+        ) from None
+    except OSError as error:
+        raise StoreReadOnly(f"{path}: cannot be read ({error.strerror})") from error
+    if len(header) < 100 or not header.startswith(_MAGIC):
+        raise NotAStore(f"{path}: not a riff-tui store; nothing was changed")
+    version, application = struct.unpack(">I", header[60:64])[0], struct.unpack(">I", header[68:72])[0]
+    if application != APPLICATION_ID or version < 1:
+        raise NotAStore(f"{path}: an SQLite file, but not a riff-tui store; nothing was changed")
+    return int(version)
+
+
+def _create(path: Path) -> None:
+    """Make an empty store beside its place and move it there whole; another creator may win."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError as error:
+        raise StoreReadOnly(f"{path}: cannot be created ({error.strerror})") from error
+    try:
+        _fill(draft)
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            pass
+        except OSError:
+            os.rename(draft, path)
+    except (pw.PeeweeException, sqlite3.Error) as error:
+        raise translated(error, str(path)) or error from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _fill(path: Path) -> None:
+    database = pw.SqliteDatabase(str(path), pragmas={"journal_mode": "delete", "synchronous": "full"})
+    try:
+        with database.bind_ctx(models.ALL), database.atomic("IMMEDIATE"):
+            database.create_tables(models.ALL, safe=False)
+            models.Judge.create(id=models.COMPUTED_JUDGE, name="(computed)", prompt_hash="")
+            database.execute_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+            database.execute_sql(f"PRAGMA user_version = {models.SCHEMA_VERSION}")
+    finally:
+        database.close()

@@ -1,0 +1,158 @@
+"""The only code that inserts: takes scored facts, file by file, and keeps sums true.
+
+A batch is one transaction, a file in it one savepoint, so that a file is in the store wholly or
+not at all, together with its `source_file` row.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from riff_store import rollups, verdicts
+from riff_store.database import Store
+from riff_store.facts import ConversationFacts, DescribedFlow, FileResult, JudgedScore, Skipped, SourceFile
+from riff_store.names import Names, storable
+from riff_store.rows import CHUNK, Rows
+
+Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
+
+
+def stored_path(path: str | os.PathLike[str]) -> str:
+    """A path as the store keeps it: absolute text, bytes that are no text spelled out."""
+    return storable(os.path.abspath(os.fsdecode(path)))
+
+
+class Writer:
+    """Write to one store; `rank` orders paths so that of two calls of one name the later file's stays."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._connection: sqlite3.Connection = store.database.connection()
+        self._names = Names(self._connection)
+        self._touched: set[tuple[int, int, int]] = set()
+        self._rank: Mapping[str, int] = {}
+
+    def order(self, paths: Iterable[str]) -> None:
+        """Name the files of this ingest in their order; files not named yield to those that are."""
+        self._rank = {stored_path(path): place for place, path in enumerate(paths)}
+
+    def contracts(self) -> dict[str, str]:
+        """Contracts of the flow files in the store: flow → JSON; of several files the last by path holds."""
+        rows = self._store.execute_sql(
+            "SELECT f.name, c.body FROM flow_contract c JOIN flow f ON f.id = c.flow_id"
+            " JOIN source_file s ON s.id = c.source_file_id ORDER BY s.path"
+        )
+        return dict(rows)
+
+    def known(self, file: SourceFile) -> FileResult | None:
+        """What an earlier reading of this file gave, where it would give the same now."""
+        rows = self._store.execute_sql(
+            "SELECT conversations, scores, skipped FROM source_file WHERE path = ? AND kind = ? AND sha256 = ?"
+            " AND size = ? AND reader = ? AND with_text = ? AND context = ?",
+            (stored_path(file.path), file.kind, file.sha256, file.size, file.reader, file.with_text, file.context),
+        )
+        if not rows:
+            return None
+        conversations, scores, skipped = rows[0]
+        result = FileResult(stored_path(file.path), file.kind, "unchanged")
+        result.conversations, result.scores, result.skipped = conversations, scores, skipped
+        return result
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """One transaction around any number of files; sums are settled at its end."""
+        self._touched.clear()
+        try:
+            with self._store.writing():
+                self._names.forget()  # another process may have written since
+                yield
+                if self._touched:
+                    rollups.recompute(self._connection, self._touched)
+        except BaseException:
+            self._names.forget()
+            raise
+
+    def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult:
+        """Store what one file holds in place of what it held before; call it inside `batch`."""
+        path = stored_path(file.path)
+        known = None if rebuild else self.known(file)
+        if known is not None:
+            return known
+        touched = set(self._touched)
+        try:
+            with self._store.database.savepoint():
+                return self._put(file, path, items)
+        except BaseException:
+            self._names.forget()
+            self._touched = touched
+            raise
+
+    def _put(self, file: SourceFile, path: str, items: Iterable[Item]) -> FileResult:
+        key, known = self._source_file(file, path)
+        result = FileResult(path, file.kind, "changed" if known else "taken")
+        rows = Rows(self._connection, self._names, key, self._rank.get(path, -1), self._rank, self._touched)
+        for item in items:
+            if isinstance(item, ConversationFacts):
+                rows.add_call(item)
+                if len(rows) >= CHUNK:
+                    rows.flush()
+            elif isinstance(item, JudgedScore):
+                rows.add_score(item)
+                result.scores += 1
+            elif isinstance(item, DescribedFlow):
+                rows.add_flow(item)
+                result.flows += 1
+            else:
+                rows.add_note(item)
+                if item.kind == "skipped":
+                    result.skipped += 1
+                else:
+                    result.noted += 1
+        rows.flush()
+        verdicts.settle(self._connection, key, self._touched)
+        result.conversations, result.replaced = rows.taken, rows.replaced
+        self._connection.execute(
+            "UPDATE source_file SET conversations = ?, scores = ?, skipped = ? WHERE id = ?",
+            (rows.taken, result.scores, result.skipped, key),
+        )
+        return result
+
+    def _source_file(self, file: SourceFile, path: str) -> tuple[int, bool]:
+        found = self._connection.execute("SELECT id FROM source_file WHERE path = ?", (path,)).fetchone()
+        values = (file.kind, file.sha256, file.size, file.reader, file.with_text, file.context)
+        if found is None:
+            cursor = self._connection.execute(
+                "INSERT INTO source_file (path, kind, sha256, size, reader, with_text, context,"
+                " conversations, scores, skipped) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0)",
+                (path, *values),
+            )
+            return int(cursor.lastrowid or 0), False
+        key = int(found[0])
+        self._clear(key)
+        self._connection.execute(
+            "UPDATE source_file SET kind = ?, sha256 = ?, size = ?, reader = ?, with_text = ?, context = ?"
+            " WHERE id = ?",
+            (*values, key),
+        )
+        return key, True
+
+    def _clear(self, key: int) -> None:
+        """Take away what a file had brought; cells that it stood in are summed anew."""
+        cells = "SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE source_file_id = ?"
+        self._touched.update(self._connection.execute(cells, (key,)).fetchall())
+        verdicts.withdraw(self._connection, key, self._touched)
+        for table in ("conversation", "skipped_input", "described_state", "described_edge", "flow_contract"):
+            self._connection.execute(f"DELETE FROM {table} WHERE source_file_id = ?", (key,))
+
+    def orphaned(self) -> list[str]:
+        """Paths of files whose call yielded to another file's that holds it no more: read them again."""
+        rows = self._store.execute_sql(
+            "SELECT DISTINCT s.path FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id"
+            " WHERE k.kind = 'replaced' AND NOT EXISTS (SELECT 1 FROM conversation c JOIN run r ON r.id = c.run_id"
+            " WHERE r.name = k.run AND c.name = k.conversation) ORDER BY s.path"
+        )
+        return [path for (path,) in rows]
