@@ -1,0 +1,142 @@
+"""What holds for the project as a whole: what it says of itself is so, and it builds into what it should."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+
+import riff_tui
+from tests.conftest import ROOT
+
+PACKAGES = {"riff_tui": ROOT, "riff_store": ROOT / "store", "riff_ingest": ROOT / "ingest"}
+TEXT_ENDINGS = {"", ".py", ".md", ".toml", ".txt", ".json", ".jsonl", ".cfg", ".yml", ".yaml", ".csv"}
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pinned() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
+
+
+def needed(extras: set[str]) -> Iterator[str]:
+    """Every distribution that the installed project needs, directly or not, where this Python needs it."""
+    seen: set[tuple[str, str]] = set()
+    pending = [("riff-tui", extra) for extra in ("", *sorted(extras))]
+    while pending:
+        name, extra = pending.pop()
+        if (name, extra) in seen:
+            continue
+        seen.add((name, extra))
+        try:
+            requirements = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            continue  # of an extra that is not installed
+        for requirement in requirements:
+            found = re.match(r"([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?[^;]*(?:;(.*))?$", requirement)
+            assert found, requirement
+            if _applies(found[3] or "", extra):
+                wanted = canonical(found[1])
+                yield wanted
+                pending += [(wanted, part.strip()) for part in ["", *(found[2] or "").split(",")]]
+
+
+def _applies(marker: str, extra: str) -> bool:
+    return not marker.strip() or Marker(marker).evaluate({"extra": extra})
+
+
+def tracked_files() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("needs a git checkout")
+    return [ROOT / name for name in listed.stdout.split("\0") if name]
+
+
+def tracked_texts() -> list[Path]:
+    return [path for path in tracked_files() if path.suffix in TEXT_ENDINGS and path.is_file()]
+
+
+def test_constraints_name_versions_and_nothing_else() -> None:
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
+        assert re.fullmatch(r"(#.*|[a-z0-9][a-z0-9-]*==[0-9][0-9a-z.]*|)", line), line
+
+
+def test_constraints_pin_every_distribution_that_the_project_installs() -> None:
+    missing = set(needed({"dev", "bench"})) - set(pinned())
+    assert not missing
+
+
+def test_constraints_are_what_is_installed() -> None:
+    installed = {name: metadata.version(name) for name in pinned() if _is_installed(name)}
+    assert {name: pinned()[name] for name in installed} == installed
+
+
+def _is_installed(name: str) -> bool:
+    return bool(list(metadata.distributions(name=name)))
+
+
+def test_nothing_names_an_index_or_a_place_on_some_machine() -> None:
+    hosts = ("py" + "pi.", "python" + "hosted", "index" + "-url", "find" + "-links")
+    places = ("/wo" + "rk/", "/ro" + "ot/", "/Us" + "ers/", str(ROOT))
+    found = [
+        f"{path.relative_to(ROOT)}: {words}"
+        for path in tracked_texts()
+        for words in (*hosts, *places)
+        if words in path.read_text(encoding="utf-8", errors="replace")
+    ]
+    assert not found
+
+
+def test_the_changelog_tells_of_this_version() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "## [Unreleased]" in changelog or f"## [{riff_tui.__version__}]" in changelog
+
+
+def test_make_has_every_target_that_the_pages_name() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for page in ("README.md", "CONTRIBUTING.md"):
+        named = set(re.findall(r"`make ([a-z]+)", (ROOT / page).read_text(encoding="utf-8")))
+        assert named <= targets, page
+
+
+def test_ci_runs_both_make_targets_in_one_go() -> None:
+    script = ROOT / ".ci" / "run"
+    assert script.stat().st_mode & 0o111
+    assert "make check test" in script.read_text(encoding="utf-8")
+
+
+def test_the_wheel_holds_the_three_packages_with_their_data(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)],
+        cwd=ROOT, check=True, capture_output=True,
+    )  # fmt: skip
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+    tracked = {
+        str(path.relative_to(parent))
+        for package, parent in PACKAGES.items()
+        for path in tracked_files()
+        if path.is_relative_to(parent / package)
+    }
+    assert tracked <= held
+    assert {name.split("/")[0] for name in held} == set(PACKAGES)
+
+
+def test_the_project_asks_for_the_versions_that_it_pins() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+    for requirement in map(Requirement, asked):
+        assert requirement.specifier.contains(pinned()[canonical(requirement.name)]), requirement
