@@ -259,15 +259,22 @@ class FlowContract(BaseModel):
         without_rowid = True
 
 
-# rollups: sums of billionths, so that they are whole numbers and add up the same in any order
+# rollups: sums of billionths, so that they are whole numbers and add up the same in any order.
+# Keys are declared before sums: SQLite 3.40 checks NOT NULL of a table without rowid wrongly otherwise.
 
 
-class CallRollup(BaseModel):
-    """Calls of a cell: `n` that count, `excluded` that were errored."""
-
+class _Pair(BaseModel):
     flow = pw.ForeignKeyField(Flow, index=False)
     agent = pw.ForeignKeyField(Agent, index=False)
+
+
+class _Cell(_Pair):
     run = pw.ForeignKeyField(Run, index=False)
+
+
+class CallRollup(_Cell):
+    """Calls of a cell: `n` that count, `excluded` that were errored."""
+
     n = pw.IntegerField()
     excluded = pw.IntegerField()
 
@@ -277,8 +284,6 @@ class CallRollup(BaseModel):
 
 
 class _AspectSums(BaseModel):
-    flow = pw.ForeignKeyField(Flow, index=False)
-    agent = pw.ForeignKeyField(Agent, index=False)
     aspect = pw.ForeignKeyField(Aspect, index=False)
     judge = pw.ForeignKeyField(Judge, index=False)
     n = pw.IntegerField()
@@ -288,17 +293,15 @@ class _AspectSums(BaseModel):
     unscored = pw.IntegerField()
 
 
-class AspectRollup(_AspectSums):
+class AspectRollup(_Cell, _AspectSums):
     """Sums of one aspect of a (flow, agent, run); `top` counts values of 10, `unscored` the nulls."""
-
-    run = pw.ForeignKeyField(Run, index=False)
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "run", "aspect", "judge")
         without_rowid = True
 
 
-class AspectTotal(_AspectSums):
+class AspectTotal(_Pair, _AspectSums):
     """The same over all runs."""
 
     class Meta:
@@ -307,9 +310,7 @@ class AspectTotal(_AspectSums):
 
 
 class _StateSums(BaseModel):
-    flow = pw.ForeignKeyField(Flow, index=False)
     state = pw.ForeignKeyField(State, index=False)
-    agent = pw.ForeignKeyField(Agent, index=False)
     segment = pw.ForeignKeyField(Segment, index=False)
     n = pw.IntegerField()
     progress = pw.IntegerField()
@@ -329,17 +330,15 @@ class _StateSums(BaseModel):
     slot_squares = pw.DoubleField()
 
 
-class StateRollup(_StateSums):
+class StateRollup(_Cell, _StateSums):
     """Sums of the state rows of a (flow, state, agent, run); latency in seconds."""
-
-    run = pw.ForeignKeyField(Run, index=False)
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "run", "state", "segment")
         without_rowid = True
 
 
-class StateTotal(_StateSums):
+class StateTotal(_Pair, _StateSums):
     """The same over all runs."""
 
     class Meta:
@@ -348,24 +347,20 @@ class StateTotal(_StateSums):
 
 
 class _TransitionSums(BaseModel):
-    flow = pw.ForeignKeyField(Flow, index=False)
     from_state = pw.ForeignKeyField(State, index=False)
     to_state = pw.ForeignKeyField(State, index=False)
-    agent = pw.ForeignKeyField(Agent, index=False)
     n = pw.IntegerField()
 
 
-class TransitionRollup(_TransitionSums):
+class TransitionRollup(_Cell, _TransitionSums):
     """Transitions of a (flow, agent, run)."""
-
-    run = pw.ForeignKeyField(Run, index=False)
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "run", "from_state", "to_state")
         without_rowid = True
 
 
-class TransitionTotal(_TransitionSums):
+class TransitionTotal(_Pair, _TransitionSums):
     """The same over all runs."""
 
     class Meta:

@@ -17,7 +17,7 @@ CREATE TEMP TABLE IF NOT EXISTS touched_cell
 
 _CALLS = f"""
 INSERT INTO call_rollup ({_CELL}, n, excluded)
-SELECT c.flow_id, c.agent_id, c.run_id, 
+SELECT c.flow_id, c.agent_id, c.run_id,
   SUM(CASE WHEN c.errored THEN 0 ELSE 1 END), SUM(CASE WHEN c.errored THEN 1 ELSE 0 END)
 FROM touched_cell t JOIN conversation c USING (flow_id, agent_id, run_id)
 GROUP BY 1, 2, 3"""

@@ -1,0 +1,96 @@
+"""Small facts by hand, and a picture of everything that a store holds."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from riff_store.database import Store, open_store
+from riff_store.facts import ConversationFacts, FileResult, JudgedScore, SourceFile, StateAspects
+from riff_store.writer import Item, Writer
+
+
+def state(name: str, *, segment: str = "collect", to: dict[str, int] | None = None, **given: Any) -> StateAspects:
+    settings: dict[str, Any] = {
+        "progress": 1, "stall": 0, "escalation": 0, "revisit": 0, "dwell_turns": 1.0,
+        "latency_p95_ms": 500.0, "guard_error": 0, "slot_fill_rate": None,
+    }  # fmt: skip
+    return StateAspects(state=name, segment=segment, to_states=to or {}, **(settings | given))
+
+
+def call(name: str, **given: Any) -> ConversationFacts:
+    settings: dict[str, Any] = {
+        "run": "night-1",
+        "conversation": name,
+        "flow": "viewing",
+        "agent": "model-a",
+        "line": 1,
+        "aspects": {"correctness": 10.0, "completion": 10.0, "errors": 7.5, "latency_p95": 0.7},
+        "states": [state("greet", to={"collect": 1}), state("collect", to={"booked": 1})],
+        "terminals": {"booked": "success"},
+    }
+    return ConversationFacts(**(settings | given))
+
+
+def verdict(conversation: str, score: float | None, **given: Any) -> JudgedScore:
+    settings: dict[str, Any] = {"run": "night-1", "judge": "codex", "judged_at": 1_000_000, "line": 1}
+    return JudgedScore(conversation=conversation, score=score, **(settings | given))
+
+
+def source(path: str, sha256: str = "aa", kind: str = "transcripts") -> SourceFile:
+    return SourceFile(path, kind, sha256, 100, 1)
+
+
+def put(store: Store, path: str, items: Iterable[Item], sha256: str = "aa", order: Iterable[str] = ()) -> FileResult:
+    writer = Writer(store)
+    writer.order(order)
+    with writer.batch():
+        return writer.put_file(source(path, sha256), items)
+
+
+def fresh(path: Path) -> Store:
+    return open_store(path, write=True, create=True)
+
+
+def contents(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Every fact and sum of a store by name instead of by key, in an order of its own."""
+    connection = sqlite3.connect(path)
+    try:
+        return {name: sorted(connection.execute(sql).fetchall(), key=repr) for name, sql in _PICTURE.items()}
+    finally:
+        connection.close()
+
+
+def broken_rows(path: Path) -> list[tuple[Any, ...]]:
+    """What the engine itself finds wrong."""
+    connection = sqlite3.connect(path)
+    try:
+        found = connection.execute("PRAGMA foreign_key_check").fetchall()
+        return found + [row for row in connection.execute("PRAGMA integrity_check") if row != ("ok",)]
+    finally:
+        connection.close()
+
+
+_CALL = "JOIN conversation c ON c.id = x.conversation_id JOIN run r ON r.id = c.run_id"
+_CELL = "JOIN flow f ON f.id = x.flow_id JOIN agent a ON a.id = x.agent_id"
+_PICTURE = {
+    "conversation": "SELECT r.name, x.name, f.name, a.name, x.errored, x.line, s.path, s.conversations FROM conversation x"
+    f" JOIN run r ON r.id = x.run_id {_CELL} JOIN source_file s ON s.id = x.source_file_id",
+    "aspect": f"SELECT r.name, c.name, p.name, j.name, j.prompt_hash, x.value FROM aspect_score x {_CALL}"
+    " JOIN aspect p ON p.id = x.aspect_id JOIN judge j ON j.id = x.judge_id",
+    "state": f"SELECT r.name, c.name, s.name, x.progress, x.stall, x.latency_p95_ms FROM state_score x {_CALL}"
+    " JOIN state s ON s.id = x.state_id",
+    "transition": f"SELECT r.name, c.name, s.name, t.name, x.n FROM transition x {_CALL}"
+    " JOIN state s ON s.id = x.from_state_id JOIN state t ON t.id = x.to_state_id",
+    "note": "SELECT s.path, x.kind, x.line, x.run, x.conversation FROM skipped_input x"
+    " JOIN source_file s ON s.id = x.source_file_id",
+    "calls": f"SELECT f.name, a.name, r.name, x.n, x.excluded FROM call_rollup x {_CELL} JOIN run r ON r.id = x.run_id",
+    "aspect_total": f"SELECT f.name, a.name, p.name, j.name, x.n, x.total, x.top, x.unscored FROM aspect_total x {_CELL}"
+    " JOIN aspect p ON p.id = x.aspect_id JOIN judge j ON j.id = x.judge_id",
+    "state_total": f"SELECT f.name, a.name, s.name, x.n, x.progress, x.stall, x.latency_n, x.latency FROM state_total x"
+    f" {_CELL} JOIN state s ON s.id = x.state_id",
+    "transition_total": f"SELECT f.name, a.name, s.name, t.name, x.n FROM transition_total x {_CELL}"
+    " JOIN state s ON s.id = x.from_state_id JOIN state t ON t.id = x.to_state_id",
+}

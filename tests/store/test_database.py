@@ -1,0 +1,199 @@
+"""What is a store, what is none, and what opening may not do."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sqlite3
+import stat
+import struct
+from pathlib import Path
+
+import pytest
+
+from riff_store import models
+from riff_store.database import APPLICATION_ID, open_store
+from riff_store.errors import DiskFull, NewerStore, NotAStore, OlderStore, StoreBusy, StoreError, StoreMissing
+from riff_store.migrations import backup_path, migrate
+from riff_store.models import SCHEMA_VERSION, Run
+from tests.store.building import broken_rows, call, contents, fresh, put
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "calls.db"
+
+
+@pytest.fixture
+def filled(path: Path) -> Path:
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [call("c-1")])
+    return path
+
+
+def test_reading_creates_no_file_and_says_how_to_make_one(path: Path) -> None:
+    with pytest.raises(StoreMissing, match="riff-tui ingest"):
+        open_store(path)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_new_store_is_private_and_whole(path: Path) -> None:
+    fresh(path / "deeper" / "calls.db").close()
+    made = path / "deeper" / "calls.db"
+    assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    assert [entry.name for entry in made.parent.iterdir()] == ["calls.db"]
+    assert broken_rows(made) == []
+
+
+def no_store(kind: str, path: Path, filled: Path) -> None:
+    whole = filled.read_bytes()
+    filled.unlink()
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "another database":
+        sqlite3.connect(path).execute("CREATE TABLE t (a)").connection.close()
+    else:
+        path.write_bytes({"text": b"hello " * 50, "gz": gzip.compress(whole), "empty": b"", "short": whole[:60],
+                          "flipped": b"X" + whole[1:]}[kind])  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["text", "gz", "empty", "short", "flipped", "directory", "another database"])
+@pytest.mark.parametrize("write", [False, True])
+def test_what_is_no_store_is_named_so_and_left_alone(kind: str, write: bool, path: Path, filled: Path) -> None:
+    no_store(kind, path, filled)
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(NotAStore, match="not a riff-tui store"):
+        open_store(path, write=write, create=write)
+    assert (path.read_bytes() if path.is_file() else None) == before
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_a_truncated_store_is_an_error_of_ours(path: Path, filled: Path) -> None:
+    path.write_bytes(filled.read_bytes()[:8192])
+    with pytest.raises(StoreError, match="damaged"), open_store(path) as store:
+        store.execute(Run.select())
+
+
+def test_a_newer_store_is_refused_with_both_versions(filled: Path) -> None:
+    _set_version(filled, SCHEMA_VERSION + 41)
+    with pytest.raises(NewerStore, match=f"schema {SCHEMA_VERSION + 41}, this one knows {SCHEMA_VERSION}"):
+        open_store(filled, write=True)
+
+
+def test_a_store_of_version_zero_is_none_of_ours(filled: Path) -> None:
+    _set_version(filled, 0)
+    with pytest.raises(NotAStore):
+        open_store(filled)
+
+
+def test_an_older_store_is_copied_and_migrated_in_one_transaction(filled: Path) -> None:
+    def step(connection: sqlite3.Connection) -> None:
+        connection.execute("ALTER TABLE run ADD COLUMN note TEXT")
+
+    copy = migrate(filled, 1, {1: step}, 2)
+    assert copy == backup_path(filled, 1)
+    assert _version(copy) == 1
+    assert _version(filled) == 2
+    assert contents(filled) == contents(copy)
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(filled: Path) -> None:
+    def first(connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM conversation")
+
+    def second(connection: sqlite3.Connection) -> None:
+        raise RuntimeError("bad step")
+
+    before = contents(filled)
+    with pytest.raises(RuntimeError):
+        migrate(filled, 1, {1: first, 2: second}, 3)
+    assert contents(filled) == before
+    assert _version(filled) == 1
+
+
+def test_a_migration_that_would_lose_rows_is_refused(filled: Path) -> None:
+    def step(connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM flow")
+
+    with pytest.raises(StoreError, match="lose rows"):
+        migrate(filled, 1, {1: step}, 2)
+    assert contents(filled)["calls"]
+
+
+def test_an_older_store_is_not_migrated_by_reading(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "SCHEMA_VERSION", 2)
+    with pytest.raises(OlderStore, match="has schema 1"):
+        open_store(filled)
+    assert _version(filled) == 1
+
+
+def test_reading_changes_nothing_and_cannot(filled: Path) -> None:
+    before = filled.read_bytes()
+    with open_store(filled) as store:
+        assert store.execute(Run.select(Run.name)) == [("night-1",)]
+        with pytest.raises(StoreError, match="read-only"):
+            store.execute_sql("DELETE FROM run")
+    assert filled.read_bytes() == before
+    assert [entry.name for entry in filled.parent.iterdir()] == [filled.name]
+
+
+def test_a_snapshot_answers_from_one_state_while_another_writes(filled: Path) -> None:
+    with open_store(filled) as reader, open_store(filled, write=True) as writer:
+        with reader.snapshot():
+            first = reader.execute(Run.select())
+            writer.database.execute_sql("PRAGMA busy_timeout = 1")
+            with pytest.raises(StoreBusy, match="another process"):
+                put(writer, "/in/b.jsonl", [call("c-2", run="night-2")])
+            assert reader.execute(Run.select()) == first
+        put(writer, "/in/b.jsonl", [call("c-2", run="night-2")])
+        assert len(reader.execute(Run.select())) == 2
+
+
+def test_a_reader_notices_that_another_wrote(filled: Path) -> None:
+    with open_store(filled) as reader:
+        before = reader.change_counter()
+        assert reader.change_counter() == before
+        with open_store(filled, write=True) as writer:
+            put(writer, "/in/b.jsonl", [call("c-2")])
+        assert reader.change_counter() != before
+
+
+def test_a_full_disk_is_named_and_leaves_the_store_as_it_was(filled: Path) -> None:
+    before = contents(filled)
+    with open_store(filled, write=True) as store:
+        pages = store.execute_sql("PRAGMA page_count")[0][0]
+        store.execute_sql(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(DiskFull, match="disk full"):
+            put(store, "/in/b.jsonl", [call(f"d-{n}") for n in range(3000)])
+    assert contents(filled) == before
+    assert broken_rows(filled) == []
+
+
+def test_a_url_that_cannot_be_opened_is_refused_in_a_sentence() -> None:
+    with pytest.raises(StoreError, match="give a path"):
+        open_store("postgresql://somewhere/db")
+
+
+@pytest.mark.parametrize("name", ["a b.db", "new\nline.db", "q'uo\"te?.db", "%41#.db", "-dash.db", "esc\x1b.db"])
+def test_any_path_name_can_hold_a_store(name: str, tmp_path: Path) -> None:
+    with fresh(tmp_path / name) as store:
+        put(store, "/in/a.jsonl", [call("c-1")])
+    with open_store(tmp_path / name) as store:
+        assert store.execute(Run.select(Run.name)) == [("night-1",)]
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_the_header_says_what_the_file_is(filled: Path) -> None:
+    header = filled.read_bytes()[:100]
+    assert struct.unpack(">I", header[68:72]) == (APPLICATION_ID,)
+
+
+def _version(path: Path) -> int:
+    return int(struct.unpack(">I", path.read_bytes()[60:64])[0])
+
+
+def _set_version(path: Path, version: int) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()

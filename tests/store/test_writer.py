@@ -1,0 +1,225 @@
+"""What is stored, what replaces what, and that sums follow."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riff_store.database import Store
+from riff_store.facts import DescribedFlow, DescribedState, Skipped
+from riff_store.measure import UNIT
+from riff_store.writer import Item, Writer
+from tests.store.building import broken_rows, call, contents, fresh, put, source, state, verdict
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "calls.db"
+
+
+def test_a_file_is_counted_once_and_read_again_only_when_it_changed(path: Path) -> None:
+    with fresh(path) as store:
+        assert put(store, "/in/a.jsonl", [call("c-1"), call("c-2")]).status == "taken"
+        before = contents(path)
+        again = put(store, "/in/a.jsonl", [call("c-9")])
+        assert (again.status, again.conversations) == ("unchanged", 2)
+        assert contents(path) == before
+        assert put(store, "/in/a.jsonl", [call("c-9")], sha256="bb").status == "changed"
+    assert [row[1] for row in contents(path)["conversation"]] == ["c-9"]
+    assert broken_rows(path) == []
+
+
+def test_a_changed_file_leaves_what_a_fresh_store_would_hold(path: Path, tmp_path: Path) -> None:
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [call("c-1"), call("c-2", agent="model-b", errored=True)])
+        put(store, "/in/b.jsonl", [call("c-3")])
+        put(store, "/in/a.jsonl", [call("c-2", aspects={"correctness": 0.0}), call("c-4")], sha256="bb")
+    with fresh(tmp_path / "new.db") as store:
+        put(store, "/in/a.jsonl", [call("c-2", aspects={"correctness": 0.0}), call("c-4")], sha256="bb")
+        put(store, "/in/b.jsonl", [call("c-3")])
+    assert contents(path) == contents(tmp_path / "new.db")
+
+
+def test_errored_calls_are_counted_and_enter_no_sum(path: Path) -> None:
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [call("c-1"), call("c-2", errored=True)])
+    found = contents(path)
+    assert found["calls"] == [("viewing", "model-a", "night-1", 1, 1)]
+    assert {row[4] for row in found["aspect_total"]} == {1}
+    assert {row[3] for row in found["state_total"]} == {1}
+
+
+def test_what_is_not_measured_is_not_stored_as_zero(path: Path) -> None:
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [call("c-1", aspects={"correctness": None, "errors": 10.0})])
+    assert [row[2] for row in contents(path)["aspect"]] == ["errors"]
+
+
+def test_of_two_calls_with_one_name_in_a_file_the_later_line_stays(path: Path) -> None:
+    with fresh(path) as store:
+        result = put(store, "/in/a.jsonl", [call("c-1", line=1), call("c-1", line=2, flow="other")])
+    assert (result.conversations, result.replaced) == (1, 1)
+    found = contents(path)
+    assert [(row[1], row[2], row[5]) for row in found["conversation"]] == [("c-1", "other", 2)]
+    assert found["note"] == [("/in/a.jsonl", "replaced", 1, "night-1", "c-1")]
+    assert {row[0] for row in found["calls"]} == {"other"}
+
+
+def test_the_same_id_in_another_run_is_another_call(path: Path) -> None:
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [call("c-1"), call("c-1", run="night-2")])
+    assert len(contents(path)["conversation"]) == 2
+
+
+@pytest.mark.parametrize("first", ["/in/a.jsonl", "/in/b.jsonl"])
+def test_of_two_files_with_one_call_the_later_path_counts_whichever_is_read_first(path: Path, first: str) -> None:
+    files = {"/in/a.jsonl": call("c-1", flow="from_a"), "/in/b.jsonl": call("c-1", flow="from_b")}
+    with fresh(path) as store:
+        for name in sorted(files, key=lambda name: name != first):
+            put(store, name, [files[name]], order=sorted(files))
+    found = contents(path)
+    assert [(row[2], row[6], row[7]) for row in found["conversation"]] == [("from_b", "/in/b.jsonl", 1)]
+    assert found["note"] == [("/in/a.jsonl", "replaced", 1, "night-1", "c-1")]
+    assert [row[0] for row in found["calls"]] == ["from_b"]
+
+
+def test_a_later_ingest_of_another_file_replaces_a_call_of_the_same_name(path: Path) -> None:
+    with fresh(path) as store:
+        put(store, "/in/b.jsonl", [call("c-1", flow="old")], order=["/in/b.jsonl"])
+        put(store, "/in/a.jsonl", [call("c-1", flow="new")], order=["/in/a.jsonl"])
+        assert [row[2] for row in contents(path)["conversation"]] == ["new"]
+        assert Writer(store).orphaned() == []
+        put(store, "/in/a.jsonl", [], sha256="bb")
+        assert Writer(store).orphaned() == ["/in/b.jsonl"]
+
+
+def test_a_file_that_fails_leaves_nothing_and_the_others_stay(path: Path) -> None:
+    def failing() -> Any:
+        yield call("c-1", flow="never")
+        raise OSError("gone")
+
+    with fresh(path) as store:
+        writer = Writer(store)
+        with writer.batch():
+            writer.put_file(source("/in/a.jsonl"), [call("c-0")])
+            with pytest.raises(OSError, match="gone"):
+                writer.put_file(source("/in/b.jsonl"), failing())
+            writer.put_file(source("/in/c.jsonl"), [call("c-2", flow="never")])
+    found = contents(path)
+    assert [row[1] for row in found["conversation"]] == ["c-0", "c-2"]
+    assert [row[0] for row in found["calls"]] == ["never", "viewing"]
+    assert broken_rows(path) == []
+
+
+def test_a_batch_that_fails_leaves_the_store_as_it_was(path: Path) -> None:
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [call("c-1")])
+        before = contents(path)
+        writer = Writer(store)
+        with pytest.raises(KeyboardInterrupt), writer.batch():
+            writer.put_file(source("/in/b.jsonl"), [call("c-2")])
+            raise KeyboardInterrupt
+        assert contents(path) == before
+        put(store, "/in/b.jsonl", [call("c-2")])
+    assert len(contents(path)["conversation"]) == 2
+
+
+class TestVerdicts:
+    def humanness(self, path: Path) -> list[tuple[Any, ...]]:
+        return [(row[1], row[3], row[4], row[5]) for row in contents(path)["aspect"] if row[2] == "humanness"]
+
+    @pytest.mark.parametrize("scores_first", [True, False])
+    def test_a_verdict_joins_its_call_in_either_order(self, path: Path, scores_first: bool) -> None:
+        files: list[tuple[str, list[Item]]] = [("/in/h.jsonl", [verdict("c-1", 7.0)]), ("/in/t.jsonl", [call("c-1")])]
+        with fresh(path) as store:
+            for name, items in files if scores_first else reversed(files):
+                put(store, name, items)
+        assert self.humanness(path) == [("c-1", "codex", "", 7.0)]
+        assert ("viewing", "model-a", "humanness", "codex", 1, 7 * UNIT, 0, 0) in contents(path)["aspect_total"]
+
+    def test_the_latest_verdict_of_a_judge_counts_and_others_come_back_when_it_goes(self, path: Path) -> None:
+        with fresh(path) as store:
+            put(store, "/in/t.jsonl", [call("c-1")])
+            put(store, "/in/h2.jsonl", [verdict("c-1", 9.0, judged_at=2_000_000)])
+            put(store, "/in/h1.jsonl", [verdict("c-1", 2.0, judged_at=1_000_000)])
+            assert self.humanness(path) == [("c-1", "codex", "", 9.0)]
+            put(store, "/in/h2.jsonl", [], sha256="bb")
+        assert self.humanness(path) == [("c-1", "codex", "", 2.0)]
+
+    def test_versions_of_a_prompt_are_judges_of_their_own(self, path: Path) -> None:
+        with fresh(path) as store:
+            put(store, "/in/t.jsonl", [call("c-1")])
+            both: list[Item] = [verdict("c-1", 4.0, prompt_hash="p1"), verdict("c-1", 6.0, prompt_hash="p2", line=2)]
+            put(store, "/in/h.jsonl", both)
+        assert [row[2:] for row in self.humanness(path)] == [("p1", 4.0), ("p2", 6.0)]
+
+    def test_an_unscored_verdict_is_kept_and_enters_no_sum(self, path: Path) -> None:
+        with fresh(path) as store:
+            put(store, "/in/t.jsonl", [call("c-1")])
+            put(store, "/in/h.jsonl", [verdict("c-1", None)])
+        assert self.humanness(path) == [("c-1", "codex", "", None)]
+        assert ("viewing", "model-a", "humanness", "codex", 0, 0, 0, 1) in contents(path)["aspect_total"]
+
+    def test_a_verdict_survives_that_its_call_is_read_again(self, path: Path) -> None:
+        with fresh(path) as store:
+            put(store, "/in/t.jsonl", [call("c-1")])
+            put(store, "/in/h.jsonl", [verdict("c-1", 7.0)])
+            put(store, "/in/t.jsonl", [call("c-1"), call("c-2")], sha256="bb")
+        assert self.humanness(path) == [("c-1", "codex", "", 7.0)]
+
+
+def test_a_described_flow_and_notes_are_kept_and_replaced_with_their_file(path: Path) -> None:
+    described = DescribedFlow(
+        "viewing", "booking", [DescribedState("greet", "opening", None), DescribedState("booked", "closing", "success")],
+        [("greet", "booked"), ("greet", "booked")], '{"success_terminals":["booked"]}',
+    )  # fmt: skip
+    with fresh(path) as store:
+        put(store, "/in/f.toml", [described, Skipped("skipped", 3, "odd")])
+        writer = Writer(store)
+        assert writer.contracts() == {"viewing": '{"success_terminals":["booked"]}'}
+        assert store.execute_sql("SELECT count(*) FROM described_state") == [(2,)]
+        put(store, "/in/f.toml", [], sha256="bb")
+        assert writer.contracts() == {}
+        assert store.execute_sql("SELECT count(*) FROM described_edge") == [(0,)]
+        assert contents(path)["note"] == []
+
+
+@pytest.mark.parametrize("text", ["a\ud800b", "nul \0 here", "'; DROP TABLE flow; --", "日本\u202e"])
+def test_any_text_can_be_a_name(path: Path, text: str) -> None:
+    odd = call(text, flow=text, agent=text, persona=text, error=text, states=[state(text, to={text: 1})])
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [odd, Skipped("skipped", 1, text, text)])
+    assert len(contents(path)["conversation"]) == 1
+
+
+def test_sums_are_the_same_whatever_the_order_of_rows(path: Path, tmp_path: Path) -> None:
+    rng = random.Random(7)
+    calls: list[Item] = [
+        call(
+            f"c-{n}", aspects={"latency_p95": rng.random() * 20}, states=[state("a", latency_p95_ms=rng.random() * 9e4)]
+        )
+        for n in range(300)
+    ]
+    other = tmp_path / "other.db"
+    for place, items in ((path, calls), (other, rng.sample(calls, len(calls)))):
+        with fresh(place) as store:
+            put(store, "/in/a.jsonl", items)
+    assert contents(path)["aspect_total"] == contents(other)["aspect_total"]
+    assert contents(path)["state_total"] == contents(other)["state_total"]
+
+
+def test_a_large_file_goes_in_by_pieces_and_still_as_one(path: Path) -> None:
+    calls = [call(f"c-{n % 2500}", line=n) for n in range(3000)]
+    with fresh(path) as store:
+        result = put(store, "/in/a.jsonl", calls)
+        assert (result.conversations, result.replaced) == (2500, 500)
+        assert sums_agree(store)
+    assert broken_rows(path) == []
+
+
+def sums_agree(store: Store) -> bool:
+    calls = store.execute_sql("SELECT count(*) FROM conversation")[0][0]
+    return bool(store.execute_sql("SELECT sum(n + excluded) FROM call_rollup") == [(calls,)])
