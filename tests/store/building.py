@@ -76,8 +76,8 @@ def broken_rows(path: Path) -> list[tuple[Any, ...]]:
 _CALL = "JOIN conversation c ON c.id = x.conversation_id JOIN run r ON r.id = c.run_id"
 _CELL = "JOIN flow f ON f.id = x.flow_id JOIN agent a ON a.id = x.agent_id"
 _PICTURE = {
-    "conversation": "SELECT r.name, x.name, f.name, a.name, x.errored, x.line, s.path, s.conversations FROM conversation x"
-    f" JOIN run r ON r.id = x.run_id {_CELL} JOIN source_file s ON s.id = x.source_file_id",
+    "conversation": "SELECT r.name, x.name, f.name, a.name, x.errored, x.line, s.path, s.conversations"
+    f" FROM conversation x JOIN run r ON r.id = x.run_id {_CELL} JOIN source_file s ON s.id = x.source_file_id",
     "aspect": f"SELECT r.name, c.name, p.name, j.name, j.prompt_hash, x.value FROM aspect_score x {_CALL}"
     " JOIN aspect p ON p.id = x.aspect_id JOIN judge j ON j.id = x.judge_id",
     "state": f"SELECT r.name, c.name, s.name, x.progress, x.stall, x.latency_p95_ms FROM state_score x {_CALL}"
@@ -87,8 +87,8 @@ _PICTURE = {
     "note": "SELECT s.path, x.kind, x.line, x.run, x.conversation FROM skipped_input x"
     " JOIN source_file s ON s.id = x.source_file_id",
     "calls": f"SELECT f.name, a.name, r.name, x.n, x.excluded FROM call_rollup x {_CELL} JOIN run r ON r.id = x.run_id",
-    "aspect_total": f"SELECT f.name, a.name, p.name, j.name, x.n, x.total, x.top, x.unscored FROM aspect_total x {_CELL}"
-    " JOIN aspect p ON p.id = x.aspect_id JOIN judge j ON j.id = x.judge_id",
+    "aspect_total": f"SELECT f.name, a.name, p.name, j.name, x.n, x.total, x.top, x.unscored"
+    f" FROM aspect_total x {_CELL} JOIN aspect p ON p.id = x.aspect_id JOIN judge j ON j.id = x.judge_id",
     "state_total": f"SELECT f.name, a.name, s.name, x.n, x.progress, x.stall, x.latency_n, x.latency FROM state_total x"
     f" {_CELL} JOIN state s ON s.id = x.state_id",
     "transition_total": f"SELECT f.name, a.name, s.name, t.name, x.n FROM transition_total x {_CELL}"

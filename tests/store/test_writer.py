@@ -119,9 +119,14 @@ def test_a_batch_that_fails_leaves_the_store_as_it_was(path: Path) -> None:
         put(store, "/in/a.jsonl", [call("c-1")])
         before = contents(path)
         writer = Writer(store)
-        with pytest.raises(KeyboardInterrupt), writer.batch():
-            writer.put_file(source("/in/b.jsonl"), [call("c-2")])
-            raise KeyboardInterrupt
+
+        def interrupted() -> None:
+            with writer.batch():
+                writer.put_file(source("/in/b.jsonl"), [call("c-2")])
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
         assert contents(path) == before
         put(store, "/in/b.jsonl", [call("c-2")])
     assert len(contents(path)["conversation"]) == 2
@@ -173,7 +178,8 @@ class TestVerdicts:
 
 def test_a_described_flow_and_notes_are_kept_and_replaced_with_their_file(path: Path) -> None:
     described = DescribedFlow(
-        "viewing", "booking", [DescribedState("greet", "opening", None), DescribedState("booked", "closing", "success")],
+        "viewing", "booking",
+        [DescribedState("greet", "opening", None), DescribedState("booked", "closing", "success")],
         [("greet", "booked"), ("greet", "booked")], '{"success_terminals":["booked"]}',
     )  # fmt: skip
     with fresh(path) as store:
