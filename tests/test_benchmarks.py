@@ -1,0 +1,63 @@
+"""What the benchmarks rest on: jobs that take turns, goals judged right, and the same load every time."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+
+import pytest
+
+from benchmarks.load import Load
+from benchmarks.ratio import Goal, Ratio, in_turns
+from benchmarks.report import markdown, table_row
+
+
+def test_jobs_take_turns_and_their_medians_count() -> None:
+    order: list[str] = []
+    seconds = {"a": iter([3.0, 1.0, 2.0]), "b": iter([10.0, 30.0, 20.0])}
+
+    def job(name: str) -> float:
+        order.append(name)
+        return next(seconds[name])
+
+    assert in_turns(lambda: job("a"), lambda: job("b"), rounds=3) == [2.0, 20.0]
+    assert order == ["a", "b", "a", "b", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "met", "missed"),
+    [(Goal("<=", 1.8), 1.8, 1.81), (Goal(">=", 8), 8.0, 7.9), (Goal("<=", 1 / 50), 0.01, 0.03)],
+)
+def test_a_goal_is_met_up_to_its_bound(goal: Goal, met: float, missed: float) -> None:
+    assert goal.met(met)
+    assert not goal.met(missed)
+
+
+def test_a_missed_goal_stands_out() -> None:
+    row = table_row(Ratio("ingest ÷ floor", 3.0, 1.5, "s", Goal("<=", 1.8), "10 calls"))
+    assert row == "| ingest ÷ floor (10 calls) | 3.00 s | 1.50 s | 2.00 | ≤ 1.8 | **no** |"
+
+
+def test_small_ratios_read_as_fractions() -> None:
+    row = table_row(Ratio("rollups ÷ join", 0.002, 0.2, "s", Goal("<=", 1 / 50)))
+    assert row == "| rollups ÷ join | 2.0 ms | 200.0 ms | 1/100 | ≤ 1/50 | yes |"
+
+
+def test_the_results_say_what_they_were_measured_on() -> None:
+    text = markdown([Ratio("a ÷ b", 1.0, 2.0, "s")], [("cores", "2"), ("SQLite", "3.40.1")], "conversations: 10")
+    assert "- cores: 2\n- SQLite: 3.40.1\n- conversations: 10\n" in text
+    assert text.endswith("| a ÷ b | 1.00 s | 2.00 s | 0.50 |  |  |\n")
+
+
+def test_the_load_is_the_same_for_the_same_seed() -> None:
+    assert list(Load(7).lines(20)) == list(islice(Load(7).lines(500), 20))
+    assert list(Load(7).lines(20)) != list(Load(8).lines(20))
+
+
+def test_the_load_looks_like_real_calls() -> None:
+    lines = list(Load(1).lines(300))
+    assert 6000 < sum(map(len, lines)) / len(lines) < 8000
+    calls = [json.loads(line) for line in lines]
+    assert {call["stop_reason"] for call in calls} >= {"terminal", "max_turns", "error"}
+    assert {call["final_state"] for call in calls} >= {"booked", "escalated", "greet"}
+    assert len({call["conversation_id"] for call in calls}) == len(calls)
