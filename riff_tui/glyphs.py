@@ -1,0 +1,132 @@
+"""The signs that riff-tui draws with, once in Unicode and once in ASCII for terminals that cannot do more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from riff_tui.table import NOT_MEASURED, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """One set of signs; each is one cell wide but for `crumb`, `success` and `escalation` in ASCII.
+
+    `bars` go from an empty cell to a full one, `sparks` from the lowest to the highest, `box` maps
+    the sides that a line leaves a cell by (in the order `nesw`) to its sign.
+    """
+
+    ascii_only: bool
+    bad: str
+    warn: str
+    thin: str
+    not_measured: str
+    ellipsis: str
+    crumb: str
+    arrow: str
+    both_sides: str
+    success: str
+    escalation: str
+    rising: str
+    falling: str
+    event: str
+    filled: str
+    half_filled: str
+    bars: str
+    sparks: str
+    box: dict[str, str]
+
+    def mark(self, severity: Severity | None, *, thin: bool = False) -> str:
+        """The sign of a severity, of thinness where there is none, else a blank."""
+        if severity == "bad":
+            return self.bad
+        if severity == "warn":
+            return self.warn
+        return self.thin if thin else " "
+
+    def bar(self, share: float, width: int) -> str:
+        """A bar of `width` cells, of which the share 0 to 1 is filled; anything above 0 can be seen."""
+        steps = len(self.bars) - 1
+        filled = round(min(1.0, max(0.0, share)) * width * steps)
+        if share > 0:
+            filled = max(1, filled)
+        whole, part = divmod(filled, steps)
+        return (self.bars[-1] * whole + (self.bars[part] if part else "")).ljust(width)
+
+    def sparkline(self, values: Sequence[float | None], top: float = 10.0) -> str:
+        """One sign a value between 0 and `top`, the sign for not measured where there is none."""
+        last = len(self.sparks) - 1
+        return "".join(
+            self.not_measured if value is None else self.sparks[round(min(1.0, max(0.0, value / top)) * last)]
+            for value in values
+        )
+
+
+UNICODE = Glyphs(
+    ascii_only=False,
+    bad="!",
+    warn="~",
+    thin="~",
+    not_measured=NOT_MEASURED,
+    ellipsis="…",
+    crumb=" › ",
+    arrow="►",
+    both_sides="*",
+    success="✓",
+    escalation="↗",
+    rising="▲",
+    falling="▼",
+    event="◆",
+    filled="█",
+    half_filled="▒",
+    bars=" ▏▎▍▌▋▊▉█",
+    sparks="▁▂▃▄▅▆▇█",
+    box={
+        "ew": "─", "ns": "│", "nw": "┘", "sw": "┐", "ne": "└", "es": "┌",
+        "nsw": "┤", "nes": "├", "new": "┴", "esw": "┬", "nesw": "┼",
+    },
+)  # fmt: skip
+
+ASCII = Glyphs(
+    ascii_only=True,
+    bad="!",
+    warn="~",
+    thin="~",
+    not_measured="-",
+    ellipsis="~",
+    crumb=" > ",
+    arrow=">",
+    both_sides="*",
+    success="ok",
+    escalation="esc",
+    rising="^",
+    falling="v",
+    event="+",
+    filled="#",
+    half_filled=":",
+    bars=" #",
+    sparks="_.:-=+*#",
+    box={
+        "ew": "-", "ns": "|", "nw": "+", "sw": "+", "ne": "+", "es": "+",
+        "nsw": "+", "nes": "+", "new": "+", "esw": "+", "nesw": "+",
+    },
+)  # fmt: skip
+
+_IN_ASCII = str.maketrans(
+    {
+        "·": "-", "×": "x", "→": "->", "←": "<-", "›": ">", "…": "...", "⏎": "\\n", "␛": "^[", "␡": "^?", "–": "-",
+        "—": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "≥": ">=", "≤": "<=", "Δ": "d", "±": "+-", "�": "?",
+    }
+)  # fmt: skip
+
+
+def glyphs(ascii_only: bool) -> Glyphs:
+    """The set to draw with."""
+    return ASCII if ascii_only else UNICODE
+
+
+def in_ascii(text: str) -> str:
+    """Safe text in ASCII alone: our own signs by what is nearest, any other character as its escape."""
+    if text.isascii():
+        return text
+    return text.translate(_IN_ASCII).encode("ascii", "backslashreplace").decode("ascii")

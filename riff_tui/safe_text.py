@@ -1,0 +1,205 @@
+"""The one boundary between data and any display: text in which nothing is live, hidden or out of line.
+
+Callers, models and strangers' files wrote the data. The store keeps it raw; whatever shows it
+passes it through `one_line` or `block` first. Widths in terminal cells and safe file names are
+here too, for they have to see text as a terminal and a file system do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from functools import cache, lru_cache
+
+TAB = "    "
+NEWLINE = "⏎"
+REPLACEMENT = "\ufffd"
+MOST_MARKS = 4
+
+# Signs that take part in emoji sequences.
+_EMOJI = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u25ff\u2600-\u27bf"
+    "\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+# Controls, surrogates, tags and noncharacters have no form of their own.
+_LOW_FORMLESS = "\x80-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
+_FORMLESS = f"{_LOW_FORMLESS}\U000e0000-\U000e0fff" + "".join(
+    chr(plane * 0x10000 + last) for plane in range(1, 17) for last in (0xFFFE, 0xFFFF)
+)
+# Bidi controls and everything that takes no room of its own without being a mark on a letter.
+_LOW_UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+)
+_UNSEEN = f"{_LOW_UNSEEN}\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+_TROUBLE = f"\x00-\x1f\x7f{_FORMLESS}{_UNSEEN}"
+# A whole emoji sequence is taken first, so that its joiners and selectors stay.
+_KEPT_OR_TROUBLE = re.compile(
+    f"[{_EMOJI}][\ufe0e\ufe0f]?(?:\u200d[{_EMOJI}]\ufe0f?)*|[0-9#*]\ufe0f(?=\u20e3)|[{_TROUBLE}]"
+)
+# A class without characters beyond U+FFFF is a bitmap to `re`, ten times as fast as a list of ranges.
+_LOW_TROUBLE = re.compile(f"[\x00-\x1f\x7f{_LOW_FORMLESS}{_LOW_UNSEEN}]")
+_RARE = re.compile("[\U00010000-\U0001efff\U0001fb00-\U0001ffff\U0002fff0-\U0010ffff]")
+# Scripts without marks and without anything hidden: most text that is not ASCII ends here.
+_PLAIN = re.compile(
+    "[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20bf"
+    "\u2100-\u2bff\u3000-\u3029\u3030-\u3096\u309b-\u312f\u3400-\ua48c\uac00-\ud7a3\uff01-\uff9f"
+    "\U0001f000-\U0001faff\U00020000-\U0002ffef]*"
+)
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+# Format characters that are drawn, as a sign over or around what follows.
+_DRAWN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+
+
+def one_line(text: str) -> str:
+    """Text for one line of a display: control pictures, `⏎` for a newline, `<U+202E>` for what would not be seen."""
+    if text.isascii():
+        return text if text.isprintable() else _KEPT_OR_TROUBLE.sub(_shown, text)
+    if _PLAIN.fullmatch(text):
+        return text
+    rare = _RARE.search(text) is not None
+    if rare or _LOW_TROUBLE.search(text):
+        text = _KEPT_OR_TROUBLE.sub(_shown, text)
+    return _stacked_marks(rare).sub(r"\1", text)
+
+
+def block(text: str) -> str:
+    """Text for several lines of a display: as `one_line`, but newlines stay."""
+    if "\n" not in text:
+        return one_line(text)
+    return "\n".join([one_line(line) for line in text.split("\n")])
+
+
+def escaped_hidden(text: str) -> str:
+    """JSON text with everything live or unseen in its strings as `\\uXXXX`; newlines between values stay."""
+    return _hidden().sub(_json_escape, text)
+
+
+def cell_width(text: str) -> int:
+    """How many terminal cells safe text takes; wide signs take two, marks none."""
+    if text.isascii():
+        return len(text)
+    return sum(width for _, width in _clusters(text))
+
+
+def fit(text: str, width: int, ellipsis: str = "…") -> str:
+    """Safe text in at most `width` cells, cut between whole signs and ended by `ellipsis` where it was longer."""
+    if cell_width(text) <= width:
+        return text
+    room = width - cell_width(ellipsis)
+    if room < 0:
+        return fit(text, width, "") if width > 0 else ""
+    if text.isascii():
+        return text[:room] + ellipsis
+    kept: list[str] = []
+    for cluster, wide in _clusters(text):
+        if wide > room:
+            break
+        kept.append(cluster)
+        room -= wide
+    return "".join(kept) + ellipsis
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Safe text filled with blanks to `width` cells, on its left where it is to stand at the `right`."""
+    blanks = " " * (width - cell_width(text))
+    return blanks + text if right else text + blanks
+
+
+def file_name(identifier: str) -> str:
+    """A name of at most 89 of `A-Za-z0-9._-` for a file that belongs to an id, distinct for distinct ids.
+
+    It neither hides (`.x`) nor looks like an option (`-rf`) or a way up (`..`).
+    """
+    digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    stem = _NOT_IN_NAMES.sub("_", identifier)[:80].lstrip("._-") or "id"
+    return f"{stem}-{digest}"
+
+
+def _shown(match: re.Match[str]) -> str:
+    found = match[0]
+    code = ord(found[0])
+    if code == 0x09:
+        return TAB
+    if code == 0x0A:
+        return NEWLINE
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    if not _trouble().match(found):
+        return found
+    return REPLACEMENT if _formless().match(found) else f"<U+{code:04X}>"
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code > 0xFFFF:
+        code -= 0x10000
+        return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+    return f"\\u{code:04x}"
+
+
+@cache
+def _trouble() -> re.Pattern[str]:
+    return re.compile(f"[{_TROUBLE}]")
+
+
+@cache
+def _formless() -> re.Pattern[str]:
+    return re.compile(f"[{_FORMLESS}]")
+
+
+@cache
+def _hidden() -> re.Pattern[str]:
+    return re.compile(f"[\x00-\x09\x0b-\x1f\x7f{_FORMLESS}{_UNSEEN}]")
+
+
+@cache
+def _stacked_marks(rare: bool) -> re.Pattern[str]:
+    """More marks on one letter than can be read, the first few as a group; `rare` are those beyond U+FFFF too."""
+    unseen = re.compile(f"[{_UNSEEN}]")
+    marks = "".join(
+        character
+        for character in map(chr, range(0x300, 0x1F000 if rare else 0x10000))
+        if unicodedata.category(character) in ("Mn", "Me") and not unseen.match(character)
+    )
+    return re.compile(f"([{marks}]{{{MOST_MARKS}}})[{marks}]+")
+
+
+def _clusters(text: str) -> list[tuple[str, int]]:
+    """The signs of a text, each with the marks and joined signs that belong to it, and its width."""
+    found: list[tuple[str, int]] = []
+    joined = False
+    for character in text:
+        wide = _sign_width(character)
+        if found and (joined or wide == 0):
+            before, width = found[-1]
+            if character == "\ufe0f" and width == 1 and _sign_or_digit().match(before):
+                width = 2
+            found[-1] = (before + character, width)
+        else:
+            found.append((character, wide))
+        joined = character == "\u200d"
+    return found
+
+
+@cache
+def _sign_or_digit() -> re.Pattern[str]:
+    return re.compile(f"[0-9#*{_EMOJI}]$")
+
+
+@lru_cache(maxsize=8192)
+def _sign_width(character: str) -> int:
+    code = ord(character)
+    category = unicodedata.category(character)
+    # Vowel signs of their own width (Mc) count as none, as Textual and most terminals have it.
+    if category[0] == "M" or (category == "Cf" and character not in _DRAWN_FORMATS):
+        return 0
+    if 0x1160 <= code <= 0x11FF or 0xD7B0 <= code <= 0xD7FF or 0x1F3FB <= code <= 0x1F3FF:
+        return 0
+    # Signs younger than the interpreter's own table, and those that became wide in Unicode 16.
+    young = category == "Cn" and 0x1F300 <= code <= 0x1FAFF
+    newly_wide = 0x2630 <= code <= 0x2637 or 0x268A <= code <= 0x268F or 0x4DC0 <= code <= 0x4DFF
+    return 2 if young or newly_wide or unicodedata.east_asian_width(character) in "WF" else 1
