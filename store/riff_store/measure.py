@@ -17,13 +17,14 @@ Z95 = 1.959963984540054
 class Measure:
     """Sums of `n` measured values: `total` in billionths, `squares` in plain units.
 
-    `rate` says that the values are 0 or 1 (or, for `top`, that their share is a rate).
+    `rate` says that the values are 0 or `scale`, so that their share is a rate.
     """
 
     n: int
     total: int
     squares: float = 0.0
     rate: bool = False
+    scale: float = 1.0
 
     @property
     def mean(self) -> float | None:
@@ -35,7 +36,8 @@ class Measure:
         if self.n == 0:
             return None
         if self.rate:
-            return wilson(self.total / UNIT, self.n)
+            low, high = wilson(self.total / (UNIT * self.scale), self.n)
+            return low * self.scale, high * self.scale
         if self.n < 2:
             return None
         mean = self.total / (UNIT * self.n)
@@ -47,12 +49,13 @@ class Measure:
         return round(mean - half, 6), round(mean + half, 6)
 
     def __add__(self, other: Measure) -> Measure:
-        return Measure(self.n + other.n, self.total + other.total, self.squares + other.squares, self.rate)
+        squares = self.squares + other.squares
+        return Measure(self.n + other.n, self.total + other.total, squares, self.rate, self.scale)
 
 
 def wilson(successes: float, n: int) -> tuple[float, float]:
     """Wilson's 95 % score interval of a proportion (Wilson 1927), without continuity correction."""
-    share = successes / n
+    share = min(1.0, max(0.0, successes / n))
     z2 = Z95 * Z95
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = Z95 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))

@@ -6,6 +6,8 @@ once, and compiled to bound SQL by the queries.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -16,14 +18,15 @@ Operator: TypeAlias = Literal["contains", "matches", "=", "!=", "<", "<=", ">", 
 class Term:
     """One comparison; `field` None means any name column. `position` is the offset in the expression.
 
-    `value` is text for names, a number for metrics and None for `missing` and `measured`.
-    `contains` ignores case, `=` on names does not.
+    `value` is text for names and dates, a number for metrics and flags, None for `missing` and
+    `measured`. `contains` ignores case, `=` on names does not. Two terms that differ in nothing
+    but their position are equal.
     """
 
     field: str | None
     operator: Operator
     value: str | float | None = None
-    position: int = 0
+    position: int = dataclasses.field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +51,32 @@ class Or:
 
 
 Predicate: TypeAlias = Term | Not | And | Or
+
+
+def both(first: Predicate | None, second: Predicate | None) -> Predicate | None:
+    """True where both are, each a group of its own; `None` holds everywhere."""
+    return all_of([part for part in (first, second) if part is not None])
+
+
+def all_of(parts: Sequence[Predicate]) -> Predicate | None:
+    """True where all parts are; `None`, which holds everywhere, for no part at all."""
+    return And(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
+
+
+def conjuncts(predicate: Predicate | None) -> tuple[Predicate, ...]:
+    """What has to hold all at once for the predicate to hold."""
+    if predicate is None:
+        return ()
+    return predicate.parts if isinstance(predicate, And) else (predicate,)
+
+
+def terms(predicate: Predicate | None) -> Iterator[Term]:
+    """Every term of a predicate, from left to right."""
+    match predicate:
+        case Term():
+            yield predicate
+        case Not(part):
+            yield from terms(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from terms(part)

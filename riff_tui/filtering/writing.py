@@ -1,0 +1,77 @@
+"""Write names and predicates as a filter expression that reads back as they are."""
+
+from __future__ import annotations
+
+import re
+
+from riff_store.predicates import And, Not, Or, Predicate, Term
+from riff_store.vocabulary import field_of, split_name
+
+_PLAIN = re.compile(r"\w[\w.+@#-]*")
+_PIECES = re.compile(r"\\.|.", re.DOTALL)
+
+
+def quote(value: str) -> str:
+    """A name as a value of `field=`: bare where that is safe, else quoted and in printable characters."""
+    value = value.encode("utf-8", "backslashreplace").decode()
+    if _PLAIN.fullmatch(value) and value != "none":
+        return value
+    return '"' + "".join(_escaped(character) for character in value) + '"'
+
+
+def render(predicate: Predicate | None) -> str:
+    """The expression of a predicate; `parse` gives the predicate back."""
+    match predicate:
+        case None:
+            return ""
+        case Term():
+            return _term(predicate)
+        case Not(part):
+            return f"!{_grouped(part, And, Or)}"
+        case And(parts):
+            return " ".join(_grouped(part, And, Or) for part in parts)
+        case Or(parts):
+            return " | ".join(_grouped(part, Or) for part in parts)
+
+
+def _grouped(predicate: Predicate, *loose: type[And | Or]) -> str:
+    text = render(predicate)
+    return f"({text})" if isinstance(predicate, loose) else text
+
+
+def _term(term: Term) -> str:
+    name = "" if term.field is None else _name(term.field)
+    if term.operator == "matches":
+        return f"{name}{':' if name else ''}/{_slashes_escaped(str(term.value))}/"
+    if term.operator == "contains":
+        return f"{name}{':' if name else ''}{quote(str(term.value))}"
+    if term.operator in ("missing", "measured"):
+        return f"{name}{'=' if term.operator == 'missing' else '!='}·"
+    return f"{name}{term.operator}{_value(term)}"
+
+
+def _name(name: str) -> str:
+    base, suffix = split_name(name)
+    return base if suffix is None else f"{base}.{quote(suffix)}"
+
+
+def _value(term: Term) -> str:
+    if isinstance(term.value, str):
+        return quote(term.value)
+    number = float(term.value or 0)
+    if term.field is not None and field_of(term.field).kind == "flag":
+        return "true" if number else "false"
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def _slashes_escaped(text: str) -> str:
+    return "".join("\\/" if piece == "/" else piece for piece in _PIECES.findall(text))
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

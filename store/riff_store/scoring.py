@@ -1,0 +1,64 @@
+"""Operability: could this flow, led by this agent, be put in front of callers?
+
+The blend, its weights and its caps are metrics.md, section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import median
+
+WEIGHTS = {"correctness": 0.35, "completion": 0.20, "errors": 0.15, "latency": 0.10, "humanness": 0.20}
+SLOWEST = 15.0
+FULL = 10.0
+CAP_INCORRECT = 4.0
+CAP_INCOMPLETE = 6.0
+
+
+def operability(
+    correctness: float | None,
+    completion: float | None,
+    errors: float | None,
+    latency_p95: float | None,
+    humanness: Mapping[str, float | None] | None,
+) -> float | None:
+    """Blend a cell's means into one score of 0 to 10, `None` without correctness.
+
+    Means are on the scale 0 to 10, `latency_p95` is in seconds, `humanness` maps each judge to its
+    mean. What was not measured drops out and the other weights grow in proportion.
+    """
+    if correctness is None:
+        return None
+    parts = {
+        "correctness": correctness,
+        "completion": completion,
+        "errors": errors,
+        "latency": latency_score(latency_p95),
+        "humanness": humanness_score(humanness),
+    }
+    measured = {part: value for part, value in parts.items() if value is not None}
+    weight = sum(WEIGHTS[part] for part in measured)
+    blend = sum(WEIGHTS[part] * value for part, value in measured.items()) / weight
+    # A blend of tens may miss 10 by the last bit.
+    return min(round(blend, 12), _cap(correctness, completion))
+
+
+def latency_score(seconds: float | None) -> float | None:
+    """Seconds per turn on the scale 0 to 10: 10 for none, 0 from 15 seconds on."""
+    if seconds is None:
+        return None
+    return min(FULL, max(0.0, FULL * (1 - seconds / SLOWEST)))
+
+
+def humanness_score(judges: Mapping[str, float | None] | None) -> float | None:
+    """The median over the judges that scored."""
+    scores = [score for score in (judges or {}).values() if score is not None]
+    return median(scores) if scores else None
+
+
+def _cap(correctness: float, completion: float | None) -> float:
+    if correctness < FULL:
+        return CAP_INCORRECT
+    if completion is not None and completion < FULL:
+        return CAP_INCOMPLETE
+    return FULL

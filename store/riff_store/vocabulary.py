@@ -1,0 +1,80 @@
+"""The words of a filter: each field's kind, and whether it speaks of calls, of states or of shown rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["name", "number", "flag", "time"]
+Level: TypeAlias = Literal["call", "state", "row"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A word that a filter knows.
+
+    `level` says what has it: a call, a state's row of a call, or nothing but the rows of some view.
+    A field that `spreads` holds a value for each of several names (a judge's mean for each judge):
+    bare it speaks of any of them, with a suffix (`humanness.codex`) of one.
+    """
+
+    name: str
+    kind: Kind
+    level: Level
+    spreads: bool = False
+
+
+def _fields(level: Level, kind: Kind, names: str) -> list[Field]:
+    return [Field(name, kind, level) for name in names.split()]
+
+
+_ALL = [
+    *_fields("call", "name", "run conversation flow agent persona scenario archetype commit branch label"),
+    *_fields("call", "name", "stop_reason final_state final_status origin judge"),
+    *_fields("call", "number", "correctness completion errors latency_p95 latency_mean turn_count"),
+    *_fields("call", "number", "trial duration_s error_count defects"),
+    *_fields("call", "flag", "completed errored"),
+    *_fields("call", "time", "started_at"),
+    Field("humanness", "number", "call", spreads=True),
+    *_fields("state", "name", "state segment"),
+    *_fields("state", "number", "progress stall escalation revisit dwell_turns guard_error slot_fill_rate"),
+    *_fields("row", "name", "worst_state worst_flow direction list reason reasons model prompt_hash path kind aspect"),
+    *_fields("row", "number", "n excluded operability success_rate flows worst_stall worst_n worst_operability"),
+    *_fields("row", "number", "expected missed wrong_args count share rank mean unscored line"),
+    Field("to_states", "name", "row", spreads=True),
+    Field("quality", "number", "row", spreads=True),
+    Field("agreement", "number", "row", spreads=True),
+]
+
+FIELDS = {field.name: field for field in _ALL}
+ALIASES = {
+    "comp": "completion",
+    "conv": "conversation",
+    "corr": "correctness",
+    "dwell": "dwell_turns",
+    "errs": "errors",
+    "escal": "escalation",
+    "hum": "humanness",
+    "lat_p95": "latency_p95",
+    "latency": "latency_p95",
+    "oper": "operability",
+    "p95": "latency_p95",
+    "prog": "progress",
+    "slot_fill": "slot_fill_rate",
+    "turns": "turn_count",
+}
+CALL_NAMES = (
+    "run", "conversation", "flow", "agent", "persona", "scenario", "stop_reason", "final_state", "final_status"
+)  # fmt: skip
+"""The name columns of the list of calls, which a bare word looks through."""
+
+
+def split_name(name: str) -> tuple[str, str | None]:
+    """A field's name and the suffix that picks one of the values it spreads over."""
+    base, dot, suffix = name.partition(".")
+    return base, suffix if dot else None
+
+
+def field_of(name: str) -> Field:
+    """The field of a term's name, with or without a suffix; raises `KeyError` for no word at all."""
+    return FIELDS[split_name(name)[0]]
