@@ -1,0 +1,102 @@
+"""What ends a command early, and the exit code that says so.
+
+RiffError              1  unexpected
+├── UsageError         2  an option, a filter or a name that makes no sense here
+├── NoTerminal         2  the explorer was asked for where there is no terminal
+├── OutputError        1  the file asked for cannot be written
+├── Unhealthy          4  the doctor found something
+└── InputSkipped       5  `--strict`, and some input was not taken
+
+riff_store.errors.StoreError   4
+riff_tui.filtering.FilterError 2
+KeyboardInterrupt, SIGTERM     130, 143
+"""
+
+from __future__ import annotations
+
+import enum
+import traceback
+
+
+class ExitCode(enum.IntEnum):
+    """The process's answer to its caller (interface.md)."""
+
+    OK = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    GATE_FAILED = 3
+    STORE = 4
+    SKIPPED = 5
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+    TERMINATED = 143
+
+
+class RiffError(Exception):
+    """An end that was foreseen; the message says what to do next."""
+
+    code = ExitCode.UNEXPECTED
+
+
+class UsageError(RiffError):
+    """What was asked for makes no sense here."""
+
+    code = ExitCode.USAGE
+
+
+class NoTerminal(RiffError):
+    """The explorer needs a terminal."""
+
+    code = ExitCode.USAGE
+
+
+class OutputError(RiffError):
+    """The file asked for cannot be written."""
+
+
+class Unhealthy(RiffError):
+    """The store holds something that it should not."""
+
+    code = ExitCode.STORE
+
+
+class InputSkipped(RiffError):
+    """Under `--strict`, some input was not taken."""
+
+    code = ExitCode.SKIPPED
+
+
+class Terminated(BaseException):
+    """SIGTERM asked the process to end."""
+
+
+def describe(error: BaseException) -> tuple[ExitCode, str]:
+    """The exit code and the message of an error; an unforeseen one is named by its type."""
+    if isinstance(error, RiffError):
+        return error.code, str(error)
+    from riff_store.errors import StoreError
+    from riff_tui.filtering import FilterError
+
+    if isinstance(error, StoreError):
+        return ExitCode.STORE, str(error)
+    if isinstance(error, FilterError):
+        return ExitCode.USAGE, str(error)
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename is not None else ""
+        return ExitCode.UNEXPECTED, f"{place}{error.strerror}"
+    return ExitCode.UNEXPECTED, f"unexpected {type(error).__name__}; run it again with --debug to see where"
+
+
+def trace(error: BaseException) -> str:
+    """Where an error came from, without values of variables and without messages: both can hold callers' words."""
+    lines = []
+    found: BaseException | None = error
+    seen: set[int] = set()
+    while found is not None and id(found) not in seen:
+        seen.add(id(found))
+        lines += [line.rstrip("\n") for line in traceback.format_tb(found.__traceback__)]
+        lines.append(type(found).__name__)
+        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+        if found is not None:
+            lines.append("which came after:")
+    return "\n".join(lines)

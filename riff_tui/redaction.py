@@ -1,0 +1,67 @@
+"""Take out of a caller's words what points at a person, before they are posted.
+
+Patterns find addresses, numbers and keys. They miss names and digits that were spoken as words;
+whoever posts a transcript is told so.
+"""
+
+from __future__ import annotations
+
+import re
+
+LIMITS = "Redacted by pattern: names and spoken digits are not found."
+
+_PATTERN = re.compile(
+    r"""
+      (?P<email>   (?<! [\w.+%-] ) [\w.+%-]{1,256} @ [\w-]+ (?: \. [\w-]+ )+ )
+    | (?P<token>   \b eyJ[\w-]+ (?: \. [\w-]+ )+
+                 | \b (?: sk | pk | rk | gh[pousr] | xox[abprs] | AKIA | AIza ) [-_\w]{12,}
+                 | \b (?= [A-Za-z_-]* \d ) (?= [\d_-]* [A-Za-z] ) [A-Za-z0-9_-]{24,} )
+    | (?P<iban>    \b [A-Z]{2} \d{2} (?: [ ]? [A-Z0-9]{4} ){2,7} (?: [ ]? [A-Z0-9]{1,4} )? \b )
+    | (?P<ip>      \b (?: \d{1,3} \. ){3} \d{1,3} \b
+                 | (?<! [\w:] ) (?: [0-9A-Fa-f]{0,4} : ){3,7} [0-9A-Fa-f]{1,4} (?! [\w:] ) )
+    | (?P<number>  (?: \+ | \( (?= \d ) | (?<! [\w.] ) ) \d (?: [ ().\-/]{0,3} \d ){5,} )
+    """,
+    re.VERBOSE,
+)
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+_CARD_DIGITS = range(13, 20)
+_PHONE_DIGITS = range(7, 16)
+
+
+class Redactor:
+    """Replace what is found by `[email 1]`, `[phone 2]`: the same text by the same placeholder."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], str] = {}
+        self._counts: dict[str, int] = {}
+
+    def __call__(self, text: str) -> str:
+        """The text with placeholders."""
+        return _PATTERN.sub(self._placeholder, text)
+
+    def _placeholder(self, match: re.Match[str]) -> str:
+        kind, found = match.lastgroup or "number", match[0]
+        if kind == "number":
+            if _DATE.fullmatch(found):
+                return found
+            digits = re.sub(r"\D", "", found)
+            kind, key = _number_kind(found, digits), digits
+        else:
+            key = found.replace(" ", "").casefold()
+        known = self._known.get((kind, key))
+        if known is None:
+            self._counts[kind] = self._counts.get(kind, 0) + 1
+            known = self._known[kind, key] = f"[{kind} {self._counts[kind]}]"
+        return known
+
+
+def _number_kind(found: str, digits: str) -> str:
+    if len(digits) in _CARD_DIGITS and _passes_luhn(digits):
+        return "card"
+    # A bare run of digits is an order or customer number as often as a phone.
+    return "phone" if len(digits) in _PHONE_DIGITS and (found != digits or len(digits) >= 10) else "number"
+
+
+def _passes_luhn(digits: str) -> bool:
+    doubled = (int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits)))
+    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0

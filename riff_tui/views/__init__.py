@@ -1,0 +1,1 @@
+"""One module per view: pure functions from the queries' answers to a `Table`."""

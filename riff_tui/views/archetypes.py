@@ -1,0 +1,60 @@
+"""The archetypes: families of flows, each with the member that does worst."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riff_store.answers import ArchetypeCell
+from riff_tui.table import Column, Row, Table
+from riff_tui.views import cells, columns
+
+UNITS = "Units: operability, correctness, completion 0-10, higher is better."
+_COLUMNS = (
+    Column("archetype", "Archetype", kind="name", help="The family of flows: booking, dispatch, inquiry, …"),
+    Column("flows", "flows", kind="count", help="Flows of the family."),
+    columns.OPERABILITY,
+    columns.CORRECTNESS,
+    columns.COMPLETION,
+    columns.N,
+    columns.EXCLUDED,
+    Column("worst_flow", "worst member", kind="text", help="The flow of the family that a mean would hide."),
+    Column("worst_operability", "worst oper", unit="0-10", better="higher", help="The worst member's own operability."),
+)
+
+
+def archetypes(answers: Sequence[ArchetypeCell]) -> Table:
+    """One row per archetype, the least operable first."""
+    ordered = sorted(answers, key=lambda cell: (cells.rising(cell.operability), cell.archetype))
+    return Table(
+        view="archetypes",
+        title="Archetypes (worst first)",
+        columns=_COLUMNS,
+        rows=[_row(cell) for cell in ordered],
+        notes=[UNITS],
+    )
+
+
+def _row(cell: ArchetypeCell) -> Row:
+    record: dict[str, Any] = {
+        "archetype": cell.archetype,
+        "flows": cell.flows,
+        "n": cell.n,
+        "excluded": cell.excluded,
+        "operability": cell.operability,
+        "correctness": cell.correctness.mean,
+        "completion": cell.completion.mean,
+        "worst_flow": cell.worst_flow,
+        "worst_operability": cell.worst_operability,
+        "intervals": cells.intervals({"correctness": cell.correctness, "completion": cell.completion}),
+    }
+    marks = cells.score_marks(record, ("operability", "correctness", "completion", "worst_operability"))
+    if "operability" in marks:
+        marks[""] = marks["operability"]
+    return Row(
+        cells.where({"archetype": cell.archetype}),
+        record,
+        severity=marks,
+        thin=cells.is_thin(cell.n),
+        where=cells.where({"flow": cell.worst_flow}),
+    )

@@ -1,0 +1,125 @@
+"""What the rows of every matrix share: their record, their id, the way down, their order and their marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from riff_store.measure import Measure
+from riff_tui.filtering import quote
+from riff_tui.numbers import utc
+from riff_tui.table import THIN, Severity
+
+Keys = Mapping[str, str | None]
+
+
+def where(keys: Keys) -> str:
+    """The filter expression that selects exactly these names."""
+    return " ".join(f"{field}={'·' if name is None else quote(name)}" for field, name in keys.items())
+
+
+def mean(measures: Mapping[str, Measure], key: str) -> float | None:
+    """A cell's mean, `None` where it was not measured."""
+    measure = measures.get(key)
+    return None if measure is None else measure.mean
+
+
+def intervals(measures: Mapping[str, Measure]) -> dict[str, list[float]]:
+    """The 95 % interval of each measure that has one."""
+    found = {}
+    for key, measure in measures.items():
+        interval = measure.interval()
+        if interval is not None:
+            found[key] = list(interval)
+    return found
+
+
+def moment(microseconds: int | None) -> str | None:
+    """A time as the data formats print it: RFC 3339 in UTC."""
+    return None if microseconds is None else utc(microseconds)
+
+
+def is_thin(n: int) -> bool:
+    """Whether too few calls stand behind a cell to trust it."""
+    return n < THIN
+
+
+def names_of(keys: Keys) -> tuple[str, ...]:
+    """The names of a cell, as a key to sort by."""
+    return tuple(name or "" for name in keys.values())
+
+
+def rising(value: float | None) -> tuple[bool, float]:
+    """A sort key that puts small values first and the not measured last."""
+    return value is None, value or 0.0
+
+
+def falling(value: float | None) -> tuple[bool, float]:
+    """A sort key that puts large values first and the not measured last."""
+    return value is None, -(value or 0.0)
+
+
+def worst_first(keys: Keys, n: int, measures: Mapping[str, Measure]) -> tuple[Any, ...]:
+    """The order of state and segment matrices (metrics.md, section 2)."""
+    return (
+        falling(mean(measures, "stall")),
+        rising(mean(measures, "progress")),
+        falling(mean(measures, "escalation")),
+        -n,
+        names_of(keys),
+    )
+
+
+def worst_of(severities: Iterable[Severity]) -> Severity | None:
+    """The gravest of some marks."""
+    found = set(severities)
+    return "bad" if "bad" in found else "warn" if "warn" in found else None
+
+
+def score_marks(record: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Severity]:
+    """Marks for scores of 0 to 10: bad up to 4, a warning below 7."""
+    marks: dict[str, Severity] = {}
+    for key in keys:
+        value = record.get(key)
+        if value is not None and value < 7:
+            marks[key] = "bad" if value <= 4 else "warn"
+    return marks
+
+
+def latency_mark(seconds: float | None) -> Severity | None:
+    """The mark of a turn latency: callers start to talk over the agent, or hang up."""
+    if seconds is None or seconds <= 5:
+        return None
+    return "bad" if seconds > 8 else "warn"
+
+
+def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
+    """Marks of a state's or segment's metrics; the key `""` is the row's own."""
+    marks: dict[str, Severity] = {}
+    for key in ("stall", "escalation"):
+        value = record[key]
+        if value is not None and value >= 0.15:
+            marks[key] = "bad" if value >= 0.25 else "warn"
+    stuck = record["progress"] is not None and record["progress"] < 0.7
+    if stuck:
+        marks["progress"] = "bad" if record["progress"] < 0.3 else "warn"
+    if record["dwell_turns"] is not None and record["dwell_turns"] > 3:
+        marks["dwell_turns"] = "bad" if stuck else "warn"
+    latency = latency_mark(record["latency_p95"])
+    if latency:
+        marks["latency_p95"] = latency
+    if record["guard_error"]:
+        marks["guard_error"] = "bad" if record["guard_error"] >= 0.5 else "warn"
+    if stuck and record["slot_fill_rate"] is not None and record["slot_fill_rate"] < 0.7:
+        marks["slot_fill_rate"] = "bad" if record["slot_fill_rate"] < 0.3 else "warn"
+    if record.get("missed"):
+        marks["missed"] = "bad" if record["missed"] >= 0.25 else "warn"
+    row = worst_of(mark for key, mark in marks.items() if key != "progress")
+    if row:
+        marks[""] = row
+    return marks
+
+
+def shell_quoted(text: str) -> str:
+    """Text as one word of a shell's command line."""
+    return "'" + text.replace("'", "'\"'\"'") + "'"

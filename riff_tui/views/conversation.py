@@ -1,0 +1,280 @@
+"""One call, told in the order of time: the proof behind a cell of a matrix."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from riff_store.answers import CallDetail, VisitedState
+from riff_tui.numbers import fixed
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.views import cells
+from riff_tui.views.conversations import record_of
+from riff_tui.views.moments import Entry, Moment, duration, entries, moments, name, number, spans
+from riff_tui.views.visit_timeline import VisitTimeline
+
+Redact: TypeAlias = Callable[[str], str]
+
+_COLUMNS: Sequence[Column] = (
+    Column("t", "t(s)", unit="s", help="Seconds since the call started."),
+    Column("kind", "Kind", kind="name", help="turn, state, slot, guard or tool."),
+    Column("state", "State", kind="name", help="The state that the call was in."),
+    Column("role", "Who", kind="name", help="agent or caller."),
+    Column("text", "Text", kind="text", help="What was said."),
+    Column("latency_ms", "latency(ms)", unit="ms", better="lower", decimals=0, help="How long the agent took."),
+    Column("detail", "Detail", kind="text", help="What happened: the slot, the guard, the tool."),
+)
+NO_TEXT_KEPT = "The store keeps no transcript of this call; ingest it without --no-text to see its turns."
+TEXT_LEFT_OUT = "What was said and collected is left out; --text puts it in, redacted."
+
+
+def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None = None) -> Table:
+    """The call's moments as rows; its facts, visits, slots, guards, tool calls and aspects as extras.
+
+    Without `text` nothing that a caller or a model said or that was collected from it is in the table;
+    `redact` is applied to all of it.
+    """
+    words = _Words(text, redact)
+    found = moments(detail.document)
+    call = detail.call
+    ends = call.duration_s if call.duration_s is not None and call.duration_s >= 0 else None
+    timeline = VisitTimeline.of(spans(detail.document, ends), found)
+    return Table(
+        view="conversation",
+        title=f"Conversation {call.conversation} of run {call.run}",
+        columns=_COLUMNS,
+        rows=[_row(number, moment, words) for number, moment in enumerate(found, 1)],
+        notes=_notes(detail, words),
+        extras=_extras(detail, found, words),
+        figure=timeline,
+    )
+
+
+class _Words:
+    """The one gate that words of callers and models pass on their way into the table."""
+
+    def __init__(self, wanted: bool, redact: Redact | None) -> None:
+        self.wanted = wanted
+        self._redact = redact
+
+    def __call__(self, value: Any) -> Any:
+        if not self.wanted:
+            return None
+        if self._redact is None:
+            return value
+        if isinstance(value, str):
+            return self._redact(value)
+        if isinstance(value, Mapping):
+            return {self(key): self(part) for key, part in value.items()}
+        if isinstance(value, list):
+            return [self(part) for part in value]
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            # A phone number may have been stored as a number.
+            shown = self._redact(str(value))
+            return value if shown == str(value) else shown
+        return value
+
+    def shown(self, value: Any) -> str:
+        """A value of the document on one line of text."""
+        value = self(value)
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _row(number_: int, moment: Moment, words: _Words) -> Row:
+    entry = moment.entry
+    turn = moment.kind == "turn"
+    record = {
+        "t": moment.t,
+        "kind": moment.kind,
+        "state": moment.state,
+        "role": name(entry.get("role")) if turn else name(entry.get("by")) if moment.kind == "tool" else None,
+        "text": words(name(entry.get("text"))) if turn else None,
+        "latency_ms": duration(entry.get("latency_ms")) if turn else None,
+        "detail": None if turn else _DETAILS[moment.kind](moment, words),
+    }
+    return Row(str(number_), record, severity=_marks(moment, record))
+
+
+def _state_detail(moment: Moment, words: _Words) -> str | None:
+    if moment.left is None:
+        return None
+    state, reason = moment.left
+    return f"from {state}" + (f": {words(reason)}" if reason and words.wanted else "")
+
+
+def _slot_detail(moment: Moment, words: _Words) -> str:
+    slot = name(moment.entry.get("slot")) or ""
+    return f"{slot} = {words.shown(moment.entry.get('value'))}" if words.wanted else slot
+
+
+def _guard_detail(moment: Moment, words: _Words) -> str:
+    guard, error = name(moment.entry.get("guard")) or "", moment.entry.get("error")
+    if error is not None:
+        return f"{guard} raised" + (f": {words.shown(error)}" if words.wanted else "")
+    result = moment.entry.get("result")
+    if isinstance(result, bool):
+        return f"{guard} is {'true' if result else 'false'}"
+    return f"{guard} = {words.shown(result)}" if words.wanted else guard
+
+
+def _tool_detail(moment: Moment, words: _Words) -> str:
+    called, error = name(moment.entry.get("name")) or "", moment.entry.get("error")
+    arguments = moment.entry.get("arguments")
+    shown = f"{called}({words.shown(arguments) if words.wanted and arguments is not None else ''})"
+    if _failed(error):
+        shown += " failed" + (f": {words.shown(error)}" if words.wanted and error is not True else "")
+    return shown
+
+
+_DETAILS: Mapping[str, Callable[[Moment, _Words], str | None]] = {
+    "state": _state_detail,
+    "slot": _slot_detail,
+    "guard": _guard_detail,
+    "tool": _tool_detail,
+}
+
+
+def _failed(error: object) -> bool:
+    return error is not None and error is not False
+
+
+def _marks(moment: Moment, record: Mapping[str, Any]) -> dict[str, Severity]:
+    latency = record["latency_ms"]
+    mark = cells.latency_mark(None if latency is None else latency / 1000)
+    if mark:
+        return {"latency_ms": mark, "": mark}
+    failed = moment.kind in ("guard", "tool") and _failed(moment.entry.get("error"))
+    return {"detail": "bad", "": "bad"} if failed else {}
+
+
+def _extras(detail: CallDetail, found: Sequence[Moment], words: _Words) -> dict[str, Any]:
+    of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
+    return {
+        "call": {**record_of(detail.call), "error": words(detail.call.error)},
+        "aspects": {
+            "computed": dict(detail.aspects),
+            "judged": [
+                {
+                    "aspect": verdict.aspect,
+                    "judge": verdict.judge,
+                    "score": verdict.score,
+                    "judged_at": cells.moment(verdict.judged_at),
+                    "model": verdict.model,
+                    "rationale": words(verdict.rationale),
+                }
+                for verdict in detail.verdicts
+            ],
+        },
+        "visits": [_visit(state) for state in detail.states],
+        "turns": [_turn(turn, words) for turn in entries(detail.document, "turns")],
+        "slots": _slots(detail.document, of_kind["slot"], words),
+        "guards": [
+            {
+                "t": moment.t,
+                "state": moment.state,
+                "guard": name(moment.entry.get("guard")),
+                "result": words(moment.entry.get("result")),
+                "error": _error(moment.entry.get("error"), words),
+            }
+            for moment in of_kind["guard"]
+        ],
+        "tool_calls": [
+            {
+                "t": moment.t,
+                "state": moment.state,
+                "name": name(moment.entry.get("name")),
+                "by": name(moment.entry.get("by")) or "agent",
+                "arguments": words(moment.entry.get("arguments")),
+                "error": _error(moment.entry.get("error"), words),
+            }
+            for moment in of_kind["tool"]
+        ],
+        "source": {"path": detail.source_path, "line": detail.source_line},
+    }
+
+
+def _error(error: object, words: _Words) -> Any:
+    """What went wrong; without words, that something did."""
+    return words(error) if words.wanted or not _failed(error) else True
+
+
+def _turn(turn: Entry, words: _Words) -> dict[str, Any]:
+    return {
+        "t": number(turn.get("t")),
+        "role": name(turn.get("role")),
+        "state": name(turn.get("state")),
+        "latency_ms": duration(turn.get("latency_ms")),
+        "text": words(name(turn.get("text"))),
+    }
+
+
+def _slots(document: Mapping[str, object] | None, filled: Sequence[Moment], words: _Words) -> list[dict[str, Any]]:
+    if filled:
+        return [
+            {
+                "t": moment.t,
+                "state": moment.state,
+                "slot": name(moment.entry.get("slot")),
+                "value": words(moment.entry.get("value")),
+            }
+            for moment in filled
+        ]
+    at_the_end = document.get("slots") if document else None
+    if not isinstance(at_the_end, Mapping):
+        return []
+    return [{"t": None, "state": None, "slot": slot, "value": words(value)} for slot, value in at_the_end.items()]
+
+
+def _visit(state: VisitedState) -> dict[str, Any]:
+    return {
+        "state": state.state,
+        "segment": state.segment,
+        "progress": state.progress,
+        "stall": state.stall,
+        "escalation": state.escalation,
+        "revisit": state.revisit,
+        "dwell_turns": state.dwell_turns,
+        "latency_p95_ms": state.latency_p95_ms,
+        "guard_error": state.guard_error,
+        "slot_fill_rate": state.slot_fill_rate,
+        "to_states": dict(state.to_states),
+    }
+
+
+def _notes(detail: CallDetail, words: _Words) -> list[str]:
+    call = detail.call
+    known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
+    ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
+    lines = [
+        " · ".join(f"{title} {value}" for title, value in [*known, *ended] if value),
+        "Computed: " + " · ".join(f"{aspect} {fixed(value, 1)}" for aspect, value in detail.aspects.items()),
+    ]
+    if detail.verdicts:
+        judged = (f"{verdict.judge} {verdict.aspect} {_score(verdict.score)}" for verdict in detail.verdicts)
+        lines.append("Judged: " + " · ".join(judged))
+    lines += [_visit_line(state) for state in detail.states]
+    if call.errored:
+        lines.append("Errored: the agent or its backend was broken; the call is in no mean.")
+    if detail.document is None:
+        lines.append(NO_TEXT_KEPT)
+    elif not words.wanted:
+        lines.append(TEXT_LEFT_OUT)
+    return lines
+
+
+def _score(score: float | None) -> str:
+    return "unscored" if score is None else fixed(score, 1)
+
+
+def _visit_line(state: VisitedState) -> str:
+    said = [f"{word}" for word in ("progress", "stall", "escalation") if getattr(state, word)]
+    said.append(f"revisit {state.revisit}")
+    said.append(f"dwell {fixed(state.dwell_turns, 1)}")
+    if state.latency_p95_ms is not None:
+        said.append(f"lat_p95 {fixed(state.latency_p95_ms / 1000, 1)} s")
+    if state.guard_error:
+        said.append(f"guard errors {state.guard_error}")
+    if state.slot_fill_rate is not None:
+        said.append(f"slot_fill {fixed(state.slot_fill_rate, 2, trim=True)}")
+    return f"{state.state} ({state.segment}): {' · '.join(said)}"

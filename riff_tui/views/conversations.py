@@ -1,0 +1,90 @@
+"""The list of calls; its rows may be a window over a long answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riff_store.answers import Call
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.views import cells, columns
+
+COLUMNS: Sequence[Column] = (
+    columns.RUN,
+    Column("conversation", "Conversation", kind="name", help="The call's id, unique within its run."),
+    columns.FLOW,
+    columns.AGENT,
+    columns.PERSONA,
+    columns.SCENARIO,
+    Column("trial", "Trial", kind="count", help="Which repeat of the same flow, scenario and persona it is."),
+    Column("started_at", "Started (UTC)", kind="time", shown=False, help="When the call started."),
+    Column("duration_s", "dur(s)", unit="s", shown=False, help="How long the call took."),
+    Column("completed", "completed", kind="flag", better="higher", help="Whether the flow ran to its own end."),
+    Column("stop_reason", "Stop", kind="name", help="Why the call ended."),
+    Column("final_state", "Final state", kind="name", help="The state that it ended in."),
+    Column("final_status", "Status", kind="name", help="The status that the flow reported."),
+    Column("errored", "errored", kind="flag", help="A broken agent or backend: the call is in no mean."),
+    Column("correctness", "correctness", unit="0-10", better="higher", strong=True, help=columns.CORRECTNESS.help),
+    Column("latency_p95", "lat_p95", unit="s", better="lower", help="95th percentile of the call's turn latencies."),
+    Column("turn_count", "turns", unit="turns", decimals=0, help="Agent turns in the call."),
+    Column("error_count", "errs", kind="count", better="lower", shown=False, help="Errors during the call."),
+    Column("defects", "defects", kind="count", better="lower", shown=False, help="Defects of its event stream."),
+    Column("error", "Error", kind="text", shown=False, help="Why the call was errored."),
+)
+
+
+def conversations(rows: Sequence[Row]) -> Table:
+    """The list over rows that `row` made."""
+    return Table(view="conversations", title="Conversations", columns=COLUMNS, rows=rows)
+
+
+def row(call: Call) -> Row:
+    """One call as a line of the list."""
+    record = record_of(call)
+    where = cells.where({"run": call.run, "conversation": call.conversation})
+    return Row(where, record, severity=_marks(call, record), where=where)
+
+
+def record_of(call: Call) -> dict[str, Any]:
+    """What is known of a call at large."""
+    return {
+        "run": call.run,
+        "conversation": call.conversation,
+        "flow": call.flow,
+        "agent": call.agent,
+        "persona": call.persona,
+        "scenario": call.scenario,
+        "trial": call.trial,
+        "started_at": cells.moment(call.started_at),
+        "duration_s": call.duration_s,
+        "completed": call.completed,
+        "stop_reason": call.stop_reason,
+        "final_state": call.final_state,
+        "final_status": call.final_status,
+        "errored": call.errored,
+        "correctness": call.correctness,
+        "latency_p95": call.latency_p95,
+        "turn_count": call.turn_count,
+        "error_count": call.error_count,
+        "defects": call.defects,
+        "error": call.error,
+    }
+
+
+def _marks(call: Call, record: dict[str, Any]) -> dict[str, Severity]:
+    marks: dict[str, Severity] = {}
+    if call.errored:
+        # An errored call says nothing about the flow, so nothing of it is held against it.
+        return {"errored": "warn"}
+    marks |= cells.score_marks(record, ("correctness",))
+    if call.completed is False:
+        marks["completed"] = "bad"
+    latency = cells.latency_mark(call.latency_p95)
+    if latency:
+        marks["latency_p95"] = latency
+    if call.error_count:
+        marks["error_count"] = "warn"
+    graver = cells.worst_of(mark for key, mark in marks.items() if key in ("correctness", "completed"))
+    if graver:
+        marks[""] = graver
+    return marks

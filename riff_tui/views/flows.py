@@ -1,0 +1,79 @@
+"""The flow matrix: how each agent does on each flow, the least operable first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riff_store.answers import FlowCell
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.views import cells, columns
+
+TITLE = "Evaluation matrix: (flow × agent) × aspects (computed) + humanness × judge"
+UNITS = (
+    "Units: correctness, completion, errors, humanness 0-10, higher is better"
+    " · latency seconds, lower is better · turn_count raw."
+)
+_ASPECTS = ("correctness", "completion", "errors", "latency_p95", "latency_mean", "turn_count")
+
+
+def flows(answers: Sequence[FlowCell], by: Sequence[str] = ()) -> Table:
+    """The matrix; `by` names the keys beyond flow and agent. Sorted by operability, then names."""
+    keys = ["flow", "agent", *(key for key in by if key not in ("flow", "agent"))]
+    judges = sorted({judge for cell in answers for judge in cell.humanness})
+    ordered = sorted(answers, key=lambda cell: (cells.rising(cell.operability), cells.names_of(cell.keys)))
+    return Table(
+        view="flows",
+        title=TITLE,
+        columns=_columns(keys, judges),
+        rows=[_row(cell, keys, judges) for cell in ordered],
+        notes=[UNITS],
+    )
+
+
+def _columns(keys: Sequence[str], judges: Sequence[str]) -> list[Column]:
+    return [
+        *columns.keys(keys),
+        columns.OPERABILITY,
+        columns.CORRECTNESS,
+        columns.COMPLETION,
+        columns.ERRORS,
+        columns.CALL_LATENCY,
+        columns.LATENCY_MEAN,
+        columns.TURN_COUNT,
+        columns.N,
+        columns.EXCLUDED,
+        *(columns.judge(judge) for judge in judges),
+    ]
+
+
+def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str]) -> Row:
+    names = {key: cell.keys.get(key) for key in keys}
+    record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "operability": cell.operability}
+    record |= {aspect: cells.mean(cell.aspects, aspect) for aspect in _ASPECTS}
+    record["humanness"] = {judge: cells.mean(cell.humanness, judge) for judge in judges}
+    record["success_rate"] = cell.successes.mean if cell.successes else None
+    record["intervals"] = cells.intervals(
+        {
+            **{aspect: cell.aspects[aspect] for aspect in _ASPECTS if aspect in cell.aspects},
+            **{f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness},
+            **({"success_rate": cell.successes} if cell.successes else {}),
+        }
+    )
+    if cell.trend:
+        record["trend"] = list(cell.trend)
+    where = cells.where(names)
+    return Row(where, record, severity=_marks(record, judges), thin=cells.is_thin(cell.n), where=where)
+
+
+def _marks(record: dict[str, Any], judges: Sequence[str]) -> dict[str, Severity]:
+    marks = cells.score_marks(record, ("operability", "correctness", "completion", "errors"))
+    judged = cells.score_marks(record["humanness"], judges)
+    marks |= {f"humanness.{judge}": mark for judge, mark in judged.items()}
+    for key in ("latency_p95", "latency_mean"):
+        slow = cells.latency_mark(record[key])
+        if slow:
+            marks[key] = slow
+    if "operability" in marks:
+        marks[""] = marks["operability"]
+    return marks

@@ -1,0 +1,59 @@
+"""The judges: what each scored, how much, and how it goes with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riff_store.answers import JudgeSummary
+from riff_tui.table import Column, Row, Table
+from riff_tui.views import cells, columns
+
+UNITS = (
+    "Units: mean 0-10, higher is better · agreement is the rank correlation on calls that both scored, -1 to 1."
+    " Versions of a judge's prompt are never merged."
+)
+_COLUMNS = (
+    Column("judge", "Judge", kind="name", help="Who scored."),
+    Column("model", "Model", kind="text", help="The model behind the judge."),
+    Column("prompt_hash", "Prompt", kind="text", help="The version of its prompt."),
+    columns.N,
+    Column("mean", "mean", unit="0-10", better="higher", help="Mean of its scores."),
+    Column("unscored", "unscored", kind="count", better="lower", help="Calls that it could not score."),
+)
+
+
+def judges(answers: Sequence[JudgeSummary]) -> Table:
+    """One row per judge and version of its prompt, with a column of agreement per other judge."""
+    others = sorted({name for judge in answers for name in judge.agreement})
+    ordered = sorted(answers, key=lambda judge: (judge.judge, judge.prompt_hash or ""))
+    return Table(
+        view="judges",
+        title="Judges and how they agree",
+        columns=[*_COLUMNS, *(_agreement(name) for name in others)],
+        rows=[_row(judge, others) for judge in ordered],
+        notes=[UNITS],
+    )
+
+
+def _agreement(name: str) -> Column:
+    return Column(
+        f"agreement.{name}", f"agree:{name}", unit="correlation", better="higher", decimals=2, trim=True,
+        path=("agreement", name), help=f"How its ranking of calls goes with {name}'s.",
+    )  # fmt: skip
+
+
+def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
+    interval = judge.mean.interval()
+    record: dict[str, Any] = {
+        "judge": judge.judge,
+        "model": judge.model,
+        "prompt_hash": judge.prompt_hash,
+        "n": judge.n,
+        "mean": judge.mean.mean,
+        "unscored": judge.unscored,
+        "agreement": {name: judge.agreement.get(name) for name in others},
+        "intervals": {"mean": list(interval)} if interval else {},
+    }
+    names = {"judge": judge.judge, "prompt_hash": judge.prompt_hash}
+    return Row(cells.where(names), record, thin=cells.is_thin(judge.n), where=cells.where({"judge": judge.judge}))

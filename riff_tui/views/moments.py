@@ -1,0 +1,168 @@
+"""A kept transcript in the order of time: turns, states, slots, guards and tool calls of one call.
+
+The document comes out of a store that anybody may have sent, so every value is looked at before it is used.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Entry: TypeAlias = Mapping[str, Any]
+_Keyed: TypeAlias = tuple[tuple[float, int], "Moment"]
+
+LARGEST = 1e12
+"""Beyond this a number of seconds or milliseconds says nothing about a call."""
+
+_KINDS = {"state_entered": "state", "slot_filled": "slot", "guard_evaluated": "guard"}
+_PRIORITY = {"state": 0, "turn": 1, "tool": 2, "guard": 3, "slot": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happened: its kind, the state that the call was in, and what the document says of it.
+
+    `t` is seconds since the call started, `left` names the state and reason that led into a state.
+    """
+
+    kind: str
+    t: float | None
+    state: str | None
+    entry: Entry
+    left: tuple[str, str | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One visit: from `start` to `end` seconds; `open` where the call ended in it."""
+
+    state: str
+    start: float
+    end: float
+    open: bool
+
+
+def entries(document: Mapping[str, object] | None, name: str) -> list[Entry]:
+    """The objects of one list of the document."""
+    listed = document.get(name) if document else None
+    return [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
+
+
+def number(value: object) -> float | None:
+    """A number of the document, `None` where there is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < LARGEST:
+        return None
+    return float(value)
+
+
+def duration(value: object) -> float | None:
+    """A duration of the document; a negative one was not measured."""
+    found = number(value)
+    return None if found is None or found < 0 else found
+
+
+def name(value: object) -> str | None:
+    """A name of the document, `None` where there is none."""
+    return value if isinstance(value, str) else None
+
+
+def moments(document: Mapping[str, object] | None) -> list[Moment]:
+    """Everything of the call in the order of time, each list in the order of its emission."""
+    turns, events = entries(document, "turns"), entries(document, "events")
+    happened = list(_happened(events))
+    if turns and not any(number(turn.get("t")) is not None for turn in turns):
+        streams = [_interleaved(turns, events, happened)]
+    else:
+        said = [Moment("turn", number(turn.get("t")), name(turn.get("state")), turn) for turn in _spoken(turns, events)]
+        streams = [_keyed(moment for _, moment in happened), _keyed(said)]
+    tools = [Moment("tool", number(call.get("t")), None, call) for call in entries(document, "tool_calls")]
+    merged = heapq.merge(*streams, _keyed(tools), key=lambda keyed: keyed[0])
+    return list(_placed(moment for _, moment in merged))
+
+
+def spans(document: Mapping[str, object] | None, end: float | None) -> list[Span]:
+    """The visits that have a time, in order; the last one lasts until `end` or the last event."""
+    found: list[Span] = []
+    state, start, latest = None, 0.0, 0.0
+    for event in entries(document, "events"):
+        latest = max(latest, number(event.get("t")) or 0.0)
+        kind = event.get("type")
+        leaves = kind == "state_entered" or (kind == "state_exited" and event.get("state") == state)
+        if state is not None and leaves:
+            found.append(Span(state, start, latest, False))
+            state = None
+        if kind == "state_entered":
+            state, start = name(event.get("state")), latest
+    latest = max([latest, end or 0.0, *(number(turn.get("t")) or 0.0 for turn in entries(document, "turns"))])
+    if state is not None:
+        found.append(Span(state, start, latest, True))
+    return found if latest > 0 else []
+
+
+def _happened(events: Sequence[Entry]) -> Iterator[tuple[int, Moment]]:
+    left: tuple[str, str | None] | None = None
+    for position, event in enumerate(events):
+        kind, state = name(event.get("type")), name(event.get("state"))
+        if kind == "state_exited" and state is not None:
+            left = (state, name(event.get("reason")))
+        elif kind in _KINDS:
+            entered = kind == "state_entered"
+            yield position, Moment(_KINDS[kind], number(event.get("t")), state, event, left if entered else None)
+            left = None if entered else left
+
+
+def _keyed(found: Iterable[Moment]) -> Iterator[_Keyed]:
+    """Give each moment a key that never falls, so that a clock that jumps back changes no order."""
+    latest = float("-inf")
+    for moment in found:
+        if moment.t is not None:
+            latest = max(latest, moment.t)
+        yield (latest, _PRIORITY[moment.kind]), moment
+
+
+def _spoken(turns: Sequence[Entry], events: Sequence[Entry]) -> list[Entry]:
+    """The turns, with latencies from the events where the turns carry none."""
+    completed = [event for event in events if event.get("type") == "turn_complete"]
+    if not turns:
+        return [{"role": "agent", "t": event.get("t"), "latency_ms": event.get("latency_ms")} for event in completed]
+    by_agent = [turn for turn in turns if turn.get("role") == "agent"]
+    if len(by_agent) != len(completed) or any(duration(turn.get("latency_ms")) is not None for turn in by_agent):
+        return list(turns)
+    latencies = iter(completed)
+    return [
+        {**turn, "latency_ms": next(latencies).get("latency_ms")} if turn.get("role") == "agent" else turn
+        for turn in turns
+    ]
+
+
+def _interleaved(
+    turns: Sequence[Entry], events: Sequence[Entry], happened: Sequence[tuple[int, Moment]]
+) -> Iterator[_Keyed]:
+    """Turns without times: each `turn_complete` stands for the agent's next turn and what came before it."""
+    by_position = dict(happened)
+    waiting = iter(_spoken(turns, events))
+
+    def in_order() -> Iterator[Moment]:
+        for position, event in enumerate(events):
+            if position in by_position:
+                yield by_position[position]
+            elif event.get("type") == "turn_complete":
+                for turn in waiting:
+                    yield Moment("turn", number(event.get("t")), name(turn.get("state")), turn)
+                    if turn.get("role") == "agent":
+                        break
+        for turn in waiting:
+            yield Moment("turn", None, name(turn.get("state")), turn)
+
+    return _keyed(in_order())
+
+
+def _placed(found: Iterable[Moment]) -> Iterator[Moment]:
+    """Name the state that the call was in where the moment does not name its own."""
+    current: str | None = None
+    for moment in found:
+        if moment.kind == "state":
+            current = moment.state
+        yield moment if moment.state else Moment(moment.kind, moment.t, current, moment.entry, moment.left)

@@ -1,0 +1,41 @@
+"""The runs: what was evaluated when, and from which commit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riff_store.answers import RunSummary
+from riff_tui.table import Column, Row, Table
+from riff_tui.views import cells, columns
+
+_COLUMNS = (
+    columns.RUN,
+    Column("label", "Label", kind="text", help="What the run was called."),
+    Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
+    Column("branch", "Branch", kind="text", help="The branch that was evaluated."),
+    Column("started_at", "Started (UTC)", kind="time", help="When the first call of the run started."),
+    Column("flows", "flows", kind="count", help="Flows that the run called."),
+    columns.N,
+    Column("excluded", "excluded", kind="count", help="Errored calls, which are in no mean."),
+)
+
+
+def runs(answers: Sequence[RunSummary]) -> Table:
+    """All runs in time order, the latest first; runs without a time come last."""
+    ordered = sorted(answers, key=lambda run: (cells.falling(run.started_at), run.run))
+    return Table(view="runs", title="Runs (latest first)", columns=_COLUMNS, rows=[_row(run) for run in ordered])
+
+
+def _row(run: RunSummary) -> Row:
+    record = {
+        "run": run.run,
+        "label": run.label,
+        "commit": run.commit,
+        "branch": run.branch,
+        "started_at": cells.moment(run.started_at),
+        "flows": run.flows,
+        "n": run.n,
+        "excluded": run.excluded,
+    }
+    where = cells.where({"run": run.run})
+    return Row(where, record, thin=cells.is_thin(run.n), where=where)

@@ -1,0 +1,52 @@
+"""The segment matrix: the middle tier, each phase with the member state that does worst."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riff_store.answers import SegmentCell
+from riff_tui.numbers import fixed
+from riff_tui.table import Column, Row, Table
+from riff_tui.views import cells, columns
+from riff_tui.views.states import UNITS
+
+TITLE = "Per-segment quality: {scope} (worst first)"
+
+_WORST = (
+    Column("worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."),
+    Column("worst_stall", "worst_stall", unit="share", better="lower", decimals=2, trim=True, shown=False,
+           help="The worst member's own stall."),
+    Column("worst_n", "worst_n", kind="count", shown=False, help="Calls behind the worst member."),
+)  # fmt: skip
+
+
+def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
+    """The matrix; `by` names the keys beyond flow and segment, `scope` the flows it is about."""
+    keys = ["flow", "segment", *(key for key in by if key not in ("flow", "segment"))]
+    ordered = sorted(answers, key=lambda cell: cells.worst_first(cell.keys, cell.n, cell.measures))
+    return Table(
+        view="segments",
+        title=TITLE.format(scope=scope),
+        columns=[*columns.keys(keys), columns.N, *columns.STATE_METRICS, *_WORST],
+        rows=[_row(cell, keys) for cell in ordered],
+        notes=[UNITS],
+    )
+
+
+def _row(cell: SegmentCell, keys: Sequence[str]) -> Row:
+    names = {key: cell.keys.get(key) for key in keys}
+    worst, stall = cell.worst.keys.get("state"), cells.mean(cell.worst.measures, "stall")
+    record: dict[str, Any] = {**names, "n": cell.n}
+    record |= {key: cells.mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
+    record |= {"worst_state": worst, "worst_stall": stall, "worst_n": cell.worst.n}
+    record["intervals"] = cells.intervals(cell.measures)
+    where = cells.where(names)
+    return Row(
+        where,
+        record,
+        display={"worst_state": f"{worst} (stall {fixed(stall, 2, trim=True)}, n {cell.worst.n})"},
+        severity=cells.state_marks(record),
+        thin=cells.is_thin(cell.n),
+        where=where,
+    )

@@ -1,0 +1,37 @@
+"""The skipped inputs: what was not taken as it stood, where, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riff_store.answers import SkippedEntry
+from riff_tui.table import Column, Row, Table
+
+_COLUMNS = (
+    Column("path", "File", kind="name", help="The file that it was read from."),
+    Column("line", "Line", kind="count", help="The line in that file."),
+    Column("kind", "Kind", kind="name", help="skipped, mismatch, replaced or defect."),
+    Column("conversation", "Conversation", kind="name", help="The call that it concerns."),
+    Column("reason", "Reason", kind="text", help="What was wrong with it."),
+)
+
+
+def skipped(answers: Sequence[SkippedEntry]) -> Table:
+    """One row per input, in the order of files and lines."""
+    return Table(
+        view="skipped",
+        title="Inputs that were not taken as they stood",
+        columns=_COLUMNS,
+        rows=[_row(number, entry) for number, entry in enumerate(answers, 1)],
+    )
+
+
+def _row(number: int, entry: SkippedEntry) -> Row:
+    record = {
+        "path": entry.path,
+        "line": entry.line,
+        "kind": entry.kind,
+        "conversation": entry.conversation,
+        "reason": entry.reason,
+    }
+    return Row(str(number), record, severity={"": "bad"} if entry.kind == "skipped" else {})

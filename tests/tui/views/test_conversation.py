@@ -1,0 +1,179 @@
+"""A conversation is told in the order of time, and nobody's words leave it unasked."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riff_tui.redaction import Redactor
+from riff_tui.sinks import render
+from riff_tui.views.conversation import NO_TEXT_KEPT, TEXT_LEFT_OUT, conversation
+from riff_tui.views.moments import moments, spans
+from tests.tui.views.by_hand import DOCUMENT, detail
+
+
+def test_rows_follow_each_other_as_they_happened() -> None:
+    rows = conversation(detail()).rows
+    assert [(row.record["t"], row.record["kind"], row.record["state"]) for row in rows] == [
+        (0.0, "state", "greet"),
+        (0.0, "state", "collect_details"),
+        (0.0, "turn", "collect_details"),
+        (2.4, "turn", "collect_details"),
+        (2.5, "guard", "collect_details"),
+        (2.5, "guard", "collect_details"),
+        (2.6, "slot", "collect_details"),
+        (3.0, "tool", "collect_details"),
+    ]
+    assert [row.record["detail"] for row in rows] == [
+        None,
+        "from greet: greeted",
+        None,
+        None,
+        "has_date is false",
+        "has_name raised: KeyError: 'name'",
+        "date = Tuesday",
+        'find_slots({"day": "Tuesday"}) failed: timeout',
+    ]
+    assert [row.id for row in rows if row.severity] == ["6", "8"]
+
+
+def test_extras_hold_what_is_known_of_the_call() -> None:
+    extras = conversation(detail()).extras
+    assert extras["call"]["started_at"] == "2026-06-22T02:00:07Z"
+    assert extras["turns"][1] == {
+        "t": 2.4, "role": "caller", "state": None, "latency_ms": None, "text": "Tuesday, call 555-123-4567.",
+    }  # fmt: skip
+    assert extras["visits"][0]["stall"] == 1
+    assert extras["slots"] == [{"t": 2.6, "state": "collect_details", "slot": "date", "value": "Tuesday"}]
+    assert [guard["error"] for guard in extras["guards"]] == [None, "KeyError: 'name'"]
+    assert extras["tool_calls"][0]["arguments"] == {"day": "Tuesday"}
+    assert extras["aspects"] == {"computed": {"correctness": 0.0, "latency_p95": None}, "judged": []}
+
+
+def test_without_text_no_word_of_anybody_is_in_the_table() -> None:
+    table = conversation(detail(error="caller said Tuesday"), text=False)
+    held = json.dumps([[dict(row.record) for row in table.rows], dict(table.extras), list(table.notes)])
+    for word in ("Tuesday", "which day", "KeyError", "timeout", "555", "greeted"):
+        assert word not in held
+    assert TEXT_LEFT_OUT in table.notes
+    assert [guard["error"] for guard in table.extras["guards"]] == [None, True]
+
+
+def test_redacted_text_keeps_the_words_and_loses_the_number() -> None:
+    table = conversation(detail(), redact=Redactor())
+    assert table.rows[3].record["text"] == "Tuesday, call [phone 1]."
+    assert table.extras["turns"][1]["text"] == "Tuesday, call [phone 1]."
+
+
+def test_a_call_without_a_transcript_says_what_to_do() -> None:
+    table = conversation(detail(document=None))
+    assert (list(table.rows), table.figure) == ([], None)
+    assert NO_TEXT_KEPT in table.notes
+
+
+def test_turns_without_times_stand_where_the_events_put_them() -> None:
+    document = {
+        "turns": [
+            {"role": "agent", "text": "a1"}, {"role": "caller", "text": "c1"}, {"role": "agent", "text": "a2"},
+            {"role": "caller", "text": "c2"},
+        ],
+        "events": [
+            {"type": "state_entered", "state": "greet"},
+            {"type": "turn_complete", "latency_ms": 100},
+            {"type": "state_exited", "state": "greet", "to_state": "collect"},
+            {"type": "state_entered", "state": "collect"},
+            {"type": "turn_complete", "latency_ms": 200},
+        ],
+    }  # fmt: skip
+    told = [(moment.kind, moment.entry.get("text"), moment.state) for moment in moments(document)]
+    assert told == [
+        ("state", None, "greet"),
+        ("turn", "a1", "greet"),
+        ("state", None, "collect"),
+        ("turn", "c1", "collect"),
+        ("turn", "a2", "collect"),
+        ("turn", "c2", "collect"),
+    ]
+    latencies = [moment.entry.get("latency_ms") for moment in moments(document) if moment.kind == "turn"]
+    assert latencies == [100, None, 200, None]
+
+
+def test_events_alone_still_show_the_turns() -> None:
+    document = {"turns": [], "events": DOCUMENT["events"]}
+    turns = [row.record for row in conversation(detail(document)).rows if row.record["kind"] == "turn"]
+    assert [(turn["t"], turn["role"], turn["latency_ms"]) for turn in turns] == [(0.91, "agent", 910.0)]
+
+
+def test_a_clock_that_jumps_back_changes_no_order() -> None:
+    document = {
+        "events": [
+            {"type": "state_entered", "t": 5.0, "state": "a"},
+            {"type": "slot_filled", "t": 1.0, "slot": "x", "value": 1, "state": "a"},
+        ],
+        "turns": [{"role": "agent", "t": 3.0, "text": "hello"}, {"role": "agent", "t": 9.0, "text": "bye"}],
+    }
+    assert [moment.kind for moment in moments(document)] == ["turn", "state", "slot", "turn"]
+
+
+def test_a_negative_latency_is_not_measured() -> None:
+    document = {"turns": [{"role": "agent", "text": "x", "t": 0.0, "latency_ms": -5}]}
+    assert conversation(detail(document)).rows[0].record["latency_ms"] is None
+
+
+def test_visits_become_spans_and_the_last_one_stays_open() -> None:
+    found = [(span.state, span.start, span.end, span.open) for span in spans(DOCUMENT, 60.0)]
+    assert found == [("greet", 0.0, 0.0, False), ("collect_details", 0.0, 60.0, True)]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+ENTRY = st.dictionaries(
+    st.sampled_from(
+        ["type", "t", "state", "to_state", "reason", "slot", "value", "guard", "result", "error", "role", "text",
+         "latency_ms", "name", "arguments", "by"]
+    ),
+    JSON | st.sampled_from(
+        ["state_entered", "state_exited", "turn_complete", "slot_filled", "guard_evaluated", "agent"]
+    ),
+)  # fmt: skip
+DOCUMENTS = st.dictionaries(
+    st.sampled_from(["turns", "events", "tool_calls", "slots", "errors"]), st.lists(ENTRY, max_size=8) | JSON
+)
+
+
+@given(document=DOCUMENTS, text=st.booleans(), redact=st.booleans(), ascii_only=st.booleans())
+def test_any_document_of_a_strangers_store_can_be_shown(
+    document: dict[str, Any], text: bool, redact: bool, ascii_only: bool
+) -> None:
+    table = conversation(detail(document), text=text, redact=Redactor() if redact else None)
+    for format in ("text", "markdown", "json", "csv"):
+        render(table, format, io.StringIO(), ascii_only=ascii_only)
+    if table.figure is not None:
+        assert all(len(line) <= 60 for line in table.figure.draw(ascii_only=True, width=60))
+
+
+@pytest.mark.parametrize("width", [20, 40, 78, 200])
+def test_the_timeline_keeps_its_width(width: int) -> None:
+    figure = conversation(detail()).figure
+    assert figure is not None
+    assert all(len(line) <= width for line in figure.draw(width=width))
+
+
+def test_the_timeline_reads_like_the_call() -> None:
+    figure = conversation(detail()).figure
+    assert figure is not None
+    assert figure.draw(ascii_only=True, width=60) == [
+        "                0 s    10     20     30     40     50     60",
+        "greet           #",
+        "collect_details ###########################################>",
+        "                 !has_name +date",
+        "+ slot filled   ! guard error   > the call ended here",
+    ]

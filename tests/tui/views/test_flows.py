@@ -1,0 +1,111 @@
+"""The flow matrix puts what callers would suffer from most on top and never invents a number."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from riff_tui.sinks import render
+from riff_tui.views.flows import flows
+from tests.tui.views.by_hand import flow_cell
+
+
+def test_the_least_operable_comes_first_and_the_unmeasured_last() -> None:
+    table = flows(
+        [
+            flow_cell("weather", operability=10.0),
+            flow_cell("unknown", operability=None),
+            flow_cell("dental_clinic", "b", operability=4.0),
+            flow_cell("dental_clinic", "a", operability=4.0),
+        ]
+    )
+    assert [(row.record["flow"], row.record["agent"]) for row in table.rows] == [
+        ("dental_clinic", "a"),
+        ("dental_clinic", "b"),
+        ("weather", "qwen-flash"),
+        ("unknown", "qwen-flash"),
+    ]
+
+
+def test_a_record_has_the_keys_of_the_data_interface_and_unrounded_values() -> None:
+    (row,) = flows([flow_cell("f", excluded=2, operability=3.14159, correctness=6.789, judges={"codex": 1.25})]).rows
+    expected = {
+        "flow", "agent", "n", "excluded", "operability", "correctness", "completion", "errors", "latency_p95",
+        "latency_mean", "turn_count", "humanness",
+    }  # fmt: skip
+    assert expected <= set(row.record)
+    assert row.record["operability"] == 3.14159
+    assert row.record["correctness"] == pytest.approx(6.789)
+    assert row.record["completion"] is None
+    assert row.record["humanness"] == {"codex": 1.25}
+    assert row.record["intervals"]["correctness"] == [pytest.approx(6.789), pytest.approx(6.789)]
+    assert "completion" not in row.record["intervals"]
+    assert set(row.record["intervals"]) == {"correctness", "humanness.codex", "success_rate"}
+
+
+def test_a_judge_that_scored_one_flow_only_is_unmeasured_in_the_other() -> None:
+    table = flows([flow_cell("a", judges={"codex": 1.0}), flow_cell("b", judges={"gemini": 2.0})])
+    assert [row.record["humanness"] for row in table.rows] == [
+        {"codex": 1.0, "gemini": None},
+        {"codex": None, "gemini": 2.0},
+    ]
+    column = table.column("humanness.codex")
+    assert column is not None
+    assert column.title == "hum:codex"
+    assert [column.value(row.record) for row in table.rows] == [1.0, None]
+
+
+def test_marks_follow_the_score() -> None:
+    table = flows(
+        [
+            flow_cell("bad", operability=4.0, latency_p95=8.5),
+            flow_cell("warn", operability=6.9, latency_p95=8.0),
+            flow_cell("well", operability=7.0, latency_p95=5.0),
+        ]
+    )
+    assert [(row.severity.get(""), row.severity.get("latency_p95")) for row in table.rows] == [
+        ("bad", "bad"),
+        ("warn", "warn"),
+        (None, None),
+    ]
+
+
+def test_a_row_leads_to_its_calls_whatever_the_names_hold() -> None:
+    (row,) = flows([flow_cell("a flow", 'say "hi"')]).rows
+    assert row.where.startswith('flow="a flow" agent=')
+    (split,) = flows([flow_cell("f", keys={"persona": None})], by=("persona",)).rows
+    assert split.where == "flow=f agent=qwen-flash persona=·"
+
+
+def test_further_keys_stand_behind_flow_and_agent() -> None:
+    table = flows([flow_cell("f", keys={"run": "r1"})], by=("agent", "run"))
+    assert [column.key for column in table.columns[:4]] == ["flow", "agent", "run", "operability"]
+    assert table.rows[0].record["run"] == "r1"
+
+
+def test_markdown_has_the_shape_that_people_paste() -> None:
+    table = flows(
+        [
+            flow_cell(
+                "apartment_scheduler", "gemini-2.5-f", n=11, operability=0.3, correctness=0.0, completion=0.0,
+                errors=0.0, latency_p95=11.1, turn_count=7.9,
+            ),
+            flow_cell(
+                "property_trouble_ticket", n=24, operability=1.8, correctness=0.0, completion=4.2, errors=0.3,
+                latency_p95=4.2, turn_count=5.0, judges={"codex": 1.1, "dashscope": 0.8, "gemini": 2.2},
+            ),
+        ]
+    )  # fmt: skip
+    out = io.StringIO()
+    render(table, "markdown", out)
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "# Evaluation matrix: (flow × agent) × aspects (computed) + humanness × judge"
+    assert [cell.strip() for cell in lines[2].strip("|").split("|")] == [
+        "Flow", "Agent", "**operability**", "correctness", "completion", "errors", "lat_p95", "turn_count", "n",
+        "hum:codex", "hum:dashscope", "hum:gemini",
+    ]  # fmt: skip
+    assert [cell.strip() for cell in lines[5].strip("|").split("|")] == [
+        "property_trouble_ticket", "qwen-flash", "**1.8**", "0.0", "4.2", "0.3", "4.2", "5.0", "24", "1.1", "0.8", "2.2"
+    ]  # fmt: skip
+    assert lines[7].startswith("Units: correctness, completion, errors, humanness 0-10, higher is better · latency")

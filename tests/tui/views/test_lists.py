@@ -1,0 +1,84 @@
+"""The lists: calls, runs, judges, archetypes and what was skipped, with the keys that scripts rely on."""
+
+from __future__ import annotations
+
+from riff_store.answers import ArchetypeCell, JudgeSummary, RunSummary, SkippedEntry
+from riff_tui.views.archetypes import archetypes
+from riff_tui.views.conversations import COLUMNS, conversations, row
+from riff_tui.views.judges import judges
+from riff_tui.views.runs import runs
+from riff_tui.views.skipped import skipped
+from tests.tui.views.by_hand import call, measure
+
+
+def test_a_call_is_one_line_with_the_keys_of_the_data_interface() -> None:
+    line = row(call())
+    expected = {
+        "run", "conversation", "flow", "agent", "persona", "scenario", "trial", "started_at", "completed",
+        "stop_reason", "final_state", "final_status", "errored", "correctness",
+    }  # fmt: skip
+    assert expected <= set(line.record)
+    assert set(line.record) == {column.key for column in COLUMNS}
+    assert line.record["started_at"] == "2026-06-22T02:00:07Z"
+    assert line.where == "run=nightly conversation=c-0007"
+    assert line.severity == {"correctness": "bad", "completed": "bad", "": "bad"}
+
+
+def test_nothing_of_an_errored_call_is_held_against_the_flow() -> None:
+    assert row(call(errored=True, correctness=0.0)).severity == {"errored": "warn"}
+
+
+def test_the_list_takes_its_rows_as_they_come() -> None:
+    lines = [row(call(conversation=name)) for name in ("b", "a")]
+    assert conversations(lines).rows is lines
+
+
+def test_runs_stand_latest_first_and_those_without_a_time_last() -> None:
+    table = runs(
+        [
+            RunSummary("old", None, "abc", "main", 1_000_000, 1, 9, 0),
+            RunSummary("timeless", None, None, None, None, 1, 2, 1),
+            RunSummary("new", "nightly", "def", "main", 2_000_000, 2, 9, 0),
+        ]
+    )
+    assert [line.record["run"] for line in table.rows] == ["new", "old", "timeless"]
+    assert set(table.rows[0].record) == {"run", "label", "commit", "branch", "started_at", "flows", "n", "excluded"}
+    assert table.rows[0].record["started_at"] == "1970-01-01T00:00:02Z"
+
+
+def test_each_version_of_a_judges_prompt_is_a_row_with_its_agreements() -> None:
+    table = judges(
+        [
+            JudgeSummary("codex", "m", "v2", 9, 1, measure(4.0, 9), {"gemini": 0.5, "correctness": None}),
+            JudgeSummary("codex", "m", "v1", 9, 0, measure(5.0, 9), {}),
+        ]
+    )
+    assert [(line.record["prompt_hash"], line.record["mean"]) for line in table.rows] == [("v1", 5.0), ("v2", 4.0)]
+    assert table.rows[1].record["agreement"] == {"correctness": None, "gemini": 0.5}
+    assert len({line.id for line in table.rows}) == 2
+    column = table.column("agreement.gemini")
+    assert column is not None
+    assert [column.value(line.record) for line in table.rows] == [None, 0.5]
+
+
+def test_an_archetype_leads_to_its_worst_flow() -> None:
+    table = archetypes(
+        [
+            ArchetypeCell("inquiry", 1, 9, 0, None, measure(None), measure(10.0), "weather", None),
+            ArchetypeCell("booking", 2, 20, 1, 2.2, measure(3.0), measure(4.0), "apartment_viewing", 0.3),
+        ]
+    )
+    assert [line.record["archetype"] for line in table.rows] == ["booking", "inquiry"]
+    assert table.rows[0].where == "flow=apartment_viewing"
+    assert {"archetype", "flows", "n", "excluded", "operability", "correctness", "completion", "worst_flow",
+            "worst_operability"} <= set(table.rows[0].record)  # fmt: skip
+
+
+def test_skipped_inputs_keep_the_order_of_files_and_lines() -> None:
+    entries = [
+        SkippedEntry("a.jsonl", 3, "skipped", "not JSON", None),
+        SkippedEntry("a.jsonl", 9, "mismatch", "correctness brought 1, computed 0", "c-1"),
+    ]
+    table = skipped(entries)
+    assert [line.record["line"] for line in table.rows] == [3, 9]
+    assert [line.severity for line in table.rows] == [{"": "bad"}, {}]

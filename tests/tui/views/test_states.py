@@ -1,0 +1,117 @@
+"""The state and segment matrices: the node to fix on top, thin evidence marked, the bad member named."""
+
+from __future__ import annotations
+
+import io
+
+from riff_tui.sinks import render
+from riff_tui.views.segments import segments
+from riff_tui.views.states import states
+from tests.tui.views.by_hand import segment_cell, state_cell
+
+
+def test_worst_first_is_stall_then_progress_then_escalation_then_n_then_names() -> None:
+    table = states(
+        [
+            state_cell("f", "last", stall=0.0, progress=1.0, escalation=0.0),
+            state_cell("f", "unmeasured", n=0),
+            state_cell("f", "few", n=8, stall=0.2, progress=0.5, escalation=0.1),
+            state_cell("f", "many", n=9, stall=0.2, progress=0.5, escalation=0.1),
+            state_cell("f", "escalates", stall=0.2, progress=0.5, escalation=0.3),
+            state_cell("f", "stuck", stall=0.2, progress=0.1, escalation=0.0),
+            state_cell("g", "few", n=8, stall=0.2, progress=0.5, escalation=0.1),
+            state_cell("f", "stalls", stall=0.3, progress=1.0, escalation=0.0),
+        ]
+    )
+    assert [(row.record["flow"], row.record["state"]) for row in table.rows] == [
+        ("f", "stalls"),
+        ("f", "stuck"),
+        ("f", "escalates"),
+        ("f", "many"),
+        ("f", "few"),
+        ("g", "few"),
+        ("f", "last"),
+        ("f", "unmeasured"),
+    ]
+
+
+def test_a_state_record_has_the_keys_of_the_data_interface() -> None:
+    (row,) = states([state_cell("f", "s", stall=0.5, to_states={"t": 3})]).rows
+    assert set(row.record) == {
+        "flow", "state", "segment", "n", "progress", "stall", "escalation", "revisit", "dwell_turns", "latency_p95",
+        "guard_error", "slot_fill_rate", "to_states", "intervals",
+    }  # fmt: skip
+    assert row.record["to_states"] == {"t": 3}
+    assert row.record["progress"] is None
+    assert row.where == "flow=f state=s"
+
+
+def test_the_agent_is_a_key_where_it_was_asked_for() -> None:
+    table = states([state_cell("f", "s", keys={"agent": "a"})], by=("agent",))
+    assert table.rows[0].record["agent"] == "a"
+    assert table.rows[0].where == "flow=f state=s agent=a"
+    assert [column.key for column in table.columns[:3]] == ["flow", "state", "agent"]
+
+
+def test_expected_steps_show_where_some_task_has_them() -> None:
+    cells = [state_cell("f", "s", expected=8, missed=1.0, wrong_args=0.0), state_cell("f", "t")]
+    table = states(cells)
+    assert {row.record["state"]: row.record["missed"] for row in table.rows} == {"s": 1.0, "t": None}
+    assert states(cells[1:]).column("missed") is None
+
+
+def test_marks_follow_the_thresholds_and_low_slot_fill_is_no_fault_while_calls_progress() -> None:
+    well, warn, bad = (
+        states([state_cell("f", "s", stall=stall, progress=progress, slot_fill_rate=0.1)]).rows[0].severity
+        for stall, progress in ((0.14, 0.9), (0.15, 0.7), (0.25, 0.2))
+    )
+    assert well == {}
+    assert warn == {"stall": "warn", "": "warn"}
+    assert bad == {"stall": "bad", "progress": "bad", "slot_fill_rate": "bad", "": "bad"}
+
+
+def test_successors_follow_below_the_table_when_asked_for() -> None:
+    cells = [state_cell("f", "s", stall=0.5, to_states={"b": 2, "a": 2, "c": 5}), state_cell("f", "t")]
+    assert states(cells, successors=True).notes[1:] == ["s → c 5, a 2, b 2"]
+    assert len(states(cells).notes) == 1
+
+
+def test_markdown_of_states_has_the_shape_that_people_paste() -> None:
+    table = states(
+        [
+            state_cell(
+                "ceo_command_center", "status_query", n=2, progress=0.0, stall=1.0, escalation=0.0, revisit=0.0,
+                dwell_turns=5.0, latency_p95=3.1,
+            ),
+            state_cell(
+                "dog_grooming", "listen_owner", n=9, progress=2 / 9, stall=3 / 9, escalation=4 / 9, revisit=0.0,
+                dwell_turns=2.6, latency_p95=1.7, slot_fill_rate=0.0,
+            ),
+        ]
+    )  # fmt: skip
+    out = io.StringIO()
+    render(table, "markdown", out)
+    title, _, *lines = out.getvalue().splitlines()
+    assert title == "# Per-state quality: all flows (worst first)"
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:4]]
+    assert cells[0] == [
+        "Flow", "State", "n", "progress", "stall", "escal", "revisit", "dwell", "lat_p95(s)", "slot_fill",
+    ]  # fmt: skip
+    assert cells[2:] == [
+        ["ceo_command_center", "status_query", "2~", "0.0", "**1.0**", "0.0", "0.0", "5.0", "3.1", "·"],
+        ["dog_grooming", "listen_owner", "9", "0.22", "**0.33**", "0.44", "0.0", "2.6", "1.7", "0.0"],
+    ]
+
+
+def test_a_segment_names_the_member_that_its_mean_would_hide() -> None:
+    worst = state_cell("f", "status_query", n=2, stall=1.0)
+    table = segments([segment_cell("f", "action", worst, stall=0.3, progress=0.9)])
+    (row,) = table.rows
+    assert row.display["worst_state"] == "status_query (stall 1.0, n 2)"
+    assert (row.record["worst_state"], row.record["worst_stall"], row.record["worst_n"]) == ("status_query", 1.0, 2)
+    assert row.where == "flow=f segment=action"
+    assert [column.title for column in table.columns if column.shown][-1] == "worst member"
+    assert set(row.record) == {
+        "flow", "segment", "n", "progress", "stall", "escalation", "revisit", "dwell_turns", "latency_p95",
+        "guard_error", "slot_fill_rate", "worst_state", "worst_stall", "worst_n", "intervals",
+    }  # fmt: skip

@@ -1,0 +1,126 @@
+"""The worklist says where to go and why, in words that can be checked against the matrices."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from riff_store.answers import StateCell, Worklist
+from riff_tui.sinks import render
+from riff_tui.views.worklist import state_reasons, worklist
+from tests.tui.views.by_hand import flow_cell, segment_cell, state_cell
+
+
+def answer(*states: StateCell) -> Worklist:
+    return Worklist(
+        flows=[flow_cell("apartment_scheduler", "gemini-2.5-f", n=11, correctness=0.0)],
+        segments=[
+            segment_cell(
+                "apartment_scheduler", "action", state_cell("apartment_scheduler", "book_viewing"),
+                n=11, stall=4 / 11, escalation=7 / 11, progress=0.0,
+            )
+        ],
+        states=states,
+        excluded=1,
+    )  # fmt: skip
+
+
+ROOT_CAUSES = (
+    state_cell("apartment_scheduler", "book_viewing", n=11, stall=4 / 11, escalation=7 / 11, progress=0.0,
+               dwell_turns=3.6),
+    state_cell("dog_grooming", "listen_owner", n=9, stall=3 / 9, escalation=4 / 9, progress=2 / 9, dwell_turns=2.6,
+               slot_fill_rate=0.0),
+)  # fmt: skip
+
+
+def test_markdown_has_the_shape_that_people_paste() -> None:
+    out = io.StringIO()
+    render(worklist(answer(*ROOT_CAUSES)), "markdown", out)
+    assert out.getvalue().splitlines() == [
+        "# What to work on (flow → segment → state)",
+        "",
+        "## Weakest flows",
+        "  x apartment_scheduler        correctness 0.0  (agent gemini-2.5-f, n 11)",
+        "",
+        "## Weakest segments",
+        "  ! apartment_scheduler/action  stall 0.36  escal 0.64  progress 0.0  (worst: book_viewing)",
+        "",
+        "## Root-cause states",
+        "  * apartment_scheduler/book_viewing  stall 0.36 · escalates 0.64 · dwell 3.6",
+        "  * dog_grooming/listen_owner         stall 0.33 · escalates 0.44 · slot_fill 0.0 (stuck, prog 0.22)",
+        "",
+        "Excluded: 1 errored call is in no mean.",
+        "",
+        "Drill: riff-tui dump states --where 'flow=apartment_scheduler'",
+    ]
+
+
+def test_a_record_holds_the_metrics_that_its_reasons_name() -> None:
+    first, _, state, stuck = worklist(answer(*ROOT_CAUSES)).rows
+    assert first.record == {
+        "list": "flows", "rank": 1, "flow": "apartment_scheduler", "agent": "gemini-2.5-f", "segment": None,
+        "state": None, "n": 11, "reasons": ["correctness 0.0"], "correctness": 0.0,
+    }  # fmt: skip
+    assert state.record["reasons"] == ["stall 0.36", "escalates 0.64", "dwell 3.6"]
+    assert {"stall", "escalation", "dwell_turns"} <= set(state.record)
+    assert "slot_fill_rate" not in state.record
+    assert stuck.record["slot_fill_rate"] == 0.0
+    assert stuck.record["progress"] == pytest.approx(2 / 9)
+
+
+def test_each_place_leads_down() -> None:
+    flow, segment, state = worklist(answer(ROOT_CAUSES[0])).rows
+    assert flow.where == "flow=apartment_scheduler agent=gemini-2.5-f"
+    assert segment.where == "flow=apartment_scheduler segment=action"
+    assert state.where == "flow=apartment_scheduler state=book_viewing"
+
+
+@pytest.mark.parametrize(("progress", "speaks"), [(0.69, True), (0.7, False), (None, False)])
+def test_low_slot_fill_speaks_only_where_calls_are_stuck(progress: float | None, speaks: bool) -> None:
+    cell = state_cell("f", "s", stall=0.3, progress=progress, slot_fill_rate=0.1)
+    assert ("slot_fill_rate" in state_reasons(cell)) is speaks
+
+
+@pytest.mark.parametrize(
+    ("values", "reasons"),
+    [
+        ({"stall": 0.25}, ["stall 0.25"]),
+        ({"stall": 0.2, "escalation": 0.25}, ["escalates 0.25"]),
+        ({"dwell_turns": 3.5, "progress": 0.8}, []),
+        ({"dwell_turns": 3.5, "progress": 0.5}, ["dwell 3.5"]),
+        ({"latency_p95": 8.0}, []),
+        ({"latency_p95": 8.25}, ["lat_p95 8.3 s"]),
+        ({"guard_error": 0.5}, ["guard errors 0.5"]),
+    ],
+)
+def test_reasons_begin_at_the_thresholds_of_the_worklist(values: dict[str, Any], reasons: list[str]) -> None:
+    assert list(state_reasons(state_cell("f", "s", **values)).values()) == reasons
+
+
+def test_steps_that_the_task_asked_for_and_nobody_took_are_a_reason() -> None:
+    cell = state_cell("telecom", "enable_roaming", n=7, expected=7, missed=1.0, wrong_args=0.0, stall=0.0)
+    assert list(state_reasons(cell).values()) == ["missed 1.0 of 7"]
+
+
+def test_thin_places_carry_their_mark() -> None:
+    rows = worklist(
+        Worklist(
+            [flow_cell("f", n=2, correctness=3.0)],
+            [segment_cell("f", "action", state_cell("f", "s"), n=3, stall=0.5)],
+            [state_cell("f", "s", n=4, stall=0.5)],
+            0,
+        )
+    ).rows
+    assert [row.thin for row in rows] == [True, True, True]
+    assert [row.display["summary"] for row in rows] == [
+        "correctness 3.0  (agent qwen-flash, n 2~)",
+        "stall 0.5  escal ·  progress ·  (worst: s, n 3~)",
+        "stall 0.5 (n 4~)",
+    ]
+
+
+def test_an_empty_worklist_drills_nowhere() -> None:
+    table = worklist(Worklist([], [], [], 0))
+    assert (list(table.rows), list(table.notes)) == ([], [])
