@@ -24,7 +24,8 @@ class Column:
 
     `path` leads into the record (the key alone unless given, so a judge's mean can lie inside
     the `humanness` object). `decimals` is the most that are shown; `trim` drops trailing zeros
-    down to one. `thin` marks the count that carries `~`. A column that is not `shown` is in the
+    down to one. The cells of a `strong` column stand out, with `strong_title` its title does too.
+    `thin` marks the count that carries `~`. A column that is not `shown` is in the
     data formats and can be chosen on the screen. `help` is one sentence for the glossary.
     """
 
@@ -40,6 +41,7 @@ class Column:
     shown: bool = True
     path: tuple[str, ...] = ()
     help: str = ""
+    strong_title: bool = False
 
     def value(self, record: Mapping[str, Any]) -> Any:
         """The unrounded value in a row's record, `None` where it is not measured."""

@@ -1,0 +1,43 @@
+"""CSV: every column under its key with unrounded numbers, one record a line, for spreadsheets and scripts."""
+
+from __future__ import annotations
+
+import csv
+import math
+from typing import Any, TextIO
+
+from riff_tui.numbers import utc
+from riff_tui.safe_text import one_line
+from riff_tui.sinks.json import dumped
+from riff_tui.sinks.options import Options
+from riff_tui.table import Column, Table
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write(table: Table, out: TextIO, options: Options) -> None:
+    """Print a header of keys and a line for each row; what was not measured is an empty cell."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_text(column.key, options) for column in table.columns])
+    for row in table.rows:
+        writer.writerow([_cell(column, column.value(row.record), options) for column in table.columns])
+
+
+def _cell(column: Column, value: Any, options: Options) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        if not math.isfinite(value):
+            return ""
+        return utc(value) if column.kind == "time" else repr(value)
+    if isinstance(value, str):
+        return _text(value, options)
+    return dumped(value, options)
+
+
+def _text(text: str, options: Options) -> str:
+    """Text as safe text on one line, behind an apostrophe where a spreadsheet would take it for a formula."""
+    safe = options.line(text) if options.ascii_only else one_line(text)
+    return f"'{safe}" if text.startswith(_FORMULA_STARTS) and not options.csv_raw else safe

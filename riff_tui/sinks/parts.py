@@ -1,0 +1,44 @@
+"""What the formats for people have in common: the columns that show, the lists of a table, its closing sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from riff_tui.sinks.options import Options
+from riff_tui.table import Column, Row, Section, Table
+
+FIGURE_WIDTH = 78
+LEAST_PLACE = 25
+
+
+def shown_columns(table: Table) -> list[Column]:
+    """The columns that a person gets to see unasked."""
+    return [column for column in table.columns if column.shown]
+
+
+def figure_lines(table: Table, options: Options, width: int | None = None) -> list[str]:
+    """The drawing above the rows, safe line by line."""
+    if table.figure is None:
+        return []
+    lines = table.figure.draw(ascii_only=options.ascii_only, width=width or FIGURE_WIDTH)
+    return [options.line(line) for line in lines]
+
+
+def lists(table: Table) -> Iterator[tuple[Section, list[Row]]]:
+    """Each section with those of its rows that the table still holds."""
+    by_id = {row.id: row for row in table.rows}
+    for section in table.sections:
+        yield section, [by_id[row_id] for row_id in section.row_ids if row_id in by_id]
+
+
+def place_width(widths: Sequence[int]) -> int:
+    """How wide the places of one list are set, so that the summaries begin below each other."""
+    return max([LEAST_PLACE, *widths]) + 2
+
+
+def closing(table: Table) -> list[str]:
+    """The notes, and how many rows did not make it here."""
+    lines = list(table.notes)
+    if table.hidden:
+        lines.append(f"{table.hidden} hidden by the filter or the limit.")
+    return lines
