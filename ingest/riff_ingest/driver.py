@@ -1,0 +1,116 @@
+"""Collect what happens in one session and hand it over as a `Conversation`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict, Unpack
+
+from riff_ingest.contract import Contract
+from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
+from riff_ingest.events import Event, EventBus, SlotFilled, StateEntered
+
+
+class SessionFacts(TypedDict, total=False):
+    """What is known of a session apart from its events; field meanings are in formats.md, section 1."""
+
+    run_id: str | None
+    run_label: str | None
+    commit: str | None
+    branch: str | None
+    archetype: str | None
+    agent_model: str
+    persona: str | None
+    scenario: str | None
+    trial: int
+    started_at: str | None
+    duration_s: float | None
+    completed: bool | None
+    stop_reason: str | None
+    final_state: str | None
+    final_status: str | None
+    errored: bool
+    error: str | None
+    contract: Contract | None
+    expected_steps: list[ReferenceStep]
+
+
+class Driver:
+    """Listen to the bus of one session until `finish`, and be told what no event says.
+
+    A driver knows only the bus that it was given, so sessions that run at the same time cannot
+    mix. Slots follow from the events; `slot` sets what a slot holds at the end where that differs.
+    """
+
+    def __init__(self, bus: EventBus) -> None:
+        self._events: list[Event] = []
+        self._turns: list[Turn] = []
+        self._slots: dict[str, Any] = {}
+        self._tool_calls: list[ToolCall] = []
+        self._errors: list[Any] = []
+        self._state: str | None = None
+        self._leave = bus.subscribe(self._collect)
+
+    @property
+    def state(self) -> str | None:
+        """The state entered last, `None` before the first."""
+        return self._state
+
+    def _collect(self, event: Event) -> None:
+        self._events.append(event)
+        if isinstance(event, StateEntered):
+            self._state = event.state
+        elif isinstance(event, SlotFilled):
+            self._slots[event.slot] = event.value
+
+    def said(
+        self, role: Literal["agent", "caller"], text: str, *, t: float | None = None, latency_ms: float | None = None
+    ) -> None:
+        """Note a turn; the agent's is placed in the state entered last. `t` in seconds of the call."""
+        self._turns.append(Turn(role, text, t, self._state if role == "agent" else None, latency_ms))
+
+    def called(
+        self,
+        name: str,
+        arguments: Any = None,
+        *,
+        t: float | None = None,
+        error: Any = None,
+        by: Literal["agent", "caller"] = "agent",
+    ) -> None:
+        """Note a tool call; `error` is `None` unless it failed."""
+        self._tool_calls.append(ToolCall(name, t, arguments, error, by))
+
+    def slot(self, name: str, value: Any) -> None:
+        """Set what a slot holds, as after a correction that fills it no second time."""
+        self._slots[name] = value
+
+    def failed(self, kind: str, message: str, *, t: float | None = None) -> None:
+        """Note an error that the call met and survived."""
+        self._errors.append({"kind": kind, "message": message, "t": t})
+
+    def conversation(self, conversation_id: str, flow: str, **facts: Unpack[SessionFacts]) -> Conversation:
+        """The session up to now; what is collected later does not change it.
+
+        Where not given, `final_state` is the state entered last, and `duration_s` the time of the
+        last thing that happened.
+        """
+        facts.setdefault("final_state", self._state)
+        facts.setdefault("duration_s", self._last_moment())
+        return Conversation(
+            conversation_id=conversation_id,
+            flow=flow,
+            events=self._events.copy(),
+            turns=self._turns.copy(),
+            slots=self._slots.copy(),
+            tool_calls=self._tool_calls.copy(),
+            errors=self._errors.copy(),
+            **facts,
+        )
+
+    def finish(self, conversation_id: str, flow: str, **facts: Unpack[SessionFacts]) -> Conversation:
+        """The whole session, and the end of listening to its bus."""
+        self._leave()
+        return self.conversation(conversation_id, flow, **facts)
+
+    def _last_moment(self) -> float | None:
+        last = (*self._events[-1:], *self._turns[-1:], *self._tool_calls[-1:])
+        return max((item.t for item in last if item.t is not None), default=None)

@@ -1,0 +1,24 @@
+"""Simulated calls: a reference state machine, flows with planted weaknesses, and callers who find them."""
+
+from __future__ import annotations
+
+from riff_ingest.simulate.files import SimulationSummary, simulate
+from riff_ingest.simulate.flow_file import Planted, SimulatedFlow, Weakness, flow_names, load_flow, planted
+from riff_ingest.simulate.machine import Guard, Machine, NoSuchTransition
+from riff_ingest.simulate.suite import DEFAULT_CONVERSATIONS, generate
+
+__all__ = [
+    "DEFAULT_CONVERSATIONS",
+    "Guard",
+    "Machine",
+    "NoSuchTransition",
+    "Planted",
+    "SimulatedFlow",
+    "SimulationSummary",
+    "Weakness",
+    "flow_names",
+    "generate",
+    "load_flow",
+    "planted",
+    "simulate",
+]

@@ -1,0 +1,142 @@
+"""Flow files of the simulator: native flow files with a part that says how callers and agents talk.
+
+Whoever leaves out the keys `simulate` and `planted` has a plain flow file (formats.md, section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from riff_ingest.contract import Contract, StateContract
+
+Kind: TypeAlias = Literal["stall", "escalation", "dwell", "latency", "guard_error"]
+
+
+class Weakness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A weakness that was put into a state on purpose.
+
+    `strength` is the share of visits for `stall` and `escalation`, extra turns for `dwell`, extra
+    seconds a turn for `latency`, errors a visit for `guard_error`. Without `agents` it hits all of
+    them; of several for the same state and kind the last that applies to an agent counts.
+    """
+
+    state: str
+    kind: Kind
+    strength: float
+    agents: list[str] = []
+
+
+class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Why a caller calls: the tasks that routing states turn on, how the call opens, pools of its own."""
+
+    name: str
+    tasks: list[str]
+    says: list[str]
+    clarifies: list[str] = []
+    slots: dict[str, str] = {}
+
+
+class StateScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What happens in a state.
+
+    `next` is a state or a table of task → state; `hub` takes the caller's next task on every
+    entry, with `done` once none is left. `back` is where a correction leads. `mishap` is the share
+    of visits that lead to the dead end `mishap_to`.
+    """
+
+    say: list[str]
+    next: str | dict[str, str] = ""
+    replies: list[str] = []
+    guard: str | None = None
+    tool: str | None = None
+    back: str | None = None
+    hub: bool = False
+    mishap: float = 0.0
+    mishap_to: str | None = None
+
+
+class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The simulator's part of a flow file: where a call starts, the pool of each slot, the scripts."""
+
+    initial: str
+    slots: dict[str, str]
+    scenarios: list[Scenario]
+    states: dict[str, StateScript]
+
+
+class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A flow file as it stands."""
+
+    flow: str
+    archetype: str
+    success_terminals: list[str]
+    escalation_terminals: list[str]
+    final_statuses: list[str]
+    edges: list[tuple[str, str]]
+    states: dict[str, StateContract]
+    simulate: Simulation
+    required_slots: list[str] = []
+    completion_slots: list[str] = []
+    planted: list[Weakness] = []
+
+    def contract(self) -> Contract:
+        """The contract that transcripts of this flow carry."""
+        return Contract(
+            success_terminals=self.success_terminals,
+            escalation_terminals=self.escalation_terminals,
+            final_statuses=self.final_statuses,
+            required_slots=self.required_slots,
+            completion_slots=self.completion_slots,
+            archetype=self.archetype,
+            states=self.states,
+        )
+
+    def successors(self) -> dict[str, frozenset[str]]:
+        """Each state with the states that it may lead to."""
+        found: dict[str, set[str]] = {}
+        for source, target in self.edges:
+            found.setdefault(source, set()).add(target)
+        return {state: frozenset(targets) for state, targets in found.items()}
+
+
+class Planted(msgspec.Struct, frozen=True):
+    """A (flow, state) that the worklist has to name, and for what."""
+
+    flow: str
+    state: str
+    kind: Kind
+
+
+@lru_cache(maxsize=1)
+def flow_names() -> tuple[str, ...]:
+    """The built-in flows, in order of their names."""
+    folder = resources.files(__package__).joinpath("flows")
+    return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")))
+
+
+@lru_cache(maxsize=64)
+def load_flow(name: str) -> SimulatedFlow:
+    """A built-in flow; raises `ValueError` where there is none of that name."""
+    if name not in flow_names():
+        raise ValueError(f"no built-in flow {name!r}; there are {', '.join(flow_names())}")
+    return read_flow(resources.files(__package__).joinpath("flows", f"{name}.toml").read_bytes())
+
+
+def read_flow(text: bytes) -> SimulatedFlow:
+    """A flow from the bytes of its file; raises `ValueError` with the place where it is wrong."""
+    return msgspec.toml.decode(text, type=SimulatedFlow)
+
+
+def planted(flows: Sequence[str] | None = None) -> list[Planted]:
+    """What was planted in these built-in flows, or in all of them, each (flow, state, kind) once."""
+    found = (
+        Planted(name, weakness.state, weakness.kind)
+        for name in (flow_names() if flows is None else flows)
+        for weakness in load_flow(name).planted
+    )
+    return list(dict.fromkeys(found))

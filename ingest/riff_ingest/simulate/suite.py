@@ -1,0 +1,83 @@
+"""Which calls a simulation consists of: every flow, agent, persona and run in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from riff_ingest.conversation import Conversation
+from riff_ingest.simulate.call import Call
+from riff_ingest.simulate.case import Case, stage_of, weak_points
+from riff_ingest.simulate.cast import Run, agents, personas, runs
+from riff_ingest.simulate.flow_file import flow_names
+
+DEFAULT_CONVERSATIONS = 3200
+CALLING_HOURS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A simulation: `conversations` calls over these flows, the same for the same seed.
+
+    The calls are dealt out so that any number of them is spread evenly, and so that every run
+    holds the same scenarios of the same trial, to be compared pair by pair.
+    """
+
+    flows: tuple[str, ...]
+    conversations: int
+    seed: int
+    runs: tuple[Run, ...] = field(default_factory=runs)
+
+    def cases(self, run: Run, flow: str) -> Iterator[Case]:
+        """The calls of one flow in one run."""
+        cast, voices = agents(), personas()
+        stage, night, place = stage_of(flow), self.runs.index(run), self.flows.index(flow)
+        weak = [weak_points(stage.flow, run, agent) for agent in cast]
+        scenarios = stage.flow.simulate.scenarios
+        for number in self._numbers(night, place, len(cast)):
+            turn, which = divmod(number // len(self.flows), len(cast))
+            trial, round_ = divmod(turn // len(self.runs), len(voices))
+            who = (round_ + night + which) % len(voices)
+            scenario = scenarios[who % len(scenarios)]
+            started_at = self._started_at(run, number)
+            yield Case(
+                number, self.seed, stage, scenario, cast[which], voices[who], run, trial, started_at, weak[which]
+            )
+
+    def judged_at(self, run: Run) -> str:
+        """When the judges went over a run."""
+        return _rfc3339(run, timedelta(hours=CALLING_HOURS + 2))
+
+    def _numbers(self, night: int, place: int, agent_count: int) -> Iterator[int]:
+        block = len(self.flows) * agent_count
+        first = block * night + place
+        for start in range(first, self.conversations, block * len(self.runs)):
+            yield from range(start, min(start + block, self.conversations), len(self.flows))
+
+    def _started_at(self, run: Run, number: int) -> str:
+        return _rfc3339(run, timedelta(hours=CALLING_HOURS * number / self.conversations))
+
+
+def plan(flows: Sequence[str] | None, conversations: int, seed: int) -> Suite:
+    """A simulation of these built-in flows, or of all; raises `ValueError` for what cannot be simulated."""
+    names = flow_names() if flows is None else tuple(sorted(set(flows)))
+    if not names:
+        raise ValueError("no flow to simulate")
+    if conversations < 1:
+        raise ValueError(f"cannot simulate {conversations} conversations")
+    for name in names:
+        stage_of(name)
+    return Suite(names, conversations, seed)
+
+
+def generate(
+    *, flows: Sequence[str] | None = None, conversations: int = DEFAULT_CONVERSATIONS, seed: int = 0
+) -> Iterator[Conversation]:
+    """Simulated conversations, run by run and flow by flow; raises `ValueError` as `plan` does."""
+    suite = plan(flows, conversations, seed)
+    return (Call(case).play() for run in suite.runs for flow in suite.flows for case in suite.cases(run, flow))
+
+
+def _rfc3339(run: Run, later: timedelta) -> str:
+    return (run.start + later).isoformat(timespec="seconds").replace("+00:00", "Z")

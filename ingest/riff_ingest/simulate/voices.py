@@ -1,0 +1,115 @@
+"""What the two sides of a simulated call say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import TypeVar
+
+from riff_ingest.simulate.case import Case
+from riff_ingest.simulate.lexicon import SpokenValue, capital, listed, phrases, sentence
+
+T = TypeVar("T")
+
+
+class Notes(dict[str, str]):
+    """How an agent mentions what it heard; what it never heard is `that`."""
+
+    def __missing__(self, slot: str) -> str:
+        return "that"
+
+
+class _Voice:
+    def __init__(self, case: Case, rng: Random) -> None:
+        self._case = case
+        self._pools = case.stage.pools[case.scenario.name]
+        self._random = rng.random
+        self._phrases = phrases()
+
+    def pick(self, options: Sequence[T]) -> T:
+        """One of these at random, the same on every version of Python."""
+        return options[int(self._random() * len(options))]
+
+
+class CallerVoice(_Voice):
+    """A caller of one persona, who thinks of a value when a slot comes up."""
+
+    def __init__(self, case: Case, rng: Random) -> None:
+        super().__init__(case, rng)
+        self.notes = Notes()
+        self._said: dict[str, str] = {}
+        self._habits: set[str] = set()
+
+    def value(self, slot: str) -> SpokenValue:
+        """Think of a value for a slot."""
+        value = self.pick(self._pools[slot].values)
+        self._said[slot] = value.say
+        self.notes[slot] = value.note or value.say
+        return value
+
+    def opens(self, early: Sequence[str]) -> str:
+        """The reason for the call, with the slots that are said before anybody asked."""
+        text = f"{self.pick(self._phrases.greetings)} {self.pick(self._case.scenario.says)}"
+        if early:
+            text += " " + sentence(listed([self._clause(slot) for slot in early]))
+        return text + self._habit(self._case.persona.after)
+
+    def answers(self, slots: Sequence[str]) -> str:
+        """Say what these slots hold."""
+        before = self._habit(self._case.persona.before)
+        if self._case.persona.brief:
+            first, *others = (self._said[slot] for slot in slots)
+            body = ". ".join((first, *(capital(other) for other in others)))
+        else:
+            body = listed([self._clause(slot) for slot in slots])
+        if before[-2:] in {". ", "? ", "! "}:
+            body = capital(body)
+        return sentence(before + body) + self._habit(self._case.persona.after)
+
+    def replies(self, options: Sequence[str]) -> str:
+        """Say one of these, now and then with something on top."""
+        text = self.pick(options)
+        return text + self._habit(self._case.persona.after) if self._random() < 0.3 else text
+
+    def commands(self, task: str) -> str:
+        """Name the next task."""
+        return sentence(self.pick(self._phrases.commands).replace("{}", task))
+
+    def _clause(self, slot: str) -> str:
+        return self.pick(self._pools[slot].clauses).replace("{}", self._said[slot])
+
+    def _habit(self, options: Sequence[str]) -> str:
+        habit = self.pick(options)
+        if habit in self._habits:
+            return ""
+        self._habits.add(habit)
+        return habit
+
+
+class AgentVoice(_Voice):
+    """An agent, who fills what the caller said into the lines of the flow."""
+
+    def __init__(self, case: Case, rng: Random, notes: Mapping[str, str]) -> None:
+        super().__init__(case, rng)
+        self._notes = notes
+
+    def line(self, state: str) -> str:
+        """What the flow has the agent say in a state."""
+        text = self.pick(self._case.stage.scripts[state].say)
+        return text.format_map(self._notes) if "{" in text else text
+
+    def leads_in(self, text: str) -> str:
+        """The same after a word of acknowledgement."""
+        return self.pick(self._case.agent.lead_ins) + text
+
+    def asks(self, slots: Sequence[str]) -> str:
+        """Ask for single slots."""
+        return self.says(self._phrases.follow_ups, listed([self._pools[slot].question for slot in slots]))
+
+    def recaps(self, slots: Sequence[str]) -> str:
+        """Read back what was said before."""
+        return self.says(self._phrases.recaps, listed([self._notes[slot] for slot in slots]))
+
+    def says(self, options: Sequence[str], about: str = "") -> str:
+        """One of these, about what stands in its gap."""
+        return self.pick(options).replace("{}", about)
