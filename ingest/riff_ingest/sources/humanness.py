@@ -1,0 +1,108 @@
+"""Judges' verdicts: `humanness-*.jsonl`, one conversation and judge a line (formats.md, section 2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from riff_ingest.sources.fitting import fields_of, fit, wanted
+from riff_ingest.sources.lines import BrokenInput, read_lines
+from riff_ingest.sources.loose_json import NOT_FINITE, loads
+from riff_ingest.sources.runs import run_of
+from riff_ingest.sources.timestamps import parse_time
+from riff_ingest.sources.wire import Name
+from riff_store.facts import JudgedScore, Skipped
+
+_ABSENT: Any = object()
+
+
+class _Verdict(msgspec.Struct):
+    conversation_id: Name | int
+    judge: Name | int
+    score: Annotated[float, msgspec.Meta(ge=0, le=10)] | None
+    run_id: str | int | None = None
+    judged_at: str | None = None
+    rationale: str | None = None
+    prompt_hash: str | int | None = None
+    model: str | int | None = None
+    aspect: str | None = None
+
+
+_decoder = msgspec.json.Decoder(_Verdict)
+_REQUIRED = ("conversation_id", "judge", "score")
+
+
+def read(path: Path) -> Iterator[JudgedScore | Skipped]:
+    """The verdicts of a file in its order, and what had to be left out; never raises on what a file holds.
+
+    A score that is no number from 0 to 10 skips its line, for to store it as unscored would hide it.
+    """
+    broken: list[BrokenInput] = []
+    run = run_of(path)
+    for number, data in read_lines(path, broken.append):
+        reasons: list[str] = []
+        try:
+            verdict = _verdict(data, reasons)
+        except BrokenInput as problem:
+            yield Skipped("skipped", number, problem.reason)
+            continue
+        judged_at = parse_time(verdict.judged_at) if verdict.judged_at else None
+        if verdict.judged_at and judged_at is None:
+            reasons.append("judged_at is not a time and is left out")
+        score = _score(verdict, run, judged_at, number)
+        for reason in reasons:
+            yield Skipped("defect", number, reason, score.conversation)
+        yield score
+    for left in broken:
+        yield Skipped("skipped", left.line, left.reason)
+
+
+def _score(verdict: _Verdict, run: str, judged_at: int | None, line: int) -> JudgedScore:
+    return JudgedScore(
+        run=run if verdict.run_id in (None, "") else str(verdict.run_id),
+        conversation=str(verdict.conversation_id),
+        judge=str(verdict.judge),
+        score=verdict.score,
+        judged_at=judged_at,
+        aspect=verdict.aspect or "humanness",
+        rationale=verdict.rationale,
+        prompt_hash=None if verdict.prompt_hash is None else str(verdict.prompt_hash),
+        model=None if verdict.model is None else str(verdict.model),
+        line=line,
+    )
+
+
+def _verdict(data: bytes, reasons: list[str]) -> _Verdict:
+    try:
+        return _decoder.decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return _salvaged(data, reasons)
+
+
+def _salvaged(data: bytes, reasons: list[str]) -> _Verdict:
+    defects: Counter[str] = Counter()
+    value = loads(data, defects)
+    if not isinstance(value, dict):
+        raise BrokenInput("line is not a JSON object")
+    if value.get("score") is None and defects.pop(NOT_FINITE, 0):
+        raise BrokenInput("score is not a number from 0 to 10")
+    taken = {}
+    for info in fields_of(_Verdict):
+        given = value.get(info.name, _ABSENT)
+        if given is _ABSENT or (given in (None, "") and info.name in _REQUIRED[:2]):
+            if info.name in _REQUIRED:
+                raise BrokenInput(f"{info.name} is missing")
+            continue
+        try:
+            taken[info.name] = fit(given, info.type)
+        except msgspec.ValidationError:
+            kind = "a number from 0 to 10" if info.name == "score" else wanted(info.type)
+            if info.name in _REQUIRED:
+                raise BrokenInput(f"{info.name} is not {kind}") from None
+            reasons.append(f"{info.name} is not {kind} and is left out")
+    reasons += [f"{defect} {count}" for defect, count in sorted(defects.items())]
+    return _Verdict(**taken)

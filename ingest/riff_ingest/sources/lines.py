@@ -1,0 +1,151 @@
+"""Read the lines of an input file, whatever its encoding, line ends and compression.
+
+Everything that can go wrong below a line ends as a `BrokenInput`, whose reason is one short
+sentence without content of the file.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from riff_ingest.sources.expanding import BrokenInput, digest, expand
+
+__all__ = ["MAX_LINE", "MAX_WHOLE", "BrokenInput", "Report", "digest", "read_lines", "read_start", "read_whole"]
+
+MAX_LINE = 64 * 1024 * 1024
+MAX_WHOLE = 1024 * 1024 * 1024
+
+_BYTE_ORDER_MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF8, None),
+)
+
+
+Report: TypeAlias = Callable[[BrokenInput], None]
+
+
+def read_lines(path: Path, report: Report | None = None) -> Iterator[tuple[int, bytes]]:
+    """The lines of a plain or gzip file that are not blank, as UTF-8, each with its number.
+
+    Problems go to `report`: a line over `MAX_LINE` bytes is left out and reading goes on; a file that
+    cannot be read any further ends there, after all that could be read. Without `report` the
+    first problem is raised. Bytes that are no UTF-8 pass through in a file without a byte order mark.
+    """
+    report = report or _raise
+    problems: list[BrokenInput] = []
+    for number, line in enumerate(_split(_newlines(_utf8(_until_broken(path, problems)))), start=1):
+        if line is None:
+            report(BrokenInput(f"line is longer than {MAX_LINE // 1024**2} MiB", number))
+        elif isinstance(line, _Rest):
+            if line and not line.isspace() and (not problems or _is_whole(line)):
+                yield number, bytes(line)
+        elif line and not line.isspace():
+            yield number, line
+    for problem in problems:
+        report(problem)
+
+
+def read_whole(path: Path, limit: int = MAX_WHOLE) -> bytes:
+    """The content of a plain or gzip file as UTF-8, for formats that are one document.
+
+    Raises `BrokenInput`, also where there are more than `limit` bytes.
+    """
+    pieces, size = [], 0
+    for piece in _utf8(expand(path)):
+        size += len(piece)
+        if size > limit:
+            raise BrokenInput(f"file is larger than {limit // 1024**2} MiB")
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def read_start(path: Path) -> bytes:
+    """The first bytes of a file as UTF-8, some 64 KiB of them; raises `BrokenInput`."""
+    return next(_utf8(expand(path)), b"")
+
+
+class _Rest(bytes):
+    """The bytes after the last line end."""
+
+
+def _raise(problem: BrokenInput) -> None:
+    raise problem
+
+
+def _until_broken(path: Path, problems: list[BrokenInput]) -> Iterator[bytes]:
+    try:
+        yield from expand(path)
+    except BrokenInput as problem:
+        problems.append(problem)
+
+
+def _utf8(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    start = b""
+    for chunk in chunks:
+        start += chunk
+        if len(start) >= 4:
+            break
+    mark, encoding = next((known for known in _BYTE_ORDER_MARKS if start.startswith(known[0])), (b"", None))
+    start = start[len(mark) :]
+    if encoding is None:
+        if start:
+            yield start
+        yield from chunks
+        return
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    yield decoder.decode(start).encode()
+    for chunk in chunks:
+        yield decoder.decode(chunk).encode()
+    yield decoder.decode(b"", final=True).encode()
+
+
+def _newlines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    held = b""
+    for chunk in chunks:
+        if held:
+            chunk = held + chunk
+        held = b"\r" if chunk.endswith(b"\r") else b""  # half of a CRLF, perhaps
+        if b"\r" not in chunk:
+            yield chunk
+        else:
+            yield chunk[: len(chunk) - len(held)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if held:
+        yield b"\n"
+
+
+def _split(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
+    """Lines without their ends, `None` for one that is too long, at last a `_Rest`."""
+    held: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        lines: list[bytes] = chunk.split(b"\n")
+        rest = lines.pop()
+        if lines:
+            size += len(lines[0])
+            first = lines[0] if not held else b"".join((*held, lines[0]))
+            yield None if size > MAX_LINE else first
+            yield from lines[1:]
+            held, size = [], 0
+        size += len(rest)
+        if size > MAX_LINE:
+            held = []
+        elif rest:
+            held.append(rest)
+    yield None if size > MAX_LINE else _Rest(b"".join(held))
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line that lost its end is still a document: then it was the last one."""
+    try:
+        msgspec.json.decode(line, type=msgspec.Raw)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return False
+    return True

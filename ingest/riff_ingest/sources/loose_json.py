@@ -1,0 +1,106 @@
+"""JSON as it is found rather than as it should be: what can be understood is, the rest is counted."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+import re
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from riff_ingest.sources.lines import BrokenInput
+
+MAX_DEPTH = 64
+
+NOT_UTF8 = "not UTF-8"
+LONE_SURROGATE = "lone surrogate"
+NOT_FINITE = "number out of range"
+TOO_DEEP = "nested too deeply"
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_LONGEST_INTEGER = 4300  # the interpreter's own limit for text to int
+_COMPLAINTS = {
+    "Extra data": "more follows after its end",
+    "Expecting value": "a value is missing",
+    "Expecting property name enclosed in double quotes": "the name of a key is missing",
+    "Expecting ':' delimiter": "a colon is missing",
+    "Expecting ',' delimiter": "a comma is missing",
+    "Invalid control character at": "a control character is in a string",
+}
+
+
+def loads(data: bytes, defects: Counter[str], *, what: str = "line") -> Any:
+    """The value of a JSON document.
+
+    NaN and numbers out of range become `None`, lone surrogates U+FFFD, and what is not UTF-8 is read
+    as Latin-1; each is counted. Raises `BrokenInput` with a reason about `what`.
+    """
+    try:
+        return msgspec.json.decode(data)
+    except RecursionError as error:
+        raise BrokenInput(f"{what} is nested too deeply") from error
+    except (msgspec.MsgspecError, ValueError):
+        pass  # the standard library reads NaN, lone surrogates and huge numbers, and says what is wrong
+    text = as_text(data, defects)
+    try:
+        return clean(json.loads(text, parse_int=_integer), defects)
+    except RecursionError as error:
+        raise BrokenInput(f"{what} is nested too deeply") from error
+    except json.JSONDecodeError as error:
+        raise BrokenInput(f"{what} is not JSON: {_complaint(error, text)}") from error
+
+
+def as_text(data: bytes, defects: Counter[str]) -> str:
+    """Bytes as text, Latin-1 where they are no UTF-8 (and counted), without a byte order mark."""
+    data = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        defects[NOT_UTF8] += 1
+        return data.decode("latin-1")
+
+
+def clean(value: Any, defects: Counter[str], depth: int = 0) -> Any:
+    """The same value as plain JSON can hold it; what it cannot becomes `None` (text: U+FFFD) and is counted."""
+    if isinstance(value, str):
+        return _clean_text(value, defects)
+    if isinstance(value, float) and not math.isfinite(value):
+        defects[NOT_FINITE] += 1
+        return None
+    if isinstance(value, dict | list):
+        if depth == MAX_DEPTH:
+            defects[TOO_DEEP] += 1
+            return None
+        if isinstance(value, list):
+            return [clean(item, defects, depth + 1) for item in value]
+        return {_clean_text(key, defects): clean(item, defects, depth + 1) for key, item in value.items()}
+    return value
+
+
+def is_deep(value: Any, room: int = MAX_DEPTH) -> bool:
+    """Whether lists and objects lie in each other more than `room` levels deep."""
+    if not isinstance(value, dict | list):
+        return False
+    if room == 0:
+        return True
+    return any(is_deep(item, room - 1) for item in (value.values() if isinstance(value, dict) else value))
+
+
+def _clean_text(text: str, defects: Counter[str]) -> str:
+    if text.isascii() or not (cleaned := _SURROGATES.subn("�", text))[1]:
+        return text
+    defects[LONE_SURROGATE] += cleaned[1]
+    return cleaned[0]
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else math.inf
+
+
+def _complaint(error: json.JSONDecodeError, text: str) -> str:
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+        return "it ends too early"
+    return f"{_COMPLAINTS.get(error.msg, 'something unexpected stands')} at character {error.pos + 1}"

@@ -1,0 +1,176 @@
+"""Native flow transcripts: `flow-transcripts-*.jsonl`, one conversation a line (formats.md, section 1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from riff_ingest.contract import Contract
+from riff_ingest.conversation import Conversation
+from riff_ingest.events import GuardEvaluated, SlotFilled, TurnComplete
+from riff_ingest.sources.lines import BrokenInput, read_lines
+from riff_ingest.sources.loose_json import is_deep
+from riff_ingest.sources.runs import run_of
+from riff_ingest.sources.salvage import Incomplete, Salvage, salvage
+from riff_ingest.sources.timestamps import parse_time
+from riff_ingest.sources.wire import GIVEN_NOTHING, LONGEST, Line, refusal
+from riff_store.facts import Skipped
+
+__all__ = ["parse_time", "read"]
+
+_KEPT_CONTRACTS = 1024
+_BOXES = frozenset({dict, list})
+_MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
+
+_line_decoder = msgspec.json.Decoder(Line)
+_contract_decoder = msgspec.json.Decoder(Contract)
+
+
+def read(path: Path, contracts: Mapping[str, Contract] | None = None) -> Iterator[tuple[int, Conversation] | Skipped]:
+    """The conversations of a file with their line numbers, and what had to be left out.
+
+    A line without a contract has that of an earlier line of its run and flow, else that of the flow
+    in `contracts`. Never raises on what a file holds: a line that is no conversation is `skipped`,
+    a field that does not fit is a `defect`, what is left out of lists is counted in `defects`.
+    """
+    broken: list[BrokenInput] = []
+    reader = _Reader(run_of(path), contracts or {})
+    for number, data in read_lines(path, broken.append):
+        try:
+            call, reasons = reader.call(data)
+        except BrokenInput as problem:
+            name = problem.conversation if isinstance(problem, Incomplete) else None
+            yield Skipped("skipped", number, problem.reason, name)
+            continue
+        for reason in reasons:
+            yield Skipped("defect", number, reason, call.conversation_id)
+        yield number, call
+    for left in broken:
+        yield Skipped("skipped", left.line, left.reason)
+
+
+class _Reader:
+    """What has to be remembered from line to line: contracts by their bytes, and by run and flow."""
+
+    def __init__(self, run: str, contracts: Mapping[str, Contract]) -> None:
+        self._run = run
+        self._described = contracts
+        self._given: dict[tuple[str, str], Contract] = {}
+        self._decoded: dict[bytes, Contract] = {}
+
+    def call(self, data: bytes) -> tuple[Conversation, list[str]]:
+        """One conversation, with the reasons for each field that was left out."""
+        try:
+            line = _line_decoder.decode(data)
+            contract = self._decode(bytes(line.contract))
+        except _MISREAD:
+            return self._salvaged(data)
+        if _is_doubtful(line):
+            return self._salvaged(data)
+        if line.schema and (reason := refusal(line.schema)):
+            raise Incomplete(reason, str(line.conversation_id))
+        return self._finish(line, contract, line.defects or {})
+
+    def _salvaged(self, data: bytes) -> tuple[Conversation, list[str]]:
+        taken = salvage(data)
+        if _is_doubtful(taken.line):
+            taken = salvage(data, flatten=True)
+        call, reasons = self._finish(taken.line, taken.contract, _total(taken))
+        return call, taken.reasons + reasons
+
+    def _decode(self, body: bytes) -> Contract | None:
+        if body == GIVEN_NOTHING:
+            return None
+        contract = self._decoded.get(body)
+        if contract is None:
+            contract = _contract_decoder.decode(body)
+            if len(self._decoded) == _KEPT_CONTRACTS:
+                self._decoded.clear()
+            self._decoded[body] = contract
+        return contract
+
+    def _promised(self, run: str, flow: str, contract: Contract | None) -> Contract | None:
+        key = (run, flow)
+        if contract is None:
+            return self._given.get(key) or self._described.get(flow)
+        self._given[key] = contract
+        return contract
+
+    def _finish(self, line: Line, contract: Contract | None, defects: dict[str, int]) -> tuple[Conversation, list[str]]:
+        reasons = []
+        started_at = line.started_at or None
+        if started_at is not None and parse_time(started_at) is None:
+            started_at = None
+            reasons.append("started_at is not a time and is left out")
+        run = self._run if line.run_id in (None, "") else str(line.run_id)
+        flow = str(line.flow)
+        call = Conversation(
+            conversation_id=str(line.conversation_id),
+            flow=flow,
+            run_id=run,
+            run_label=line.run_label,
+            commit=line.commit,
+            branch=line.branch,
+            archetype=line.archetype,
+            agent_model=line.agent_model or "(unknown)",
+            persona=_text(line.persona),
+            scenario=_text(line.scenario),
+            trial=line.trial or 0,
+            started_at=started_at,
+            duration_s=line.duration_s,
+            completed=line.completed,
+            stop_reason=line.stop_reason,
+            final_state=line.final_state,
+            final_status=line.final_status,
+            errored=line.errored or False,
+            error=line.error,
+            errors=[] if line.errors is None else line.errors,
+            contract=self._promised(run, flow, contract),
+            slots=line.slots or {},
+            turns=line.turns or [],
+            events=line.events or [],
+            tool_calls=line.tool_calls or [],
+            expected_steps=line.expected_steps or [],
+            aspects=line.aspects or {},
+            state_aspects=line.state_aspects or [],
+            origin=line.origin or "observed",
+            defects=defects,
+        )
+        return call, reasons
+
+
+def _text(value: str | int | None) -> str | None:
+    return value if value is None or type(value) is str else str(value)
+
+
+def _total(taken: Salvage) -> dict[str, int]:
+    return dict(Counter(taken.line.defects or {}) + taken.defects)
+
+
+def _is_doubtful(line: Line) -> bool:
+    """Whether a value fits its type and still must not pass: no duration, or nested too deeply."""
+    for turn in line.turns or ():
+        latency = turn.latency_ms
+        if latency is not None and not 0 <= latency <= LONGEST:
+            return True
+    boxes: list[Any] = []
+    for event in line.events or ():
+        if type(event) is TurnComplete:
+            latency = event.latency_ms
+            if latency is not None and not 0 <= latency <= LONGEST:
+                return True
+        elif type(event) is SlotFilled:
+            if event.value.__class__ in _BOXES:
+                boxes.append(event.value)
+        elif type(event) is GuardEvaluated and (event.result.__class__ in _BOXES or event.error.__class__ in _BOXES):
+            boxes += event.result, event.error
+    if line.slots:
+        boxes += line.slots.values()
+    for call in line.tool_calls or ():
+        boxes += call.arguments, call.error
+    boxes += line.errors or (), line.state_aspects or ()
+    return any(value.__class__ in _BOXES and is_deep(value) for value in boxes)
