@@ -1,0 +1,143 @@
+"""A state between its predecessors and successors, and what starves if it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from riff_store.answers import Neighbor, Neighborhood, StateCell
+from riff_tui import egograph
+from riff_tui.numbers import fixed, percent
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.views import cells, columns
+
+_COLUMNS: Sequence[Column] = (
+    Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),
+    columns.STATE,
+    Column("count", "count", kind="count", help="How often the step was taken."),
+    Column(
+        "share", "share", unit="share", decimals=2, trim=True, help="Share of all steps into, or out of, the state."
+    ),
+    Column("stall", "stall", unit="share", better="lower", decimals=2, trim=True, strong=True,
+           help="Share of calls that ended in that neighbour, neither completed nor handed over."),
+    columns.N,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NeighborGraph:
+    """The drawing of a neighbourhood."""
+
+    graph: egograph.EgoGraph
+
+    def draw(self, *, ascii_only: bool = False, width: int = egograph.WIDTH) -> list[str]:
+        """Three columns: predecessors, the state, successors."""
+        return egograph.draw(self.graph, ascii_only=ascii_only, width=width)
+
+
+def neighbors(answer: Neighborhood) -> Table:
+    """Rows for the steps in, to itself and out; `extras` hold what the state reaches."""
+    exits = answer.loops + sum(step.count for step in answer.successors)
+    loop = Neighbor(
+        answer.state,
+        answer.loops,
+        answer.loops / exits if exits else None,
+        cells.mean(answer.cell.measures, "stall") if answer.cell else None,
+        answer.cell.n if answer.cell else 0,
+    )
+    rows = [
+        *(_row(answer.flow, "in", step) for step in _ranked(answer.predecessors)),
+        *([_row(answer.flow, "self", loop)] if answer.loops else []),
+        *(_row(answer.flow, "out", step) for step in _ranked(answer.successors)),
+    ]
+    return Table(
+        view="neighbors",
+        title=f"Neighbours of {answer.state} in {answer.flow}",
+        columns=_COLUMNS,
+        rows=rows,
+        notes=list(_notes(answer)),
+        extras={
+            "flow": answer.flow,
+            "state": answer.state,
+            "calls": answer.calls,
+            "reach": dict(_reached(answer.reach)),
+            "metrics": _metrics(answer.cell),
+        },
+        figure=NeighborGraph(_graph(answer, loop.share)),
+    )
+
+
+def _ranked(steps: Sequence[Neighbor]) -> list[Neighbor]:
+    return sorted(steps, key=lambda step: (-step.count, step.state))
+
+
+def _reached(reach: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(reach.items(), key=lambda found: (-found[1], found[0]))
+
+
+def _row(flow: str, direction: str, step: Neighbor) -> Row:
+    record = {
+        "direction": direction,
+        "state": step.state,
+        "count": step.count,
+        "share": step.share,
+        "stall": step.stall,
+        "n": step.n,
+    }
+    if step.outcome is not None:
+        record["outcome"] = step.outcome
+    marks: dict[str, Severity] = {}
+    if step.stall is not None and step.stall >= 0.15:
+        marks["stall"] = marks[""] = "bad" if step.stall >= 0.25 else "warn"
+    # An outcome is no working state: it has no calls of its own to be few.
+    thin = step.outcome is None and cells.is_thin(step.n)
+    return Row(
+        f"{direction} {step.state}",
+        record,
+        severity=marks,
+        thin=thin,
+        where="" if step.outcome else cells.where({"flow": flow, "state": step.state}),
+    )
+
+
+def _graph(answer: Neighborhood, loops_share: float | None) -> egograph.EgoGraph:
+    def drawn(steps: Sequence[Neighbor]) -> list[egograph.Neighbor]:
+        return [egograph.Neighbor(step.state, step.count, step.share, step.stall, step.outcome) for step in steps]
+
+    return egograph.EgoGraph(
+        answer.state, drawn(answer.predecessors), drawn(answer.successors), answer.loops, loops_share
+    )
+
+
+def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
+    if cell is None:
+        return None
+    means = {key: cells.mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
+    return {"segment": cell.segment, "n": cell.n, **means, "intervals": cells.intervals(cell.measures)}
+
+
+def _notes(answer: Neighborhood) -> Iterator[str]:
+    if answer.cell is None or answer.cell.n == 0:
+        yield f"No call has been in {answer.state}."
+    else:
+        yield from _measured(answer.cell)
+    if answer.reach:
+        listed = ", ".join(f"{state} {percent(share)}" for state, share in _reached(answer.reach))
+        yield f"Blast radius, with the share of the flow's {answer.calls} calls that got there: {listed}."
+    else:
+        yield "Blast radius: nothing was reached from here."
+
+
+def _measured(cell: StateCell) -> Iterator[str]:
+    yield f"{cell.segment}, n {cell.n}{'~' if cells.is_thin(cell.n) else ''}, with 95 % intervals:"
+    for column in columns.STATE_METRICS:
+        measure = cell.measures.get(column.key)
+        if measure is None or measure.mean is None:
+            continue
+        said = f"{column.title} {fixed(measure.mean, 2, trim=True)}"
+        interval = measure.interval()
+        if interval is not None:
+            low, high = (fixed(end, 2, trim=True) for end in interval)
+            said += f" ({low} to {high})"
+        yield said

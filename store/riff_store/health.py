@@ -1,0 +1,130 @@
+"""Whether a store is whole: what the engine says, what it holds, and whether its sums are those of its rows.
+
+The sums are checked with statements of their own, not with those that make them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from riff_store import models
+from riff_store.database import Store
+from riff_store.errors import StoreError
+
+MOST_PROBLEMS = 5
+
+_CELL = "c.flow_id, c.agent_id, c.run_id"
+_BILLIONTHS = "COALESCE(SUM(CAST({0} * 1000000000.0 + 0.5 AS INTEGER)), 0)"
+
+# What is summed → (from the rows of calls, from the rollup); whole numbers only, so they agree exactly.
+_SUMS: Mapping[str, tuple[str, str]] = {
+    "calls": (
+        f"SELECT {_CELL}, SUM(1 - c.errored), SUM(c.errored + 0) FROM conversation c GROUP BY {_CELL}",
+        "SELECT flow_id, agent_id, run_id, n, excluded FROM call_rollup",
+    ),
+    "aspects": (
+        f"SELECT {_CELL}, a.aspect_id, a.judge_id, COUNT(a.value), {_BILLIONTHS.format('a.value')}"
+        " FROM conversation c JOIN aspect_score a ON a.conversation_id = c.id"
+        f" WHERE NOT c.errored GROUP BY {_CELL}, a.aspect_id, a.judge_id",
+        "SELECT flow_id, agent_id, run_id, aspect_id, judge_id, n, total FROM aspect_rollup",
+    ),
+    "states": (
+        f"SELECT {_CELL}, s.state_id, s.segment_id, COUNT(*), SUM(s.progress), SUM(s.stall), SUM(s.escalation),"
+        " SUM(s.revisit), SUM(s.guard_error), COUNT(s.latency_p95_ms), COUNT(s.slot_fill_rate)"
+        " FROM conversation c JOIN state_score s ON s.conversation_id = c.id"
+        f" WHERE NOT c.errored GROUP BY {_CELL}, s.state_id, s.segment_id",
+        "SELECT flow_id, agent_id, run_id, state_id, segment_id, n, progress, stall, escalation, revisit,"
+        " guard_error, latency_n, slot_n FROM state_rollup",
+    ),
+    "transitions": (
+        f"SELECT {_CELL}, x.from_state_id, x.to_state_id, SUM(x.n)"
+        " FROM conversation c JOIN transition x ON x.conversation_id = c.id"
+        f" WHERE NOT c.errored GROUP BY {_CELL}, x.from_state_id, x.to_state_id",
+        "SELECT flow_id, agent_id, run_id, from_state_id, to_state_id, n FROM transition_rollup",
+    ),
+    "aspect totals": (
+        "SELECT flow_id, agent_id, aspect_id, judge_id, SUM(n), SUM(total) FROM aspect_rollup GROUP BY 1, 2, 3, 4",
+        "SELECT flow_id, agent_id, aspect_id, judge_id, n, total FROM aspect_total",
+    ),
+    "state totals": (
+        "SELECT flow_id, agent_id, state_id, segment_id, SUM(n), SUM(stall) FROM state_rollup GROUP BY 1, 2, 3, 4",
+        "SELECT flow_id, agent_id, state_id, segment_id, n, stall FROM state_total",
+    ),
+    "transition totals": (
+        "SELECT flow_id, agent_id, from_state_id, to_state_id, SUM(n) FROM transition_rollup GROUP BY 1, 2, 3, 4",
+        "SELECT flow_id, agent_id, from_state_id, to_state_id, n FROM transition_total",
+    ),
+}
+_COUNTED: Mapping[str, str] = {
+    "files": "SELECT COUNT(*) FROM source_file",
+    "calls": "SELECT COUNT(*) FROM conversation",
+    "errored": "SELECT COUNT(*) FROM conversation WHERE errored",
+    "transcripts": "SELECT COUNT(*) FROM transcript",
+    "verdicts": "SELECT COUNT(*) FROM judged_score",
+    "flows": "SELECT COUNT(*) FROM flow",
+    "states": "SELECT COUNT(*) FROM state",
+    "agents": "SELECT COUNT(*) FROM agent",
+    "runs": "SELECT COUNT(*) FROM run",
+    "skipped": "SELECT COUNT(*) FROM skipped_input WHERE kind = 'skipped'",
+    "noted": "SELECT COUNT(*) FROM skipped_input WHERE kind <> 'skipped'",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What was found: counts of what the store holds, and per check its problems (none: all is well).
+
+    A store that is not `readable` failed in the middle; what was found until then is kept.
+    """
+
+    location: str
+    size: int
+    schema: int = models.SCHEMA_VERSION
+    counts: Mapping[str, int] = field(default_factory=dict)
+    checks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    readable: bool = True
+
+    @property
+    def wrong(self) -> list[str]:
+        """Every problem, with the check that found it."""
+        return [f"{check}: {problem}" for check, problems in self.checks.items() for problem in problems]
+
+
+def examine(store: Store) -> Health:
+    """Check a store that could be opened; a damaged one is described, not raised."""
+    size = os.path.getsize(store.location)
+    checks: dict[str, list[str]] = {}
+    counts: dict[str, int] = {}
+    try:
+        checks["integrity"] = _integrity(store)
+        checks["references"] = _references(store)
+        counts |= {title: int(store.execute_sql(statement)[0][0]) for title, statement in _COUNTED.items()}
+        checks["sums"] = [problem for title, pair in _SUMS.items() for problem in _disagreement(store, title, *pair)]
+    except StoreError as error:
+        checks["reading"] = [str(error)]
+        return Health(store.location, size, counts=counts, checks=checks, readable=False)
+    return Health(store.location, size, counts=counts, checks=checks)
+
+
+def _integrity(store: Store) -> list[str]:
+    found = [str(text) for (text,) in store.execute_sql(f"PRAGMA integrity_check({MOST_PROBLEMS})")]
+    return [] if found == ["ok"] else found
+
+
+def _references(store: Store) -> list[str]:
+    broken: dict[str, int] = {}
+    for row in store.execute_sql("PRAGMA foreign_key_check"):
+        broken[str(row[0])] = broken.get(str(row[0]), 0) + 1
+    return [f"{count} rows of {table} point nowhere" for table, count in sorted(broken.items())]
+
+
+def _disagreement(store: Store, title: str, base: str, rollup: str) -> list[str]:
+    """Cells of either side that the other does not have in the same way."""
+    differing = (
+        f"SELECT COUNT(*) FROM (SELECT * FROM ({base}) EXCEPT SELECT * FROM ({rollup})"
+        f" UNION ALL SELECT * FROM (SELECT * FROM ({rollup}) EXCEPT SELECT * FROM ({base})))"
+    )
+    count = int(store.execute_sql(differing)[0][0])
+    return [f"{title}: {count} cells differ from their rows"] if count else []

@@ -1,0 +1,74 @@
+"""The doctor's eyes: a store that is whole is called so, and each way of being broken is found and named."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from riff_store.database import open_store
+from riff_store.facts import Skipped
+from riff_store.health import Health, examine
+from riff_store.writer import Item
+from tests.store.building import call, fresh, put, verdict
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    path = tmp_path / "store.db"
+    with fresh(path) as opened:
+        items: list[Item] = [
+            call("c-1"),
+            call("c-2", errored=True),
+            Skipped("skipped", 3, "not JSON"),
+            verdict("c-1", 4.0),
+        ]
+        put(opened, "/runs/night-1/calls.jsonl", items)
+    return path
+
+
+def examined(path: Path) -> Health:
+    with open_store(path) as opened:
+        return examine(opened)
+
+
+def broken(path: Path, statement: str) -> list[str]:
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    return examined(path).wrong
+
+
+def test_a_whole_store_is_called_so_and_counted(store: Path) -> None:
+    health = examined(store)
+    assert (health.wrong, health.readable) == ([], True)
+    assert set(health.checks) == {"integrity", "references", "sums"}
+    assert health.size == store.stat().st_size
+    wanted = {"files": 1, "calls": 2, "errored": 1, "verdicts": 1, "flows": 1, "agents": 1, "runs": 1, "skipped": 1}
+    assert {title: health.counts[title] for title in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("UPDATE call_rollup SET n = n + 1", "sums: calls: 2 cells differ from their rows"),
+        ("UPDATE aspect_rollup SET total = total + 1 WHERE aspect_id = 1", "sums: aspects: 2 cells"),
+        ("DELETE FROM state_rollup", "sums: states: 2 cells"),
+        ("UPDATE transition_total SET n = 99", "sums: transition totals: 4 cells"),
+        ("DELETE FROM state_total", "sums: state totals: 2 cells"),
+        ("DELETE FROM agent", "references: 2 rows of conversation point nowhere"),
+    ],
+)
+def test_what_does_not_fit_together_is_found(store: Path, statement: str, problem: str) -> None:
+    assert any(found.startswith(problem) for found in broken(store, statement))
+
+
+def test_a_damaged_file_is_described_and_not_raised(store: Path) -> None:
+    size = store.stat().st_size
+    with store.open("r+b") as file:
+        file.seek(size * 3 // 4)
+        file.write(b"\xff" * (size // 4))
+    health = examined(store)
+    assert health.wrong

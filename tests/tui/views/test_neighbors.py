@@ -1,0 +1,75 @@
+"""A state's neighbourhood: counted steps on both sides, and what starves if the state breaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from riff_store.answers import Neighbor, Neighborhood, StateCell
+from riff_tui.views.neighbors import neighbors
+from tests.tui.views.by_hand import state_cell
+
+
+def answer(cell: StateCell | None = None) -> Neighborhood:
+    return Neighborhood(
+        flow="apartment_viewing",
+        state="collect_details",
+        cell=cell,
+        predecessors=[Neighbor("greet", 17, 17 / 59, 0.0, 60), Neighbor("triage", 42, 42 / 59, 0.1, 62)],
+        successors=[Neighbor("confirm", 31, 0.5, 0.3, 31), Neighbor("escalated", 6, 0.1, None, 0, "escalation")],
+        loops=9,
+        reach={"escalated": 0.1, "confirm": 0.6},
+        calls=62,
+    )
+
+
+def test_rows_go_in_self_out_the_most_trodden_first() -> None:
+    rows = neighbors(answer()).rows
+    assert [(row.record["direction"], row.record["state"], row.record["count"]) for row in rows] == [
+        ("in", "triage", 42),
+        ("in", "greet", 17),
+        ("self", "collect_details", 9),
+        ("out", "confirm", 31),
+        ("out", "escalated", 6),
+    ]
+    assert all({"direction", "state", "count", "share", "stall", "n"} <= set(row.record) for row in rows)
+    assert rows[2].record["share"] == pytest.approx(9 / 46)
+
+
+def test_a_neighbour_leads_to_its_own_neighbourhood_and_an_outcome_does_not() -> None:
+    rows = neighbors(answer()).rows
+    assert rows[0].where == "flow=apartment_viewing state=triage"
+    assert (rows[4].where, rows[4].thin) == ("", False)
+    assert rows[3].severity == {"stall": "bad", "": "bad"}
+
+
+def test_the_blast_radius_stands_in_the_extras_and_in_words() -> None:
+    table = neighbors(answer())
+    assert list(table.extras["reach"].items()) == [("confirm", 0.6), ("escalated", 0.1)]
+    assert (table.extras["flow"], table.extras["state"], table.extras["calls"]) == (
+        "apartment_viewing", "collect_details", 62,
+    )  # fmt: skip
+    assert table.notes[-1] == (
+        "Blast radius, with the share of the flow's 62 calls that got there: confirm 60%, escalated 10%."
+    )
+
+
+def test_metrics_carry_their_intervals() -> None:
+    table = neighbors(answer(state_cell("apartment_viewing", "collect_details", n=4, stall=0.25)))
+    assert table.notes[0] == "collect, n 4~, with 95 % intervals:"
+    assert table.notes[1] == "stall 0.25 (0.05 to 0.7)"
+    assert table.extras["metrics"]["intervals"]["stall"] == [
+        pytest.approx(0.0456, abs=1e-3),
+        pytest.approx(0.699, abs=1e-3),
+    ]
+
+
+def test_a_state_that_no_call_was_in_is_said_to_be_so() -> None:
+    assert neighbors(answer()).notes[0] == "No call has been in collect_details."
+
+
+def test_the_graph_is_drawn() -> None:
+    figure = neighbors(answer()).figure
+    assert figure is not None
+    drawn = "\n".join(figure.draw(ascii_only=True))
+    assert "collect_details" in drawn
+    assert "self 9" in drawn
