@@ -1,0 +1,63 @@
+"""Write a file whole or not at all, readable by its owner only, and never through a link."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from riff_tui.errors import OutputError
+
+_ATTEMPTS = 20
+
+
+def write_whole(path: Path, write: Callable[[TextIO], None]) -> None:
+    """Let `write` fill a draft beside `path`, then put it in its place.
+
+    The text is UTF-8 with plain newlines, the mode 0600. Raises `OutputError` where something
+    other than a plain file stands there; a failure leaves what was there before.
+    """
+    _refuse_other_than_file(path)
+    draft, descriptor = _draft(path)
+    try:
+        with open(descriptor, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+        raise
+
+
+def _refuse_other_than_file(path: Path) -> None:
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({error.strerror})") from error
+    if stat.S_ISLNK(mode):
+        raise OutputError(f"{path}: is a link, which is never written through; name the file itself")
+    if not stat.S_ISREG(mode):
+        raise OutputError(f"{path}: is not a plain file; name another one, or leave -o out and redirect")
+
+
+def _draft(path: Path) -> tuple[Path, int]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    for _ in range(_ATTEMPTS):
+        draft = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}")
+        try:
+            return draft, os.open(draft, flags, 0o600)
+        except FileExistsError:
+            continue
+        except FileNotFoundError as error:
+            raise OutputError(f"{path}: its directory does not exist") from error
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written ({error.strerror})") from error
+    raise OutputError(f"{path}: no free name for a draft beside it")

@@ -1,0 +1,137 @@
+"""Where things lie and what the user prefers: flags over environment over settings file over defaults.
+
+The settings file is TOML in the user's configuration directory, `settings.toml`; every key has
+an environment variable, `RIFF_TUI_<KEY>`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from riff_tui.errors import UsageError
+
+APP = "riff-tui"
+STORE_NAME = "store.db"
+_YES = frozenset({"1", "true", "yes", "on"})
+_NO = frozenset({"0", "false", "no", "off", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds for one run; `None` leaves the choice to the command."""
+
+    store: str | None = None
+    theme: str | None = None
+    ascii: bool | None = None
+    mouse: bool | None = None
+    jobs: int | None = None
+
+
+_KINDS: Mapping[str, type] = {"store": str, "theme": str, "ascii": bool, "mouse": bool, "jobs": int}
+
+
+def load(environ: Mapping[str, str] | None = None, **flags: str | bool | int | None) -> Settings:
+    """The settings of this run; `flags` are those given on the command line, `None` where they were not.
+
+    Raises `UsageError` naming the file or variable that makes no sense.
+    """
+    environ = os.environ if environ is None else environ
+    found = Settings(**_from_file(config_file(environ)))  # type: ignore[arg-type]  # kinds were checked
+    found = dataclasses.replace(found, **_from_environment(environ))  # type: ignore[arg-type]  # kinds were checked
+    given = {name: value for name, value in flags.items() if value is not None}
+    return dataclasses.replace(found, **given)  # type: ignore[arg-type]  # typed by the command line
+
+
+def store_location(settings: Settings) -> str:
+    """The path or URL of the store: what was asked for, else the one in the user's data directory."""
+    if settings.store:
+        return settings.store
+    import platformdirs
+
+    return str(Path(platformdirs.user_data_dir(APP, appauthor=False)) / STORE_NAME)
+
+
+def state_directory() -> Path:
+    """Where the explorer keeps what lasts between two runs."""
+    import platformdirs
+
+    return Path(platformdirs.user_state_dir(APP, appauthor=False))
+
+
+def config_file(environ: Mapping[str, str]) -> Path:
+    """The settings file: `$RIFF_TUI_CONFIG`, else the one in the user's configuration directory."""
+    named = environ.get("RIFF_TUI_CONFIG")
+    if named:
+        return Path(named)
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir(APP, appauthor=False)) / "settings.toml"
+
+
+def wants_color(is_terminal: bool, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether to colour a stream: NO_COLOR, then FORCE_COLOR and CLICOLOR_FORCE, then CLICOLOR, then the terminal."""
+    environ = os.environ if environ is None else environ
+    if environ.get("NO_COLOR"):
+        return False
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        if environ.get(name, "0").lower() not in _NO:
+            return True
+    if environ.get("CLICOLOR") == "0" or environ.get("TERM") == "dumb":
+        return False
+    return is_terminal
+
+
+def _from_file(path: Path) -> dict[str, str | bool | int]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"settings file {path} cannot be read: {_reason(error)}") from error
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"settings file {path}: {error}") from error
+    for name, value in document.items():
+        kind = _KINDS.get(name)
+        if kind is None:
+            raise UsageError(f"settings file {path}: unknown key {name!r}; known are {', '.join(_KINDS)}")
+        if type(value) is not kind:
+            raise UsageError(f"settings file {path}: {name} must be a {_word(kind)}")
+    return document
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str | bool | int]:
+    found: dict[str, str | bool | int] = {}
+    for name, kind in _KINDS.items():
+        variable = f"RIFF_TUI_{name.upper()}"
+        text = environ.get(variable)
+        if text is None or (not text and kind is not bool):
+            continue
+        value = _converted(text, kind)
+        if value is None:
+            raise UsageError(f"${variable} must be a {_word(kind)}, not {text!r}")
+        found[name] = value
+    return found
+
+
+def _converted(text: str, kind: type) -> str | bool | int | None:
+    if kind is bool:
+        lowered = text.strip().lower()
+        return True if lowered in _YES else False if lowered in _NO else None
+    if kind is int:
+        return int(text) if text.strip().isdecimal() else None
+    return text
+
+
+def _word(kind: type) -> str:
+    return {str: "text", bool: "true or false", int: "whole number"}[kind]
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"

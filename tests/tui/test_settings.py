@@ -1,0 +1,101 @@
+"""Flags win over the environment, the environment over the settings file, and nonsense is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from riff_tui.errors import UsageError
+from riff_tui.settings import Settings, load, state_directory, store_location, wants_color
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "settings.toml"
+    path.write_text('store = "from-file.db"\ntheme = "dark"\nascii = true\njobs = 2\n', encoding="utf-8")
+    return path
+
+
+def test_without_anything_every_choice_is_left_to_the_command() -> None:
+    assert load(environ={}) == Settings()
+
+
+def test_flags_win_over_the_environment_and_that_over_the_file(file: Path) -> None:
+    environ = {"RIFF_TUI_CONFIG": str(file), "RIFF_TUI_THEME": "light", "RIFF_TUI_STORE": "from-env.db"}
+    found = load(environ, store="from-flag.db", theme=None)
+    assert found == Settings(store="from-flag.db", theme="light", ascii=True, mouse=None, jobs=2)
+
+
+@pytest.mark.parametrize(("text", "value"), [("1", True), ("yes", True), ("off", False), ("", False)])
+def test_switches_can_be_set_in_the_environment(text: str, value: bool) -> None:
+    assert load({"RIFF_TUI_ASCII": text}).ascii is value
+
+
+@pytest.mark.parametrize(
+    ("environ", "culprit"), [({"RIFF_TUI_JOBS": "many"}, "RIFF_TUI_JOBS"), ({"RIFF_TUI_MOUSE": "x"}, "RIFF_TUI_MOUSE")]
+)
+def test_an_environment_variable_that_makes_no_sense_is_named(environ: dict[str, str], culprit: str) -> None:
+    with pytest.raises(UsageError, match=culprit):
+        load(environ)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("stroe = 'x'", "unknown key 'stroe'; known are store"),
+        ("jobs = '2'", "jobs must be a whole number"),
+        ("ascii = 1", "ascii must be a true or false"),
+        ("store", "settings.toml"),
+    ],
+)
+def test_a_settings_file_that_makes_no_sense_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=complaint):
+        load({"RIFF_TUI_CONFIG": str(path)})
+
+
+def test_a_settings_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="not UTF-8"):
+        load({"RIFF_TUI_CONFIG": str(path)})
+
+
+def test_the_settings_file_lies_in_the_users_configuration_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "riff-tui").mkdir()
+    (tmp_path / "riff-tui" / "settings.toml").write_text("jobs = 3", encoding="utf-8")
+    assert load({}).jobs == 3
+
+
+def test_the_default_store_and_state_lie_in_the_users_directories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert store_location(Settings()) == str(tmp_path / "data" / "riff-tui" / "store.db")
+    assert store_location(Settings(store="here.db")) == "here.db"
+    assert state_directory() == tmp_path / "state" / "riff-tui"
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "environ", "wanted"),
+    [
+        (True, {}, True),
+        (False, {}, False),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (False, {"FORCE_COLOR": "0"}, False),
+        (False, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (False, {"CLICOLOR_FORCE": "1"}, True),
+        (True, {"CLICOLOR": "0"}, False),
+        (True, {"TERM": "dumb"}, False),
+    ],
+)
+def test_colour_follows_the_conventions(is_terminal: bool, environ: dict[str, str], wanted: bool) -> None:
+    assert wants_color(is_terminal, environ) is wanted
