@@ -65,10 +65,15 @@ def test_what_does_not_fit_together_is_found(store: Path, statement: str, proble
     assert any(found.startswith(problem) for found in broken(store, statement))
 
 
-def test_a_damaged_file_is_described_and_not_raised(store: Path) -> None:
-    size = store.stat().st_size
+@pytest.mark.parametrize("table", ["conversation", "state_total"])
+def test_a_damaged_page_is_described_and_not_raised(store: Path, table: str) -> None:
+    connection = sqlite3.connect(store)
+    (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    (size,) = connection.execute("PRAGMA page_size").fetchone()
+    connection.close()
     with store.open("r+b") as file:
-        file.seek(size * 3 // 4)
-        file.write(b"\xff" * (size // 4))
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
     health = examined(store)
     assert health.wrong
+    assert not health.readable
