@@ -12,7 +12,7 @@ import zstandard
 from riff_ingest.conversation import Conversation
 from riff_ingest.flow_aspects import COMPUTED, call_aspects
 from riff_ingest.segments import segment_of
-from riff_ingest.sources.transcripts import parse_time
+from riff_ingest.sources.timestamps import parse_time
 from riff_ingest.state_aspects import state_rows
 from riff_ingest.stream import Stream, outcomes_of, read_stream
 from riff_store.facts import ConversationFacts, ExpectedStep, Skipped, StateAspects
@@ -121,19 +121,17 @@ def _brought_states(call: Conversation) -> list[StateAspects]:
                 _number(brought, "latency_p95_ms"),
                 int(_number(brought, "guard_error") or 0),
                 _number(brought, "slot_fill_rate"),
-                {k: int(v) for k, v in to_states.items() if _is_number(v)} if isinstance(to_states, dict) else {},
+                {state: count for state, count in to_states.items() if type(count) is int}
+                if isinstance(to_states, dict)
+                else {},
             )
         )
     return rows
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _number(row: Mapping[str, Any], name: str) -> float | None:
     value = row.get(name)
-    return float(value) if _is_number(value) else None
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _mismatches(call: Conversation, aspects: Mapping[str, float | None], states: list[StateAspects]) -> list[str]:

@@ -12,6 +12,7 @@ from riff_ingest.facts import facts_of
 from riff_ingest.sources import flow_files, humanness, transcripts
 from riff_ingest.sources.detect import detect
 from riff_ingest.sources.lines import BrokenInput, digest
+from riff_ingest.sources.runs import run_of
 from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skipped, SourceFile
 
 READERS: Mapping[str, int] = {"transcripts": 1, "humanness": 1, "flow-file": 1, "unknown": 1}
@@ -51,16 +52,28 @@ def load(plan: Plan) -> Iterator[Item]:
     elif kind == "humanness":
         yield from humanness.read(path)
     elif kind == "flow-file":
-        try:
-            yield flow_files.read(path).described
-        except BrokenInput as error:
-            yield Skipped("skipped", error.line, error.reason)
+        yield from _flow(path)
     else:
         yield Skipped("skipped", None, plan.reason)
 
 
+def left_out(path: str, reason: str) -> Plan:
+    """Something that was found and is no file to read, so that it can be listed."""
+    return Plan(SourceFile(path, "unknown", "", 0, READERS["unknown"], with_text=False), reason)
+
+
+def _flow(path: Path) -> Iterator[Item]:
+    try:
+        found = flow_files.read(path)
+    except BrokenInput as error:
+        yield Skipped("skipped", error.line, error.reason)
+        return
+    yield found.described
+    yield from found.left_out
+
+
 def _calls(path: Path, plan: Plan) -> Iterator[Item]:
-    run = path.absolute().parent.name or "(root)"
+    run = run_of(path)
     with_text = plan.file.with_text
     for found in transcripts.read(path, plan.contracts):
         if isinstance(found, Skipped):

@@ -18,12 +18,12 @@ from typing import Protocol
 import msgspec
 
 from riff_ingest.contract import Contract
-from riff_ingest.loading import Item, Plan, load, plan_of
+from riff_ingest.loading import Item, Plan, left_out, plan_of
 from riff_ingest.parallel import loaded
 from riff_ingest.sources import flow_files
 from riff_ingest.sources.find import find_inputs
 from riff_ingest.sources.lines import BrokenInput
-from riff_store.facts import ConversationFacts, FileResult, Skipped, SourceFile
+from riff_store.facts import ConversationFacts, FileResult, SourceFile
 
 BATCH_CONVERSATIONS = 1000
 BATCH_SECONDS = 0.5
@@ -55,10 +55,9 @@ class Progress:
 
 @dataclass(slots=True)
 class IngestSummary:
-    """What became of every file, and what was passed over without being one."""
+    """What became of every file."""
 
     results: list[FileResult] = field(default_factory=list)
-    passed_over: list[tuple[str, str]] = field(default_factory=list)
 
     def count(self, status: str) -> int:
         """Files of one status: `taken`, `changed` or `unchanged`."""
@@ -104,8 +103,9 @@ def ingest(
     recorded and never raises; an unusable store does.
     """
     found = find_inputs([*paths, *flow_files])
-    summary = IngestSummary(passed_over=list(found.passed_over))
+    summary = IngestSummary()
     plans = _plans(found.files, kind, with_text, writer, {os.path.abspath(path) for path in flow_files})
+    plans += [left_out(path, reason) for path, reason in found.passed_over]
     writer.order(plan.file.path for plan in plans)
     run = _Run(writer, summary, rebuild, progress, Progress(len(plans), sum(plan.file.size for plan in plans)))
     run.take(plans, jobs)
