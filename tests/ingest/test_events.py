@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,8 +28,12 @@ def test_every_subscriber_hears_every_event_in_the_order_of_emission(states: lis
 
 def test_subscribers_are_asked_in_the_order_in_which_they_came() -> None:
     bus, asked = EventBus(), list[str]()
+
+    def note(name: str, event: Event) -> None:
+        asked.append(name)
+
     for name in ("a", "b", "c"):
-        bus.subscribe(lambda _, name=name: asked.append(name))  # type: ignore[misc]
+        bus.subscribe(partial(note, name))
     bus.emit(TurnComplete(900.0))
     assert asked == ["a", "b", "c"]
 

@@ -1,0 +1,20 @@
+"""One simulation that several tests look at."""
+
+from __future__ import annotations
+
+import pytest
+
+from riff_ingest.conversation import Conversation
+from riff_ingest.simulate import generate
+
+
+@pytest.fixture(scope="package")
+def conversations() -> list[Conversation]:
+    """Every flow, agent, persona and run once."""
+    return list(generate(conversations=1600, seed=0))
+
+
+@pytest.fixture(scope="package")
+def measured(conversations: list[Conversation]) -> list[Conversation]:
+    """Those of them that enter means."""
+    return [call for call in conversations if not call.errored]
