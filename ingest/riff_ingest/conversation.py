@@ -12,7 +12,7 @@ from riff_ingest.events import Event
 SCHEMA = "riff.flow-transcript/1"
 
 
-class Turn(msgspec.Struct, frozen=True):
+class Turn(msgspec.Struct, frozen=True, gc=False):
     """What one side said; `t` in seconds since the call started, latency in milliseconds."""
 
     role: str
@@ -22,7 +22,7 @@ class Turn(msgspec.Struct, frozen=True):
     latency_ms: float | None = None
 
 
-class ToolCall(msgspec.Struct, frozen=True):
+class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """One call of a tool, by the agent or by the caller."""
 
     name: str
@@ -32,7 +32,7 @@ class ToolCall(msgspec.Struct, frozen=True):
     by: str = "agent"
 
 
-class ReferenceStep(msgspec.Struct, frozen=True):
+class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
     """A reference action of the task: was it called at all, did its arguments match (metrics.md 9)."""
 
     name: str

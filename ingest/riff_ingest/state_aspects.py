@@ -28,34 +28,36 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
     """The same from a stream that was read before."""
     successes, escalations = outcomes_of(contract)
     stalled = None if completed or stream.escalated else stream.last_working
+    promised = (contract or EMPTY_CONTRACT).states
     rows = []
     for state, visits in stream.visits.items():
         if state in successes or state in escalations:
             continue
-        targets = visits.to_states
-        escalation = 0 if escalations.isdisjoint(targets) else 1
-        forward = any(target != state and target not in escalations for target in targets)
+        escalation = progress = 0
+        for target in visits.to_states:
+            if target in escalations:
+                escalation = 1
+            elif target != state:
+                progress = 1
+        described = promised.get(state)
         rows.append(
             StateAspects(
                 state,
                 segment_of(state, contract, visits.segment),
-                1 if forward else 0,
+                progress,
                 1 if state == stalled else 0,
                 escalation,
                 visits.entries - 1,
                 visits.turns / visits.entries,
                 percentile(visits.latencies, 0.95),
                 visits.guard_errors,
-                _slot_fill_rate(state, visits, contract or EMPTY_CONTRACT),
-                targets,
+                _slot_fill_rate(visits, described.required_slots) if described and described.required_slots else None,
+                visits.to_states,
             )
         )
     return rows
 
 
-def _slot_fill_rate(state: str, visits: Visits, contract: Contract) -> float | None:
-    promised = contract.states.get(state)
-    if promised is None or not promised.required_slots:
-        return None
-    required = set(promised.required_slots)
+def _slot_fill_rate(visits: Visits, required_slots: list[str]) -> float:
+    required = set(required_slots)
     return len(required & visits.slots) / len(required) if visits.slots else 0.0

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from riff_ingest.contract import DEFAULT_ESCALATIONS, Contract
-from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
+from riff_ingest.events import Event, SlotFilled, StateEntered, StateExited, TurnComplete
 
 
 class Visits:
@@ -57,23 +57,24 @@ def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
     """Fold events, in the order of their emission, into visits."""
     successes, escalations = outcomes_of(contract)
     stream = Stream()
-    visits = stream.visits
+    visits, latencies = stream.visits, stream.latencies
     current: Visits | None = None  # of the state entered last, left or not
     open_state: str | None = None
     slots_of: dict[str, set[str]] = {}
     for event in events:
         if isinstance(event, TurnComplete):
-            latency = event.latency_ms
             stream.turns += 1
-            if latency is not None and not latency >= 0:
-                _count(stream, "negative duration")
-                latency = None
-            if latency is not None:
-                stream.latencies.append(latency)
             if current is not None:
                 current.turns += 1
-                if latency is not None:
+            latency = event.latency_ms
+            if latency is None:
+                continue
+            if latency >= 0:
+                latencies.append(latency)
+                if current is not None:
                     current.latencies.append(latency)
+            else:
+                _count(stream, "negative duration")
         elif isinstance(event, StateEntered):
             state = event.state
             if open_state is not None and current is not None:
@@ -84,29 +85,27 @@ def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
                 current = visits[state] = Visits()
             current.entries += 1
             open_state = state
-            segment = event.segment
-            if segment is not None and current.segment is None:
-                current.segment = segment
+            if event.segment is not None and current.segment is None:
+                current.segment = event.segment
             if state in escalations:
                 stream.escalated = True
             elif state not in successes:
                 stream.last_working = state
         elif isinstance(event, StateExited):
-            if event.state != open_state:
+            if event.state != open_state or current is None:
                 _count(stream, "stray exit")
                 continue
             open_state = None
             target = event.to_state
-            if target is not None and current is not None:
+            if target is not None:
                 current.to_states[target] = current.to_states.get(target, 0) + 1
-        elif isinstance(event, GuardEvaluated):
-            if event.error is not None and open_state is not None and current is not None:
-                current.guard_errors += 1
-        elif isinstance(event, SlotFilled) and event.value is not None:
-            slot, collector = event.slot, event.state
-            stream.slots.add(slot)
-            if collector is not None:
-                slots_of.setdefault(collector, set()).add(slot)
+        elif isinstance(event, SlotFilled):
+            if event.value is not None:
+                stream.slots.add(event.slot)
+                if event.state is not None:
+                    slots_of.setdefault(event.state, set()).add(event.slot)
+        elif event.error is not None and open_state is not None and current is not None:
+            current.guard_errors += 1
     _close(stream, slots_of, escalations)
     return stream
 

@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeAlias
 
 import peewee as pw
@@ -19,17 +20,29 @@ from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skip
 from riff_store.names import Names, storable
 
 CHUNK = 1000
+AT_ONCE = 50
 _LOOKUP = 500
 
 Row: TypeAlias = tuple[Any, ...]
 
 
-@lru_cache(maxsize=32)
-def insert_statement(model: type[pw.Model]) -> str:
-    """An INSERT of every column of a model, in the order of its fields."""
-    query = model.insert(dict.fromkeys(model._meta.sorted_fields))
+@lru_cache(maxsize=64)
+def insert_statement(model: type[pw.Model], rows: int = 1) -> str:
+    """An INSERT of so many rows with every column of a model, in the order of its fields."""
+    fields = model._meta.sorted_fields
+    query = model.insert_many([(None,) * len(fields)] * rows, fields=fields)
     sql, _ = pw.SqliteDatabase(None).get_sql_context().sql(query).query()
     return str(sql)
+
+
+def insert(connection: sqlite3.Connection, model: type[pw.Model], rows: list[Row]) -> None:
+    """Insert rows, most of them many to a statement: half again as quick as one by one."""
+    whole = len(rows) - len(rows) % AT_ONCE
+    connection.executemany(
+        insert_statement(model, AT_ONCE),
+        (tuple(chain.from_iterable(rows[start : start + AT_ONCE])) for start in range(0, whole, AT_ONCE)),
+    )
+    connection.executemany(insert_statement(model), rows[whole:])
 
 
 class Rows:
@@ -110,7 +123,7 @@ class Rows:
         self._pending.clear()
         for model, rows in self._tables.items():
             if rows:
-                self._connection.executemany(insert_statement(model), rows)
+                insert(self._connection, model, rows)
                 rows.clear()
 
     def _rows(self, model: type[pw.Model]) -> list[Row]:
