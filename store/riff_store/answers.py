@@ -35,7 +35,8 @@ class StateCell:
 
     `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error
     and slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `expected`
-    counts the calls whose task asks for the state, `missed` and `wrong_args` are shares of them.
+    counts the calls whose task asks for the state, `missed` and `wrong_args` are shares of them;
+    of the `failed` ones among them `missed_failed` never came there.
     """
 
     keys: Mapping[str, str | None]
@@ -46,11 +47,13 @@ class StateCell:
     expected: int | None = None
     missed: float | None = None
     wrong_args: float | None = None
+    failed: int | None = None
+    missed_failed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentCell:
-    """A cell of the segment matrix, with the member that does worst."""
+    """A cell of the segment matrix, with the member that does worst; of that only its measures are asked."""
 
     keys: Mapping[str, str | None]
     n: int
@@ -218,4 +221,15 @@ class Worklist:
     flows: Sequence[FlowCell]
     segments: Sequence[SegmentCell]
     states: Sequence[StateCell]
+    excluded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What the store holds; `calls` count, `excluded` were errored."""
+
+    flows: int
+    agents: int
+    runs: int
+    calls: int
     excluded: int

@@ -30,7 +30,7 @@ def _fields(level: Level, kind: Kind, names: str) -> list[Field]:
 
 _ALL = [
     *_fields("call", "name", "run conversation flow agent persona scenario archetype commit branch label"),
-    *_fields("call", "name", "stop_reason final_state final_status origin judge"),
+    *_fields("call", "name", "stop_reason final_state final_status judge"),
     *_fields("call", "number", "correctness completion errors latency_p95 latency_mean turn_count"),
     *_fields("call", "number", "trial duration_s error_count defects"),
     *_fields("call", "flag", "completed errored"),

@@ -1,0 +1,38 @@
+"""How do the families of flows do, and which member would a mean hide?"""
+
+from __future__ import annotations
+
+from riff_store.answers import ArchetypeCell, FlowCell
+from riff_store.database import Store
+from riff_store.measure import Measure
+from riff_store.predicates import Predicate
+from riff_store.queries.flows import flow_cells
+from riff_store.ranking import least_operable_first
+
+_NOTHING = Measure(0, 0)
+
+
+def archetypes(store: Store, calls: Predicate | None = None) -> list[ArchetypeCell]:
+    """Families of flows, the least operable first; each pools its calls. Flows of no family are `(none)`."""
+    with store.snapshot():
+        families = flow_cells(store, calls, by=("archetype",))
+        cells = flow_cells(store, calls, by=("archetype", "flow", "agent"))
+    members: dict[str | None, list[FlowCell]] = {}
+    for cell in cells:
+        members.setdefault(cell.keys["archetype"], []).append(cell)
+    return [_family(family, members[family.keys["archetype"]]) for family in families]
+
+
+def _family(family: FlowCell, members: list[FlowCell]) -> ArchetypeCell:
+    worst = min(members, key=least_operable_first)
+    return ArchetypeCell(
+        archetype=family.keys["archetype"] or "",
+        flows=len({cell.keys["flow"] for cell in members}),
+        n=family.n,
+        excluded=family.excluded,
+        operability=family.operability,
+        correctness=family.aspects.get("correctness", _NOTHING),
+        completion=family.aspects.get("completion", _NOTHING),
+        worst_flow=worst.keys["flow"] or "",
+        worst_operability=worst.operability,
+    )

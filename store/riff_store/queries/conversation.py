@@ -1,0 +1,133 @@
+"""What happened in this call?"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from riff_store import models as m
+from riff_store.answers import CallDetail, Verdict, VisitedState
+from riff_store.database import Store
+from riff_store.errors import NotAStore
+from riff_store.queries.conversations import calls_of
+from riff_store.queries.dimensions import judges_shown
+
+LARGEST = 64 * 1024 * 1024
+_PIECE = 1024 * 1024
+
+
+def conversation(store: Store, run: str, name: str) -> CallDetail | None:
+    """One call with all that is known of it, `None` where there is none of that name.
+
+    Raises `NotAStore` where its transcript is damaged.
+    """
+    with store.snapshot():
+        key = _key(store, run, name)
+        if key is None:
+            return None
+        [call] = calls_of(store, [key])
+        path, line = store.execute(
+            m.Conversation.select(m.SourceFile.path, m.Conversation.line)
+            .join(m.SourceFile, on=(m.SourceFile.id == m.Conversation.source_file))
+            .where(m.Conversation.id == key)
+        )[0]
+        return CallDetail(
+            call=call,
+            aspects=_aspects(store, key),
+            verdicts=_verdicts(store, key),
+            states=_states(store, key),
+            document=_document(store, key),
+            source_path=path,
+            source_line=line,
+        )
+
+
+def _key(store: Store, run: str, name: str) -> int | None:
+    query = m.Conversation.select(m.Conversation.id).join(m.Run, on=(m.Run.id == m.Conversation.run))
+    rows = store.execute(query.where(m.Run.name == run, m.Conversation.name == name))
+    return rows[0][0] if rows else None
+
+
+def _aspects(store: Store, key: int) -> dict[str, float | None]:
+    query = (
+        m.AspectScore.select(m.Aspect.name, m.AspectScore.value)
+        .join(m.Aspect, on=(m.Aspect.id == m.AspectScore.aspect))
+        .where(m.AspectScore.conversation == key, m.AspectScore.judge == m.COMPUTED_JUDGE)
+        .order_by(m.Aspect.name)
+    )
+    return dict(store.execute(query))
+
+
+def _verdicts(store: Store, key: int) -> list[Verdict]:
+    """The verdict that counts of each judge and aspect: the latest, of the later path and line."""
+    judged, call = m.JudgedScore, m.Conversation
+    query = (
+        judged.select(
+            m.Aspect.name, judged.judge, judged.score, judged.judged_at, judged.model, judged.rationale,
+            m.SourceFile.path, judged.line,
+        )
+        .join(call, on=((call.run == judged.run) & (call.name == judged.conversation_name)))
+        .join(m.Aspect, on=(m.Aspect.id == judged.aspect))
+        .join(m.SourceFile, on=(m.SourceFile.id == judged.source_file))
+        .where(call.id == key)
+    )  # fmt: skip
+    shown = judges_shown(store)
+    latest: dict[tuple[str, str], tuple[Any, ...]] = {}
+    for row in sorted(store.execute(query), key=lambda row: (-1 if row[3] is None else row[3], row[6], row[7])):
+        latest[row[0], shown[row[1]]] = row
+    return [Verdict(aspect, judge, *latest[aspect, judge][2:6]) for aspect, judge in sorted(latest)]
+
+
+def _states(store: Store, key: int) -> list[VisitedState]:
+    row, start, end = m.StateScore, m.State.alias(), m.State.alias()
+    steps: dict[str, dict[str, int]] = {}
+    taken = (
+        m.Transition.select(start.name, end.name, m.Transition.n)
+        .join(start, on=(start.id == m.Transition.from_state))
+        .join(end, on=(end.id == m.Transition.to_state))
+        .where(m.Transition.conversation == key)
+        .order_by(end.name)
+    )
+    for one, other, count in store.execute(taken):
+        steps.setdefault(one, {})[other] = count
+    query = (
+        row.select(
+            m.State.name, m.Segment.name, row.progress, row.stall, row.escalation, row.revisit, row.dwell_turns,
+            row.latency_p95_ms, row.guard_error, row.slot_fill_rate,
+        )
+        .join(m.State, on=(m.State.id == row.state))
+        .join(m.Segment, on=(m.Segment.id == row.segment))
+        .where(row.conversation == key)
+        .order_by(m.State.name)
+    )  # fmt: skip
+    return [VisitedState(*(*values, steps.get(values[0], {}))) for values in store.execute(query)]
+
+
+def _document(store: Store, key: int) -> Mapping[str, object] | None:
+    rows = store.execute(m.Transcript.select(m.Transcript.body).where(m.Transcript.conversation == key))
+    if not rows:
+        return None
+    import zstandard
+
+    try:
+        document = json.loads(_unpacked(bytes(rows[0][0])))
+    except (zstandard.ZstdError, ValueError, RecursionError) as error:
+        raise NotAStore(f"{store.location}: the transcript of this call is damaged; ingest its file again") from error
+    return document if isinstance(document, dict) else None
+
+
+def _unpacked(body: bytes) -> bytes:
+    """The text of a transcript; raises `ValueError` where it would fill memory."""
+    import zstandard
+
+    parts: list[bytes] = []
+    left = LARGEST
+    with zstandard.ZstdDecompressor(max_window_size=LARGEST).stream_reader(io.BytesIO(body)) as reader:
+        while piece := reader.read(_PIECE):
+            parts.append(piece)
+            left -= len(piece)
+            if left < 0:
+                raise ValueError("larger than any transcript")
+    return b"".join(parts)

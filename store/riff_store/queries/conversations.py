@@ -1,0 +1,155 @@
+"""Which calls were those?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.answers import Call
+from riff_store.database import Store
+from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
+from riff_store.queries.dimensions import DIMENSIONS
+from riff_store.queries.scope import STATE_COLUMNS, Scope
+from riff_store.vocabulary import FIELDS, field_of
+
+PLAIN = ("trial", "started_at", "duration_s", "completed", "errored", "error_count", "defects", "error")
+_SHOWN_ASPECTS = ("correctness", "turn_count", "latency_p95")
+_CHUNK = 500
+
+
+def conversations(
+    store: Store, calls: Predicate | None = None, sort: str | None = None, limit: int | None = None, offset: int = 0
+) -> list[Call]:
+    """Calls in order: by `sort` (a column, `-` before it for downwards), then run start, run, flow and name.
+
+    What is not measured comes last either way. A metric of states sorts by the call's highest value in
+    the states that the filter names. Raises `ValueError` for a column that calls do not have.
+    """
+    with store.snapshot():
+        return calls_of(store, conversation_ids(store, calls, sort, limit, offset))
+
+
+def count_conversations(store: Store, calls: Predicate | None = None) -> int:
+    """How many calls there are."""
+    query = m.Conversation.select(pw.fn.COUNT(pw.SQL("*"))).where(Scope(store).condition(calls))
+    return int(store.execute(query)[0][0])
+
+
+def conversation_ids(
+    store: Store, calls: Predicate | None = None, sort: str | None = None, limit: int | None = None, offset: int = 0
+) -> list[int]:
+    """The keys of calls in order, so that a long list can be read a window at a time."""
+    call = m.Conversation
+    starts = call.alias()
+    first = starts.select(starts.run, pw.fn.MIN(starts.started_at).alias("first_at")).group_by(starts.run)
+    first = first.alias("started")
+    chosen = [call.id] if sort is None else [call.id, _sort_value(store, calls, sort.removeprefix("-"))]
+    query = (
+        call.select(*chosen)
+        .join(m.Run, on=(m.Run.id == call.run))
+        .join(m.Flow, on=(m.Flow.id == call.flow))
+        .join(first, on=(first.c.run_id == call.run))
+        .where(Scope(store).condition(calls))
+    )
+    order = [] if sort is None else [_ordered(pw.SQL("sorted_by"), sort)]
+    order += [first.c.first_at.asc(nulls="LAST"), m.Run.name, m.Flow.name, call.name]
+    query = query.order_by(*order)
+    if limit is not None:
+        query = query.limit(limit)
+    if offset:
+        query = query.offset(offset) if limit is not None else query.limit(2**62).offset(offset)
+    return [row[0] for row in store.execute(query)]
+
+
+def calls_of(store: Store, ids: Sequence[int]) -> list[Call]:
+    """The calls of some keys, in the order of the keys; a key that is gone has none."""
+    found: dict[int, Call] = {}
+    for start in range(0, len(ids), _CHUNK):
+        found |= {call.id: call for call in _read(store, m.Conversation.id.in_(ids[start : start + _CHUNK]))}
+    return [found[key] for key in ids if key in found]
+
+
+def _ordered(value: Any, sort: str) -> Any:
+    return value.desc(nulls="LAST") if sort.startswith("-") else value.asc(nulls="LAST")
+
+
+def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
+    call = m.Conversation
+    if column == "conversation":
+        value: Any = call.name
+    elif column in PLAIN:
+        value = getattr(call, column)
+    elif column in DIMENSIONS and hasattr(call, DIMENSIONS[column].key):
+        dimension = DIMENSIONS[column]
+        table: Any = dimension.table.alias()
+        value = table.select(getattr(table, dimension.column)).where(table.id == getattr(call, dimension.key))
+    elif column in FIELDS and FIELDS[column].kind == "number" and FIELDS[column].level != "row":
+        value = _metric(store, calls, column)
+    else:
+        raise ValueError(f"calls have no column {column}")
+    return value.alias("sorted_by")
+
+
+def _metric(store: Store, calls: Predicate | None, metric: str) -> Any:
+    if FIELDS[metric].level == "state":
+        rows = m.StateScore.alias()
+        states = {name: getattr(rows, name) for name in STATE_COLUMNS}
+        about = Scope(store, m.Conversation, states).condition(_about_states(calls))
+        return rows.select(pw.fn.MAX(states[metric])).where((rows.conversation == m.Conversation.id) & about)
+    scores, aspect = m.AspectScore.alias(), m.Aspect.alias()
+    judge = scores.judge != m.COMPUTED_JUDGE if FIELDS[metric].spreads else scores.judge == m.COMPUTED_JUDGE
+    return (
+        scores.select(pw.fn.AVG(scores.value))
+        .join(aspect, on=(aspect.id == scores.aspect))
+        .where((scores.conversation == m.Conversation.id) & (aspect.name == metric) & judge)
+    )
+
+
+def _about_states(calls: Predicate | None) -> Predicate | None:
+    """What the filter says of states and of nothing else."""
+    found: list[Predicate] = []
+    for part in conjuncts(calls):
+        if isinstance(part, And):
+            inner = _about_states(part)
+            found += [] if inner is None else [inner]
+        elif all(term.field is not None and field_of(term.field).level == "state" for term in terms(part)):
+            found.append(part)
+    return all_of(found)
+
+
+def _read(store: Store, condition: Any) -> Iterable[Call]:
+    call = m.Conversation
+    stop, final_state, final_status = m.Label.alias(), m.Label.alias(), m.Label.alias()
+    scores = [m.AspectScore.alias() for _ in _SHOWN_ASPECTS]
+    aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
+    query = (
+        call.select(
+            call.id, m.Run.name, call.name, m.Flow.name, m.Agent.name, m.Persona.name, m.Scenario.name, call.trial,
+            call.started_at, call.duration_s, call.completed, stop.name, final_state.name, final_status.name,
+            call.errored, call.error, call.error_count, call.defects, *(score.value for score in scores),
+        )
+        .join(m.Run, on=(m.Run.id == call.run))
+        .join(m.Flow, on=(m.Flow.id == call.flow))
+        .join(m.Agent, on=(m.Agent.id == call.agent))
+        .join(m.Persona, pw.JOIN.LEFT_OUTER, on=(m.Persona.id == call.persona))
+        .join(m.Scenario, pw.JOIN.LEFT_OUTER, on=(m.Scenario.id == call.scenario))
+        .join(stop, pw.JOIN.LEFT_OUTER, on=(stop.id == call.stop_reason))
+        .join(final_state, pw.JOIN.LEFT_OUTER, on=(final_state.id == call.final_state))
+        .join(final_status, pw.JOIN.LEFT_OUTER, on=(final_status.id == call.final_status))
+    )  # fmt: skip
+    for name, score in zip(_SHOWN_ASPECTS, scores, strict=True):
+        mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
+        query = query.join(score, pw.JOIN.LEFT_OUTER, on=(mine & (score.aspect == aspects.get(name, 0))))
+    return [_call(row) for row in store.execute(query.where(condition))]
+
+
+def _call(row: Sequence[Any]) -> Call:
+    return Call(
+        id=row[0], run=row[1], conversation=row[2], flow=row[3], agent=row[4], persona=row[5], scenario=row[6],
+        trial=row[7], started_at=row[8], duration_s=row[9], completed=None if row[10] is None else bool(row[10]),
+        stop_reason=row[11], final_state=row[12], final_status=row[13], errored=bool(row[14]), error=row[15],
+        error_count=row[16], defects=row[17], correctness=row[18], turn_count=row[19], latency_p95=row[20],
+    )  # fmt: skip

@@ -1,0 +1,106 @@
+"""Where a name is kept: which key of a call leads to which table, and back to the name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.database import Store
+
+NO_ARCHETYPE = "(none)"
+Names: TypeAlias = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A name of a call: the key column that fact tables have, and the column that holds the text."""
+
+    key: str
+    table: type[pw.Model]
+    column: str = "name"
+    unnamed: str | None = None
+
+
+DIMENSIONS = {
+    "flow": Dimension("flow", m.Flow),
+    "archetype": Dimension("flow", m.Flow, "archetype", NO_ARCHETYPE),
+    "agent": Dimension("agent", m.Agent),
+    "run": Dimension("run", m.Run),
+    "commit": Dimension("run", m.Run, "commit"),
+    "branch": Dimension("run", m.Run, "branch"),
+    "label": Dimension("run", m.Run, "label"),
+    "persona": Dimension("persona", m.Persona),
+    "scenario": Dimension("scenario", m.Scenario),
+    "stop_reason": Dimension("stop_reason", m.Label),
+    "final_state": Dimension("final_state", m.Label),
+    "final_status": Dimension("final_status", m.Label),
+    "state": Dimension("state", m.State),
+    "segment": Dimension("segment", m.Segment),
+}
+
+
+def names_of(store: Store, dimension: Dimension) -> dict[int, str | None]:
+    """The name of every key of a dimension."""
+    table = dimension.table
+    query = table.select(table.id, getattr(table, dimension.column))  # type: ignore[attr-defined]
+    return {key: dimension.unnamed if name is None else name for key, name in store.execute(query)}
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The names that a matrix has a row for, and the keys that they are grouped by; raises `ValueError`."""
+
+    by: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.by if name not in DIMENSIONS]
+        if unknown:
+            raise ValueError(f"no rows by {', '.join(unknown)}; by one of {', '.join(DIMENSIONS)}")
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The key columns, each once."""
+        return tuple(dict.fromkeys(DIMENSIONS[name].key for name in self.by))
+
+    def columns(self, table: Any, states: Mapping[str, Any]) -> list[Any]:
+        """The key columns of a table of calls, those of states from `states`."""
+        return [states[key] if key in states else getattr(table, key) for key in self.keys]
+
+    def namer(self, store: Store) -> Callable[[Sequence[Any]], Names]:
+        """A function from the values of the key columns to the names."""
+        place = {key: index for index, key in enumerate(self.keys)}
+        lookups = [(place[DIMENSIONS[name].key], names_of(store, DIMENSIONS[name])) for name in self.by]
+
+        def names(values: Sequence[Any]) -> Names:
+            return tuple(known.get(values[index]) for index, known in lookups)
+
+        return names
+
+
+def judges_shown(store: Store) -> dict[int, str]:
+    """Each judge as it is shown: by name, and in versions by the name and the start of the prompt's hash."""
+    rows = store.execute(m.Judge.select(m.Judge.id, m.Judge.name, m.Judge.prompt_hash))
+    versions: dict[str, list[str]] = {}
+    for _, name, prompt_hash in rows:
+        versions.setdefault(name, []).append(prompt_hash)
+    return {key: _version(name, prompt_hash, versions[name]) for key, name, prompt_hash in rows}
+
+
+def _version(name: str, prompt_hash: str, versions: Iterable[str]) -> str:
+    others = [other for other in versions if other != prompt_hash]
+    if not others or not prompt_hash:
+        return name
+    length = 6
+    while length < len(prompt_hash) and any(other[:length] == prompt_hash[:length] for other in others):
+        length += 1
+    return f"{name}#{prompt_hash[:length]}"
+
+
+def judge_names(store: Store) -> dict[int, str]:
+    """The name of each judge, its versions not told apart; computed scores are no judge's."""
+    rows = store.execute(m.Judge.select(m.Judge.id, m.Judge.name).where(m.Judge.id != m.COMPUTED_JUDGE))
+    return dict(rows)

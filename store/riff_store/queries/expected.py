@@ -1,0 +1,75 @@
+"""Which steps did tasks ask for, and did the calls take them? (metrics.md, section 9)"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.database import Store
+from riff_store.predicates import Predicate
+from riff_store.queries.dimensions import Grouping, Names
+from riff_store.queries.scope import STATE_COLUMNS, Scope
+
+
+class AskedFor(NamedTuple):
+    """Calls whose task asks for a state, and those of them that missed it or took it with other arguments.
+
+    `failed` of them did not get it all right; `missed_failed` failed and missed the step.
+    """
+
+    calls: int
+    missed: int
+    wrong: int
+    failed: int
+    missed_failed: int
+
+
+def asked_for(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, AskedFor]:
+    """Counts by the names of the group, which holds the state.
+
+    A call missed a state when none of its steps there was taken, and took it wrongly when one was
+    taken with arguments that do not match.
+    """
+    if "state" not in group.keys or not store.execute(m.ExpectedStep.select(pw.SQL("1")).limit(1)):
+        return {}
+    states = {**STATE_COLUMNS, "state": m.ExpectedStep.state}
+    columns = group.columns(m.Conversation, states)
+    one = _by_call(columns).where(Scope(store, m.Conversation, states).condition(rows)).alias("one")
+    keys = [getattr(one.c, column.column_name) for column in columns]
+    called, wrong, failed = one.c.called, one.c.wrong, one.c.failed
+    missed_failed = pw.fn.SUM((1 - called) * failed)
+    sums = (pw.fn.COUNT(pw.SQL("*")), pw.fn.SUM(1 - called), pw.fn.SUM(wrong), pw.fn.SUM(failed), missed_failed)
+    answer = store.execute(pw.Select([one], [*keys, *sums]).group_by(*keys))
+    names = group.namer(store)
+    found: dict[Names, AskedFor] = {}
+    for row in answer:
+        counts = AskedFor(*(int(count) for count in row[-5:]))
+        before = found.get(names(row[:-5]), AskedFor(0, 0, 0, 0, 0))
+        found[names(row[:-5])] = AskedFor(*(a + b for a, b in zip(before, counts, strict=True)))
+    return found
+
+
+def _by_call(columns: list[pw.Field]) -> pw.ModelSelect[m.ExpectedStep]:
+    """A row for each call and state: was it taken, was it taken wrongly, did the call fail."""
+    step, row, score = m.ExpectedStep, m.StateScore, m.AspectScore
+    correctness = m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "correctness")
+    scored = (score.conversation == step.conversation) & (score.judge == m.COMPUTED_JUDGE)
+    return (
+        step.select(
+            *columns,
+            _any(step.called).alias("called"),
+            _any(step.called & (step.matched == False)).alias("wrong"),  # noqa: E712
+            _any(score.value < 10).alias("failed"),
+        )
+        .join(m.Conversation, on=(m.Conversation.id == step.conversation))
+        .join(row, pw.JOIN.LEFT_OUTER, on=((row.conversation == step.conversation) & (row.state == step.state)))
+        .join(score, pw.JOIN.LEFT_OUTER, on=(scored & score.aspect.in_(correctness)))
+        .where(~m.Conversation.errored)
+        .group_by(step.conversation, step.state, *columns)
+    )
+
+
+def _any(condition: object) -> pw.Function:
+    return pw.fn.MAX(pw.Case(None, ((condition, 1),), 0))

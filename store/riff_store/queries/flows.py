@@ -1,0 +1,108 @@
+"""How does each agent do on each flow?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from riff_store.answers import FlowCell
+from riff_store.database import Store
+from riff_store.matching import matches
+from riff_store.measure import Measure
+from riff_store.models import COMPUTED_JUDGE
+from riff_store.predicates import Predicate
+from riff_store.queries.dimensions import Grouping, Names, judge_names, judges_shown
+from riff_store.queries.runs import run_order
+from riff_store.queries.sums import AspectSums, aspect_sums, call_counts
+from riff_store.ranking import least_operable_first, mean
+from riff_store.scoring import operability
+
+TREND = 10
+
+
+def flow_cells(
+    store: Store,
+    calls: Predicate | None = None,
+    by: Sequence[str] = ("flow", "agent"),
+    judges: Predicate | None = None,
+    *,
+    trend: bool = False,
+) -> list[FlowCell]:
+    """The cells of the flow matrix, the least operable first.
+
+    `judges` chooses the judges that have a mean and count in operability. With `trend` each cell
+    carries its operability in each of its last runs, oldest first.
+    """
+    with store.snapshot():
+        cells = _cells(store, calls, by, judges)
+        if trend:
+            history = _history(store, calls, by, judges)
+            cells = [replace(cell, trend=history.get(tuple(cell.keys.values()), ())) for cell in cells]
+    return sorted(cells, key=least_operable_first)
+
+
+def _cells(store: Store, calls: Predicate | None, by: Sequence[str], judges: Predicate | None) -> list[FlowCell]:
+    group = Grouping(tuple(by))
+    counts = call_counts(store, calls, group)
+    sums = aspect_sums(store, calls, group)
+    shown = _chosen(store, judges)
+    return [_cell(dict(zip(by, names, strict=True)), n, excluded, sums.get(names, {}), shown)
+            for names, (n, excluded) in counts.items()]  # fmt: skip
+
+
+def _chosen(store: Store, judges: Predicate | None) -> dict[int, str]:
+    shown, names = judges_shown(store), judge_names(store)
+    return {
+        key: shown[key]
+        for key, name in names.items()
+        if judges is None or matches(judges, {"judge": [name, shown[key]]}, ("judge",))
+    }
+
+
+def _cell(
+    keys: Mapping[str, str | None],
+    n: int,
+    excluded: int,
+    sums: Mapping[tuple[str, int], AspectSums],
+    judges: Mapping[int, str],
+) -> FlowCell:
+    aspects = {aspect: found.measure(aspect) for (aspect, judge), found in sums.items() if judge == COMPUTED_JUDGE}
+    humanness = {
+        judges[judge]: found.measure()
+        for (aspect, judge), found in sums.items()
+        if aspect == "humanness" and judge in judges
+    }
+    correctness = sums.get(("correctness", COMPUTED_JUDGE))
+    return FlowCell(
+        keys=keys,
+        n=n,
+        excluded=excluded,
+        aspects=dict(sorted(aspects.items())),
+        humanness=dict(sorted(humanness.items())),
+        successes=correctness.successes() if correctness else None,
+        operability=operability_of(aspects, humanness),
+    )
+
+
+def operability_of(aspects: Mapping[str, Measure], humanness: Mapping[str, Measure]) -> float | None:
+    """Operability of a cell's means."""
+    return operability(
+        mean(aspects, "correctness"),
+        mean(aspects, "completion"),
+        mean(aspects, "errors"),
+        mean(aspects, "latency_p95"),
+        {judge: measure.mean for judge, measure in humanness.items()},
+    )
+
+
+def _history(
+    store: Store, calls: Predicate | None, by: Sequence[str], judges: Predicate | None
+) -> dict[Names, list[float | None]]:
+    """Operability by run, in time order, of each cell's last runs."""
+    order = run_order(store)
+    runs = [cell for cell in _cells(store, calls, (*by, "run"), judges) if cell.n]
+    found: dict[Names, list[float | None]] = {}
+    for cell in sorted(runs, key=lambda cell: order[cell.keys["run"] or ""]):
+        *names, _ = cell.keys.values()
+        found.setdefault(tuple(names), []).append(cell.operability)
+    return {names: values[-TREND:] for names, values in found.items()}

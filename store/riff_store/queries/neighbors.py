@@ -1,0 +1,116 @@
+"""Where do calls come from and go to around a state, and what starves when it breaks? (metrics.md, section 7)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.answers import Neighbor, Neighborhood, StateCell
+from riff_store.database import Store
+from riff_store.predicates import Predicate, Term, both
+from riff_store.queries.dimensions import Grouping
+from riff_store.queries.scope import Scope
+from riff_store.queries.states import state_cells
+from riff_store.queries.sums import call_counts, step_counts
+from riff_store.ranking import mean
+
+
+def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = None) -> Neighborhood:
+    """A state between its predecessors and successors; names that the store does not know have none.
+
+    A neighbour's share is its part of all steps into the state, or out of it, those to itself
+    counted. Where no call took any step, the edges of the flow's files stand there with a count of 0.
+    `calls` narrows the calls; it says nothing of states.
+    """
+    scope = both(Term("flow", "=", flow), calls)
+    with store.snapshot():
+        cells = {cell.keys["state"] or "": cell for cell in state_cells(store, scope)}
+        steps = {start or "": ends for (start,), ends in step_counts(store, scope, Grouping(("state",))).items()}
+        total = sum(n for n, _ in call_counts(store, scope, Grouping(("flow",))).values())
+        outcomes = _outcomes(store, flow)
+        visits = _visits(store, scope, cells, [name for name, outcome in outcomes.items() if outcome])
+        if not any(state in ends for ends in steps.values()) and state not in steps:
+            before, after = _described(store, flow, state)
+        else:
+            before = {start: ends[state] for start, ends in steps.items() if state in ends}
+            after = dict(steps.get(state, {}))
+    loops = after.pop(state, 0)
+    before.pop(state, None)
+    cell = cells.get(state)
+
+    def side(counts: Mapping[str, int]) -> list[Neighbor]:
+        steps_there = sum(counts.values()) + loops
+        return [
+            Neighbor(
+                state=name,
+                count=count,
+                share=count / steps_there if steps_there else None,
+                stall=mean(cells[name].measures, "stall") if name in cells else None,
+                n=visits.get(name, 0),
+                outcome=outcomes.get(name),
+            )
+            for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        ]
+
+    return Neighborhood(
+        flow=flow,
+        state=state,
+        cell=cell if cell is not None and cell.n else None,
+        predecessors=side(before),
+        successors=side(after),
+        loops=loops,
+        reach=_reach(steps, state, visits, total),
+        calls=total,
+    )
+
+
+def _reach(
+    steps: Mapping[str, Mapping[str, int]], state: str, visits: Mapping[str, int], calls: int
+) -> dict[str, float]:
+    """The states that lie ahead, each with the share of all calls that came there, the largest first."""
+    ahead: set[str] = set()
+    pending = [state]
+    while pending:
+        found = set(steps.get(pending.pop(), {})) - ahead
+        ahead |= found
+        pending += found
+    shares = {name: visits.get(name, 0) / calls for name in ahead - {state}} if calls else {}
+    return dict(sorted(shares.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _outcomes(store: Store, flow: str) -> dict[str, str | None]:
+    query = m.State.select(m.State.name, m.State.outcome).join(m.Flow, on=(m.Flow.id == m.State.flow))
+    return dict(store.execute(query.where(m.Flow.name == flow)))
+
+
+def _visits(
+    store: Store, scope: Predicate | None, cells: Mapping[str, StateCell], terminals: Sequence[str]
+) -> dict[str, int]:
+    """How many calls came to each state; terminals have no row of their own, so steps to them are looked at."""
+    found = {name: cell.n for name, cell in cells.items()}
+    if terminals:
+        query = (
+            m.Transition.select(m.State.name, pw.fn.COUNT(m.Transition.conversation.distinct()))
+            .join(m.State, on=(m.State.id == m.Transition.to_state))
+            .join(m.Conversation, on=(m.Conversation.id == m.Transition.conversation))
+            .where(~m.Conversation.errored, m.State.outcome.is_null(False), Scope(store).condition(scope))
+            .group_by(m.State.name)
+        )
+        found |= dict(store.execute(query))
+    return found
+
+
+def _described(store: Store, flow: str, state: str) -> tuple[dict[str, int], dict[str, int]]:
+    """What flow files draw around a state that no call has been in."""
+    start, end = m.State.alias(), m.State.alias()
+    query = (
+        m.DescribedEdge.select(start.name, end.name)
+        .join(start, on=(start.id == m.DescribedEdge.from_state))
+        .join(end, on=(end.id == m.DescribedEdge.to_state))
+        .join(m.Flow, on=(m.Flow.id == start.flow))
+        .where(m.Flow.name == flow, (start.name == state) | (end.name == state))
+    )
+    edges = store.execute(query)
+    return {one: 0 for one, other in edges if other == state}, {other: 0 for one, other in edges if one == state}

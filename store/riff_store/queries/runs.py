@@ -1,0 +1,50 @@
+"""Which runs were there, and in which order?"""
+
+from __future__ import annotations
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.answers import RunSummary
+from riff_store.database import Store
+from riff_store.predicates import Predicate
+from riff_store.queries.dimensions import Grouping
+from riff_store.queries.sums import call_counts
+
+
+def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
+    """The runs that hold such calls, in time order; a run starts with its first call."""
+    with store.snapshot():
+        counts: dict[str, dict[str, tuple[int, int]]] = {}
+        for (run, flow), found in call_counts(store, calls, Grouping(("run", "flow"))).items():
+            counts.setdefault(run or "", {})[flow or ""] = found
+        described = store.execute(m.Run.select(m.Run.name, m.Run.label, m.Run.commit, m.Run.branch))
+        started, order = _started(store), run_order(store)
+    return [
+        RunSummary(
+            run=name,
+            label=label,
+            commit=commit,
+            branch=branch,
+            started_at=started.get(name),
+            flows=len(counts[name]),
+            n=sum(n for n, _ in counts[name].values()),
+            excluded=sum(excluded for _, excluded in counts[name].values()),
+        )
+        for name, label, commit, branch in sorted(described, key=lambda row: order.get(row[0], 0))
+        if name in counts
+    ]
+
+
+def run_order(store: Store) -> dict[str, int]:
+    """The place of each run in time; runs without any time come last, by name."""
+    started = _started(store)
+    ordered = sorted(started, key=lambda name: (started[name] is None, started[name] or 0, name))
+    return {name: place for place, name in enumerate(ordered)}
+
+
+def _started(store: Store) -> dict[str, int | None]:
+    first = pw.fn.MIN(m.Conversation.started_at)
+    names = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
+    rows = store.execute(m.Conversation.select(m.Conversation.run, first).group_by(m.Conversation.run))
+    return {names[run]: started for run, started in rows}

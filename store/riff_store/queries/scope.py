@@ -1,0 +1,241 @@
+"""Turn what a filter says of calls into conditions on tables, every value bound.
+
+Names are looked up in the small dimension tables in Python, so that case and regular expressions
+mean there what `matching` says. Every condition is true or false, never null, so that `NOT` is `!`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.database import Store
+from riff_store.matching import fold, is_version_of, satisfies
+from riff_store.moments import span
+from riff_store.predicates import And, Not, Or, Predicate, Term, terms
+from riff_store.queries.dimensions import DIMENSIONS, judge_names, judges_shown, names_of
+from riff_store.vocabulary import CALL_NAMES, field_of, split_name
+
+Depth: TypeAlias = Literal["total", "rollup", "base"]
+Condition: TypeAlias = Any  # the expressions of Peewee have no type in common that says more
+
+ALWAYS = pw.SQL("(1 = 1)")
+NEVER = pw.SQL("(1 = 0)")
+STATE_COLUMNS = {
+    name: getattr(m.StateScore, name)
+    for name in (
+        "state", "segment", "progress", "stall", "escalation", "revisit", "dwell_turns", "guard_error", "slot_fill_rate"
+    )
+}  # fmt: skip
+_MOST_BOUND = 500
+_IN_TOTALS = {"flow", "agent", "archetype"}
+_IN_ROLLUPS = {"run", "commit", "branch", "label"}
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def needs(predicate: Predicate | None, by: Iterable[str] = (), *, state_rows: bool = False) -> Depth:
+    """How deep a question has to look: sums over all runs, sums by run, or the calls themselves.
+
+    `by` are the names that rows are grouped by; with `state_rows` the sums are by state as well.
+    """
+    shallow = _IN_TOTALS | ({"state"} if state_rows else set())
+    asked = {None if term.field is None else field_of(term.field).name for term in terms(predicate)}
+    grouped = {"state" if name == "segment" and state_rows else name for name in by}
+    if asked | grouped <= shallow:
+        return "total"
+    return "rollup" if asked | grouped <= shallow | _IN_ROLLUPS else "base"
+
+
+class Scope:
+    """Conditions on one table of calls, or on one of their sums.
+
+    `states` are the columns of a state's row that is joined to the call; terms about states speak of
+    that row then, and of any row of the call otherwise.
+    """
+
+    def __init__(self, store: Store, calls: Any = m.Conversation, states: Mapping[str, Any] | None = None) -> None:
+        self._store = store
+        self._calls = calls
+        self._states = states
+        self._known: dict[str, dict[int, str | None]] = {}
+
+    def condition(self, predicate: Predicate | None) -> Condition:
+        """The condition of a predicate."""
+        match predicate:
+            case None:
+                return ALWAYS
+            case Term():
+                return self._any_row([predicate]) if self._asks_rows(predicate) else self._term(predicate)
+            case Not(part):
+                return ~self.condition(part)
+            case And(parts):
+                return self._all(parts)
+            case Or(parts):
+                return _combined(operator.or_, [self.condition(part) for part in parts])
+
+    def _all(self, parts: Sequence[Predicate]) -> Condition:
+        """Parts that stand side by side and speak of states speak of the same row."""
+        rows = [part for part in parts if not isinstance(part, And) and self._asks_rows(part)]
+        rest = [self.condition(part) for part in parts if part not in rows]
+        return _combined(operator.and_, [*([self._any_row(rows)] if rows else []), *rest])
+
+    def _asks_rows(self, predicate: Predicate) -> bool:
+        """Whether all of it is about some row of states, which has yet to be found."""
+        if self._states is not None:
+            return False
+        match predicate:
+            case Term(field):
+                return field is not None and field_of(field).level == "state"
+            case Not():
+                return False
+            case And(parts) | Or(parts):
+                return all(self._asks_rows(part) for part in parts)
+
+    def _any_row(self, parts: Sequence[Predicate]) -> Condition:
+        rows = m.StateScore.alias()
+        inner = Scope(self._store, self._calls, {name: getattr(rows, name) for name in STATE_COLUMNS})
+        inner._known = self._known
+        found = inner.condition(And(tuple(parts))) & (rows.conversation == self._calls.id)
+        return pw.fn.EXISTS(rows.select(pw.SQL("1")).where(found))
+
+    def _term(self, term: Term) -> Condition:
+        if term.field is None:
+            return _combined(operator.or_, [self._term(replace(term, field=name)) for name in CALL_NAMES])
+        name, suffix = split_name(term.field)
+        field = field_of(name)
+        if name in DIMENSIONS:
+            return self._named(name, term)
+        if name == "conversation":
+            return self._conversation(term)
+        if name == "judge":
+            return self._judge(term)
+        if name == "humanness":
+            return self._humanness(suffix, term)
+        if field.level == "state":
+            return _compared((self._states or {})[name], term)
+        if hasattr(self._calls, name):
+            column = getattr(self._calls, name)
+            if field.kind == "flag" and term.value is not None:
+                term = replace(term, value=bool(term.value))
+            return _in_time(column, term) if field.kind == "time" else _compared(column, term)
+        return self._aspect(name, term)
+
+    def _named(self, name: str, term: Term) -> Condition:
+        dimension = DIMENSIONS[name]
+        known = self._known.setdefault(name, names_of(self._store, dimension))
+        states = self._states or {}
+        column = states[dimension.key] if dimension.key in states else getattr(self._calls, dimension.key)
+        unnamed = {key for key, text in known.items() if text is None or text == dimension.unnamed}
+        if term.operator == "missing":
+            return column.is_null() | _one_of(column, unnamed)
+        if term.operator == "measured":
+            return column.is_null(False) & _one_of(column, known.keys() - unnamed)
+        return column.is_null(False) & _one_of(column, {key for key, text in known.items() if satisfies(term, text)})
+
+    def _conversation(self, term: Term) -> Condition:
+        column, wanted = self._calls.name, str(term.value)
+        if term.operator in ("missing", "measured"):
+            return NEVER if term.operator == "missing" else ALWAYS
+        if term.operator in ("=", "!="):
+            return column == wanted if term.operator == "=" else column != wanted
+        if term.operator == "contains" and fold(wanted).isascii() and "\0" not in wanted:
+            return column.contains(wanted)
+        rows = self._store.execute(m.Conversation.select(m.Conversation.id, m.Conversation.name))
+        return _one_of(self._calls.id, {key for key, name in rows if satisfies(term, name)})
+
+    def _aspect(self, name: str, term: Term) -> Condition:
+        """Computed scores: one of each aspect, at most, for a call."""
+        keys = {key for key, text in self._aspects().items() if text == name}
+        return _some(term, lambda value: self._scored(value, keys, {m.COMPUTED_JUDGE}))
+
+    def _humanness(self, suffix: str | None, term: Term) -> Condition:
+        keys = {key for key, text in self._aspects().items() if text == "humanness"}
+        shown = judges_shown(self._store)
+        judges = {
+            key
+            for key, name in judge_names(self._store).items()
+            if suffix is None or name == suffix or is_version_of(shown[key], suffix)
+        }
+        return _some(term, lambda value: self._scored(value, keys, judges))
+
+    def _scored(self, term: Term, aspects: Iterable[int], judges: Iterable[int]) -> Condition:
+        scores = m.AspectScore.alias()
+        kind = _one_of(scores.aspect, aspects) & _one_of(scores.judge, judges)
+        return _exists(scores, (scores.conversation == self._calls.id) & kind & _compared(scores.value, term))
+
+    def _judge(self, term: Term) -> Condition:
+        shown, names = judges_shown(self._store), judge_names(self._store)
+
+        def scored(wanted: Term) -> Condition:
+            scores = m.AspectScore.alias()
+            judges = {key for key, name in names.items() if satisfies(wanted, [name, shown[key]])}
+            return _exists(scores, (scores.conversation == self._calls.id) & _one_of(scores.judge, judges))
+
+        return _some(term, scored)
+
+    def _aspects(self) -> dict[int, str]:
+        return dict(self._store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
+
+
+def _some(term: Term, scored: Callable[[Term], Condition]) -> Condition:
+    """True where a call has a value as the term says; `!=` where it has values and none is equal."""
+    measured = replace(term, operator="measured", value=None)
+    if term.operator == "missing":
+        return ~scored(measured)
+    if term.operator == "!=":
+        return scored(measured) & ~scored(replace(term, operator="="))
+    return scored(term)
+
+
+def _exists(table: Any, condition: Condition) -> Condition:
+    return pw.fn.EXISTS(table.select(pw.SQL("1")).where(condition))
+
+
+def _compared(column: Any, term: Term) -> Condition:
+    if term.operator == "missing":
+        return column.is_null()
+    if term.operator == "measured":
+        return column.is_null(False)
+    # A number is compared as it stands: an integer column would cut it to a whole one.
+    return column.is_null(False) & _COMPARE[term.operator](column, pw.Value(term.value, converter=False))
+
+
+def _in_time(column: Any, term: Term) -> Condition:
+    if term.operator in ("missing", "measured"):
+        return _compared(column, term)
+    start, end = span(str(term.value))
+    inside = (column >= start) & (column < end)
+    if term.operator in ("=", "!="):
+        return column.is_null(False) & (inside if term.operator == "=" else ~inside)
+    bound = start if term.operator in ("<", ">=") else end - 1
+    return column.is_null(False) & _COMPARE[term.operator](column, bound)
+
+
+def _one_of(column: Any, keys: Iterable[int]) -> Condition:
+    """Membership in a set of keys; more of them than a statement may bind are written out as whole numbers."""
+    wanted = sorted(keys)
+    if not wanted:
+        return NEVER
+    if len(wanted) <= _MOST_BOUND:
+        return column.in_(wanted)
+    return column.in_(pw.SQL(f"({', '.join(str(int(key)) for key in wanted)})"))
+
+
+def _combined(join: Callable[[Any, Any], Any], conditions: Sequence[Condition]) -> Condition:
+    """All conditions joined as a balanced tree, since engines bound how deep an expression may be."""
+    if len(conditions) == 1:
+        return conditions[0]
+    middle = len(conditions) // 2
+    return join(_combined(join, conditions[:middle]), _combined(join, conditions[middle:]))

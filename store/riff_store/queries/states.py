@@ -1,0 +1,89 @@
+"""How do calls fare in each state?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from riff_store import models as m
+from riff_store.answers import StateCell
+from riff_store.database import Store
+from riff_store.matching import matches
+from riff_store.predicates import Predicate, both, terms
+from riff_store.queries.dimensions import NO_ARCHETYPE, Grouping, Names
+from riff_store.queries.expected import AskedFor, asked_for
+from riff_store.queries.sums import NO_ROWS, StateSums, add, state_sums, step_counts
+from riff_store.ranking import worst_first
+
+UNKNOWN_SEGMENT = "other"
+_DESCRIBED = ("flow", "archetype", "state", "segment")
+
+
+def state_cells(
+    store: Store,
+    calls: Predicate | None = None,
+    facts: Predicate | None = None,
+    by: Sequence[str] = ("flow", "state"),
+) -> list[StateCell]:
+    """The cells of the state matrix, the worst first; terms about states narrow the states' rows.
+
+    `facts` is one more predicate, kept apart where a caller has it apart. By flow and state alone,
+    states that flow files describe and no call has seen are there with n = 0, unless the filter asks
+    for more than flows and states; so are states that tasks asked for in vain.
+    """
+    rows = both(calls, facts)
+    group = Grouping(tuple(by))
+    with store.snapshot():
+        sums = state_sums(store, rows, group)
+        steps = step_counts(store, rows, group)
+        asked = asked_for(store, rows, group)
+        described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
+    cells = [
+        _cell(dict(zip(by, names, strict=True)), sums.get(names, {}), steps.get(names, {}), asked.get(names), segment)
+        for names, segment in (dict.fromkeys([*sums, *asked], UNKNOWN_SEGMENT) | described).items()
+    ]
+    return sorted(cells, key=worst_first)
+
+
+def _cell(
+    keys: Mapping[str, str | None],
+    segments: Mapping[str, StateSums],
+    steps: Mapping[str, int],
+    asked: AskedFor | None,
+    described: str,
+) -> StateCell:
+    total = NO_ROWS
+    for sums in segments.values():
+        total = add(total, sums)
+    return StateCell(
+        keys=keys,
+        segment=min(segments, key=lambda name: (-segments[name].n, name)) if segments else described,
+        n=total.n,
+        measures=total.measures(),
+        to_states=dict(sorted(steps.items())),
+        expected=asked.calls if asked else None,
+        missed=asked.missed / asked.calls if asked else None,
+        wrong_args=asked.wrong / asked.calls if asked else None,
+        failed=asked.failed if asked else None,
+        missed_failed=asked.missed_failed if asked else None,
+    )
+
+
+def _described(store: Store, rows: Predicate | None, by: Sequence[str]) -> dict[Names, str]:
+    """The segment of each working state that flow files describe; of several files the last by path holds."""
+    if any(term.field not in _DESCRIBED for term in terms(rows)):
+        return {}
+    query = (
+        m.DescribedState.select(m.Flow.name, m.Flow.archetype, m.State.name, m.Segment.name)
+        .join(m.State, on=(m.State.id == m.DescribedState.state))
+        .join(m.Flow, on=(m.Flow.id == m.State.flow))
+        .join(m.Segment, on=(m.Segment.id == m.DescribedState.segment))
+        .join(m.SourceFile, on=(m.SourceFile.id == m.DescribedState.source_file))
+        .where(m.State.outcome.is_null())
+        .order_by(m.SourceFile.path)
+    )
+    found: dict[Names, str] = {}
+    for flow, archetype, state, segment in store.execute(query):
+        record = {"flow": flow, "archetype": archetype or NO_ARCHETYPE, "state": state, "segment": segment}
+        if rows is None or matches(rows, record, ()):
+            found[tuple(record[name] for name in by)] = segment
+    return found

@@ -1,0 +1,230 @@
+"""Sums behind the matrices: read from as far up as the question allows, equal wherever they come from.
+
+A question that only names flows and agents reads totals, one that names runs the rollups, any other
+the rows of the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.database import Store
+from riff_store.measure import UNIT, Measure
+from riff_store.predicates import Predicate
+from riff_store.queries.dimensions import Grouping, Names
+from riff_store.queries.scope import STATE_COLUMNS, Scope, needs
+
+RATES = {"completion": 10.0}
+Keyed: TypeAlias = tuple[Names, Any]
+
+
+class AspectSums(NamedTuple):
+    """Sums of one aspect by one judge; `top` counts tens, `unscored` what was not measured."""
+
+    n: int
+    total: int
+    squares: float
+    top: int
+    unscored: int
+
+    def measure(self, aspect: str = "") -> Measure:
+        """Its mean on the aspect's own scale."""
+        if aspect in RATES:
+            return Measure(self.n, self.total, self.squares, rate=True, scale=RATES[aspect])
+        return Measure(self.n, self.total, self.squares)
+
+    def successes(self) -> Measure:
+        """The share of tens."""
+        return Measure(self.n, self.top * UNIT, float(self.top), rate=True)
+
+
+class StateSums(NamedTuple):
+    """Sums of state rows; totals that are no counts are billionths, latency is in seconds."""
+
+    n: int
+    progress: int
+    stall: int
+    escalation: int
+    revisit: int
+    revisit_squares: float
+    dwell: int
+    dwell_squares: float
+    latency_n: int
+    latency: int
+    latency_squares: float
+    guard_error: int
+    guard_error_squares: float
+    slot_n: int
+    slot: int
+    slot_squares: float
+
+    def measures(self) -> dict[str, Measure]:
+        """The means of a cell of the state matrix (metrics.md, section 2)."""
+        return {
+            "progress": Measure(self.n, self.progress * UNIT, float(self.progress), rate=True),
+            "stall": Measure(self.n, self.stall * UNIT, float(self.stall), rate=True),
+            "escalation": Measure(self.n, self.escalation * UNIT, float(self.escalation), rate=True),
+            "revisit": Measure(self.n, self.revisit * UNIT, self.revisit_squares),
+            "dwell_turns": Measure(self.n, self.dwell, self.dwell_squares),
+            "latency_p95": Measure(self.latency_n, self.latency, self.latency_squares),
+            "guard_error": Measure(self.n, self.guard_error * UNIT, self.guard_error_squares),
+            "slot_fill_rate": Measure(self.slot_n, self.slot, self.slot_squares),
+        }
+
+
+NO_ROWS = StateSums(*([0] * len(StateSums._fields)))
+
+
+def call_counts(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, tuple[int, int]]:
+    """Calls that count and calls that were errored, by the names of the group."""
+    if needs(calls, group.by) == "base":
+        table: Any = m.Conversation
+        counted = (_counted(~table.errored), _counted(table.errored))
+    else:
+        table = m.CallRollup
+        counted = (pw.fn.SUM(table.n), pw.fn.SUM(table.excluded))
+    columns = group.columns(table, {})
+    query = table.select(*columns, *counted).where(Scope(store, table).condition(calls)).group_by(*columns)
+    found: dict[Names, tuple[int, int]] = {}
+    rows = store.execute(query)
+    names = group.namer(store)
+    for *keys, n, excluded in rows:
+        if n is not None:
+            before = found.get(names(keys), (0, 0))
+            found[names(keys)] = (before[0] + int(n), before[1] + int(excluded))
+    return found
+
+
+def aspect_sums(
+    store: Store, calls: Predicate | None, group: Grouping
+) -> dict[Names, dict[tuple[str, int], AspectSums]]:
+    """Sums by the names of the group, then by aspect and the judge's key."""
+    depth = needs(calls, group.by)
+    if depth == "base":
+        table: Any = m.Conversation
+        scores: Any = m.AspectScore
+        sums = _sums_of(scores.value)
+        query = table.select(*group.columns(table, {}), scores.aspect, scores.judge, *sums)
+        query = query.join(scores, on=(scores.conversation == table.id)).where(~table.errored)
+    else:
+        table = scores = m.AspectTotal if depth == "total" else m.AspectRollup
+        sums = tuple(pw.fn.SUM(getattr(table, name)) for name in AspectSums._fields)
+        query = table.select(*group.columns(table, {}), table.aspect, table.judge, *sums)
+    grouped = (*group.columns(table, {}), scores.aspect, scores.judge)
+    rows = store.execute(query.where(Scope(store, table).condition(calls)).group_by(*grouped))
+    names = group.namer(store)
+    aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
+    found: dict[Names, dict[tuple[str, int], AspectSums]] = {}
+    for row in rows:
+        *keys, aspect, judge = row[:-5]
+        cell = found.setdefault(names(keys), {})
+        kind = (aspects[aspect], judge)
+        cell[kind] = AspectSums(*_added(cell.get(kind), row[-5:]))
+    return found
+
+
+def state_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, StateSums]]:
+    """Sums of state rows by the names of the group, then by segment; terms about states narrow the rows."""
+    depth = needs(rows, group.by, state_rows=True)
+    if depth == "base":
+        table: Any = m.Conversation
+        states: Mapping[str, Any] = STATE_COLUMNS
+        sums = _state_sums_of(m.StateScore)
+        query = table.select(*group.columns(table, states), m.StateScore.segment, *sums)
+        query = query.join(m.StateScore, on=(m.StateScore.conversation == table.id)).where(~table.errored)
+    else:
+        table = m.StateTotal if depth == "total" else m.StateRollup
+        states = {"state": table.state, "segment": table.segment}
+        sums = tuple(pw.fn.SUM(getattr(table, name)) for name in StateSums._fields)
+        query = table.select(*group.columns(table, states), table.segment, *sums)
+    grouped = (*group.columns(table, states), states["segment"])
+    answer = store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*grouped))
+    names = group.namer(store)
+    segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
+    found: dict[Names, dict[str, StateSums]] = {}
+    for row in answer:
+        *keys, segment = row[: -len(sums)]
+        cell = found.setdefault(names(keys), {})
+        cell[segments[segment]] = StateSums(*_added(cell.get(segments[segment]), row[-len(sums) :]))
+    return found
+
+
+def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, int]]:
+    """How often calls went from each state of the group to which other one; terms about states mean the first."""
+    depth = needs(rows, group.by, state_rows=True)
+    if depth == "base":
+        table: Any = m.Conversation
+        steps: Any = m.Transition
+        states: Mapping[str, Any] = STATE_COLUMNS
+        here = (m.StateScore.conversation == steps.conversation) & (m.StateScore.state == steps.from_state)
+        query = table.select(*group.columns(table, states), steps.to_state, pw.fn.SUM(steps.n))
+        query = query.join(steps, on=(steps.conversation == table.id)).join(m.StateScore, on=here).where(~table.errored)
+    else:
+        table = steps = m.TransitionTotal if depth == "total" else m.TransitionRollup
+        states = {"state": table.from_state}
+        query = table.select(*group.columns(table, states), table.to_state, pw.fn.SUM(table.n))
+    grouped = (*group.columns(table, states), steps.to_state)
+    answer = store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*grouped))
+    names = group.namer(store)
+    states_named = dict(store.execute(m.State.select(m.State.id, m.State.name)))
+    found: dict[Names, dict[str, int]] = {}
+    for *keys, to_state, count in answer:
+        cell = found.setdefault(names(keys), {})
+        name = states_named[to_state]
+        cell[name] = cell.get(name, 0) + int(count)
+    return found
+
+
+def add(first: StateSums, second: StateSums) -> StateSums:
+    """The sums over both."""
+    return StateSums(*_added(first, second))
+
+
+def _added(before: tuple[Any, ...] | None, more: tuple[Any, ...]) -> list[Any]:
+    return [a + b for a, b in zip(before or [0] * len(more), more, strict=True)]
+
+
+def _sums_of(value: Any) -> tuple[Any, ...]:
+    return (
+        pw.fn.COUNT(value),
+        pw.fn.COALESCE(pw.fn.SUM(_billionths(value)), 0),
+        pw.fn.COALESCE(pw.fn.SUM(value * value), 0.0),
+        _counted(value >= 10),
+        _counted(value.is_null()),
+    )
+
+
+def _state_sums_of(row: Any) -> tuple[Any, ...]:
+    seconds = row.latency_p95_ms / 1000.0
+    latency, slots = _sums_of(row.latency_p95_ms), _sums_of(row.slot_fill_rate)
+    return (
+        pw.fn.COUNT(pw.SQL("*")),
+        pw.fn.SUM(row.progress),
+        pw.fn.SUM(row.stall),
+        pw.fn.SUM(row.escalation),
+        pw.fn.SUM(row.revisit),
+        pw.fn.SUM(row.revisit * row.revisit * 1.0),
+        pw.fn.SUM(_billionths(row.dwell_turns)),
+        pw.fn.SUM(row.dwell_turns * row.dwell_turns),
+        latency[0],
+        pw.fn.COALESCE(pw.fn.SUM(_billionths(seconds)), 0),
+        pw.fn.COALESCE(pw.fn.SUM(seconds * seconds), 0.0),
+        pw.fn.SUM(row.guard_error),
+        pw.fn.SUM(row.guard_error * row.guard_error * 1.0),
+        slots[0],
+        slots[1],
+        slots[2],
+    )
+
+
+def _billionths(value: Any) -> Any:
+    """As the rollups round it, so that sums are equal to the last digit."""
+    return (value * float(UNIT) + 0.5).cast("BIGINT")
+
+
+def _counted(condition: Any) -> Any:
+    return pw.fn.SUM(pw.Case(None, ((condition, 1),), 0))
