@@ -19,12 +19,17 @@ _ZLIB_WITH_GZIP_HEADER = 31
 
 
 class BrokenInput(Exception):
-    """A file, or a line of it, that cannot be read; `line` counts from 1, `None` where it is the file."""
+    """A file, or a line of it, that cannot be read.
 
-    def __init__(self, reason: str, line: int | None = None) -> None:
-        super().__init__(reason, line)
+    `line` counts from 1 and is `None` where it is the file; `conversation` is the call's name where
+    a line has at least that.
+    """
+
+    def __init__(self, reason: str, line: int | None = None, conversation: str | None = None) -> None:
+        super().__init__(reason, line, conversation)
         self.reason = reason
         self.line = line
+        self.conversation = conversation
 
     def __str__(self) -> str:
         return self.reason if self.line is None else f"line {self.line}: {self.reason}"

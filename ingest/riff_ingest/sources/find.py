@@ -111,7 +111,7 @@ class _Search:
                 self._pass(path, reason)
 
     def _take(self, path: Path) -> None:
-        real = os.path.realpath(path)
+        real = _real(path)
         known = self.inputs.get(real)
         if known is None or _rank(path) < _rank(known):
             self.inputs[real] = path
@@ -121,7 +121,14 @@ class _Search:
 
     def is_out(self, path: Path) -> bool:
         """Whether what lies at a path that was passed over is no input by another way either."""
-        return os.path.realpath(path) not in self.inputs
+        return _real(path) not in self.inputs
+
+
+def _real(path: Path) -> str:
+    try:
+        return os.path.realpath(path)
+    except ValueError:  # no path at all
+        return str(path)
 
 
 def _order(path: Path) -> bytes:
@@ -130,4 +137,4 @@ def _order(path: Path) -> bytes:
 
 def _rank(path: Path) -> tuple[bool, bytes]:
     """Of several spellings of one file, the one without links stays."""
-    return os.path.abspath(path) != os.path.realpath(path), os.fsencode(path)
+    return os.path.abspath(path) != _real(path), os.fsencode(path)

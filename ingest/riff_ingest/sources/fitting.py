@@ -41,8 +41,10 @@ def fit(value: Any, kind: Any) -> Any:
 
 def wanted(kind: Any) -> str:
     """What to call a type in a sentence to a user: "a number", "a list or a whole number"."""
-    names = [name for plain, name in _WANTED.items() if plain in _plain_types(kind)]
-    return " or ".join(names)
+    options = _plain_types(kind)
+    if str in options:
+        return _WANTED[str]
+    return " or ".join(name for plain, name in _WANTED.items() if plain in options)
 
 
 def fitting(given: Mapping[str, Any], kind: type[_Struct], misfit: Callable[[str], object]) -> _Struct:

@@ -33,7 +33,8 @@ class _Verdict(msgspec.Struct):
 
 
 _decoder = msgspec.json.Decoder(_Verdict)
-_REQUIRED = ("conversation_id", "judge", "score")
+_NAMES = ("conversation_id", "judge")
+_REQUIRED = (*_NAMES, "score")
 
 
 def read(path: Path) -> Iterator[JudgedScore | Skipped]:
@@ -48,7 +49,7 @@ def read(path: Path) -> Iterator[JudgedScore | Skipped]:
         try:
             verdict = _verdict(data, reasons)
         except BrokenInput as problem:
-            yield Skipped("skipped", number, problem.reason)
+            yield Skipped("skipped", number, problem.reason, problem.conversation)
             continue
         judged_at = parse_time(verdict.judged_at) if verdict.judged_at else None
         if verdict.judged_at and judged_at is None:
@@ -89,20 +90,29 @@ def _salvaged(data: bytes, reasons: list[str]) -> _Verdict:
     if not isinstance(value, dict):
         raise BrokenInput("line is not a JSON object")
     if value.get("score") is None and defects.pop(NOT_FINITE, 0):
-        raise BrokenInput("score is not a number from 0 to 10")
+        value["score"] = _ABSENT  # it was there and must not count as unscored
     taken = {}
     for info in fields_of(_Verdict):
-        given = value.get(info.name, _ABSENT)
-        if given is _ABSENT or (given in (None, "") and info.name in _REQUIRED[:2]):
-            if info.name in _REQUIRED:
-                raise BrokenInput(f"{info.name} is missing")
-            continue
         try:
-            taken[info.name] = fit(given, info.type)
-        except msgspec.ValidationError:
-            kind = "a number from 0 to 10" if info.name == "score" else wanted(info.type)
+            taken[info.name] = _field(value, info.name, info.type)
+        except KeyError:
+            continue
+        except BrokenInput as problem:
             if info.name in _REQUIRED:
-                raise BrokenInput(f"{info.name} is not {kind}") from None
-            reasons.append(f"{info.name} is not {kind} and is left out")
+                problem.conversation = str(taken["conversation_id"]) if taken else None
+                raise
+            reasons.append(f"{problem.reason} and is left out")
     reasons += [f"{defect} {count}" for defect, count in sorted(defects.items())]
     return _Verdict(**taken)
+
+
+def _field(value: dict[str, Any], name: str, kind: Any) -> Any:
+    given = value.get(name)
+    if name not in value or (given in (None, "") and name in _NAMES):
+        if name in _REQUIRED:
+            raise BrokenInput(f"{name} is missing")
+        raise KeyError(name)
+    try:
+        return fit(given, kind)
+    except msgspec.ValidationError:
+        raise BrokenInput(f"{name} is not {'a number from 0 to 10' if name == 'score' else wanted(kind)}") from None

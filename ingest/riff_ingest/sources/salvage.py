@@ -30,14 +30,6 @@ _LINE_TYPES = {info.name: info.type for info in fields_of(Line) if info.name not
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
-class Incomplete(BrokenInput):
-    """A JSON object that is no conversation of ours; `conversation` is its name where it has one."""
-
-    def __init__(self, reason: str, conversation: str | None) -> None:
-        super().__init__(reason)
-        self.conversation = conversation
-
-
 @dataclass(slots=True)
 class Salvage:
     """What could be taken of a line; `contract` is `None` where none was given."""
@@ -51,8 +43,7 @@ class Salvage:
 def salvage(data: bytes, *, flatten: bool = False) -> Salvage:
     """Read a line leniently; `flatten` takes away what is nested too deeply.
 
-    Raises `BrokenInput` where it is not JSON or no object, `Incomplete` where a required field is missing or the
-    schema is another one.
+    Raises `BrokenInput` where it is not JSON, no object, of another schema or without a required field.
     """
     defects: Counter[str] = Counter()
     value = loads(data, defects)
@@ -87,11 +78,12 @@ def _require(taken: Salvage, value: Mapping[str, Any]) -> None:
     conversation = str(taken.line.conversation_id) or None
     schema = value.get("schema")
     if isinstance(schema, str) and (reason := refusal(schema)):
-        raise Incomplete(reason, conversation)
+        raise BrokenInput(reason, conversation=conversation)
     for name in _REQUIRED:
         if getattr(taken.line, name) == "":
             given = value.get(name)
-            raise Incomplete(f"{name} is missing" if given in (None, "") else f"{name} is not text", conversation)
+            reason = f"{name} is missing" if given in (None, "") else f"{name} is not text"
+            raise BrokenInput(reason, conversation=conversation)
 
 
 def _take_contract(taken: Salvage, given: Any) -> None:

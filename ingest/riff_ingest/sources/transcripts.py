@@ -15,7 +15,7 @@ from riff_ingest.events import GuardEvaluated, SlotFilled, TurnComplete
 from riff_ingest.sources.lines import BrokenInput, read_lines
 from riff_ingest.sources.loose_json import is_deep
 from riff_ingest.sources.runs import run_of
-from riff_ingest.sources.salvage import Incomplete, Salvage, salvage
+from riff_ingest.sources.salvage import Salvage, salvage
 from riff_ingest.sources.timestamps import parse_time
 from riff_ingest.sources.wire import GIVEN_NOTHING, LONGEST, Line, refusal
 from riff_store.facts import Skipped
@@ -43,8 +43,7 @@ def read(path: Path, contracts: Mapping[str, Contract] | None = None) -> Iterato
         try:
             call, reasons = reader.call(data)
         except BrokenInput as problem:
-            name = problem.conversation if isinstance(problem, Incomplete) else None
-            yield Skipped("skipped", number, problem.reason, name)
+            yield Skipped("skipped", number, problem.reason, problem.conversation)
             continue
         for reason in reasons:
             yield Skipped("defect", number, reason, call.conversation_id)
@@ -72,7 +71,7 @@ class _Reader:
         if _is_doubtful(line):
             return self._salvaged(data)
         if line.schema and (reason := refusal(line.schema)):
-            raise Incomplete(reason, str(line.conversation_id))
+            raise BrokenInput(reason, conversation=str(line.conversation_id))
         return self._finish(line, contract, line.defects or {})
 
     def _salvaged(self, data: bytes) -> tuple[Conversation, list[str]]:

@@ -1,0 +1,89 @@
+"""What a file is taken for: by content first, by name where the content says nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from riff_ingest.sources import detect as module
+from riff_ingest.sources.detect import Detected, Source, claimed, detect
+from riff_ingest.sources.lines import BrokenInput
+from tests.ingest.sources.dirty import FILES, GOOD, packed, record, text_of
+from tests.ingest.sources.test_flow_files import EDITOR, NATIVE
+from tests.ingest.sources.test_humanness import FULL
+
+VERDICT = json.dumps(FULL).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("calls.txt", GOOD, "transcripts"),
+        ("humanness-a.jsonl", GOOD, "transcripts"),
+        ("calls.gz", packed(GOOD), "transcripts"),
+        ("calls", b"\n\n{broken\n42\n" + GOOD, "transcripts"),
+        ("calls", b'{"conversation_id": 1, "flow": "f"}', "transcripts"),
+        ("flow-transcripts-a.jsonl", VERDICT, "humanness"),
+        ("scores", b'{"conversation_id": "c", "flow": "f", "judge": "j", "score": 1}', "humanness"),
+        ("dental.toml", NATIVE.encode(), "flow-file"),
+        ("dental", json.dumps(EDITOR, indent=2).encode(), "flow-file"),
+        ("dental.json", b'{"flow": "f", "states": {}}', "flow-file"),
+        ("flow-transcripts-a.jsonl", b"", "transcripts"),
+        ("flow-transcripts-a.jsonl.gz", b"{broken", "transcripts"),
+        ("humanness-a.jsonl", b"not json", "humanness"),
+    ],
+)
+def test_a_file_is_known_by_what_is_in_it(tmp_path: Path, name: str, content: bytes, kind: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    found = detect(path)
+    assert (found.kind, bool(found.reason)) == (kind, True)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, calls, _) in FILES.items() if calls])
+def test_dirty_transcripts_are_transcripts_under_any_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "calls"
+    path.write_bytes(FILES[name][0])
+    assert detect(path).kind == "transcripts"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "file is empty"),
+        (b"\n \n", "file is empty"),
+        (b'{"name": "x", "private": true}', "nothing in the file is known"),
+        (b"[1, 2, 3]", "nothing in the file is known"),
+        (b'[project]\nname = "x"\n', "nothing in the file is known"),
+        (b"hello there", "line 1: file is neither JSON nor TOML"),
+        (b'{\n "flow": "f",\n', "file is not JSON: it ends too early"),
+    ],
+)
+def test_what_nothing_knows_is_refused_with_the_reason(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    assert detect(path) == Detected(None, reason)
+
+
+def test_transcripts_of_another_major_version_are_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "flow-transcripts-a.jsonl"
+    path.write_text(text_of(record(schema="riff.flow-transcript/2")))
+    reason = "schema riff.flow-transcript/2 is not supported, only riff.flow-transcript/1 is"
+    assert detect(path) == Detected(None, reason)
+
+
+def test_what_cannot_be_read_raises_and_a_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BrokenInput, match="no such file"):
+        detect(tmp_path / "missing")
+    assert detect(tmp_path) == Detected(None, "it is a directory")
+
+
+def test_a_source_can_claim_a_directory_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source("box", claims=lambda directory: (directory / "box").exists())
+    monkeypatch.setattr(module, "SOURCES", (*module.SOURCES, source))
+    assert claimed(tmp_path) is None
+    (tmp_path / "box").touch()
+    assert claimed(tmp_path) == "box"
+    assert detect(tmp_path) == Detected("box", "it is a directory of box")

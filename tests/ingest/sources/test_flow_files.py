@@ -1,0 +1,225 @@
+"""Flows described in native TOML and JSON, and as pipecat's flow editor writes them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riff_ingest.contract import Contract, StateContract
+from riff_ingest.sources.flow_files import FlowFile, read
+from riff_ingest.sources.lines import BrokenInput
+from riff_store.facts import DescribedState
+from tests.ingest.sources.dirty import packed
+
+NATIVE = """
+flow = "dental_clinic"
+archetype = "booking"
+success_terminals = ["booked"]
+required_slots = ["name"]
+completion_slots = ["date"]
+edges = [["greet", "ask_date"], {from = "ask_date", to = "booked"}, ["ask_date", "escalated"], ["greet", "ask_date"]]
+colour = 1979-05-27
+
+[states.greet]
+
+[states.ask_date]
+segment = "collect"
+required_slots = ["date"]
+
+[states.lost]
+next = ["greet"]
+"""
+
+EDITOR: dict[str, Any] = {
+    "nodes": [
+        {"id": "start", "type": "initial", "position": {"x": 1}, "data": {"label": "Hello", "functions": []}},
+        {
+            "id": "collect_date",
+            "type": "node",
+            "data": {
+                "functions": [
+                    {"name": "a", "required": ["date", "time"], "properties": {}},
+                    {"name": "b", "required": ["name", "date"]},
+                    {"type": "function", "function": {"name": "c", "parameters": {"required": ["zip"]}}},
+                    {"name": "d", "required": "nothing"},
+                ],
+                "riff": {"segment": "gather", "completion_slots": ["date"]},
+            },
+        },
+        {
+            "id": "confirm",
+            "type": "node",
+            "data": {
+                "functions": [{"required": ["x"]}],
+                "riff": {"required_slots": ["ok"], "completion_slots": ["ok"]},
+            },
+        },
+        {"id": "end", "type": "end", "data": {"riff": {"terminal": "success"}}},
+        {"id": "human", "type": "end", "data": {"riff": {"terminal": "escalation"}}},
+        {"id": "lost", "type": "end"},
+    ],
+    "edges": [
+        {"id": "e1", "source": "start", "target": "collect_date"},
+        {"id": "e2", "source": "collect_date", "target": "end"},
+    ],
+}
+
+
+def written(path: Path, content: str | bytes | dict[str, Any]) -> Path:
+    data = json.dumps(content, indent=1) if isinstance(content, dict) else content
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def states(flow: FlowFile) -> list[tuple[str, str, str | None, tuple[str, ...]]]:
+    return [(state.name, state.segment, state.outcome, state.required_slots) for state in flow.described.states]
+
+
+def test_a_native_toml_file_describes_a_flow(tmp_path: Path) -> None:
+    flow = read(written(tmp_path / "x.toml", NATIVE))
+    assert flow.contract == Contract(
+        success_terminals=["booked"],
+        required_slots=["name"],
+        completion_slots=["date"],
+        archetype="booking",
+        states={"greet": StateContract(), "ask_date": StateContract("collect", ["date"]), "lost": StateContract()},
+    )
+    assert (flow.described.flow, flow.described.archetype) == ("dental_clinic", "booking")
+    assert flow.described.edges == [("greet", "ask_date"), ("ask_date", "booked"), ("ask_date", "escalated")]
+    assert states(flow) == [
+        ("greet", "opening", None, ()),
+        ("ask_date", "collect", None, ("date",)),
+        ("lost", "other", None, ()),
+        ("booked", "action", "success", ()),
+        ("escalated", "other", "escalation", ()),
+    ]
+    assert msgspec.json.decode(flow.described.contract, type=Contract) == flow.contract
+    assert flow.left_out == []
+
+
+def test_the_same_flow_in_json_is_the_same_flow(tmp_path: Path) -> None:
+    as_json = {
+        "flow": "f",
+        "escalation_terminals": [],
+        "edges": [["a", "escalated"]],
+        "states": {"a": {"required_slots": ["x"]}},
+    }
+    toml = 'flow = "f"\nescalation_terminals = []\nedges = [["a", "escalated"]]\n[states.a]\nrequired_slots = ["x"]\n'
+    flow = read(written(tmp_path / "a.json", as_json))
+    assert flow == read(written(tmp_path / "a.toml", toml))
+    assert flow == read(written(tmp_path / "a.toml.gz", packed(("\ufeff" + toml).replace("\n", "\r\n").encode())))
+    assert states(flow) == [("a", "other", None, ("x",)), ("escalated", "other", None, ())]
+
+
+def test_the_flow_editors_file_describes_a_flow(tmp_path: Path) -> None:
+    flow = read(written(tmp_path / "dental.json", EDITOR))
+    assert flow.described.flow == "dental"
+    assert flow.contract == Contract(
+        success_terminals=["end"],
+        escalation_terminals=["human"],
+        completion_slots=["date", "ok"],
+        states={
+            "start": StateContract(),
+            "collect_date": StateContract("gather", ["date", "time", "name", "zip"]),
+            "confirm": StateContract(None, ["ok"]),
+            "end": StateContract(),
+            "human": StateContract(),
+            "lost": StateContract(),
+        },
+    )
+    assert flow.described.edges == [("start", "collect_date"), ("collect_date", "end")]
+    assert states(flow)[1:4] == [
+        ("collect_date", "gather", None, ("date", "time", "name", "zip")),
+        ("confirm", "confirm", None, ("ok",)),
+        ("end", "other", "success", ()),
+    ]
+
+
+def test_a_flow_without_marks_promises_no_outcome(tmp_path: Path) -> None:
+    nodes = [{"id": "hi", "type": "initial", "data": {}}, {"id": "bye", "type": "end"}]
+    flow = read(written(tmp_path / "f.json", {"nodes": nodes}))
+    assert flow.contract == Contract(states={"hi": StateContract(), "bye": StateContract()})
+    assert flow.described.edges == []
+
+
+def test_a_flow_without_a_name_has_that_of_its_file(tmp_path: Path) -> None:
+    for name, flow in [("booking.toml", "booking"), ("a.b.json", "a.b"), ("x.toml.gz", "x"), (".json", ".json")]:
+        assert read(written(tmp_path / name, b'edges = [["a", "b"]]')).described.flow == flow
+    odd = os.fsdecode(b"bytes-\xff.toml")
+    assert read(written(tmp_path / odd, b'edges = [["a", "b"]]')).described.flow == "bytes-\\xff"
+
+
+def test_parts_that_do_not_fit_are_left_out_and_named(tmp_path: Path) -> None:
+    native = {
+        "flow": "f",
+        "success_terminals": "booked",
+        "states": {"a": 5, "b": {"segment": ["x"]}},
+        "edges": [["a"], {"from": "a"}, ["a", "b"], 3, ["a", 5]],
+    }
+    flow = read(written(tmp_path / "f.json", native))
+    assert flow.contract == Contract(states={"a": StateContract(), "b": StateContract()})
+    assert flow.described.edges == [("a", "b")]
+    assert [note.reason for note in flow.left_out] == [
+        "states does not fit and is left out",
+        "states.segment does not fit and is left out",
+        "success_terminals does not fit and is left out",
+        "edges does not fit and is left out",
+    ]
+    editor = {"nodes": [*EDITOR["nodes"], {"type": "node"}, 5, {"id": "z", "data": 3}], "edges": 1}
+    flow = read(written(tmp_path / "e.json", editor))
+    assert flow.described.states[-1] == DescribedState("z", "other", None)
+    assert [note.reason for note in flow.left_out] == [
+        "nodes does not fit and is left out",
+        "edges does not fit and is left out",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "file does not describe a flow"),
+        (b'flow = "f"', "file does not describe a flow"),
+        (b"{}", "file does not describe a flow"),
+        (b"[1, 2]", "file is not a JSON object"),
+        (b'{"flow": ', "file is not JSON: it ends too early"),
+        (b"flow = [", "file is neither JSON nor TOML"),
+        (b'ok = 1\nflow = "secret\n', "line 2: file is neither JSON nor TOML"),
+        (b"x = " + b"[" * 5000 + b"]" * 5000, "file is nested too deeply"),
+        (b"x = " + b"9" * 5000, "file holds a number or a date out of range"),
+        (packed(b'flow = "f"')[:-3], "gzip data ends too early"),
+    ],
+)
+def test_a_file_that_describes_no_flow_is_refused_with_the_reason(tmp_path: Path, content: bytes, reason: str) -> None:
+    with pytest.raises(BrokenInput) as caught:
+        read(written(tmp_path / "f.toml", content))
+    assert str(caught.value) == reason
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["id", "type", "data", "riff", "from", "to", "segment", "x"]), inner, max_size=3
+        )
+    ),
+    max_leaves=8,
+)
+parts = st.sampled_from(["flow", "archetype", "edges", "states", "nodes", "success_terminals", "required_slots"])
+
+
+@given(st.dictionaries(parts, json_values).map(lambda value: json.dumps(value).encode()) | st.binary())
+def test_no_content_makes_reading_raise_anything_else(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = written(tmp_path_factory.mktemp("flows") / "f.json", content)
+    try:
+        flow = read(path)
+    except BrokenInput:
+        return
+    msgspec.json.encode(flow)
