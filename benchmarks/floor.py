@@ -29,7 +29,7 @@ class TableRows:
 
 def rows_of(store: Path) -> list[TableRows]:
     """All tables of a store but its rollups, with their indexes left out of the statements."""
-    with closing(sqlite3.connect(store.as_uri() + "?mode=ro", uri=True)) as connection:
+    with closing(sqlite3.connect(store.absolute().as_uri() + "?mode=ro", uri=True)) as connection:
         tables = connection.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
         ).fetchall()

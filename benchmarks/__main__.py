@@ -1,0 +1,59 @@
+"""Measure everything and write RESULTS.md.
+
+usage: python -m benchmarks [--quick] [--only GROUP,GROUP] [-o FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks import bulk, dump, footprint, ingest, machine, matrix, report
+from benchmarks.ratio import Ratio
+from benchmarks.sizes import FULL, QUICK, Sizes
+
+GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
+    "ingest": ingest.rows,
+    "footprint": footprint.rows,
+    "bulk": bulk.rows,
+    "matrix": matrix.rows,
+    "dump": dump.rows,
+}
+RESULTS = Path(__file__).parent / "RESULTS.md"
+
+
+def main() -> int:
+    """Run the groups that were asked for; only a whole run at full size is kept, unless `-o` says where."""
+    chosen = _arguments().parse_args()
+    sizes = QUICK if chosen.quick else FULL
+    groups = chosen.only.split(",") if chosen.only else list(GROUPS)
+    folder = Path(".bench/work")
+    folder.mkdir(parents=True, exist_ok=True)
+    ratios: list[Ratio] = []
+    for group in groups:
+        print(f"measuring {group} ...", file=sys.stderr)
+        for ratio in GROUPS[group](folder, sizes):
+            ratios.append(ratio)
+            print(report.table_row(ratio), flush=True)
+    whole = groups == list(GROUPS) and not chosen.quick
+    target = chosen.output or (RESULTS if whole else None)
+    if target:
+        target.write_text(report.markdown(ratios, machine.facts(), str(sizes)), encoding="utf-8")
+        print(f"wrote {target}", file=sys.stderr)
+    return 0
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure ratios against floors and peers."
+    )
+    parser.add_argument("--quick", action="store_true", help=f"small sizes ({QUICK})")
+    parser.add_argument("--only", metavar="GROUPS", help=f"of {','.join(GROUPS)}, those named")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write the results")
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
