@@ -21,8 +21,9 @@ _BILLIONTHS = "COALESCE(SUM(CAST({0} * 1000000000.0 + 0.5 AS INTEGER)), 0)"
 # What is summed → (from the rows of calls, from the rollup); whole numbers only, so they agree exactly.
 _SUMS: Mapping[str, tuple[str, str]] = {
     "calls": (
-        f"SELECT {_CELL}, SUM(1 - c.errored), SUM(c.errored + 0) FROM conversation c GROUP BY {_CELL}",
-        "SELECT flow_id, agent_id, run_id, n, excluded FROM call_rollup",
+        f"SELECT {_CELL}, SUM(1 - c.errored), SUM(c.errored + 0), MIN(c.started_at)"
+        f" FROM conversation c GROUP BY {_CELL}",
+        "SELECT flow_id, agent_id, run_id, n, excluded, first_at FROM call_rollup",
     ),
     "aspects": (
         f"SELECT {_CELL}, a.aspect_id, a.judge_id, COUNT(a.value), {_BILLIONTHS.format('a.value')}"

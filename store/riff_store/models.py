@@ -273,10 +273,11 @@ class _Cell(_Pair):
 
 
 class CallRollup(_Cell):
-    """Calls of a cell: `n` that count, `excluded` that were errored."""
+    """Calls of a cell: `n` that count, `excluded` that were errored; the first of all started `first_at`."""
 
     n = pw.IntegerField()
     excluded = pw.IntegerField()
+    first_at = pw.BigIntegerField(null=True)
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "run")

@@ -16,9 +16,10 @@ CREATE TEMP TABLE IF NOT EXISTS touched_cell
   (flow_id INTEGER, agent_id INTEGER, run_id INTEGER, PRIMARY KEY (flow_id, agent_id, run_id))"""
 
 _CALLS = f"""
-INSERT INTO call_rollup ({_CELL}, n, excluded)
+INSERT INTO call_rollup ({_CELL}, n, excluded, first_at)
 SELECT c.flow_id, c.agent_id, c.run_id,
-  SUM(CASE WHEN c.errored THEN 0 ELSE 1 END), SUM(CASE WHEN c.errored THEN 1 ELSE 0 END)
+  SUM(CASE WHEN c.errored THEN 0 ELSE 1 END), SUM(CASE WHEN c.errored THEN 1 ELSE 0 END),
+  MIN(c.started_at)
 FROM touched_cell t JOIN conversation c USING (flow_id, agent_id, run_id)
 GROUP BY 1, 2, 3"""
 

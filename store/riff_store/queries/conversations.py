@@ -43,9 +43,8 @@ def conversation_ids(
 ) -> list[int]:
     """The keys of calls in order, so that a long list can be read a window at a time."""
     call = m.Conversation
-    starts = call.alias()
-    first = starts.select(starts.run, pw.fn.MIN(starts.started_at).alias("first_at")).group_by(starts.run)
-    first = first.alias("started")
+    cell = m.CallRollup
+    first = cell.select(cell.run, pw.fn.MIN(cell.first_at).alias("first_at")).group_by(cell.run).alias("started")
     chosen = [call.id] if sort is None else [call.id, _sort_value(store, calls, sort.removeprefix("-"))]
     query = (
         call.select(*chosen)

@@ -44,7 +44,7 @@ def run_order(store: Store) -> dict[str, int]:
 
 
 def _started(store: Store) -> dict[str, int | None]:
-    first = pw.fn.MIN(m.Conversation.started_at)
+    cell = m.CallRollup
+    rows = store.execute(cell.select(cell.run, pw.fn.MIN(cell.first_at)).group_by(cell.run))
     names = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
-    rows = store.execute(m.Conversation.select(m.Conversation.run, first).group_by(m.Conversation.run))
     return {names[run]: started for run, started in rows}
