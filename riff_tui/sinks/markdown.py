@@ -20,11 +20,11 @@ _MARKUP = re.compile(
 # A zero-width space, written so that no byte of it is unseen, keeps names and numbers from becoming links.
 _UNLINKED = "&#8203;"
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "$": "&#36;", "://": f":{_UNLINKED}//"}
-_BLOCK_START = re.compile(r"[#+=-]|\d+(?=[.)])")
+_BLOCK_START = re.compile(r"[#+=:-]|\d+(?=[.)])")
 
 
 def write(table: Table, out: TextIO, options: Options) -> None:
-    """Print a heading, the drawing in a fence, the table or its lists, and the notes, a paragraph each."""
+    """Print a heading, the drawing in a fence, the table or its lists, and the notes, a line each."""
     parts: list[list[str]] = []
     if table.title:
         parts.append([f"# {_escaped(table.title, options)}"])
@@ -34,7 +34,8 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         parts += _lists(table, options)
     elif columns := shown_columns(table):
         parts.append(_grid(columns, table.rows, options))
-    parts += [[_guarded(_escaped(line, options))] for line in closing(table)]
+    if said := closing(table):
+        parts.append([_guarded(_escaped(line, options)) for line in said])
     out.write("\n\n".join("\n".join(part) for part in parts) + "\n")
 
 
@@ -58,7 +59,7 @@ def _escaped(text: str, options: Options) -> str:
 
 def _guarded(escaped: str) -> str:
     """Escaped text that may begin a line: a first character that would make it a heading or a list does not."""
-    text = escaped.lstrip()
+    text = escaped.strip()
     start = _BLOCK_START.match(text)
     if not start:
         return text
