@@ -35,7 +35,7 @@ class Settings:
 _KINDS: Mapping[str, type] = {"store": str, "theme": str, "ascii": bool, "mouse": bool, "jobs": int}
 
 
-def load(environ: Mapping[str, str] | None = None, **flags: str | bool | int | None) -> Settings:
+def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int | None) -> Settings:
     """The settings of this run; `flags` are those given on the command line, `None` where they were not.
 
     Raises `UsageError` naming the file or variable that makes no sense.

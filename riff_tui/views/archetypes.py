@@ -24,13 +24,12 @@ _COLUMNS = (
 
 
 def archetypes(answers: Sequence[ArchetypeCell]) -> Table:
-    """One row per archetype, the least operable first."""
-    ordered = sorted(answers, key=lambda cell: (cells.rising(cell.operability), cell.archetype))
+    """One row per archetype, in the order of the answers."""
     return Table(
         view="archetypes",
         title="Archetypes (worst first)",
         columns=_COLUMNS,
-        rows=[_row(cell) for cell in ordered],
+        rows=[_row(cell) for cell in answers],
         notes=[UNITS],
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from riff_store.measure import Measure
+from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
 from riff_tui.filtering import quote
 from riff_tui.numbers import utc
 from riff_tui.table import THIN, Severity
@@ -16,12 +17,6 @@ Keys = Mapping[str, str | None]
 def where(keys: Keys) -> str:
     """The filter expression that selects exactly these names."""
     return " ".join(f"{field}={'·' if name is None else quote(name)}" for field, name in keys.items())
-
-
-def mean(measures: Mapping[str, Measure], key: str) -> float | None:
-    """A cell's mean, `None` where it was not measured."""
-    measure = measures.get(key)
-    return None if measure is None else measure.mean
 
 
 def intervals(measures: Mapping[str, Measure]) -> dict[str, list[float]]:
@@ -44,30 +39,9 @@ def is_thin(n: int) -> bool:
     return n < THIN
 
 
-def names_of(keys: Keys) -> tuple[str, ...]:
-    """The names of a cell, as a key to sort by."""
-    return tuple(name or "" for name in keys.values())
-
-
-def rising(value: float | None) -> tuple[bool, float]:
-    """A sort key that puts small values first and the not measured last."""
-    return value is None, value or 0.0
-
-
 def falling(value: float | None) -> tuple[bool, float]:
     """A sort key that puts large values first and the not measured last."""
     return value is None, -(value or 0.0)
-
-
-def worst_first(keys: Keys, n: int, measures: Mapping[str, Measure]) -> tuple[Any, ...]:
-    """The order of state and segment matrices (metrics.md, section 2)."""
-    return (
-        falling(mean(measures, "stall")),
-        rising(mean(measures, "progress")),
-        falling(mean(measures, "escalation")),
-        -n,
-        names_of(keys),
-    )
 
 
 def worst_of(severities: Iterable[Severity]) -> Severity | None:
@@ -90,7 +64,7 @@ def latency_mark(seconds: float | None) -> Severity | None:
     """The mark of a turn latency: callers start to talk over the agent, or hang up."""
     if seconds is None or seconds <= 5:
         return None
-    return "bad" if seconds > 8 else "warn"
+    return "bad" if seconds > SLOW else "warn"
 
 
 def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
@@ -99,21 +73,21 @@ def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
     for key in ("stall", "escalation"):
         value = record[key]
         if value is not None and value >= 0.15:
-            marks[key] = "bad" if value >= 0.25 else "warn"
-    stuck = record["progress"] is not None and record["progress"] < 0.7
+            marks[key] = "bad" if value >= HIGH else "warn"
+    stuck = record["progress"] is not None and record["progress"] < HEALTHY_PROGRESS
     if stuck:
         marks["progress"] = "bad" if record["progress"] < 0.3 else "warn"
-    if record["dwell_turns"] is not None and record["dwell_turns"] > 3:
+    if record["dwell_turns"] is not None and record["dwell_turns"] > LONG_DWELL:
         marks["dwell_turns"] = "bad" if stuck else "warn"
     latency = latency_mark(record["latency_p95"])
     if latency:
         marks["latency_p95"] = latency
     if record["guard_error"]:
-        marks["guard_error"] = "bad" if record["guard_error"] >= 0.5 else "warn"
-    if stuck and record["slot_fill_rate"] is not None and record["slot_fill_rate"] < 0.7:
+        marks["guard_error"] = "bad" if record["guard_error"] >= GUARD_ERRORS else "warn"
+    if stuck and record["slot_fill_rate"] is not None and record["slot_fill_rate"] < HEALTHY_PROGRESS:
         marks["slot_fill_rate"] = "bad" if record["slot_fill_rate"] < 0.3 else "warn"
     if record.get("missed"):
-        marks["missed"] = "bad" if record["missed"] >= 0.25 else "warn"
+        marks["missed"] = "bad" if record["missed"] >= HIGH else "warn"
     row = worst_of(mark for key, mark in marks.items() if key != "progress")
     if row:
         marks[""] = row

@@ -37,6 +37,10 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
     """
     words = _Words(text, redact)
     found = moments(detail.document)
+    entered = [moment.state for moment in found if moment.kind == "state"]
+    visits = sorted(
+        detail.states, key=lambda visit: entered.index(visit.state) if visit.state in entered else len(entered)
+    )
     call = detail.call
     ends = call.duration_s if call.duration_s is not None and call.duration_s >= 0 else None
     timeline = VisitTimeline.of(spans(detail.document, ends), found)
@@ -45,8 +49,8 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
         title=f"Conversation {call.conversation} of run {call.run}",
         columns=_COLUMNS,
         rows=[_row(number, moment, words) for number, moment in enumerate(found, 1)],
-        notes=_notes(detail, words),
-        extras=_extras(detail, found, words),
+        notes=_notes(detail, visits, words),
+        extras=_extras(detail, visits, found, words),
         figure=timeline,
     )
 
@@ -93,7 +97,10 @@ def _row(number_: int, moment: Moment, words: _Words) -> Row:
         "latency_ms": duration(entry.get("latency_ms")) if turn else None,
         "detail": None if turn else _DETAILS[moment.kind](moment, words),
     }
-    return Row(str(number_), record, severity=_marks(moment, record))
+    # What a moment cannot have is left blank; the sign for "not measured" is kept for what it could have had.
+    can_have = {"latency_ms"} if record["role"] == "agent" and turn else set()
+    blank = {key: "" for key, value in record.items() if value is None and key not in {"t", "state", *can_have}}
+    return Row(str(number_), record, display=blank, severity=_marks(moment, record))
 
 
 def _state_detail(moment: Moment, words: _Words) -> str | None:
@@ -148,7 +155,9 @@ def _marks(moment: Moment, record: Mapping[str, Any]) -> dict[str, Severity]:
     return {"detail": "bad", "": "bad"} if failed else {}
 
 
-def _extras(detail: CallDetail, found: Sequence[Moment], words: _Words) -> dict[str, Any]:
+def _extras(
+    detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: _Words
+) -> dict[str, Any]:
     of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
     return {
         "call": {**record_of(detail.call), "error": words(detail.call.error)},
@@ -166,7 +175,7 @@ def _extras(detail: CallDetail, found: Sequence[Moment], words: _Words) -> dict[
                 for verdict in detail.verdicts
             ],
         },
-        "visits": [_visit(state) for state in detail.states],
+        "visits": [_visit(state) for state in visits],
         "turns": [_turn(turn, words) for turn in entries(detail.document, "turns")],
         "slots": _slots(detail.document, of_kind["slot"], words),
         "guards": [
@@ -242,7 +251,7 @@ def _visit(state: VisitedState) -> dict[str, Any]:
     }
 
 
-def _notes(detail: CallDetail, words: _Words) -> list[str]:
+def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _Words) -> list[str]:
     call = detail.call
     known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
     ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
@@ -253,7 +262,7 @@ def _notes(detail: CallDetail, words: _Words) -> list[str]:
     if detail.verdicts:
         judged = (f"{verdict.judge} {verdict.aspect} {_score(verdict.score)}" for verdict in detail.verdicts)
         lines.append("Judged: " + " · ".join(judged))
-    lines += [_visit_line(state) for state in detail.states]
+    lines += [_visit_line(state) for state in visits]
     if call.errored:
         lines.append("Errored: the agent or its backend was broken; the call is in no mean.")
     if detail.document is None:

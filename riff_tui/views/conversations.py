@@ -45,6 +45,11 @@ def row(call: Call) -> Row:
     return Row(where, record, severity=_marks(call, record), where=where)
 
 
+def gone(key: int) -> Row:
+    """The line of a call that was taken out of the store since the list was made."""
+    return Row(f"gone {key}", {}, display={"conversation": "(gone)"}, thin=True)
+
+
 def record_of(call: Call) -> dict[str, Any]:
     """What is known of a call at large."""
     return {

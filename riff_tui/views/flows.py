@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from riff_store.answers import FlowCell
+from riff_store.ranking import is_thin, mean
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views import cells, columns
 
@@ -18,15 +19,14 @@ _ASPECTS = ("correctness", "completion", "errors", "latency_p95", "latency_mean"
 
 
 def flows(answers: Sequence[FlowCell], by: Sequence[str] = ()) -> Table:
-    """The matrix; `by` names the keys beyond flow and agent. Sorted by operability, then names."""
+    """The matrix, in the order of the answers; `by` names the keys beyond flow and agent."""
     keys = ["flow", "agent", *(key for key in by if key not in ("flow", "agent"))]
     judges = sorted({judge for cell in answers for judge in cell.humanness})
-    ordered = sorted(answers, key=lambda cell: (cells.rising(cell.operability), cells.names_of(cell.keys)))
     return Table(
         view="flows",
         title=TITLE,
         columns=_columns(keys, judges),
-        rows=[_row(cell, keys, judges) for cell in ordered],
+        rows=[_row(cell, keys, judges) for cell in answers],
         notes=[UNITS],
     )
 
@@ -50,8 +50,8 @@ def _columns(keys: Sequence[str], judges: Sequence[str]) -> list[Column]:
 def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str]) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "operability": cell.operability}
-    record |= {aspect: cells.mean(cell.aspects, aspect) for aspect in _ASPECTS}
-    record["humanness"] = {judge: cells.mean(cell.humanness, judge) for judge in judges}
+    record |= {aspect: mean(cell.aspects, aspect) for aspect in _ASPECTS}
+    record["humanness"] = {judge: mean(cell.humanness, judge) for judge in judges}
     record["success_rate"] = cell.successes.mean if cell.successes else None
     record["intervals"] = cells.intervals(
         {
@@ -63,7 +63,7 @@ def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str]) -> Row:
     if cell.trend:
         record["trend"] = list(cell.trend)
     where = cells.where(names)
-    return Row(where, record, severity=_marks(record, judges), thin=cells.is_thin(cell.n), where=where)
+    return Row(where, record, severity=_marks(record, judges), thin=is_thin(cell), where=where)
 
 
 def _marks(record: dict[str, Any], judges: Sequence[str]) -> dict[str, Severity]:

@@ -26,12 +26,11 @@ _COLUMNS = (
 def judges(answers: Sequence[JudgeSummary]) -> Table:
     """One row per judge and version of its prompt, with a column of agreement per other judge."""
     others = sorted({name for judge in answers for name in judge.agreement})
-    ordered = sorted(answers, key=lambda judge: (judge.judge, judge.prompt_hash or ""))
     return Table(
         view="judges",
         title="Judges and how they agree",
         columns=[*_COLUMNS, *(_agreement(name) for name in others)],
-        rows=[_row(judge, others) for judge in ordered],
+        rows=[_row(judge, others) for judge in answers],
         notes=[UNITS],
     )
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from riff_store.answers import Neighbor, Neighborhood, StateCell
+from riff_store.answers import Neighbor, Neighborhood, PooledLatency, StateCell
+from riff_store.ranking import mean
 from riff_tui import egograph
 from riff_tui.numbers import fixed, percent
 from riff_tui.table import Column, Row, Severity, Table
@@ -36,14 +37,17 @@ class NeighborGraph:
         return egograph.draw(self.graph, ascii_only=ascii_only, width=width)
 
 
-def neighbors(answer: Neighborhood) -> Table:
-    """Rows for the steps in, to itself and out; `extras` hold what the state reaches."""
+def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Table:
+    """Rows for the steps in, to itself and out; `extras` hold what the state reaches.
+
+    `pooled` is the latency over all turns in the state, where transcripts were kept.
+    """
     exits = answer.loops + sum(step.count for step in answer.successors)
     loop = Neighbor(
         answer.state,
         answer.loops,
         answer.loops / exits if exits else None,
-        cells.mean(answer.cell.measures, "stall") if answer.cell else None,
+        mean(answer.cell.measures, "stall") if answer.cell else None,
         answer.cell.n if answer.cell else 0,
     )
     rows = [
@@ -56,13 +60,14 @@ def neighbors(answer: Neighborhood) -> Table:
         title=f"Neighbours of {answer.state} in {answer.flow}",
         columns=_COLUMNS,
         rows=rows,
-        notes=list(_notes(answer)),
+        notes=list(_notes(answer, pooled)),
         extras={
             "flow": answer.flow,
             "state": answer.state,
             "calls": answer.calls,
             "reach": dict(_reached(answer.reach)),
             "metrics": _metrics(answer.cell),
+            "pooled_latency_p95": pooled.p95 if pooled else None,
         },
         figure=NeighborGraph(_graph(answer, loop.share)),
     )
@@ -113,15 +118,18 @@ def _graph(answer: Neighborhood, loops_share: float | None) -> egograph.EgoGraph
 def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
     if cell is None:
         return None
-    means = {key: cells.mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
+    means = {key: mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
     return {"segment": cell.segment, "n": cell.n, **means, "intervals": cells.intervals(cell.measures)}
 
 
-def _notes(answer: Neighborhood) -> Iterator[str]:
+def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
     if answer.cell is None or answer.cell.n == 0:
         yield f"No call has been in {answer.state}."
     else:
         yield from _measured(answer.cell)
+    if pooled is not None:
+        seconds = fixed(pooled.p95, 2, trim=True)
+        yield f"lat_p95(s) pooled over all {pooled.turns} turns of {pooled.calls} calls: {seconds}"
     if answer.reach:
         listed = ", ".join(f"{state} {percent(share)}" for state, share in _reached(answer.reach))
         yield f"Blast radius, with the share of the flow's {answer.calls} calls that got there: {listed}."

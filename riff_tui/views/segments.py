@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from riff_store.answers import SegmentCell
+from riff_store.ranking import is_thin, mean
 from riff_tui.numbers import fixed
 from riff_tui.table import Column, Row, Table
 from riff_tui.views import cells, columns
@@ -22,23 +23,22 @@ _WORST = (
 
 
 def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
-    """The matrix; `by` names the keys beyond flow and segment, `scope` the flows it is about."""
+    """The matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about."""
     keys = ["flow", "segment", *(key for key in by if key not in ("flow", "segment"))]
-    ordered = sorted(answers, key=lambda cell: cells.worst_first(cell.keys, cell.n, cell.measures))
     return Table(
         view="segments",
         title=TITLE.format(scope=scope),
         columns=[*columns.keys(keys), columns.N, *columns.STATE_METRICS, *_WORST],
-        rows=[_row(cell, keys) for cell in ordered],
+        rows=[_row(cell, keys) for cell in answers],
         notes=[UNITS],
     )
 
 
 def _row(cell: SegmentCell, keys: Sequence[str]) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
-    worst, stall = cell.worst.keys.get("state"), cells.mean(cell.worst.measures, "stall")
+    worst, stall = cell.worst.keys.get("state"), mean(cell.worst.measures, "stall")
     record: dict[str, Any] = {**names, "n": cell.n}
-    record |= {key: cells.mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
+    record |= {key: mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
     record |= {"worst_state": worst, "worst_stall": stall, "worst_n": cell.worst.n}
     record["intervals"] = cells.intervals(cell.measures)
     where = cells.where(names)
@@ -47,6 +47,6 @@ def _row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         record,
         display={"worst_state": f"{worst} (stall {fixed(stall, 2, trim=True)}, n {cell.worst.n})"},
         severity=cells.state_marks(record),
-        thin=cells.is_thin(cell.n),
+        thin=is_thin(cell),
         where=where,
     )

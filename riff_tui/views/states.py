@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from riff_store.answers import StateCell
+from riff_store.ranking import is_thin, mean
 from riff_tui.table import Row, Table
 from riff_tui.views import cells, columns
 
@@ -15,17 +16,13 @@ UNITS = (
     " · lat_p95 seconds, mean over calls."
 )
 
+_FURTHER = ("agent", "persona", "run", "scenario")
 
-def states(
-    answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "all flows", *, successors: bool = False
-) -> Table:
-    """The matrix; `by` names the keys beyond flow and state, `scope` the flows it is about.
 
-    With `successors` the notes say where each state led to, with counts.
-    """
+def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
+    """The matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about."""
     keys = ["flow", "state", *(key for key in by if key not in ("flow", "state"))]
-    ordered = sorted(answers, key=lambda cell: cells.worst_first(cell.keys, cell.n, cell.measures))
-    asked = any(cell.expected is not None for cell in ordered)
+    asked = any(cell.expected is not None for cell in answers)
     steps = [columns.EXPECTED, columns.MISSED, columns.WRONG_ARGS] if asked else []
     return Table(
         view="states",
@@ -38,14 +35,14 @@ def states(
             *steps,
             columns.TO_STATES,
         ],
-        rows=[_row(cell, keys, asked) for cell in ordered],
-        notes=[UNITS, *(_successors(ordered) if successors else ())],
+        rows=[_row(cell, keys, asked) for cell in answers],
+        notes=[UNITS],
     )
 
 
 def record_of(cell: StateCell) -> dict[str, Any]:
     """A cell's means by metric, unrounded."""
-    return {key: cells.mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
+    return {key: mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
 
 
 def _row(cell: StateCell, keys: Sequence[str], asked: bool) -> Row:
@@ -56,16 +53,17 @@ def _row(cell: StateCell, keys: Sequence[str], asked: bool) -> Row:
         record |= {"expected": cell.expected, "missed": cell.missed, "wrong_args": cell.wrong_args}
     record["intervals"] = cells.intervals(cell.measures)
     where = cells.where(names)
-    return Row(where, record, severity=cells.state_marks(record), thin=cells.is_thin(cell.n), where=where)
+    return Row(where, record, severity=cells.state_marks(record), thin=is_thin(cell), where=where)
 
 
-def _successors(ordered: Sequence[StateCell]) -> list[str]:
+def successors(rows: Sequence[Row]) -> list[str]:
+    """Where each state of the rows led to, with counts, a line each."""
     lines = []
-    for cell in ordered:
-        if cell.to_states:
-            ranked = sorted(cell.to_states.items(), key=lambda step: (-step[1], step[0]))
+    for row in rows:
+        to_states: Mapping[str, int] = row.record["to_states"]
+        if to_states:
+            ranked = sorted(to_states.items(), key=lambda step: (-step[1], step[0]))
             listed = ", ".join(f"{state} {count}" for state, count in ranked)
-            extra = [name for key, name in cell.keys.items() if key not in ("flow", "state") and name]
-            place = " ".join([cell.keys.get("state") or "", *(f"({name})" for name in extra)])
-            lines.append(f"{place} → {listed}")
+            further = [f"({row.record[key]})" for key in _FURTHER if row.record.get(key) is not None]
+            lines.append(f"{' '.join([row.record['state'], *further])} → {listed}")
     return lines

@@ -92,6 +92,15 @@ class Neighborhood:
 
 
 @dataclass(frozen=True, slots=True)
+class PooledLatency:
+    """The 95th percentile in seconds over the latencies of all `turns` in a state, and the `calls` they come from."""
+
+    p95: float
+    turns: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A line of the conversation list. `started_at` is microseconds since the epoch, durations are seconds."""
 

@@ -18,7 +18,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_without_anything_every_choice_is_left_to_the_command() -> None:
-    assert load(environ={}) == Settings()
+    assert load({}) == Settings()
 
 
 def test_flags_win_over_the_environment_and_that_over_the_file(file: Path) -> None:

@@ -55,6 +55,8 @@ def state_cell(
     expected: int | None = None,
     missed: float | None = None,
     wrong_args: float | None = None,
+    failed: int | None = None,
+    missed_failed: int | None = None,
     **values: float | None,
 ) -> StateCell:
     return StateCell(
@@ -66,6 +68,8 @@ def state_cell(
         expected=expected,
         missed=missed,
         wrong_args=wrong_args,
+        failed=failed,
+        missed_failed=missed_failed,
     )
 
 

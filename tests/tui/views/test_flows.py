@@ -11,23 +11,6 @@ from riff_tui.views.flows import flows
 from tests.tui.views.by_hand import flow_cell
 
 
-def test_the_least_operable_comes_first_and_the_unmeasured_last() -> None:
-    table = flows(
-        [
-            flow_cell("weather", operability=10.0),
-            flow_cell("unknown", operability=None),
-            flow_cell("dental_clinic", "b", operability=4.0),
-            flow_cell("dental_clinic", "a", operability=4.0),
-        ]
-    )
-    assert [(row.record["flow"], row.record["agent"]) for row in table.rows] == [
-        ("dental_clinic", "a"),
-        ("dental_clinic", "b"),
-        ("weather", "qwen-flash"),
-        ("unknown", "qwen-flash"),
-    ]
-
-
 def test_a_record_has_the_keys_of_the_data_interface_and_unrounded_values() -> None:
     (row,) = flows([flow_cell("f", excluded=2, operability=3.14159, correctness=6.789, judges={"codex": 1.25})]).rows
     expected = {

@@ -53,12 +53,12 @@ def test_each_version_of_a_judges_prompt_is_a_row_with_its_agreements() -> None:
             JudgeSummary("codex", "m", "v1", 9, 0, measure(5.0, 9), {}),
         ]
     )
-    assert [(line.record["prompt_hash"], line.record["mean"]) for line in table.rows] == [("v1", 5.0), ("v2", 4.0)]
-    assert table.rows[1].record["agreement"] == {"correctness": None, "gemini": 0.5}
+    assert [(line.record["prompt_hash"], line.record["mean"]) for line in table.rows] == [("v2", 4.0), ("v1", 5.0)]
+    assert table.rows[0].record["agreement"] == {"correctness": None, "gemini": 0.5}
     assert len({line.id for line in table.rows}) == 2
     column = table.column("agreement.gemini")
     assert column is not None
-    assert [column.value(line.record) for line in table.rows] == [None, 0.5]
+    assert [column.value(line.record) for line in table.rows] == [0.5, None]
 
 
 def test_an_archetype_leads_to_its_worst_flow() -> None:
@@ -68,8 +68,8 @@ def test_an_archetype_leads_to_its_worst_flow() -> None:
             ArchetypeCell("booking", 2, 20, 1, 2.2, measure(3.0), measure(4.0), "apartment_viewing", 0.3),
         ]
     )
-    assert [line.record["archetype"] for line in table.rows] == ["booking", "inquiry"]
-    assert table.rows[0].where == "flow=apartment_viewing"
+    assert [line.record["archetype"] for line in table.rows] == ["inquiry", "booking"]
+    assert table.rows[1].where == "flow=apartment_viewing"
     assert {"archetype", "flows", "n", "excluded", "operability", "correctness", "completion", "worst_flow",
             "worst_operability"} <= set(table.rows[0].record)  # fmt: skip
 

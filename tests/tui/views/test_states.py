@@ -6,33 +6,8 @@ import io
 
 from riff_tui.sinks import render
 from riff_tui.views.segments import segments
-from riff_tui.views.states import states
+from riff_tui.views.states import states, successors
 from tests.tui.views.by_hand import segment_cell, state_cell
-
-
-def test_worst_first_is_stall_then_progress_then_escalation_then_n_then_names() -> None:
-    table = states(
-        [
-            state_cell("f", "last", stall=0.0, progress=1.0, escalation=0.0),
-            state_cell("f", "unmeasured", n=0),
-            state_cell("f", "few", n=8, stall=0.2, progress=0.5, escalation=0.1),
-            state_cell("f", "many", n=9, stall=0.2, progress=0.5, escalation=0.1),
-            state_cell("f", "escalates", stall=0.2, progress=0.5, escalation=0.3),
-            state_cell("f", "stuck", stall=0.2, progress=0.1, escalation=0.0),
-            state_cell("g", "few", n=8, stall=0.2, progress=0.5, escalation=0.1),
-            state_cell("f", "stalls", stall=0.3, progress=1.0, escalation=0.0),
-        ]
-    )
-    assert [(row.record["flow"], row.record["state"]) for row in table.rows] == [
-        ("f", "stalls"),
-        ("f", "stuck"),
-        ("f", "escalates"),
-        ("f", "many"),
-        ("f", "few"),
-        ("g", "few"),
-        ("f", "last"),
-        ("f", "unmeasured"),
-    ]
 
 
 def test_a_state_record_has_the_keys_of_the_data_interface() -> None:
@@ -70,10 +45,11 @@ def test_marks_follow_the_thresholds_and_low_slot_fill_is_no_fault_while_calls_p
     assert bad == {"stall": "bad", "progress": "bad", "slot_fill_rate": "bad", "": "bad"}
 
 
-def test_successors_follow_below_the_table_when_asked_for() -> None:
+def test_successors_are_told_by_count() -> None:
     cells = [state_cell("f", "s", stall=0.5, to_states={"b": 2, "a": 2, "c": 5}), state_cell("f", "t")]
-    assert states(cells, successors=True).notes[1:] == ["s → c 5, a 2, b 2"]
-    assert len(states(cells).notes) == 1
+    assert successors(states(cells).rows) == ["s → c 5, a 2, b 2"]
+    split = [state_cell("f", "s", to_states={"b": 1}, keys={"agent": "qwen"})]
+    assert successors(states(split, by=("agent",)).rows) == ["s (qwen) → b 1"]
 
 
 def test_markdown_of_states_has_the_shape_that_people_paste() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from riff_store.answers import StateCell, Worklist
 from riff_tui.sinks import render
-from riff_tui.views.worklist import state_reasons, worklist
+from riff_tui.views.worklist import said, worklist
 from tests.tui.views.by_hand import flow_cell, segment_cell, state_cell
 
 
@@ -52,7 +52,6 @@ def test_markdown_has_the_shape_that_people_paste() -> None:
         "  * dog_grooming/listen_owner         stall 0.33 · escalates 0.44 · slot_fill 0.0 (stuck, prog 0.22)",
         "",
         "Excluded: 1 errored call is in no mean.",
-        "",
         "Drill: riff-tui dump states --where 'flow=apartment_scheduler'",
     ]
 
@@ -80,7 +79,7 @@ def test_each_place_leads_down() -> None:
 @pytest.mark.parametrize(("progress", "speaks"), [(0.69, True), (0.7, False), (None, False)])
 def test_low_slot_fill_speaks_only_where_calls_are_stuck(progress: float | None, speaks: bool) -> None:
     cell = state_cell("f", "s", stall=0.3, progress=progress, slot_fill_rate=0.1)
-    assert ("slot_fill_rate" in state_reasons(cell)) is speaks
+    assert ("slot_fill_rate" in said(cell)) is speaks
 
 
 @pytest.mark.parametrize(
@@ -93,15 +92,18 @@ def test_low_slot_fill_speaks_only_where_calls_are_stuck(progress: float | None,
         ({"latency_p95": 8.0}, []),
         ({"latency_p95": 8.25}, ["lat_p95 8.3 s"]),
         ({"guard_error": 0.5}, ["guard errors 0.5"]),
+        ({"slot_fill_rate": 0.1, "progress": 0.5}, []),
     ],
 )
 def test_reasons_begin_at_the_thresholds_of_the_worklist(values: dict[str, Any], reasons: list[str]) -> None:
-    assert list(state_reasons(state_cell("f", "s", **values)).values()) == reasons
+    assert list(said(state_cell("f", "s", **values)).values()) == reasons
 
 
-def test_steps_that_the_task_asked_for_and_nobody_took_are_a_reason() -> None:
-    cell = state_cell("telecom", "enable_roaming", n=7, expected=7, missed=1.0, wrong_args=0.0, stall=0.0)
-    assert list(state_reasons(cell).values()) == ["missed 1.0 of 7"]
+def test_steps_that_the_task_asked_for_and_failed_calls_missed_are_a_reason() -> None:
+    cell = state_cell("telecom", "enable_roaming", n=0, expected=8, missed=1.0, failed=7, missed_failed=7)
+    assert list(said(cell).values()) == ["missed by 7 of 7 failed calls"]
+    (row,) = worklist(Worklist([], [], [cell], 0)).rows
+    assert (row.record["missed"], row.thin) == (1.0, False)
 
 
 def test_thin_places_carry_their_mark() -> None:

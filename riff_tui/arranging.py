@@ -1,0 +1,84 @@
+"""What a request does to the rows of a table: their order, how many of them, and what is said of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from riff_store.vocabulary import ALIASES
+from riff_tui.errors import UsageError
+from riff_tui.table import THIN, Column, Row, Table
+
+LISTED = 5
+_UNORDERED = {"worklist": "its lists are ranked by what to fix first"}
+
+
+def ordered(table: Table, sort: str) -> Table:
+    """The rows by a column: `KEY` upwards, `-KEY` downwards, what is not measured last; rows alike keep their order."""
+    if table.view in _UNORDERED:
+        raise UsageError(f"{table.view} cannot be sorted: {_UNORDERED[table.view]}")
+    down = sort.startswith("-")
+    column = sort_column(table.columns, sort)
+    values = [(column.value(row.record), row) for row in table.rows]
+    measured = [(value, row) for value, row in values if value is not None]
+    measured.sort(key=lambda found: _place(found[0]), reverse=down)
+    return replace(table, rows=[row for _, row in measured] + [row for value, row in values if value is None])
+
+
+def sort_column(columns: Sequence[Column], sort: str) -> Column:
+    """The column that `KEY` or `-KEY` names, by key, title or short name; raises `UsageError` with what there is."""
+    key = sort.removeprefix("-")
+    known = {column.key: column for column in columns if column.kind != "object"}
+    by_title = {column.title.lower(): column for column in known.values()}
+    column = known.get(key) or known.get(ALIASES.get(key.lower(), key)) or by_title.get(key.lower())
+    if column is None:
+        raise UsageError(f"--sort: there is no column {key or sort!r} here; there are {', '.join(known)}")
+    return column
+
+
+def limited(table: Table, limit: int | None) -> Table:
+    """At most so many rows; of the worklist at most so many a list."""
+    if limit is None:
+        return table
+    if not table.sections:
+        return replace(table, rows=table.rows[:limit])
+    kept = {row_id for section in table.sections for row_id in section.row_ids[:limit]}
+    return replace(table, rows=[row for row in table.rows if row.id in kept])
+
+
+def left_out(rows: Sequence[Row]) -> list[str]:
+    """A sentence each on errored calls that are in no mean and on thin rows."""
+    notes = []
+    excluded = [(int(row.record.get("excluded") or 0), row) for row in rows]
+    total = sum(count for count, _ in excluded)
+    if total:
+        where = _listed([f"{_named(row)} {count}" for count, row in excluded if count])
+        notes.append(f"Excluded: {excluded_text(total)} ({where}).")
+    thin = sum(row.thin for row in rows)
+    if thin:
+        notes.append(f"Thin: {thin} {'row has' if thin == 1 else 'rows have'} n < {THIN}, marked ~.")
+    return notes
+
+
+def excluded_text(count: int) -> str:
+    """How many errored calls are in no mean."""
+    return f"{count} errored {'call is' if count == 1 else 'calls are'} in no mean"
+
+
+def _place(value: Any) -> tuple[int, Any, str]:
+    """Numbers before text; text without regard to case, unless nothing else tells it apart."""
+    if isinstance(value, (int, float)):
+        return 0, value, ""
+    return 1, str(value).casefold(), str(value)
+
+
+def _named(row: Row) -> str:
+    names = (row.record.get(key) for key in ("archetype", "flow", "agent", "run"))
+    return " ".join(str(name) for name in names if name)
+
+
+def _listed(parts: Sequence[str]) -> str:
+    shown = list(parts[:LISTED])
+    more = len(parts) - len(shown)
+    return ", ".join([*shown, *([f"{more} more"] if more else [])])

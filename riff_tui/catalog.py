@@ -1,0 +1,207 @@
+"""Every view by name, and the one way from a request to a table: the same for dumps and for the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from riff_tui.errors import UsageError
+from riff_tui.table import Table
+
+if TYPE_CHECKING:
+    from riff_store.database import Store
+
+BY = ("agent", "persona", "run", "scenario")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view: its name, what else it is called, what it is for in three lines, and whether `--by` splits its rows."""
+
+    name: str
+    title: str
+    help: tuple[str, str, str]
+    aliases: tuple[str, ...] = ()
+    splits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is wanted of a view: a filter, further keys, a column to sort by, how many rows.
+
+    `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
+    """
+
+    where: str = ""
+    by: tuple[str, ...] = ()
+    sort: str | None = None
+    limit: int | None = None
+    text: bool = False
+    redact: bool = False
+
+
+VIEWS: tuple[View, ...] = (
+    View(
+        "flows",
+        "Evaluation matrix",
+        (
+            "Every flow with every agent that led it, the least operable first.",
+            "Operability blends what is measured and is capped while correctness or completion is not full.",
+            "Errored calls are counted beside the row and are in no mean.",
+        ),
+        ("matrix",),
+        splits=True,
+    ),
+    View(
+        "segments",
+        "Per-segment quality",
+        (
+            "The phases of each flow: means over the rows of their states, the worst first.",
+            "A phase's mean can hide one bad state, so the worst member stands in the row.",
+            "Drill into a phase with states --where 'flow=F segment=S'.",
+        ),
+        ("segment-matrix",),
+        splits=True,
+    ),
+    View(
+        "states",
+        "Per-state quality",
+        (
+            "How calls fare in each state: most stalls first, then least progress.",
+            "A row behind which fewer than five calls stand is thin and its n carries ~.",
+            "With flow=F in the filter, each state's successors follow below the table.",
+        ),
+        ("state-matrix",),
+        splits=True,
+    ),
+    View(
+        "neighbors",
+        "Neighbours of a state",
+        (
+            "One state between the states before and after it, with counts and shares of the steps.",
+            "The filter has to name it: flow=F state=S.",
+            "The blast radius lists what it reaches: the states that starve if it breaks.",
+        ),
+    ),
+    View(
+        "worklist",
+        "What to work on",
+        (
+            "The weakest flows, the weakest segments and the states at the root of it, ten of each.",
+            "Each place says why it stands there; thin places come last.",
+            "The last line leads further down.",
+        ),
+        ("analyze",),
+    ),
+    View(
+        "conversations",
+        "Conversations",
+        (
+            "The calls behind a place, in order of run, flow and id unless sorted.",
+            "Errored ones are listed, but they are in no mean: a broken backend is not the flow's fault.",
+            "A metric of a state in the filter, such as stall=1, finds calls by what happened in them.",
+        ),
+    ),
+    View(
+        "conversation",
+        "One conversation",
+        (
+            "One call in the order of time: turns, states, slots, guards and tool calls.",
+            "The filter has to select it, such as run=R conversation=C; the beginning of an id is enough.",
+            "A Markdown dump leaves out what was said unless --text asks for it, and redacts it then.",
+        ),
+    ),
+    View(
+        "runs",
+        "Runs",
+        (
+            "What was evaluated when, and from which commit.",
+            "The latest run comes first; a run starts with its first call.",
+            "Drill into a run with flows --where 'run=R'.",
+        ),
+    ),
+    View(
+        "judges",
+        "Judges",
+        (
+            "Who scored how many calls, and the mean of it.",
+            "Versions of a judge's prompt are rows of their own and are never merged.",
+            "Agreement says whether two judges rank the calls alike that both scored.",
+        ),
+    ),
+    View(
+        "archetypes",
+        "Archetypes",
+        (
+            "Families of flows: booking, dispatch, inquiry and what else the flows say of themselves.",
+            "A family's mean can hide one bad flow, so the worst member stands in the row.",
+            "Drill into a family with flows --where 'archetype=A'.",
+        ),
+    ),
+    View(
+        "skipped",
+        "Skipped inputs",
+        (
+            "What was not taken as it stood: the file, the line and the reason.",
+            "skipped was left out; mismatch, replaced and defect were taken and are to be known.",
+            "A file that was mended is read again by the next ingest.",
+        ),
+    ),
+)
+_BY_NAME = {name: view for view in VIEWS for name in (view.name, *view.aliases)}
+
+
+def resolve(name: str) -> View:
+    """The view of that name or alias; raises `UsageError` with the names that there are."""
+    view = _BY_NAME.get(name)
+    if view is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, _BY_NAME, n=1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        raise UsageError(f"no view is called {name!r}{meant}; there are {', '.join(view.name for view in VIEWS)}")
+    return view
+
+
+def show(store: Store, name: str, request: Request) -> Table:
+    """Ask the store for a view and arrange it as requested.
+
+    Raises `UsageError` or `FilterError` for a request that makes no sense, and the store's errors.
+    """
+    from riff_tui import questions
+    from riff_tui.filtering import parse
+
+    view = resolve(name)
+    _check(view, request)
+    table = questions.ask(store, view.name, request, parse(request.where))
+    return replace(table, filter=request.where.strip(), dump=dump_command(view.name, request))
+
+
+def dump_command(name: str, request: Request) -> str:
+    """The command that prints the same."""
+    import shlex
+
+    from riff_tui.views.cells import shell_quoted
+
+    parts = ["riff-tui dump", name]
+    if request.where.strip():
+        parts += ["--where", shell_quoted(request.where.strip())]
+    parts += [f"--by {key}" for key in request.by]
+    if request.sort is not None:
+        parts += ["--sort", shlex.quote(request.sort)]
+    if request.limit is not None:
+        parts.append(f"--limit {request.limit}")
+    if name == "conversation" and request.text:
+        parts.append("--text")
+    return " ".join(parts)
+
+
+def _check(view: View, request: Request) -> None:
+    unknown = [key for key in request.by if key not in BY]
+    if unknown:
+        raise UsageError(f"--by: rows cannot be split by {unknown[0]!r}; by one of {', '.join(BY)}")
+    if request.by and not view.splits:
+        able = ", ".join(view.name for view in VIEWS if view.splits)
+        raise UsageError(f"--by: the rows of {view.name} cannot be split; those of {able} can")
+    if request.limit is not None and request.limit < 0:
+        raise UsageError("--limit cannot be below 0")

@@ -1,0 +1,141 @@
+"""The command line: which commands there are, and how each of them ends.
+
+A command parses its options and runs; whatever stops it early becomes one line on stderr and
+an exit code here.
+"""
+
+from __future__ import annotations
+
+import errno
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Annotated, Any, NoReturn
+
+import click
+import typer
+
+from riff_tui.commands import demo, doctor, dump, ingest, simulate, ui
+from riff_tui.commands.options import DebugOption, StoreOption, settings_for
+from riff_tui.errors import ExitCode, Terminated, describe
+
+PROGRAM = "riff-tui"
+COMMANDS: Sequence[tuple[str, Callable[..., None], Sequence[str]]] = (
+    ("ui", ui.ui, ui.EXAMPLES),
+    ("demo", demo.demo, demo.EXAMPLES),
+    ("ingest", ingest.ingest, ingest.EXAMPLES),
+    ("dump", dump.dump, dump.EXAMPLES),
+    ("simulate", simulate.simulate, simulate.EXAMPLES),
+    ("doctor", doctor.doctor, doctor.EXAMPLES),
+)
+EXAMPLES = (
+    "riff-tui demo",
+    "riff-tui ingest runs/nightly",
+    "riff-tui dump worklist",
+)
+
+
+def build() -> typer.Typer:
+    """The application with all its commands."""
+    app = typer.Typer(
+        name=PROGRAM,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback(invoke_without_command=True, epilog=_examples(EXAMPLES))(root)
+    for name, run, examples in COMMANDS:
+        app.command(name, epilog=_examples(examples))(run)
+    return app
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from riff_tui import __version__
+
+        typer.echo(f"{PROGRAM} {__version__}")
+        raise typer.Exit
+
+
+def root(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True, show_default=False
+        ),
+    ] = False,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Walk from a weak voice-agent flow to the state that broke it and to the calls that prove it.
+
+    Without a command, the explorer opens on the default store.
+    """
+    if context.invoked_subcommand is None:
+        ui.explore(settings_for(store))
+    elif store is not None:
+        from riff_tui.errors import UsageError
+
+        raise UsageError(f"--store goes behind the command: {PROGRAM} {context.invoked_subcommand} --store {store}")
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command line and end the process with its exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    sys.exit(run(given))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line; whatever stops it early is said on stderr."""
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        ended = _invoke(arguments)
+        sys.stdout.flush()
+    except BaseException as error:  # the one place where every end becomes an exit code
+        return _ended_by(error, debug="--debug" in arguments)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    return ended
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    command = typer.main.get_command(build())
+    ended: Any = command.main(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
+    return ended if isinstance(ended, int) else ExitCode.OK
+
+
+def _ended_by(error: BaseException, *, debug: bool) -> int:
+    from riff_tui.streams import discard_output, say_error
+
+    if isinstance(error, BrokenPipeError) or getattr(error, "errno", None) == errno.EPIPE:
+        discard_output()
+        return ExitCode.BROKEN_PIPE
+    if isinstance(error, Terminated):
+        return ExitCode.TERMINATED
+    if isinstance(error, (KeyboardInterrupt, click.exceptions.Abort)):
+        return ExitCode.INTERRUPTED
+    if isinstance(error, click.ClickException):
+        code, message = ExitCode.USAGE, f"{error.format_message()}; see `{_help_for(error)}`"
+    elif isinstance(error, (Exception, GeneratorExit)):
+        code, message = describe(error)
+    else:
+        raise error
+    say_error(code, message, error if debug else None)
+    discard_output()
+    return code
+
+
+def _help_for(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path if context is not None else PROGRAM} --help"
+
+
+def _examples(lines: Sequence[str]) -> str:
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise Terminated

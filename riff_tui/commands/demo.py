@@ -1,0 +1,67 @@
+"""`demo`: simulate calls, ingest them, and look at the result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from riff_tui.commands import ingest, simulate, ui
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for
+
+if TYPE_CHECKING:
+    from riff_tui.settings import Settings
+
+EXAMPLES = (
+    "riff-tui demo",
+    "riff-tui demo --out trial --conversations 200 --seed 7",
+)
+STORE_NAME = "demo.db"
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where files and store go.")] = Path("demo"),
+    conversations: simulate.ConversationsOption = None,
+    seed: simulate.SeedOption = 0,
+    ascii_only: AsciiOption = None,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Simulate calls, ingest them and open the explorer; without a terminal, print the worklist and the flow matrix.
+
+    The store is DIR/demo.db unless --store names another one.
+    """
+    from riff_tui.streams import say
+
+    settings = settings_for(store or str(out / STORE_NAME), ascii=ascii_only)
+    calls = simulate.run(out, None, conversations, seed)
+    summary = ingest.run(str(settings.store), list(calls.files))
+    say(f"{calls.conversations} simulated conversations below {out}.")
+    say(list(ingest.told(summary))[-1])
+    if ui.has_terminal():
+        ui.explore(settings)
+    else:
+        _print(settings)
+
+
+def _print(settings: Settings) -> None:
+    from riff_store.database import open_store
+    from riff_tui.catalog import Request, show
+    from riff_tui.settings import store_location
+    from riff_tui.sinks import render
+    from riff_tui.streams import standard_output
+
+    out = standard_output(ascii_only=bool(settings.ascii))
+    with open_store(store_location(settings)) as opened, opened.snapshot():
+        for number, view in enumerate(("worklist", "flows")):
+            if number:
+                out.stream.write("\n")
+            render(
+                show(opened, view, Request()),
+                "text",
+                out.stream,
+                width=out.width,
+                ascii_only=out.ascii_only,
+                color=out.color,
+            )

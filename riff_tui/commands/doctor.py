@@ -1,0 +1,57 @@
+"""`doctor`: the store's health, and what was skipped and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for
+
+if TYPE_CHECKING:
+    from riff_store.health import Health
+
+EXAMPLES = (
+    "riff-tui doctor",
+    "riff-tui doctor --store nightly.db",
+)
+LISTED = 200
+
+
+def doctor(ascii_only: AsciiOption = None, store: StoreOption = None, debug: DebugOption = False) -> None:
+    """Check the store and say what was skipped and why; exit 4 where something is wrong with the store."""
+    from riff_store.database import open_store
+    from riff_store.health import examine
+    from riff_tui.catalog import Request, show
+    from riff_tui.errors import Unhealthy
+    from riff_tui.settings import store_location
+    from riff_tui.sinks import render
+    from riff_tui.streams import standard_output
+
+    settings = settings_for(store, ascii=ascii_only)
+    with open_store(store_location(settings)) as opened, opened.snapshot():
+        health = examine(opened)
+        skipped = show(opened, "skipped", Request(limit=LISTED)) if health.readable else None
+    out = standard_output(ascii_only=bool(settings.ascii))
+    _write(out.stream, report(health))
+    if skipped is not None and len(skipped.rows):
+        out.stream.write("\n")
+        render(skipped, "text", out.stream, width=out.width, ascii_only=out.ascii_only, color=out.color, csv_raw=False)
+    if health.wrong:
+        raise Unhealthy(f"{health.location}: {health.wrong[0]}; ingest again into a new store, or restore a copy")
+
+
+def report(health: Health) -> Iterator[str]:
+    """What there is to say of a store, a line each."""
+    yield f"store       {health.location}"
+    yield f"size        {health.size} bytes, schema {health.schema}"
+    for title, count in health.counts.items():
+        yield f"{title:12}{count}"
+    for check, problems in health.checks.items():
+        yield f"{check:12}{'ok' if not problems else '; '.join(problems)}"
+
+
+def _write(stream: object, lines: Iterator[str]) -> None:
+    from riff_tui.safe_text import one_line
+
+    for line in lines:
+        print(one_line(line), file=stream)  # type: ignore[call-overload]  # any text stream

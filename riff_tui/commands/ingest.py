@@ -1,0 +1,166 @@
+"""`ingest`: read, score and store what evaluations left behind."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from riff_tui.commands.options import DebugOption, StoreOption, settings_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from riff_ingest.pipeline import IngestSummary
+    from riff_store.facts import FileResult
+
+EXAMPLES = (
+    "riff-tui ingest runs/nightly-2026-06-22",
+    "riff-tui ingest flow-transcripts-*.jsonl humanness-*.jsonl.gz --flow-file flows/dental.toml",
+    "riff-tui ingest big/ --jobs 4 --no-text --strict --store nightly.db",
+)
+LISTED_FILES = 12
+
+
+class Kind(enum.StrEnum):
+    """What files can be taken for."""
+
+    TRANSCRIPTS = "transcripts"
+    HUMANNESS = "humanness"
+    FLOW_FILE = "flow-file"
+
+
+def ingest(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files, or directories to walk.", show_default=False)
+    ],
+    kind: Annotated[
+        Kind | None,
+        typer.Option("--as", help="What to take the files for; else their content decides.", show_default=False),
+    ] = None,
+    flow_file: Annotated[
+        list[Path] | None,
+        typer.Option("--flow-file", metavar="F", help="A file that describes a flow; repeatable.", show_default=False),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", metavar="N", min=1, help="Processes that read and score.", show_default=False),
+    ] = None,
+    no_text: Annotated[
+        bool, typer.Option("--no-text", help="Keep scores only, not what was said.", show_default=False)
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 5 where some input was skipped.", show_default=False)
+    ] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Read files again that have not changed.", show_default=False)
+    ] = False,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Read, score and store transcripts, humanness scores and flow files; what is unchanged is left alone."""
+    from riff_tui.errors import InputSkipped, UsageError
+    from riff_tui.settings import store_location
+    from riff_tui.streams import say
+
+    settings = settings_for(store, jobs=jobs)
+    missing = [path for path in [*paths, *(flow_file or ())] if not path.exists()]
+    if missing:
+        raise UsageError(f"{missing[0]}: there is no such file or directory")
+    summary = run(
+        store_location(settings),
+        paths,
+        kind=kind.value if kind else None,
+        flow_files=flow_file or (),
+        jobs=settings.jobs or 1,
+        with_text=not no_text,
+        rebuild=rebuild,
+    )
+    for line in told(summary):
+        say(line)
+    skipped = summary.skipped
+    if strict and skipped:
+        raise InputSkipped(f"{skipped} inputs were skipped; `riff-tui doctor` lists them with the reasons")
+
+
+def run(
+    location: str,
+    paths: list[Path],
+    *,
+    kind: str | None = None,
+    flow_files: list[Path] | tuple[Path, ...] = (),
+    jobs: int = 1,
+    with_text: bool = True,
+    rebuild: bool = False,
+) -> IngestSummary:
+    """Ingest into the store at a location, which is made if it is missing, with progress on a terminal."""
+    from riff_ingest.pipeline import ingest as read_and_store
+    from riff_store.database import open_store
+    from riff_store.writer import Writer
+    from riff_tui.progress import on_terminal
+
+    with open_store(location, write=True, create=True) as opened, on_terminal() as progress:
+        return read_and_store(
+            paths,
+            Writer(opened),
+            kind=kind,
+            flow_files=flow_files,
+            jobs=jobs,
+            with_text=with_text,
+            rebuild=rebuild,
+            progress=progress.reading if progress else None,
+        )
+
+
+def told(summary: IngestSummary) -> Iterator[str]:
+    """What became of the input, a line each, the sum last."""
+    if len(summary.results) <= LISTED_FILES:
+        for result in summary.results:
+            yield f"{result.status:9}  {result.kind:11}  {result.path}{_holds(result)}"
+    else:
+        for kind in sorted({result.kind for result in summary.results}):
+            of_kind = [result for result in summary.results if result.kind == kind]
+            yield f"{kind}: {_files(of_kind)}"
+    yield _sum(summary)
+
+
+def _sum(summary: IngestSummary) -> str:
+    stored = summary.conversations("taken", "changed")
+    parts = [f"{_counted(stored, 'conversation')} and {_counted(summary.scores, 'score')} stored"]
+    if summary.count("unchanged"):
+        parts.append(f"{_counted(summary.count('unchanged'), 'file')} unchanged")
+    if summary.replaced:
+        parts.append(f"{_counted(summary.replaced, 'conversation')} replaced")
+    if summary.skipped:
+        parts.append(f"{summary.skipped} skipped (why: riff-tui dump skipped)")
+    return f"{', '.join(parts)}."
+
+
+def _holds(result: FileResult) -> str:
+    counts = (
+        (result.conversations, "conversation"),
+        (result.scores, "score"),
+        (result.flows, "flow"),
+    )
+    held = [_counted(count, noun) for count, noun in counts if count]
+    held += [f"{count} {word}" for count, word in ((result.replaced, "replaced"), (result.skipped, "skipped")) if count]
+    if result.noted:
+        held.append(_counted(result.noted, "note"))
+    return f": {', '.join(held)}" if held else ""
+
+
+def _files(results: list[FileResult]) -> str:
+    parts = []
+    for status in ("taken", "changed", "unchanged"):
+        of_status = [result for result in results if result.status == status]
+        if of_status:
+            parts.append(f"{_counted(len(of_status), 'file')} {status}")
+    parts.append(_counted(sum(result.conversations for result in results), "conversation"))
+    skipped = sum(result.skipped for result in results)
+    return ", ".join([*parts, *([f"{skipped} skipped"] if skipped else [])])
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

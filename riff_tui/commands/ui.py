@@ -1,0 +1,75 @@
+"""`ui`: open the explorer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
+
+if TYPE_CHECKING:
+    from riff_tui.settings import Settings
+
+EXAMPLES = (
+    "riff-tui ui",
+    "riff-tui ui states --where 'flow=apartment_viewing'",
+    "riff-tui ui worklist --store nightly.db --theme ansi",
+)
+
+
+def ui(
+    view: Annotated[str, typer.Argument(metavar="[VIEW]", help="The first screen.", show_default=False)] = "flows",
+    where: WhereOption = "",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ignore what the last session left behind.", show_default=False)
+    ] = False,
+    theme: Annotated[str | None, typer.Option("--theme", metavar="T", help="The colours.", show_default=False)] = None,
+    ascii_only: AsciiOption = None,
+    mouse: Annotated[
+        bool | None, typer.Option("--mouse/--no-mouse", help="Take the mouse, over SSH as well.", show_default=False)
+    ] = None,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Walk from a weak flow to the state that broke it and to the calls that prove it."""
+    settings = settings_for(store, theme=theme, ascii=ascii_only, mouse=mouse)
+    explore(settings, view=view, where=where, fresh=fresh)
+
+
+def explore(settings: Settings, *, view: str = "flows", where: str = "", fresh: bool = False) -> None:
+    """Open the explorer on the store that the settings name.
+
+    Raises `NoTerminal` with the command that prints the same where there is no terminal.
+    """
+    from riff_tui.catalog import Request, dump_command, resolve
+    from riff_tui.errors import NoTerminal
+    from riff_tui.settings import store_location
+
+    name = resolve(view).name
+    if not has_terminal():
+        given = f" --store {_quoted(settings.store)}" if settings.store else ""
+        raise NoTerminal(
+            "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
+            f" this prints the same: {dump_command(name, Request(where=where))}{given}"
+        )
+    from riff_tui.tui import run_explorer
+
+    raise typer.Exit(run_explorer(store_location(settings), view=name, where=where, fresh=fresh, settings=settings))
+
+
+def has_terminal() -> bool:
+    """Whether the explorer can be drawn and steered here; Textual draws on stderr."""
+    import os
+    import sys
+
+    try:
+        return sys.stdin.isatty() and sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+    except (AttributeError, ValueError):
+        return False
+
+
+def _quoted(text: str) -> str:
+    import shlex
+
+    return shlex.quote(text)

@@ -1,0 +1,77 @@
+"""stdout is data, everything else is stderr: where a command's words go, and in what form."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import TextIO
+
+from riff_tui.errors import ExitCode, trace
+from riff_tui.settings import wants_color
+
+_ASCII_GLYPHS = "·…█→"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A stream for data and what it can show; `width` is None where nothing may be cut."""
+
+    stream: TextIO
+    width: int | None
+    color: bool
+    ascii_only: bool
+
+
+def standard_output(*, ascii_only: bool = False) -> Output:
+    """stdout: as its terminal can show it, or the same bytes everywhere where it is a file or a pipe."""
+    stream = sys.stdout
+    reconfigure = getattr(stream, "reconfigure", None)
+    if not stream.isatty():
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace", newline="\n")
+        return Output(stream, None, wants_color(False), ascii_only)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
+    ascii_only = ascii_only or os.environ.get("TERM") == "linux" or not _can_show(stream.encoding, _ASCII_GLYPHS)
+    return Output(stream, shutil.get_terminal_size().columns, wants_color(True), ascii_only)
+
+
+def say(message: str) -> None:
+    """One line for people, on stderr; data in it cannot reach the terminal as anything but text."""
+    from riff_tui.safe_text import one_line
+
+    # A closed or full stderr must not change what the command did.
+    with contextlib.suppress(OSError, ValueError):
+        reconfigure = getattr(sys.stderr, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+        print(one_line(message), file=sys.stderr, flush=True)
+
+
+def say_error(code: ExitCode, message: str, error: BaseException | None) -> None:
+    """The one line that ends a command; with an error, where it came from stands above it."""
+    if error is not None:
+        for line in trace(error).split("\n"):
+            say(line)
+    say(f"riff-tui: error: {message}")
+
+
+def discard_output() -> None:
+    """Send what is still buffered for a closed pipe nowhere, so that the interpreter ends quietly."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _can_show(encoding: str | None, text: str) -> bool:
+    try:
+        codecs.lookup(encoding or "ascii")
+        text.encode(encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
