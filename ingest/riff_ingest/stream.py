@@ -7,43 +7,40 @@ Streams of real calls are imperfect; what does not fit is counted in `defects` a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from riff_ingest.contract import DEFAULT_ESCALATIONS, Contract
 from riff_ingest.events import Event, SlotFilled, StateEntered, StateExited, TurnComplete
 
 
-class Visits:
+class Visits(msgspec.Struct, gc=False):
     """All visits of one call to one state, added up; latencies in milliseconds."""
 
-    __slots__ = ("entries", "guard_errors", "latencies", "segment", "slots", "to_states", "turns")
-
-    def __init__(self) -> None:
-        self.entries = 0
-        self.turns = 0
-        self.guard_errors = 0
-        self.latencies: list[float] = []
-        self.to_states: dict[str, int] = {}
-        self.slots: set[str] | None = None
-        self.segment: str | None = None
+    entries: int = 0
+    turns: int = 0
+    guard_errors: int = 0
+    latencies: list[float] = []
+    to_states: dict[str, int] = {}
+    slots: set[str] | None = None
+    segment: str | None = None
 
 
-@dataclass(slots=True)
-class Stream:
+class Stream(msgspec.Struct, gc=False):
     """What a call's events say: its visits by state in order of first entry, and the call's turns.
 
     `last_working` is the state entered last that is no outcome; `reached` holds every state that
     was entered or exited to; `latencies` are those of all turns, in milliseconds.
     """
 
-    visits: dict[str, Visits] = field(default_factory=dict)
-    reached: set[str] = field(default_factory=set)
+    visits: dict[str, Visits] = {}
+    reached: set[str] = set()
     last_working: str | None = None
     escalated: bool = False
     turns: int = 0
-    latencies: list[float] = field(default_factory=list)
-    slots: set[str] = field(default_factory=set)
-    defects: dict[str, int] = field(default_factory=dict)
+    latencies: list[float] = []
+    slots: set[str] = set()
+    defects: dict[str, int] = {}
 
 
 def outcomes_of(contract: Contract | None) -> tuple[frozenset[str], frozenset[str]]:

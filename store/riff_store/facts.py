@@ -6,11 +6,10 @@ Names are plain text here; the writer turns them into keys. A value that was not
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 
-@dataclass(slots=True)
-class StateAspects:
+class StateAspects(msgspec.Struct, gc=False):
     """The metrics of one state in one conversation (metrics.md, section 2)."""
 
     state: str
@@ -26,8 +25,7 @@ class StateAspects:
     to_states: dict[str, int]
 
 
-@dataclass(slots=True)
-class ExpectedStep:
+class ExpectedStep(msgspec.Struct, gc=False):
     """A reference action of the task: called at all, and with matching arguments or not (None: unknown)."""
 
     state: str
@@ -36,8 +34,7 @@ class ExpectedStep:
     matched: bool | None
 
 
-@dataclass(slots=True)
-class ConversationFacts:
+class ConversationFacts(msgspec.Struct, gc=False):
     """One scored call, identified by (run, conversation).
 
     `started_at` is microseconds since the epoch in UTC, `duration_s` seconds. `aspects` maps the
@@ -69,15 +66,14 @@ class ConversationFacts:
     error_count: int = 0
     defects: int = 0
     origin: str = "observed"
-    aspects: dict[str, float | None] = field(default_factory=dict)
-    states: list[StateAspects] = field(default_factory=list)
-    terminals: dict[str, str] = field(default_factory=dict)
-    expected: list[ExpectedStep] = field(default_factory=list)
+    aspects: dict[str, float | None] = {}
+    states: list[StateAspects] = []
+    terminals: dict[str, str] = {}
+    expected: list[ExpectedStep] = []
     transcript: bytes | None = None
 
 
-@dataclass(slots=True)
-class JudgedScore:
+class JudgedScore(msgspec.Struct, gc=False):
     """One verdict of one judge on one conversation; `score` None is unscored. `judged_at` as `started_at`."""
 
     run: str
@@ -92,8 +88,7 @@ class JudgedScore:
     line: int = 0
 
 
-@dataclass(slots=True)
-class DescribedState:
+class DescribedState(msgspec.Struct, gc=False):
     """A state that a flow file describes, visited or not; `outcome` is `success`, `escalation` or None."""
 
     name: str
@@ -102,8 +97,7 @@ class DescribedState:
     required_slots: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class DescribedFlow:
+class DescribedFlow(msgspec.Struct, gc=False):
     """A flow as its file describes it, apart from any conversation; `contract` is its JSON form."""
 
     flow: str
@@ -113,8 +107,7 @@ class DescribedFlow:
     contract: str = "{}"
 
 
-@dataclass(slots=True)
-class Skipped:
+class Skipped(msgspec.Struct, gc=False):
     """Something that was not taken as it stood: `kind` is `skipped`, `mismatch`, `replaced` or `defect`."""
 
     kind: str
@@ -123,8 +116,7 @@ class Skipped:
     conversation: str | None = None
 
 
-@dataclass(slots=True)
-class SourceFile:
+class SourceFile(msgspec.Struct, gc=False):
     """A file as it was read: its identity decides whether a later ingest reads it again.
 
     `context` stands for what else the reading depended on (contracts of flow files). `path` holds
@@ -140,8 +132,7 @@ class SourceFile:
     context: str = ""
 
 
-@dataclass(slots=True)
-class FileResult:
+class FileResult(msgspec.Struct, gc=False):
     """What became of one file: `status` is `taken`, `changed` or `unchanged`."""
 
     path: str

@@ -372,6 +372,7 @@ class TransitionTotal(_Pair, _TransitionSums):
 DIMENSIONS = (Flow, Agent, Persona, Scenario, Segment, Aspect, Label, Run, Judge, State)
 SOURCES = (SourceFile, SkippedInput)
 FACTS = (Conversation, AspectScore, JudgedScore, StateScore, Transition, ExpectedStep, Transcript)
+OF_CALLS = (AspectScore, StateScore, Transition, ExpectedStep, Transcript)
 DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
 ROLLUPS = (CallRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal)
 ALL = (*DIMENSIONS, *SOURCES, *FACTS, *DESCRIBED, *ROLLUPS)

@@ -17,7 +17,7 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skipped
-from riff_store.names import Names, storable
+from riff_store.names import Keys, Names, storable
 
 CHUNK = 1000
 AT_ONCE = 50
@@ -43,6 +43,14 @@ def insert(connection: sqlite3.Connection, model: type[pw.Model], rows: list[Row
         (tuple(chain.from_iterable(rows[start : start + AT_ONCE])) for start in range(0, whole, AT_ONCE)),
     )
     connection.executemany(insert_statement(model), rows[whole:])
+
+
+def forget_calls(connection: sqlite3.Connection, where: str, value: int) -> None:
+    """Delete the calls that match and all that hangs on them."""
+    calls = f"SELECT id FROM conversation WHERE {where}"
+    for model in m.OF_CALLS:
+        connection.execute(f"DELETE FROM {model._meta.table_name} WHERE conversation_id IN ({calls})", (value,))
+    connection.execute(f"DELETE FROM conversation WHERE {where}", (value,))
 
 
 class Rows:
@@ -91,9 +99,9 @@ class Rows:
         names = self._names
         self._rows(m.JudgedScore).append(
             (
-                self._source_file, score.line, names.key(m.Run, score.run), storable(score.conversation),
-                names.judge(score.judge, score.prompt_hash), names.key(m.Aspect, score.aspect),
-                score.score, score.judged_at, score.model, _text(score.rationale),
+                self._source_file, score.line, names.runs[score.run], storable(score.conversation),
+                names.judge(score.judge, score.prompt_hash), names.aspects[score.aspect],
+                score.score, score.judged_at, _text(score.model), _text(score.rationale),
             )
         )  # fmt: skip
 
@@ -101,12 +109,15 @@ class Rows:
         """Take what a flow file describes."""
         names, source = self._names, self._source_file
         flow = names.flow(described.flow, described.archetype)
+        states = names.states(flow)
         for state in described.states:
-            key = names.state(flow, state.name, state.outcome)
+            key = states[state.name]
+            if state.outcome is not None:
+                names.outcome(key, state.outcome)
             slots = json.dumps(list(state.required_slots))
-            self._rows(m.DescribedState).append((key, source, names.key(m.Segment, state.segment), slots))
+            self._rows(m.DescribedState).append((key, source, names.segments[state.segment], slots))
         for start, end in dict.fromkeys(described.edges):
-            self._rows(m.DescribedEdge).append((names.state(flow, start), names.state(flow, end), source))
+            self._rows(m.DescribedEdge).append((states[start], states[end], source))
         self._rows(m.FlowContract).append((flow, source, described.contract))
 
     def add_note(self, note: Skipped) -> None:
@@ -133,37 +144,37 @@ class Rows:
         names = self._names
         key, self._next_id = self._next_id, self._next_id + 1
         flow = names.flow(facts.flow, facts.archetype)
-        agent = names.key(m.Agent, facts.agent)
+        agent = names.agents[facts.agent]
         self._touched.add((flow, agent, run))
         self._rows(m.Conversation).append(
             (
-                key, run, name, flow, agent, names.optional(m.Persona, facts.persona),
-                names.optional(m.Scenario, facts.scenario), facts.trial, facts.started_at, facts.duration_s,
-                facts.completed, names.optional(m.Label, facts.stop_reason), names.optional(m.Label, facts.final_state),
-                names.optional(m.Label, facts.final_status), facts.errored, _text(facts.error), facts.error_count,
+                key, run, name, flow, agent, _key(names.personas, facts.persona), _key(names.scenarios, facts.scenario),
+                facts.trial, facts.started_at, facts.duration_s, facts.completed,
+                _key(names.labels, facts.stop_reason), _key(names.labels, facts.final_state),
+                _key(names.labels, facts.final_status), facts.errored, _text(facts.error), facts.error_count,
                 facts.defects, None if facts.origin == "observed" else facts.origin, self._source_file, facts.line,
             )
         )  # fmt: skip
-        aspects = self._rows(m.AspectScore)
+        scored, aspects = self._rows(m.AspectScore), names.aspects
         for aspect, value in facts.aspects.items():
             if value is not None:
-                aspects.append((key, names.key(m.Aspect, aspect), m.COMPUTED_JUDGE, value))
+                scored.append((key, aspects[aspect], m.COMPUTED_JUDGE, value))
+        states, segments = names.states(flow), names.segments
         for state, outcome in facts.terminals.items():
-            names.state(flow, state, outcome)
-        scores, transitions = self._rows(m.StateScore), self._rows(m.Transition)
+            names.outcome(states[state], outcome)
+        visited, transitions = self._rows(m.StateScore), self._rows(m.Transition)
         for row in facts.states:
-            state_key = names.state(flow, row.state)
-            scores.append(
+            origin = states[row.state]
+            visited.append(
                 (
-                    key, state_key, names.key(m.Segment, row.segment), row.progress, row.stall, row.escalation,
-                    row.revisit, row.dwell_turns, row.latency_p95_ms, row.guard_error, row.slot_fill_rate,
+                    key, origin, segments[row.segment], row.progress, row.stall, row.escalation, row.revisit,
+                    row.dwell_turns, row.latency_p95_ms, row.guard_error, row.slot_fill_rate,
                 )
             )  # fmt: skip
             for target, count in row.to_states.items():
-                transitions.append((key, state_key, names.state(flow, target), count))
+                transitions.append((key, origin, states[target], count))
         for position, step in enumerate(facts.expected):
-            state_key = names.state(flow, step.state)
-            self._rows(m.ExpectedStep).append((key, position, state_key, step.by, step.called, step.matched))
+            self._rows(m.ExpectedStep).append((key, position, states[step.state], step.by, step.called, step.matched))
         if facts.transcript is not None:
             self._rows(m.Transcript).append((key, facts.transcript))
 
@@ -190,7 +201,7 @@ class Rows:
                 del self._pending[run, name]
                 self._note_replaced(self._source_file, mine.line, mine.run, name, line, path)
                 continue
-            self._connection.execute("DELETE FROM conversation WHERE id = ?", (key,))
+            forget_calls(self._connection, "id = ?", key)
             self._connection.execute(
                 "UPDATE source_file SET conversations = conversations - 1 WHERE id = ?", (source_file,)
             )
@@ -213,3 +224,7 @@ class Rows:
 
 def _text(value: str | None) -> str | None:
     return None if value is None else storable(value)
+
+
+def _key(keys: Keys, name: str | None) -> int | None:
+    return None if name is None else keys[name]

@@ -16,7 +16,7 @@ from riff_store import rollups, verdicts
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, DescribedFlow, FileResult, JudgedScore, Skipped, SourceFile
 from riff_store.names import Names, storable
-from riff_store.rows import CHUNK, Rows
+from riff_store.rows import CHUNK, Rows, forget_calls
 
 Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
 
@@ -145,7 +145,8 @@ class Writer:
         cells = "SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE source_file_id = ?"
         self._touched.update(self._connection.execute(cells, (key,)).fetchall())
         verdicts.withdraw(self._connection, key, self._touched)
-        for table in ("conversation", "skipped_input", "described_state", "described_edge", "flow_contract"):
+        forget_calls(self._connection, "source_file_id = ?", key)
+        for table in ("skipped_input", "described_state", "described_edge", "flow_contract"):
             self._connection.execute(f"DELETE FROM {table} WHERE source_file_id = ?", (key,))
 
     def orphaned(self) -> list[str]:

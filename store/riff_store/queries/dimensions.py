@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import peewee as pw
@@ -70,12 +71,13 @@ class Grouping:
         """The key columns of a table of calls, those of states from `states`."""
         return [states[key] if key in states else getattr(table, key) for key in self.keys]
 
-    def namer(self, store: Store) -> Callable[[Sequence[Any]], Names]:
+    def namer(self, store: Store) -> Callable[[tuple[Any, ...]], Names]:
         """A function from the values of the key columns to the names."""
         place = {key: index for index, key in enumerate(self.keys)}
         lookups = [(place[DIMENSIONS[name].key], names_of(store, DIMENSIONS[name])) for name in self.by]
 
-        def names(values: Sequence[Any]) -> Names:
+        @cache
+        def names(values: tuple[Any, ...]) -> Names:
             return tuple(known.get(values[index]) for index, known in lookups)
 
         return names

@@ -10,7 +10,7 @@ from riff_store.database import Store
 from riff_store.matching import matches
 from riff_store.measure import Measure
 from riff_store.models import COMPUTED_JUDGE
-from riff_store.predicates import Predicate
+from riff_store.predicates import Or, Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names, judge_names, judges_shown
 from riff_store.queries.runs import run_order
 from riff_store.queries.sums import AspectSums, aspect_sums, call_counts
@@ -31,7 +31,7 @@ def flow_cells(
     """The cells of the flow matrix, the least operable first.
 
     `judges` chooses the judges that have a mean and count in operability. With `trend` each cell
-    carries its operability in each of its last runs, oldest first.
+    carries its operability in each of the last runs, oldest first, `None` where a run had no such call.
     """
     with store.snapshot():
         cells = _cells(store, calls, by, judges)
@@ -98,11 +98,17 @@ def operability_of(aspects: Mapping[str, Measure], humanness: Mapping[str, Measu
 def _history(
     store: Store, calls: Predicate | None, by: Sequence[str], judges: Predicate | None
 ) -> dict[Names, list[float | None]]:
-    """Operability by run, in time order, of each cell's last runs."""
+    """The operability of each cell in each of the last runs that the filter leaves."""
     order = run_order(store)
-    runs = [cell for cell in _cells(store, calls, (*by, "run"), judges) if cell.n]
+    if calls is not None:
+        left = {run for (run,), (n, _) in call_counts(store, calls, Grouping(("run",))).items() if n}
+        order = {run: place for run, place in order.items() if run in left}
+    last = sorted(order, key=order.__getitem__)[-TREND:]
+    if not last:
+        return {}
+    some = Or(tuple(Term("run", "=", run) for run in last))
     found: dict[Names, list[float | None]] = {}
-    for cell in sorted(runs, key=lambda cell: order[cell.keys["run"] or ""]):
-        *names, _ = cell.keys.values()
-        found.setdefault(tuple(names), []).append(cell.operability)
-    return {names: values[-TREND:] for names, values in found.items()}
+    for cell in _cells(store, both(some, calls), tuple(dict.fromkeys((*by, "run"))), judges):
+        names = tuple(cell.keys[name] for name in by)
+        found.setdefault(names, [None] * len(last))[last.index(cell.keys["run"] or "")] = cell.operability
+    return found

@@ -6,8 +6,8 @@ the rows of the calls.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import peewee as pw
 
@@ -16,10 +16,9 @@ from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, Names
-from riff_store.queries.scope import STATE_COLUMNS, Scope, needs
+from riff_store.queries.scope import STATE_COLUMNS, Depth, Scope, needs
 
 RATES = {"completion": 10.0}
-Keyed: TypeAlias = tuple[Names, Any]
 
 
 class AspectSums(NamedTuple):
@@ -94,8 +93,9 @@ def call_counts(store: Store, calls: Predicate | None, group: Grouping) -> dict[
     names = group.namer(store)
     for *keys, n, excluded in rows:
         if n is not None:
-            before = found.get(names(keys), (0, 0))
-            found[names(keys)] = (before[0] + int(n), before[1] + int(excluded))
+            cell = names(tuple(keys))
+            before = found.get(cell, (0, 0))
+            found[cell] = (before[0] + int(n), before[1] + int(excluded))
     return found
 
 
@@ -104,25 +104,17 @@ def aspect_sums(
 ) -> dict[Names, dict[tuple[str, int], AspectSums]]:
     """Sums by the names of the group, then by aspect and the judge's key."""
     depth = needs(calls, group.by)
-    if depth == "base":
-        table: Any = m.Conversation
-        scores: Any = m.AspectScore
-        sums = _sums_of(scores.value)
-        query = table.select(*group.columns(table, {}), scores.aspect, scores.judge, *sums)
-        query = query.join(scores, on=(scores.conversation == table.id)).where(~table.errored)
-    else:
-        table = scores = m.AspectTotal if depth == "total" else m.AspectRollup
-        sums = tuple(pw.fn.SUM(getattr(table, name)) for name in AspectSums._fields)
-        query = table.select(*group.columns(table, {}), table.aspect, table.judge, *sums)
-    grouped = (*group.columns(table, {}), scores.aspect, scores.judge)
-    rows = store.execute(query.where(Scope(store, table).condition(calls)).group_by(*grouped))
+    table, sums = _calls_and_sums(depth, m.AspectTotal, m.AspectRollup, m.AspectScore)
+    columns = (*group.columns(table, {}), sums.aspect, sums.judge)
+    fields = _sums_of(sums.value) if depth == "base" else _summed(sums, AspectSums._fields)
+    query = _joined(table, sums, table.select(*columns, *fields))
+    rows = store.execute(query.where(Scope(store, table).condition(calls)).group_by(*columns))
     names = group.namer(store)
     aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
     found: dict[Names, dict[tuple[str, int], AspectSums]] = {}
     for row in rows:
-        *keys, aspect, judge = row[:-5]
-        cell = found.setdefault(names(keys), {})
-        kind = (aspects[aspect], judge)
+        cell = found.setdefault(names(row[:-7]), {})
+        kind = (aspects[row[-7]], row[-6])
         cell[kind] = AspectSums(*_added(cell.get(kind), row[-5:]))
     return found
 
@@ -130,53 +122,64 @@ def aspect_sums(
 def state_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, StateSums]]:
     """Sums of state rows by the names of the group, then by segment; terms about states narrow the rows."""
     depth = needs(rows, group.by, state_rows=True)
-    if depth == "base":
-        table: Any = m.Conversation
-        states: Mapping[str, Any] = STATE_COLUMNS
-        sums = _state_sums_of(m.StateScore)
-        query = table.select(*group.columns(table, states), m.StateScore.segment, *sums)
-        query = query.join(m.StateScore, on=(m.StateScore.conversation == table.id)).where(~table.errored)
-    else:
-        table = m.StateTotal if depth == "total" else m.StateRollup
-        states = {"state": table.state, "segment": table.segment}
-        sums = tuple(pw.fn.SUM(getattr(table, name)) for name in StateSums._fields)
-        query = table.select(*group.columns(table, states), table.segment, *sums)
-    grouped = (*group.columns(table, states), states["segment"])
-    answer = store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*grouped))
+    table, sums = _calls_and_sums(depth, m.StateTotal, m.StateRollup, m.StateScore)
+    states = STATE_COLUMNS if depth == "base" else {"state": sums.state, "segment": sums.segment}
+    columns = (*group.columns(table, states), sums.segment)
+    fields = _state_sums_of(sums) if depth == "base" else _summed(sums, StateSums._fields)
+    query = _joined(table, sums, table.select(*columns, *fields))
+    answer = store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*columns))
     names = group.namer(store)
     segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
     found: dict[Names, dict[str, StateSums]] = {}
+    size = len(StateSums._fields)
     for row in answer:
-        *keys, segment = row[: -len(sums)]
-        cell = found.setdefault(names(keys), {})
-        cell[segments[segment]] = StateSums(*_added(cell.get(segments[segment]), row[-len(sums) :]))
+        cell = found.setdefault(names(row[: -size - 1]), {})
+        segment = segments[row[-size - 1]]
+        cell[segment] = StateSums(*_added(cell.get(segment), row[-size:]))
     return found
 
 
 def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, int]]:
     """How often calls went from each state of the group to which other one; terms about states mean the first."""
     depth = needs(rows, group.by, state_rows=True)
+    table, steps = _calls_and_sums(depth, m.TransitionTotal, m.TransitionRollup, m.Transition)
+    states = STATE_COLUMNS if depth == "base" else {"state": steps.from_state}
+    columns = (*group.columns(table, states), steps.to_state)
+    query = _joined(table, steps, table.select(*columns, pw.fn.SUM(steps.n)))
     if depth == "base":
-        table: Any = m.Conversation
-        steps: Any = m.Transition
-        states: Mapping[str, Any] = STATE_COLUMNS
-        here = (m.StateScore.conversation == steps.conversation) & (m.StateScore.state == steps.from_state)
-        query = table.select(*group.columns(table, states), steps.to_state, pw.fn.SUM(steps.n))
-        query = query.join(steps, on=(steps.conversation == table.id)).join(m.StateScore, on=here).where(~table.errored)
-    else:
-        table = steps = m.TransitionTotal if depth == "total" else m.TransitionRollup
-        states = {"state": table.from_state}
-        query = table.select(*group.columns(table, states), table.to_state, pw.fn.SUM(table.n))
-    grouped = (*group.columns(table, states), steps.to_state)
-    answer = store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*grouped))
+        row = m.StateScore
+        query = query.join(row, on=((row.conversation == steps.conversation) & (row.state == steps.from_state)))
+    answer = store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*columns))
     names = group.namer(store)
-    states_named = dict(store.execute(m.State.select(m.State.id, m.State.name)))
+    named = dict(store.execute(m.State.select(m.State.id, m.State.name)))
     found: dict[Names, dict[str, int]] = {}
     for *keys, to_state, count in answer:
-        cell = found.setdefault(names(keys), {})
-        name = states_named[to_state]
-        cell[name] = cell.get(name, 0) + int(count)
+        cell = found.setdefault(names(tuple(keys)), {})
+        cell[named[to_state]] = cell.get(named[to_state], 0) + int(count)
     return found
+
+
+def _calls_and_sums(depth: Depth, total: Any, rollup: Any, rows: Any) -> tuple[Any, Any]:
+    """The table that holds the names of calls, and the one that holds the values.
+
+    Rollups are reached from the much smaller one of calls, so that asking for a few runs is cheap.
+    """
+    if depth == "total":
+        return total, total
+    return (m.CallRollup, rollup) if depth == "rollup" else (m.Conversation, rows)
+
+
+def _joined(table: Any, sums: Any, query: Any) -> Any:
+    if table is sums:
+        return query
+    if table is m.Conversation:
+        return query.join(sums, on=(sums.conversation == table.id)).where(~table.errored)
+    cell = (sums.flow == table.flow) & (sums.agent == table.agent) & (sums.run == table.run)
+    return query.join(sums, on=cell)
+
+
+def _summed(table: Any, names: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(pw.fn.SUM(getattr(table, name)) for name in names)
 
 
 def add(first: StateSums, second: StateSums) -> StateSums:
@@ -184,8 +187,8 @@ def add(first: StateSums, second: StateSums) -> StateSums:
     return StateSums(*_added(first, second))
 
 
-def _added(before: tuple[Any, ...] | None, more: tuple[Any, ...]) -> list[Any]:
-    return [a + b for a, b in zip(before or [0] * len(more), more, strict=True)]
+def _added(before: tuple[Any, ...] | None, more: tuple[Any, ...]) -> Iterable[Any]:
+    return more if before is None else (a + b for a, b in zip(before, more, strict=True))
 
 
 def _sums_of(value: Any) -> tuple[Any, ...]:
