@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --constraint constraints.txt
 PYTEST_ARGS ?= -n 2 -q
 
-.PHONY: help demo test check lint types walls bench format clean
+.PHONY: help demo test check lint types walls bench readme format clean
 
 help:
 	@echo "make demo    simulate calls, ingest them and open the explorer (without a terminal: print the tables)"
 	@echo "make test    run the tests"
 	@echo "make check   run the linters, the type checker, the import walls and the tests"
 	@echo "make bench   measure against floors and peers, write benchmarks/RESULTS.md"
+	@echo "make readme  write the outputs that README.md shows anew"
 	@echo "make format  put the code into its one format"
 	@echo "make clean   remove what the other targets made"
 
@@ -35,6 +36,9 @@ walls: $(VENV)/.ready
 
 bench: $(VENV)/.ready-bench
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+readme: $(VENV)/.ready
+	$(BIN)/python -m tests.readme
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix

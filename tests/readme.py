@@ -1,0 +1,79 @@
+"""The outputs that README.md shows: found, and written anew by `python -m tests.readme`.
+
+A block of the language `console` holds commands after `$ ` and below each what it printed from
+the demo's store. A last line `…` says that there was more.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+MORE = "…"
+_BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+_PROGRAM = Path(sys.executable).parent / "riff-tui"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A command of the README and the lines that stand below it."""
+
+    command: str
+    shown: tuple[str, ...]
+
+    def cut(self, printed: str) -> tuple[str, ...]:
+        """What a command printed, cut where the README cuts it."""
+        lines = tuple(line.rstrip() for line in printed.splitlines())
+        if MORE in self.shown:
+            place = self.shown.index(MORE)
+            return (*lines[:place], MORE)
+        return lines
+
+
+def examples(text: str) -> Iterator[Example]:
+    """Every command that a README shows with its output."""
+    for block in _BLOCK.findall(text):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *shown = part.rstrip("\n").split("\n")
+            yield Example(command, tuple(shown))
+
+
+def demo_store(folder: Path) -> Path:
+    """The store that `riff-tui demo` makes when nobody asks for anything else."""
+    subprocess.run([_PROGRAM, "demo"], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    return folder / "demo" / "demo.db"
+
+
+def printed(command: str, store: Path) -> str:
+    """What a command prints from a store."""
+    program, *arguments = shlex.split(command)
+    assert program == "riff-tui", command
+    surroundings = {**os.environ, "RIFF_TUI_STORE": str(store)}
+    done = subprocess.run([_PROGRAM, *arguments], env=surroundings, capture_output=True, encoding="utf-8", check=True)
+    return done.stdout
+
+
+def rewritten(text: str, store: Path) -> str:
+    """The README with what its commands print now."""
+
+    def block(found: re.Match[str]) -> str:
+        parts = []
+        for example in examples(f"```console\n{found[0]}```"):
+            shown = example.cut(printed(example.command, store))
+            parts.append("\n".join([f"$ {example.command}", *shown]))
+        return "\n\n".join(parts) + "\n"
+
+    return _BLOCK.sub(block, text)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as made:
+        README.write_text(rewritten(README.read_text(encoding="utf-8"), demo_store(Path(made))), encoding="utf-8")

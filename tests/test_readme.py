@@ -1,0 +1,93 @@
+"""The README is true: it names all that there is, and what it shows is what one gets."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from riff_tui.catalog import VIEWS
+from riff_tui.errors import ExitCode
+from riff_tui.filtering import parse
+from riff_tui.settings import Settings
+from tests.readme import README, Example, demo_store, examples, printed
+
+TEXT = README.read_text(encoding="utf-8")
+PROGRAM = Path(sys.executable).parent / "riff-tui"
+
+
+def section(title: str) -> str:
+    found = re.search(rf"^##+ {title}$(.*?)(?=^##+ |\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    assert found, title
+    return found[1]
+
+
+def first_cells(table: str) -> list[str]:
+    rows = [line for line in table.splitlines() if line.startswith("| `") or re.match(r"\| \d", line)]
+    return [re.split(r"(?<!\\)\|", row)[1].strip() for row in rows]
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return demo_store(tmp_path_factory.mktemp("readme"))
+
+
+@pytest.mark.parametrize("example", examples(TEXT), ids=lambda example: example.command)
+def test_a_command_prints_what_the_readme_shows(example: Example, store: Path) -> None:
+    assert example.cut(printed(example.command, store)) == example.shown, "`make readme` writes it anew"
+
+
+def test_every_command_has_its_line() -> None:
+    told = {cell.split()[1] for cell in first_cells(section("Commands")) if cell.startswith("`riff-tui ")}
+    help_text = subprocess.run([PROGRAM, "--help"], check=True, capture_output=True, encoding="utf-8").stdout
+    listed = help_text.partition("Commands:\n")[2].partition("\n\n")[0]
+    assert told == set(re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE))
+
+
+def test_every_view_has_its_line() -> None:
+    named = {name for cell in first_cells(section("Commands")) for name in re.findall(r"`([a-z-]+)`", cell)}
+    assert named == {view.name for view in VIEWS}
+
+
+def test_every_exit_code_is_explained() -> None:
+    told = {int(code) for cell in first_cells(section("Exit codes")) for code in cell.split(",")}
+    assert told == {int(code) for code in ExitCode}
+
+
+def test_every_setting_is_explained() -> None:
+    told = {cell.strip("`") for cell in first_cells(section("Settings"))}
+    assert told == set(Settings.__dataclass_fields__)
+    assert all(f"`RIFF_TUI_{name.upper()}`" in section("Settings") for name in told)
+
+
+def test_every_filter_that_is_shown_can_be_read() -> None:
+    shown = [
+        found.replace("\\|", "|") for cell in first_cells(section("Filters")) for found in re.findall("`(.+)`", cell)
+    ]
+    assert len(shown) >= 9
+    for expression in shown:
+        parse(expression)
+
+
+def test_the_lines_that_are_shown_are_ingested_whole(tmp_path: Path) -> None:
+    call, verdict = (json.loads(block) for block in re.findall(r"^```json\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
+    run = tmp_path / "nightly-2026-06-22"
+    run.mkdir()
+    (run / "flow-transcripts-mine.jsonl").write_text(json.dumps(call) + "\n", encoding="utf-8")
+    (run / "humanness-codex.jsonl").write_text(json.dumps(verdict) + "\n", encoding="utf-8")
+    store = tmp_path / "own.db"
+    subprocess.run([PROGRAM, "ingest", run, "--strict", "--store", store], check=True, capture_output=True)
+    rows = json.loads(printed("riff-tui dump flows --format json", store))["rows"]
+    assert [(row["flow"], row["n"], row["humanness"]) for row in rows] == [("apartment_viewing", 1, {"codex": 4.5})]
+    assert json.loads(printed("riff-tui dump skipped --format json", store))["rows"] == []
+
+
+def test_the_python_that_is_shown_runs() -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    names: dict[str, object] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert "slots={'date': 'Tuesday'}" in repr(names["call"])
