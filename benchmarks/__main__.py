@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks import bulk, dump, footprint, ingest, machine, matrix, report
 from benchmarks.ratio import Ratio
@@ -22,6 +23,7 @@ GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
     "dump": dump.rows,
 }
 RESULTS = Path(__file__).parent / "RESULTS.md"
+SCRATCH = Path(__file__).parent.parent / ".bench"
 
 
 def main() -> int:
@@ -29,14 +31,13 @@ def main() -> int:
     chosen = _arguments().parse_args()
     sizes = QUICK if chosen.quick else FULL
     groups = chosen.only.split(",") if chosen.only else list(GROUPS)
-    folder = Path(".bench/work")
-    folder.mkdir(parents=True, exist_ok=True)
     ratios: list[Ratio] = []
-    for group in groups:
-        print(f"measuring {group} ...", file=sys.stderr)
-        for ratio in GROUPS[group](folder, sizes):
-            ratios.append(ratio)
-            print(report.table_row(ratio), flush=True)
+    with TemporaryDirectory(prefix="work-", dir=SCRATCH) as folder:
+        for group in groups:
+            print(f"measuring {group} ...", file=sys.stderr)
+            for ratio in GROUPS[group](Path(folder), sizes):
+                ratios.append(ratio)
+                print(report.table_row(ratio), flush=True)
     whole = groups == list(GROUPS) and not chosen.quick
     target = chosen.output or (RESULTS if whole else None)
     if target:

@@ -13,7 +13,7 @@ from benchmarks.ours import ingest_file
 from benchmarks.ratio import Goal, Ratio, in_turns, timed
 from benchmarks.sizes import Sizes
 
-PEER = Path(".bench/peers/bin/sqlite-utils")
+PEER = Path(__file__).parent.parent / ".bench" / "peers" / "bin" / "sqlite-utils"
 
 _CELLS = """
 SELECT flow.name AS flow, agent.name AS agent, aspect.name AS aspect, judge.name AS judge, total.n AS n,

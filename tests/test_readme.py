@@ -42,7 +42,7 @@ def test_a_command_prints_what_the_readme_shows(example: Example, store: Path) -
 
 
 def test_every_command_has_its_line() -> None:
-    told = {cell.split()[1] for cell in first_cells(section("Commands")) if cell.startswith("`riff-tui ")}
+    told = {cell.strip("`").split()[1] for cell in first_cells(section("Commands")) if cell.startswith("`riff-tui ")}
     help_text = subprocess.run([PROGRAM, "--help"], check=True, capture_output=True, encoding="utf-8").stdout
     listed = help_text.partition("Commands:\n")[2].partition("\n\n")[0]
     assert told == set(re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE))
