@@ -1,0 +1,150 @@
+"""Promises that only whole processes can keep or break (reliability.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from riff_ingest.simulate import planted, simulate
+from riff_store.database import open_store
+from tests.store.building import broken_rows, contents
+
+COMMAND = (sys.executable, "-c", "from riff_tui.cli import main; main()")
+DUMPS = (
+    ("flows", "json"),
+    ("segments", "csv"),
+    ("states", "json"),
+    ("worklist", "markdown"),
+    ("conversations", "jsonl"),
+)
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("calls")
+    simulate(folder, conversations=1600, seed=11)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(calls: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    store = tmp_path_factory.mktemp("undisturbed") / "calls.db"
+    output("ingest", str(calls), "--store", str(store))
+    return store
+
+
+def start(*arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **environment},
+    )
+
+
+def output(*arguments: str, **environment: str) -> bytes:
+    process = start(*arguments, **environment)
+    out, err = process.communicate()
+    assert process.returncode == 0, err.decode()
+    return out
+
+
+def all_dumps(store: Path, **environment: str) -> str:
+    whole = hashlib.sha256()
+    for view, form in DUMPS:
+        whole.update(output("dump", view, "--format", form, "--store", str(store), **environment))
+    return whole.hexdigest()
+
+
+def test_the_worklist_finds_every_planted_weakness_and_accuses_nothing_else(undisturbed: Path) -> None:
+    asked = ("dump", "worklist", "--limit", "100", "--format", "json")
+    rows = json.loads(output(*asked, "--store", str(undisturbed)))["rows"]
+    accused = {(row["flow"], row["state"]) for row in rows if row["list"] == "states"}
+    assert accused == {(weakness.flow, weakness.state) for weakness in planted()}
+
+
+def test_two_ingests_at_once_both_end_well_and_give_the_dump_of_one(
+    calls: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    wanted = contents(undisturbed)
+    for number in range(4):
+        store = tmp_path / f"{number}.db"
+        both = [start("ingest", str(calls), "--store", str(store)) for _ in range(2)]
+        errors = [process.communicate()[1].decode() for process in both]
+        assert [process.returncode for process in both] == [0, 0], errors
+        assert contents(store) == wanted
+        assert broken_rows(store) == []
+
+
+def test_a_killed_ingest_leaves_a_store_that_opens_and_can_be_finished(
+    calls: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    wanted, rng, store = contents(undisturbed), random.Random(3), tmp_path / "calls.db"
+    for _ in range(12):
+        process = start("ingest", str(calls), "--store", str(store), "--rebuild")
+        time.sleep(rng.uniform(0.15, 1.2))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        if store.exists():
+            with open_store(store) as opened:
+                opened.execute_sql("SELECT count(*) FROM conversation")
+            assert broken_rows(store) == []
+    output("ingest", str(calls), "--store", str(store))
+    assert contents(store) == wanted
+    assert [entry.name for entry in tmp_path.iterdir()] == ["calls.db"]
+
+
+def test_a_reader_during_an_ingest_sees_whole_files_and_no_error(calls: Path, tmp_path: Path) -> None:
+    store = tmp_path / "calls.db"
+    writer = start("ingest", str(calls), "--store", str(store))
+    while not store.exists():
+        time.sleep(0.01)
+    looks = 0
+    with open_store(store) as reader:
+        while writer.poll() is None or looks == 0:
+            with reader.snapshot():
+                kept = reader.execute_sql("SELECT coalesce(sum(conversations), 0) FROM source_file")
+                assert reader.execute_sql("SELECT count(*) FROM conversation") == kept
+                assert reader.execute_sql("SELECT coalesce(sum(n + excluded), 0) FROM call_rollup") == kept
+            looks += 1
+            time.sleep(0.005)
+    assert writer.communicate()[1] is not None
+    assert writer.returncode == 0
+
+
+def surroundings() -> Iterator[dict[str, str]]:
+    yield {}
+    yield {"LC_ALL": "C", "TZ": "Asia/Tokyo", "COLUMNS": "40", "PYTHONHASHSEED": "1"}
+    yield {"LC_ALL": "C.UTF-8", "TZ": "America/Lima", "FORCE_COLOR": "1", "PYTHONHASHSEED": "77"}
+
+
+def test_dumps_are_the_same_bytes_wherever_and_however_they_are_made(
+    calls: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.db"
+    runs = sorted((str(run) for run in calls.iterdir()), reverse=True)
+    output("ingest", *runs, "--store", str(other), "--jobs", "2")
+    found = {all_dumps(undisturbed, **around) for around in surroundings()} | {all_dumps(other)}
+    assert len(found) == 1
+
+
+def test_a_dump_into_a_closed_pipe_ends_quietly(undisturbed: Path) -> None:
+    process = start("dump", "conversations", "--format", "jsonl", "--store", str(undisturbed))
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(10)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == 141
