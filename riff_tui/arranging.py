@@ -33,7 +33,7 @@ def sort_column(columns: Sequence[Column], sort: str) -> Column:
     by_title = {column.title.lower(): column for column in known.values()}
     column = known.get(key) or known.get(ALIASES.get(key.lower(), key)) or by_title.get(key.lower())
     if column is None:
-        raise UsageError(f"--sort: there is no column {key or sort!r} here; there are {', '.join(known)}")
+        raise UsageError(f"--sort: there is no column {key} here; there are {', '.join(known)}")
     return column
 
 

@@ -30,6 +30,7 @@ class Request:
     """What is wanted of a view: a filter, further keys, a column to sort by, how many rows.
 
     `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
+    `trend` adds to each row of the flow matrix its operability in its last runs, oldest first.
     """
 
     where: str = ""
@@ -38,6 +39,7 @@ class Request:
     limit: int | None = None
     text: bool = False
     redact: bool = False
+    trend: bool = False
 
 
 VIEWS: tuple[View, ...] = (

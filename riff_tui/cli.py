@@ -7,28 +7,23 @@ an exit code here.
 from __future__ import annotations
 
 import errno
+import importlib
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import click
 import typer
 
-from riff_tui.commands import demo, doctor, dump, ingest, simulate, ui
 from riff_tui.commands.options import DebugOption, StoreOption, settings_for
 from riff_tui.errors import ExitCode, Terminated, describe
 
 PROGRAM = "riff-tui"
-COMMANDS: Sequence[tuple[str, Callable[..., None], Sequence[str]]] = (
-    ("ui", ui.ui, ui.EXAMPLES),
-    ("demo", demo.demo, demo.EXAMPLES),
-    ("ingest", ingest.ingest, ingest.EXAMPLES),
-    ("dump", dump.dump, dump.EXAMPLES),
-    ("simulate", simulate.simulate, simulate.EXAMPLES),
-    ("doctor", doctor.doctor, doctor.EXAMPLES),
-)
+COMMANDS = ("ui", "demo", "ingest", "dump", "simulate", "doctor")
+"""Each is the function of its name in the module of its name, which holds its EXAMPLES as well."""
+
 EXAMPLES = (
     "riff-tui demo",
     "riff-tui ingest runs/nightly",
@@ -36,8 +31,8 @@ EXAMPLES = (
 )
 
 
-def build() -> typer.Typer:
-    """The application with all its commands."""
+def build(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The application with these of its commands."""
     app = typer.Typer(
         name=PROGRAM,
         add_completion=False,
@@ -46,8 +41,9 @@ def build() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback(invoke_without_command=True, epilog=_examples(EXAMPLES))(root)
-    for name, run, examples in COMMANDS:
-        app.command(name, epilog=_examples(examples))(run)
+    for name in names:
+        module = importlib.import_module(f"riff_tui.commands.{name}")
+        app.command(name, epilog=_examples(module.EXAMPLES))(getattr(module, name))
     return app
 
 
@@ -75,7 +71,9 @@ def root(
     Without a command, the explorer opens on the default store.
     """
     if context.invoked_subcommand is None:
-        ui.explore(settings_for(store))
+        from riff_tui.commands.ui import explore
+
+        explore(settings_for(store))
     elif store is not None:
         from riff_tui.errors import UsageError
 
@@ -102,7 +100,9 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _invoke(arguments: Sequence[str]) -> int:
-    command = typer.main.get_command(build())
+    # Reading the options of the commands that are not run would take as long as many a dump.
+    named = arguments[0] if arguments else ""
+    command = typer.main.get_command(build((named,) if named in COMMANDS else COMMANDS))
     ended: Any = command.main(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
     return ended if isinstance(ended, int) else ExitCode.OK
 
@@ -110,7 +110,7 @@ def _invoke(arguments: Sequence[str]) -> int:
 def _ended_by(error: BaseException, *, debug: bool) -> int:
     from riff_tui.streams import discard_output, say_error
 
-    if isinstance(error, BrokenPipeError) or getattr(error, "errno", None) == errno.EPIPE:
+    if _is_closed_pipe(error) or (isinstance(error, SystemExit) and _is_closed_pipe(error.__context__)):
         discard_output()
         return ExitCode.BROKEN_PIPE
     if isinstance(error, Terminated):
@@ -126,6 +126,11 @@ def _ended_by(error: BaseException, *, debug: bool) -> int:
     say_error(code, message, error if debug else None)
     discard_output()
     return code
+
+
+def _is_closed_pipe(error: BaseException | None) -> bool:
+    # click turns a closed pipe into an exit of its own, behind which the error is left.
+    return isinstance(error, OSError) and error.errno == errno.EPIPE
 
 
 def _help_for(error: click.ClickException) -> str:

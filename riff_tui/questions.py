@@ -57,7 +57,7 @@ def _flows(store: Store, request: Request, predicate: Predicate | None) -> Table
     judges, rest = take_judges(predicate)
 
     def make(calls: Predicate | None) -> Table:
-        return flows(flow_cells(store, calls, by, judges, trend=not request.by), request.by)
+        return flows(flow_cells(store, calls, by, judges, trend=request.trend), request.by)
 
     return _Answer(request, *split(rest, _fields("flows", request.by))).of(make)
 
@@ -244,7 +244,8 @@ def _with_excluded(store: Store, calls: Predicate | None, request: Request, tabl
     excluded = sum(count for names, (_, count) in counts.items() if names in shown)
     if not excluded:
         return table
-    return replace(table, notes=[*table.notes, f"Excluded: {excluded_text(excluded)}."])
+    units, *others = table.notes
+    return replace(table, notes=[units, f"Excluded: {excluded_text(excluded)}.", *others])
 
 
 def _call_sort(sort: str | None, known: Sequence[Column]) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,6 +92,8 @@ def _from_file(path: Path) -> dict[str, str | bool | int]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"settings file {path} cannot be read: {_reason(error)}") from error
+    import tomllib
+
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

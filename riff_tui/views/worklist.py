@@ -21,6 +21,7 @@ _COLUMNS = (
     Column("reasons", "Reasons", kind="object", help="What is wrong there."),
     columns.CORRECTNESS,
     *columns.STATE_METRICS,
+    columns.MISSED,
     Column("worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."),
 )
 

@@ -1,0 +1,289 @@
+"""One way from a request to a table: what is narrowed, what is sorted, what is cut, and what is said of it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from riff_store.database import Store, open_store
+from riff_tui.catalog import BY, VIEWS, Request, dump_command, resolve, show
+from riff_tui.errors import UsageError
+from riff_tui.filtering import FilterError
+from riff_tui.table import Row, Table
+from riff_tui.window import PAGE, Window
+
+
+@pytest.fixture
+def store(tiny: Path) -> Iterator[Store]:
+    with open_store(tiny) as opened:
+        yield opened
+
+
+def names(table: Table, *keys: str) -> list[tuple[object, ...]]:
+    return [tuple(row.record[key] for key in keys) for row in table.rows]
+
+
+def test_views_are_found_by_name_and_by_alias() -> None:
+    aliases = {"matrix": "flows", "segment-matrix": "segments", "state-matrix": "states", "analyze": "worklist"}
+    assert {alias: resolve(alias).name for alias in aliases} == aliases
+    assert [resolve(view.name) for view in VIEWS] == list(VIEWS)
+
+
+def test_an_unknown_view_is_answered_with_those_that_there_are() -> None:
+    with pytest.raises(UsageError, match=r"'flws' \(did you mean flows\?\); there are flows, segments"):
+        resolve("flws")
+
+
+@pytest.mark.parametrize("view", [view.name for view in VIEWS if view.name not in ("neighbors", "conversation")])
+def test_every_view_answers_and_says_how_to_print_it(store: Store, view: str) -> None:
+    table = show(store, view, Request())
+    assert table.dump == f"riff-tui dump {table.view}"
+    assert len({row.id for row in table.rows}) == len(table.rows)
+    assert all(column.help for column in table.columns)
+
+
+def test_every_view_explains_itself_in_three_lines() -> None:
+    for view in VIEWS:
+        assert len(view.help) == 3
+        assert all(line.endswith(".") for line in view.help)
+
+
+def test_a_filter_on_rows_hides_and_counts_them(store: Store) -> None:
+    table = show(store, "states", Request(where="stall>0.3"))
+    assert names(table, "state") == [("collect_details",)]
+    assert (table.hidden, table.filter) == (3, "stall>0.3")
+
+
+def test_a_filter_on_calls_narrows_what_stands_behind_the_rows(store: Store) -> None:
+    table = show(store, "flows", Request(where="persona:hurried"))
+    assert names(table, "flow", "agent", "n") == [("viewing", "gemini", 3), ("viewing", "qwen", 2)]
+    assert table.hidden == 1
+
+
+def test_a_bare_word_looks_through_the_names_of_the_rows(store: Store) -> None:
+    assert names(show(store, "states", Request(where="collect")), "state") == [("collect_details",)]
+    assert names(show(store, "flows", Request(where="!weath")), "agent") == [("gemini",), ("qwen",)]
+
+
+def test_errored_calls_are_counted_for_the_flows_on_show_only(store: Store) -> None:
+    def said(where: str) -> list[str]:
+        notes = show(store, "states", Request(where=where)).notes
+        return [note for note in notes if note.startswith("Excluded")]
+
+    assert said("flow=viewing") == ["Excluded: 1 errored call is in no mean."]
+    assert said("flow=weather") == []
+
+
+@pytest.mark.parametrize("key", BY)
+@pytest.mark.parametrize("view", ["flows", "segments", "states"])
+def test_rows_can_be_split_by_another_name(store: Store, view: str, key: str) -> None:
+    table = show(store, view, Request(by=(key,)))
+    assert all(key in row.record for row in table.rows)
+    assert table.column(key) is not None
+    assert sum(row.record["n"] for row in table.rows) == sum(
+        row.record["n"] for row in show(store, view, Request()).rows
+    )
+    assert len({row.where for row in table.rows}) == len(table.rows)
+
+
+def test_where_of_a_row_leads_to_the_calls_behind_it(store: Store) -> None:
+    for view in ("flows", "states", "segments"):
+        for row in show(store, view, Request(by=("persona",))).rows:
+            calls = show(store, "conversations", Request(where=f"{row.where} errored=no"))
+            assert len(calls.rows) == row.record["n"], row.where
+
+
+@pytest.mark.parametrize("request_", [Request(by=("moon",)), Request(by=("flow",)), Request(limit=-1)])
+def test_a_request_that_makes_no_sense_is_refused(store: Store, request_: Request) -> None:
+    with pytest.raises(UsageError):
+        show(store, "flows", request_)
+
+
+def test_a_view_whose_rows_cannot_be_split_says_which_can(store: Store) -> None:
+    with pytest.raises(UsageError, match="the rows of runs cannot be split; those of flows, segments, states can"):
+        show(store, "runs", Request(by=("agent",)))
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("flow", ["viewing", "viewing", "weather"]),
+        ("-n", [10, 6, 3]),
+        ("n", [3, 6, 10]),
+        ("humanness.codex", [3.0, None, None]),
+        ("-hum:codex", [3.0, None, None]),
+        ("oper", [4.0, 9.941666666667, 9.958333333333]),
+        ("-excluded", [1, 0, 0]),
+    ],
+)
+def test_rows_are_sorted_by_any_column_and_the_unmeasured_come_last(
+    store: Store, sort: str, order: list[object]
+) -> None:
+    table = show(store, "flows", Request(sort=sort))
+    key = {"-hum:codex": "humanness.codex", "oper": "operability"}.get(sort, sort.removeprefix("-"))
+    column = table.column(key)
+    assert column is not None
+    assert [column.value(row.record) for row in table.rows] == order
+
+
+def test_rows_alike_keep_the_order_of_the_view(store: Store) -> None:
+    table = show(store, "states", Request(sort="-segment"))
+    plain = [row.id for row in show(store, "states", Request()).rows]
+    for segment in {row.record["segment"] for row in table.rows}:
+        alike = [row.id for row in table.rows if row.record["segment"] == segment]
+        assert alike == [row for row in plain if row in alike]
+
+
+def test_an_unknown_column_is_answered_with_those_that_there_are(store: Store) -> None:
+    with pytest.raises(UsageError, match=r"no column moon here; there are flow, agent, operability"):
+        show(store, "flows", Request(sort="-moon"))
+    with pytest.raises(UsageError, match=r"no column moon; there are run, conversation"):
+        show(store, "conversations", Request(sort="moon"))
+    with pytest.raises(UsageError, match="worklist cannot be sorted"):
+        show(store, "worklist", Request(sort="rank"))
+
+
+def test_a_limit_cuts_and_counts(store: Store) -> None:
+    table = show(store, "states", Request(limit=1))
+    assert (len(table.rows), table.hidden) == (1, 3)
+    assert show(store, "flows", Request(limit=0)).hidden == 3
+
+
+def test_the_limit_of_the_worklist_is_one_of_each_list(store: Store) -> None:
+    table = show(store, "worklist", Request(limit=1))
+    assert [row.record["list"] for row in table.rows] == ["flows", "segments", "states"]
+
+
+def test_successors_are_told_where_a_flow_is_named(store: Store) -> None:
+    notes = show(store, "states", Request(where="flow=viewing stall>0.3")).notes
+    assert notes[-1] == "collect_details → confirm 5, escalated 1"
+    assert not any("→" in note for note in show(store, "states", Request(where="!flow=weather")).notes)
+
+
+def test_the_title_says_which_flows_a_matrix_is_about(store: Store) -> None:
+    titles = {where: show(store, "states", Request(where=where)).title for where in ("", "flow=viewing", "n>1")}
+    assert titles == {
+        "": "Per-state quality: all flows (worst first)",
+        "flow=viewing": "Per-state quality: viewing (worst first)",
+        "n>1": "Per-state quality: filtered flows (worst first)",
+    }
+
+
+def test_judges_choose_columns(store: Store) -> None:
+    assert show(store, "flows", Request(where="judge:codex")).column("humanness.codex") is not None
+    table = show(store, "flows", Request(where="judge:gemini"))
+    assert (len(table.rows), table.column("humanness.codex")) == (3, None)
+
+
+@pytest.mark.parametrize(
+    ("where", "complaint"),
+    [
+        ("", "needs flow= and state= in the filter, such as riff-tui dump neighbors --where 'flow="),
+        ("flow=viewing", "needs state= in the filter"),
+        ("flow=viewing flow=weather state=greet", "names two"),
+        ("flow=viewing | state=greet", "needs flow= and state="),
+    ],
+)
+def test_neighbors_need_a_state(store: Store, where: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(complaint)):
+        show(store, "neighbors", Request(where=where))
+
+
+def test_neighbors_of_some_calls_only(store: Store) -> None:
+    table = show(store, "neighbors", Request(where="flow=viewing state=collect_details agent=qwen"))
+    assert names(table, "direction", "state", "count") == [("in", "greet", 3), ("out", "confirm", 3)]
+    assert table.extras["calls"] == 3
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "run=run-1 conversation=c-0003",
+        "conversation=c-0003",
+        "c-0003",
+        "final_state=escalated",
+        "conversation=c-0003 run:1",
+    ],
+)
+def test_a_conversation_is_found_by_whatever_selects_it(store: Store, where: str) -> None:
+    assert show(store, "conversation", Request(where=where)).extras["call"]["conversation"] == "c-0003"
+
+
+def test_the_beginning_of_an_id_is_enough_where_it_is_the_only_one(store: Store) -> None:
+    table = show(store, "conversation", Request(where="conversation=c-000 agent=gemini final_state=escalated"))
+    assert table.extras["call"]["conversation"] == "c-0003"
+
+
+@pytest.mark.parametrize(
+    ("where", "complaint"),
+    [
+        ("", "needs to know which one"),
+        ("agent=gemini", "7 calls match this filter; name one of them, such as 'run=run-1 conversation=c-0000' or"),
+        ("conversation=c-00", "20 calls match"),
+        ("conversation=nobody", "no call matches this filter"),
+    ],
+)
+def test_a_filter_that_selects_no_single_call_says_what_to_do(store: Store, where: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(complaint)):
+        show(store, "conversation", Request(where=where))
+
+
+def test_a_broken_filter_names_the_position(store: Store) -> None:
+    with pytest.raises(FilterError, match="filter, character 6"):
+        show(store, "flows", Request(where="flow=("))
+
+
+def test_calls_are_sorted_by_what_happened_in_a_state(store: Store) -> None:
+    table = show(store, "conversations", Request(where="flow=viewing", sort="-stall", limit=4))
+    assert {row.record["final_state"] for row in table.rows} == {"collect_details"}
+
+
+def test_skipped_inputs_cannot_be_filtered_by_calls(store: Store) -> None:
+    assert len(show(store, "skipped", Request(where="reason:JSON")).rows) == 1
+    with pytest.raises(UsageError, match="skipped can be filtered by path, line, kind"):
+        show(store, "skipped", Request(where="flow=viewing"))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Request(),
+        Request(where="flow='it''s' | agent:\"x y\""),
+        Request(where="flow=a", by=("agent", "run"), sort="-stall", limit=3),
+    ],
+)
+def test_the_dump_command_survives_the_shell(request_: Request) -> None:
+    words = shlex.split(dump_command("states", request_))
+    assert words[:3] == ["riff-tui", "dump", "states"]
+    assert ("--where" in words) == bool(request_.where)
+    if request_.where:
+        assert words[words.index("--where") + 1] == request_.where
+
+
+def test_a_trend_is_added_where_it_is_asked_for(store: Store) -> None:
+    assert "trend" not in show(store, "flows", Request()).rows[0].record
+    rows = show(store, "flows", Request(trend=True)).rows
+    assert rows[0].record["trend"][0] == 4.0
+    assert len({len(row.record["trend"]) for row in rows}) == 1
+
+
+def test_a_window_fetches_only_the_pages_that_are_looked_at() -> None:
+    asked: list[tuple[int, int]] = []
+    rows = [Row(str(number), {}) for number in range(1000)]
+
+    def fetch(offset: int, limit: int) -> list[Row]:
+        asked.append((offset, limit))
+        return rows[offset : offset + limit]
+
+    window = Window(len(rows), fetch)
+    assert (len(window), asked) == (1000, [])
+    assert [window[0].id, window[5].id, window[-1].id] == ["0", "5", "999"]
+    assert asked == [(0, PAGE), (3 * PAGE, 1000 - 3 * PAGE)]
+    assert [row.id for row in window[254:258]] == ["254", "255", "256", "257"]
+    assert list(window) == rows
+    with pytest.raises(IndexError):
+        window[1000]

@@ -1,0 +1,48 @@
+"""Every dump of a store that was written by hand, as it is pasted and piped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from riff_store.database import open_store
+from riff_tui.catalog import Request, show
+from tests.tui.sinks.printed import assert_golden, printed
+
+CASES = {
+    "flows": ("flows", Request()),
+    "flows-by-run": ("flows", Request(by=("run",))),
+    "segments": ("segments", Request()),
+    "states": ("states", Request()),
+    "states-of-a-flow": ("states", Request(where="flow=viewing", by=("agent",))),
+    "neighbors": ("neighbors", Request(where="flow=viewing state=collect_details")),
+    "worklist": ("worklist", Request()),
+    "conversations": ("conversations", Request(where="agent:gemini", sort="-latency_p95", limit=3)),
+    "conversation": ("conversation", Request(where="run=run-1 conversation=c-0000")),
+    "conversation-with-text": ("conversation", Request(where="c-0000", text=True, redact=True)),
+    "runs": ("runs", Request()),
+    "judges": ("judges", Request()),
+    "archetypes": ("archetypes", Request()),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("format", "suffix"), [("markdown", "md"), ("json", "json"), ("text", "txt")])
+def test_dumps_are_what_they_were(tiny: Path, case: str, format: str, suffix: str) -> None:
+    view, request = CASES[case]
+    with open_store(tiny) as store:
+        text = printed(show(store, view, request), format)
+    assert_golden(text.replace(str(tiny.parent), "FOLDER"), f"dumps/{case}.{suffix}")
+
+
+def test_what_was_skipped_is_named_with_file_and_line(tiny: Path) -> None:
+    with open_store(tiny) as store:
+        (row,) = show(store, "skipped", Request()).rows
+    assert row.record == {
+        "path": str(tiny.parent / "run-2" / "flow-transcripts-tiny.jsonl"),
+        "line": 9,
+        "kind": "skipped",
+        "conversation": None,
+        "reason": "line is not JSON: it ends too early",
+    }
