@@ -199,9 +199,12 @@ class JudgeSummary:
 
 @dataclass(frozen=True, slots=True)
 class ArchetypeCell:
-    """A family of flows: pooled over its (flow, agent) cells, with the member that does worst."""
+    """A family of flows: pooled over its (flow, agent) cells, with the member that does worst.
 
-    archetype: str
+    `archetype` is None for the flows that name no family.
+    """
+
+    archetype: str | None
     flows: int
     n: int
     excluded: int

@@ -13,7 +13,7 @@ _NOTHING = Measure(0, 0)
 
 
 def archetypes(store: Store, calls: Predicate | None = None) -> list[ArchetypeCell]:
-    """Families of flows, the least operable first; each pools its calls. Flows of no family are `(none)`."""
+    """Families of flows, the least operable first; each pools its calls. Flows that name none are one, of no name."""
     with store.snapshot():
         families = flow_cells(store, calls, by=("archetype",))
         cells = flow_cells(store, calls, by=("archetype", "flow", "agent"))
@@ -26,7 +26,7 @@ def archetypes(store: Store, calls: Predicate | None = None) -> list[ArchetypeCe
 def _family(family: FlowCell, members: list[FlowCell]) -> ArchetypeCell:
     worst = min(members, key=least_operable_first)
     return ArchetypeCell(
-        archetype=family.keys["archetype"] or "",
+        archetype=family.keys["archetype"],
         flows=len({cell.keys["flow"] for cell in members}),
         n=family.n,
         excluded=family.excluded,

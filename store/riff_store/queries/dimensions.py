@@ -12,7 +12,6 @@ import peewee as pw
 from riff_store import models as m
 from riff_store.database import Store
 
-NO_ARCHETYPE = "(none)"
 Names: TypeAlias = tuple[str | None, ...]
 
 
@@ -23,12 +22,11 @@ class Dimension:
     key: str
     table: type[pw.Model]
     column: str = "name"
-    unnamed: str | None = None
 
 
 DIMENSIONS = {
     "flow": Dimension("flow", m.Flow),
-    "archetype": Dimension("flow", m.Flow, "archetype", NO_ARCHETYPE),
+    "archetype": Dimension("flow", m.Flow, "archetype"),
     "agent": Dimension("agent", m.Agent),
     "run": Dimension("run", m.Run),
     "commit": Dimension("run", m.Run, "commit"),
@@ -48,7 +46,7 @@ def names_of(store: Store, dimension: Dimension) -> dict[int, str | None]:
     """The name of every key of a dimension."""
     table = dimension.table
     query = table.select(table.id, getattr(table, dimension.column))  # type: ignore[attr-defined]
-    return {key: dimension.unnamed if name is None else name for key, name in store.execute(query)}
+    return dict(store.execute(query))
 
 
 @dataclass(frozen=True, slots=True)

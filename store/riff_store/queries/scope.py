@@ -137,7 +137,7 @@ class Scope:
         known = self._known.setdefault(name, names_of(self._store, dimension))
         states = self._states or {}
         column = states[dimension.key] if dimension.key in states else getattr(self._calls, dimension.key)
-        unnamed = {key for key, text in known.items() if text is None or text == dimension.unnamed}
+        unnamed = {key for key, text in known.items() if text is None}
         if term.operator == "missing":
             return column.is_null() | _one_of(column, unnamed)
         if term.operator == "measured":

@@ -9,7 +9,7 @@ from riff_store.answers import StateCell
 from riff_store.database import Store
 from riff_store.matching import matches
 from riff_store.predicates import Predicate, both, terms
-from riff_store.queries.dimensions import NO_ARCHETYPE, Grouping, Names
+from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.expected import AskedFor, asked_for
 from riff_store.queries.sums import NO_ROWS, StateSums, add, state_sums, step_counts
 from riff_store.ranking import worst_first
@@ -83,7 +83,7 @@ def _described(store: Store, rows: Predicate | None, by: Sequence[str]) -> dict[
     )
     found: dict[Names, str] = {}
     for flow, archetype, state, segment in store.execute(query):
-        record = {"flow": flow, "archetype": archetype or NO_ARCHETYPE, "state": state, "segment": segment}
+        record = {"flow": flow, "archetype": archetype, "state": state, "segment": segment}
         if rows is None or matches(rows, record, ()):
             found[tuple(record[name] for name in by)] = segment
     return found

@@ -1,0 +1,23 @@
+"""What a question asks of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from riff_store.database import Store
+
+
+@contextmanager
+def asked(store: Store) -> Iterator[list[str]]:
+    """The SQL of every query that is run inside."""
+    statements: list[str] = []
+    execute = store.execute
+
+    def recording(query: object) -> list[tuple[object, ...]]:
+        statements.append(store.database.get_sql_context().sql(query).query()[0])
+        return execute(query)
+
+    with patch.object(store, "execute", recording):
+        yield statements

@@ -1,0 +1,162 @@
+"""A filter finds the same calls in the store as it does in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from riff_store.database import Store
+from riff_store.predicates import And, Not, Or, Predicate, Term
+from riff_store.queries import conversations, count_conversations, needs
+from riff_store.queries.scope import Scope
+from riff_tui.filtering import parse, render
+from tests.store.building import call, fresh, put
+from tests.store.queries.worlds import World, selected, world
+
+
+@pytest.fixture(scope="module")
+def made() -> World:
+    return world(7, 60)
+
+
+@pytest.fixture(scope="module")
+def store(made: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with made.store(tmp_path_factory.mktemp("scope") / "store.db") as opened:
+        yield opened
+
+
+texts = st.sampled_from(
+    ["dent", "DENTAL", "straße", "%", "_", "50%_\\", "'", "über", "本", "night-2", "c-0", "É", "1", ""]
+)
+patterns = st.sampled_from(["^d", "(?i)^D", "[0-9]$", "ü|Ü", "-0[12]", "x_%"])
+exact = st.sampled_from(["dental", "gemini", "o'brien", "hurried", "night-1", "s1", "terminal", "booking", "codex"])
+name_fields = st.sampled_from(
+    ["run", "conversation", "flow", "agent", "persona", "scenario", "archetype", "stop_reason", "final_state", "judge"]
+)
+call_numbers = st.sampled_from(
+    ["correctness", "completion", "latency_p95", "trial", "duration_s", "error_count",
+     "humanness", "humanness.codex", "humanness.gemini", "humanness.gemini#b7", "humanness.nobody"]
+)  # fmt: skip
+state_numbers = st.sampled_from(["progress", "stall", "revisit", "dwell_turns", "guard_error", "slot_fill_rate"])
+numbers = st.sampled_from([0.0, 0.3, 0.5, 1.0, 1 / 3, 2.0, 4.2, 5.5, 10.0])
+orders = st.sampled_from(["=", "!=", "<", "<=", ">", ">="])
+known = st.sampled_from(["missing", "measured"])
+terms = st.one_of(
+    st.builds(Term, st.none() | name_fields, st.just("contains"), texts),
+    st.builds(Term, st.none() | name_fields, st.just("matches"), patterns),
+    st.builds(Term, name_fields, st.sampled_from(["=", "!="]), exact),
+    st.builds(
+        Term,
+        st.just("state") | st.just("segment"),
+        st.sampled_from(["=", "!=", "contains"]),
+        st.sampled_from(["greet", "collect", "co"]),
+    ),
+    st.builds(Term, call_numbers | state_numbers, orders, numbers),
+    st.builds(Term, name_fields | call_numbers | state_numbers | st.just("completed") | st.just("started_at"), known),
+    st.builds(
+        Term, st.sampled_from(["completed", "errored"]), st.sampled_from(["=", "!="]), st.sampled_from([0.0, 1.0])
+    ),
+    st.builds(
+        Term, st.just("started_at"), orders, st.sampled_from(["2026", "2026-06", "2026-06-21", "2026-06-22T00:00"])
+    ),
+)
+predicates: st.SearchStrategy[Predicate] = st.recursive(
+    terms,
+    lambda parts: st.one_of(
+        st.builds(Not, parts),
+        st.builds(And, st.lists(parts, min_size=2, max_size=3).map(tuple)),
+        st.builds(Or, st.lists(parts, min_size=2, max_size=3).map(tuple)),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=200)
+@given(predicate=predicates)
+def test_the_store_finds_what_python_finds(predicate: Predicate, made: World, store: Store) -> None:
+    wanted = sorted((facts.run, facts.conversation) for facts in selected(made, predicate))
+    found = conversations(store, predicate)
+    assert sorted((call.run, call.conversation) for call in found) == wanted, render(predicate)
+    assert count_conversations(store, predicate) == len(wanted)
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("state=a stall=1", ["stalled in a"]),
+        ("(state=a) (stall=1)", ["stalled in a"]),
+        ("(state=a stall=1) | flow=x", ["stalled in a"]),
+        ("state=a !stall=1", ["in a"]),
+        ("(state=a escalation=0) (state=b stall=1)", ["stalled in b"]),
+        ("!state=b", ["in a", "stalled in a"]),
+        ("!(state=a stall=1)", ["in a", "stalled in b"]),
+        ("state!=a", ["stalled in b"]),
+        ("(state=a | state=b) stall=1", ["stalled in a", "stalled in b"]),
+    ],
+)
+def test_terms_about_states_side_by_side_speak_of_one_state(expression: str, found: list[str], tmp_path: Path) -> None:
+    from tests.store.building import state
+
+    calls = [
+        call("in a", states=[state("a")]),
+        call("stalled in a", states=[state("a", stall=1)]),
+        call("stalled in b", states=[state("a"), state("b", stall=1)]),
+    ]
+    with fresh(tmp_path / "store.db") as store:
+        put(store, "calls.jsonl", calls)
+        assert [call.conversation for call in conversations(store, parse(expression))] == found
+
+
+def test_thousands_of_names_fit_into_one_question(tmp_path: Path) -> None:
+    with fresh(tmp_path / "store.db") as store:
+        put(store, "calls.jsonl", [call(f"c{n:05}", persona=f"p{n}", scenario=f"s{n}") for n in range(3000)])
+        assert count_conversations(store, parse("persona:p !persona:99 persona:/[0-4]$/ scenario:s")) == 1500 - 15
+        assert count_conversations(store, parse("conversation:/1$/ persona:/1$/")) == 300
+
+
+def test_two_hundred_alternatives_are_no_trouble(tmp_path: Path) -> None:
+    with fresh(tmp_path / "store.db") as store:
+        put(store, "calls.jsonl", [call(f"c{n:03}") for n in range(300)])
+        assert count_conversations(store, parse(" | ".join(f"conversation=c{n:03}" for n in range(200)))) == 200
+        assert count_conversations(store, parse(" ".join(f"!conversation=c{n:03}" for n in range(200)))) == 100
+
+
+@pytest.mark.parametrize("text", ["'; DROP TABLE flow; --", "50%_\\", '"', "\\", "x' OR 1=1 --", "\0", "\ud800"])
+def test_a_filter_is_bound_and_never_sql(text: str, store: Store, made: World) -> None:
+    wanted = sum(text in facts.flow for facts in made.calls)
+    assert count_conversations(store, Term("flow", "contains", text)) == wanted
+    query = Scope(store).condition(Term("conversation", "contains", "50%"))
+    sql, values = store.database.get_sql_context().sql(query).query()
+    assert "50" not in sql
+    assert values == ["%50\\%%", "\\"]
+    count_conversations(store, Term("conversation", "=", text.encode("utf-8", "replace").decode()))
+
+
+@pytest.mark.parametrize(
+    ("expression", "depth"),
+    [
+        ("", "total"),
+        ("flow:dent | agent=x", "total"),
+        ("archetype:book", "total"),
+        ("flow:dent !run=night-1", "rollup"),
+        ("commit:abc", "rollup"),
+        ("persona:x", "base"),
+        ("dent", "base"),
+        ("state=greet", "base"),
+        ("flow:dent humanness.codex<3", "base"),
+    ],
+)
+def test_knows_how_deep_a_question_has_to_look(expression: str, depth: str) -> None:
+    assert needs(parse(expression)) == depth
+
+
+def test_rows_by_run_need_the_sums_by_run_and_rows_by_persona_the_calls() -> None:
+    assert needs(None, ("flow", "agent")) == "total"
+    assert needs(None, ("flow", "run")) == "rollup"
+    assert needs(None, ("flow", "persona")) == "base"
+    assert needs(parse("state=greet"), ("flow", "state"), state_rows=True) == "total"
+    assert needs(parse("segment=collect"), ("flow", "state"), state_rows=True) == "base"
