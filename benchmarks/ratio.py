@@ -71,12 +71,16 @@ class Stopwatch:
 
 @contextmanager
 def timed() -> Iterator[Stopwatch]:
-    """Time the block, with garbage of earlier jobs out of the way."""
+    """Time the block; what earlier jobs left is collected before, and what is kept for later ones is out of the way."""
     gc.collect()
+    gc.freeze()
     watch = Stopwatch()
     begin = time.perf_counter()
-    yield watch
-    watch.seconds = time.perf_counter() - begin
+    try:
+        yield watch
+    finally:
+        watch.seconds = time.perf_counter() - begin
+        gc.unfreeze()
 
 
 def in_turns(*jobs: Job, rounds: int) -> list[float]:

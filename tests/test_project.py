@@ -57,15 +57,16 @@ def _applies(marker: str, extra: str) -> bool:
     return not marker.strip() or Marker(marker).evaluate({"extra": extra})
 
 
-def tracked_files() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+def project_files() -> list[Path]:
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("needs a git checkout")
-    return [ROOT / name for name in listed.stdout.split("\0") if name]
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
-def tracked_texts() -> list[Path]:
-    return [path for path in tracked_files() if path.suffix in TEXT_ENDINGS and path.is_file()]
+def project_texts() -> list[Path]:
+    return [path for path in project_files() if path.suffix in TEXT_ENDINGS]
 
 
 def test_constraints_name_versions_and_nothing_else() -> None:
@@ -92,7 +93,7 @@ def test_nothing_names_an_index_or_a_place_on_some_machine() -> None:
     places = ("/wo" + "rk/", "/ro" + "ot/", "/Us" + "ers/", str(ROOT))
     found = [
         f"{path.relative_to(ROOT)}: {words}"
-        for path in tracked_texts()
+        for path in project_texts()
         for words in (*hosts, *places)
         if words in path.read_text(encoding="utf-8", errors="replace")
     ]
@@ -128,7 +129,7 @@ def test_the_wheel_holds_the_three_packages_with_their_data(tmp_path: Path) -> N
     tracked = {
         str(path.relative_to(parent))
         for package, parent in PACKAGES.items()
-        for path in tracked_files()
+        for path in project_files()
         if path.is_relative_to(parent / package)
     }
     assert tracked <= held
@@ -140,3 +141,17 @@ def test_the_project_asks_for_the_versions_that_it_pins() -> None:
     asked = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
     for requirement in map(Requirement, asked):
         assert requirement.specifier.contains(pinned()[canonical(requirement.name)]), requirement
+
+
+def test_architecture_is_short_and_names_what_there_is() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    known = {str(path.relative_to(ROOT)) for path in project_files()}
+    for page in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
+        named = re.findall(r"`([a-z_/]+(?:\.(?:py|md|toml|txt)|/))`", (ROOT / page).read_text(encoding="utf-8"))
+        missing = [name for name in named if not any(_leads_to(name, path) for path in known)]
+        assert not missing, page
+
+
+def _leads_to(name: str, path: str) -> bool:
+    return f"/{name}" in f"/{path}" if name.endswith("/") else f"/{path}".endswith(f"/{name}")
