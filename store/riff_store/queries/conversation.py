@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -13,9 +12,7 @@ from riff_store.database import Store
 from riff_store.errors import NotAStore
 from riff_store.queries.conversations import calls_of
 from riff_store.queries.dimensions import judges_shown
-
-LARGEST = 64 * 1024 * 1024
-_PIECE = 1024 * 1024
+from riff_store.transcripts import unpacked
 
 
 def conversation(store: Store, run: str, name: str) -> CallDetail | None:
@@ -109,25 +106,8 @@ def _document(store: Store, key: int) -> Mapping[str, object] | None:
     rows = store.execute(m.Transcript.select(m.Transcript.body).where(m.Transcript.conversation == key))
     if not rows:
         return None
-    import zstandard
-
     try:
-        document = json.loads(_unpacked(bytes(rows[0][0])))
-    except (zstandard.ZstdError, ValueError, RecursionError) as error:
+        document = json.loads(unpacked(bytes(rows[0][0])))
+    except (ValueError, RecursionError) as error:
         raise NotAStore(f"{store.location}: the transcript of this call is damaged; ingest its file again") from error
     return document if isinstance(document, dict) else None
-
-
-def _unpacked(body: bytes) -> bytes:
-    """The text of a transcript; raises `ValueError` where it would fill memory."""
-    import zstandard
-
-    parts: list[bytes] = []
-    left = LARGEST
-    with zstandard.ZstdDecompressor(max_window_size=LARGEST).stream_reader(io.BytesIO(body)) as reader:
-        while piece := reader.read(_PIECE):
-            parts.append(piece)
-            left -= len(piece)
-            if left < 0:
-                raise ValueError("larger than any transcript")
-    return b"".join(parts)

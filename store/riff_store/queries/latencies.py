@@ -12,9 +12,9 @@ from riff_store.answers import PooledLatency
 from riff_store.database import Store
 from riff_store.predicates import Predicate, Term, all_of
 from riff_store.queries.scope import Scope
+from riff_store.transcripts import unpacked
 
 MOST_CALLS = 20_000
-LARGEST = 64 * 1024 * 1024
 _CHUNK = 200
 
 
@@ -65,12 +65,9 @@ def _bodies(store: Store, keys: list[int]) -> Iterator[bytes]:
 
 def _in_state(body: bytes, state: str) -> list[float]:
     """The latencies of the turns in a state; a damaged transcript has none."""
-    import zstandard
-
     try:
-        text = zstandard.ZstdDecompressor().decompress(body, max_output_size=LARGEST)
-        document = msgspec.json.decode(text, type=_Document)
-    except (zstandard.ZstdError, msgspec.DecodeError, MemoryError):
+        document = msgspec.json.decode(unpacked(body), type=_Document)
+    except (ValueError, RecursionError):
         return []
     current: str | None = None
     found = []

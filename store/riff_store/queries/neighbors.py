@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Set
 
 import peewee as pw
 
@@ -30,7 +30,7 @@ def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = 
         steps = {start or "": ends for (start,), ends in step_counts(store, scope, Grouping(("state",))).items()}
         total = sum(n for n, _ in call_counts(store, scope, Grouping(("flow",))).values())
         outcomes = _outcomes(store, flow)
-        visits = _visits(store, scope, cells, [name for name, outcome in outcomes.items() if outcome])
+        visits = _visits(store, scope, cells, {end for ends in steps.values() for end in ends})
         if not any(state in ends for ends in steps.values()) and state not in steps:
             before, after = _described(store, flow, state)
         else:
@@ -85,17 +85,16 @@ def _outcomes(store: Store, flow: str) -> dict[str, str | None]:
     return dict(store.execute(query.where(m.Flow.name == flow)))
 
 
-def _visits(
-    store: Store, scope: Predicate | None, cells: Mapping[str, StateCell], terminals: Sequence[str]
-) -> dict[str, int]:
-    """How many calls came to each state; terminals have no row of their own, so steps to them are looked at."""
-    found = {name: cell.n for name, cell in cells.items()}
-    if terminals:
+def _visits(store: Store, scope: Predicate | None, cells: Mapping[str, StateCell], entered: Set[str]) -> dict[str, int]:
+    """How many calls came to each state; those without a row of their own, as terminals, by the steps to them."""
+    found = {name: cell.n for name, cell in cells.items() if cell.n}
+    rowless = sorted(entered - found.keys())
+    if rowless:
         query = (
             m.Transition.select(m.State.name, pw.fn.COUNT(m.Transition.conversation.distinct()))
             .join(m.State, on=(m.State.id == m.Transition.to_state))
             .join(m.Conversation, on=(m.Conversation.id == m.Transition.conversation))
-            .where(~m.Conversation.errored, m.State.outcome.is_null(False), Scope(store).condition(scope))
+            .where(~m.Conversation.errored, m.State.name.in_(rowless), Scope(store).condition(scope))
             .group_by(m.State.name)
         )
         found |= dict(store.execute(query))

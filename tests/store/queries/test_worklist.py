@@ -1,0 +1,141 @@
+"""What to work on: what stands on the lists, why, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from riff_store.answers import StateCell
+from riff_store.database import Store
+from riff_store.facts import ConversationFacts, ExpectedStep
+from riff_store.measure import Measure
+from riff_store.queries import worklist
+from riff_store.ranking import badness, reasons
+from riff_tui.filtering import parse
+from tests.store.building import call, fresh, put, state
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with fresh(tmp_path / "store.db") as opened:
+        yield opened
+
+
+def cell(**means: float) -> StateCell:
+    n = 10
+    measures = {name: Measure(n, round(value * n * 10**9)) for name, value in means.items()}
+    return StateCell(keys={"flow": "f", "state": "s"}, segment="other", n=n, measures=measures, to_states={})
+
+
+@pytest.mark.parametrize(
+    ("means", "found"),
+    [
+        ({"stall": 0.25}, ("stall",)),
+        ({"stall": 0.24, "escalation": 0.24}, ()),
+        (
+            {"stall": 0.36, "escalation": 0.64, "dwell_turns": 3.6, "progress": 0.0},
+            ("stall", "escalation", "dwell_turns"),
+        ),
+        ({"dwell_turns": 3.6, "progress": 0.7}, ()),
+        ({"dwell_turns": 3.0, "progress": 0.1}, ()),
+        ({"latency_p95": 8.0}, ()),
+        ({"latency_p95": 8.1}, ("latency_p95",)),
+        ({"guard_error": 0.5}, ("guard_error",)),
+        ({"guard_error": 0.49}, ()),
+        ({"stall": 0.33, "progress": 0.22, "slot_fill_rate": 0.0}, ("stall", "slot_fill_rate")),
+        ({"stall": 0.33, "progress": 0.7, "slot_fill_rate": 0.0}, ("stall",)),
+        ({"stall": 0.33, "progress": 0.22, "slot_fill_rate": 1.0}, ("stall",)),
+        ({"progress": 0.22, "slot_fill_rate": 0.0}, ()),
+        ({}, ()),
+    ],
+)
+def test_a_state_is_a_root_cause_for_these_reasons(means: dict[str, float], found: tuple[str, ...]) -> None:
+    assert reasons(cell(**means)) == found
+
+
+def test_a_lost_call_weighs_twice_a_handed_over_one() -> None:
+    assert badness(cell(stall=0.3, escalation=0.4)) == pytest.approx(0.5)
+    assert badness(cell()) == 0
+
+
+def some(flow: str, n: int, correctness: float = 10.0, **given: object) -> list[ConversationFacts]:
+    row = {"name": "collect", **given}
+    return [
+        call(f"{flow}-{number}", flow=flow, aspects={"correctness": correctness}, states=[state(**row)])  # type: ignore[arg-type]
+        for number in range(n)
+    ]
+
+
+def test_the_weakest_flows_come_first_and_thin_ones_last(store: Store) -> None:
+    put(
+        store,
+        "calls.jsonl",
+        [
+            *some("weak", 5, 6.9),
+            *some("weaker", 5, 2.0),
+            *some("thin", 4, 0.0),
+            *some("well", 5, 7.0),
+            *some("also", 5, 2.0),
+        ],
+    )
+    assert [cell.keys["flow"] for cell in worklist(store).flows] == ["also", "weaker", "weak", "thin"]
+
+
+def test_segments_and_states_that_lose_calls_are_listed(store: Store) -> None:
+    put(
+        store,
+        "calls.jsonl",
+        [
+            *some("fine", 5),
+            *some("stalls", 5, stall=1, progress=0),
+            *some("escalates", 5, escalation=1),
+            *some("slow", 5, latency_p95_ms=9000.0),
+            *some("thin", 1, stall=1, escalation=1),
+        ],
+    )
+    found = worklist(store)
+    assert [cell.keys["flow"] for cell in found.segments] == ["stalls", "escalates", "thin"]
+    assert [cell.keys["flow"] for cell in found.states] == ["stalls", "escalates", "slow", "thin"]
+    assert found.segments[0].worst.keys["state"] == "collect"
+
+
+def test_each_list_is_cut_at_its_limit(store: Store) -> None:
+    put(store, "calls.jsonl", [facts for number in range(12) for facts in some(f"f{number:02}", 5, 0.0, stall=1)])
+    found = worklist(store)
+    assert [len(found.flows), len(found.segments), len(found.states)] == [10, 10, 10]
+    found = worklist(store, limit=2)
+    assert [cell.keys["flow"] for cell in found.states] == ["f00", "f01"]
+
+
+def test_counts_what_is_in_no_mean_and_follows_the_filter(store: Store) -> None:
+    put(store, "calls.jsonl", [*some("a", 5, 0.0), *some("b", 5, 0.0), call("broken", flow="b", errored=True)])
+    assert worklist(store).excluded == 1
+    narrowed = worklist(store, parse("flow=a"))
+    assert ([cell.keys["flow"] for cell in narrowed.flows], narrowed.excluded) == (["a"], 0)
+
+
+def test_where_tasks_ask_for_steps_the_missed_ones_come_first(store: Store) -> None:
+    found_line = ExpectedStep("get_line", "agent", True, True)
+
+    def task(number: int, called: bool, correctness: float) -> ConversationFacts:
+        return call(
+            f"t{number}", flow="telecom", aspects={"correctness": correctness},
+            states=[state("transfer", stall=1, progress=0)],
+            expected=[ExpectedStep("enable_roaming", "agent", called, None), found_line],
+        )  # fmt: skip
+
+    put(store, "calls.jsonl", [task(number, number == 0, 10.0 if number < 2 else 0.0) for number in range(8)])
+    found = worklist(store)
+    first = found.states[0]
+    assert first.keys["state"] == "enable_roaming"
+    assert (first.missed_failed, first.failed, first.expected) == (6, 6, 8)
+    assert reasons(first) == ("missed",)
+    assert [cell.keys["state"] for cell in found.states] == ["enable_roaming", "transfer"]
+
+
+def test_a_step_missed_in_calls_that_passed_is_no_cause(store: Store) -> None:
+    step = ExpectedStep("check", "agent", False, None)
+    put(store, "calls.jsonl", [call(f"c{number}", expected=[step]) for number in range(6)])
+    assert worklist(store).states == []
