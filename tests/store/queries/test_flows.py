@@ -190,6 +190,14 @@ def test_chosen_judges_alone_are_shown_and_count(expression: str, judges: list[s
     assert cell.operability == operability(10, 10, 7.5, 0.7, humanness)
 
 
+def test_what_a_judge_says_of_other_aspects_is_not_humanness(store: Store) -> None:
+    put(store, "calls.jsonl", [call("c1")])
+    put(store, "verdicts.jsonl", [verdict("c1", 1.0, aspect="politeness")])
+    [cell] = flow_cells(store)
+    assert dict(cell.humanness) == {}
+    assert "politeness" not in cell.aspects
+
+
 def test_an_unscored_verdict_is_a_judge_without_a_mean(store: Store) -> None:
     put(store, "calls.jsonl", [call("c1")])
     put(store, "verdicts.jsonl", [verdict("c1", None)])

@@ -80,10 +80,11 @@ def test_judges_are_summed_and_compared_on_the_calls_that_both_scored(store: Sto
 
 
 def test_errored_calls_count_for_no_judge(store: Store) -> None:
-    put(store, "calls.jsonl", [call("c1"), call("c2", errored=True)])
-    put(store, "verdicts.jsonl", [verdict("c1", 5.0, line=1), verdict("c2", 1.0, line=2)])
+    put(store, "calls.jsonl", [call(f"c{n}", errored=n == 3, aspects={"correctness": float(n % 3)}) for n in range(4)])
+    put(store, "verdicts.jsonl", [verdict(f"c{n}", float(n), line=n) for n in range(4)])
     [judge] = judges(store)
-    assert (judge.n, judge.mean.mean) == (1, 5.0)
+    assert (judge.n, judge.mean.mean) == (3, 1.0)
+    assert judge.agreement["correctness"] == pytest.approx(1.0)
 
 
 def test_another_aspect_of_a_judge_stands_apart(store: Store) -> None:
