@@ -1,0 +1,217 @@
+"""Every action of the explorer, once: the bindings, the hint line, the help screen and the README come from here.
+
+Keys are spelled as people read them; the text UI translates them. An action says itself why
+it does not apply, so no key is ever silently dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal["list", "state", "conversation"]
+Group: TypeAlias = Literal["Move", "Go", "Find", "Look", "Leave"]
+
+HINTS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What decides whether a key applies.
+
+    `below` names what Enter opens, `column` the column under the cursor; `siblings` counts the
+    rows of the list that a conversation was opened from; `graph` says that the cursor is in the
+    neighbour graph; `neighbors` that there is a graph to go to.
+    """
+
+    view: str = "flows"
+    kind: Kind = "list"
+    rows: int = 0
+    below: str = ""
+    column: str = ""
+    filtered: bool = False
+    sorted: bool = False
+    depth: int = 1
+    back: bool = False
+    forward: bool = False
+    graph: bool = False
+    neighbors: bool = False
+    siblings: int = 0
+    dump: bool = False
+
+
+Refusal: TypeAlias = Callable[[Situation], str]
+Label: TypeAlias = Callable[[Situation], str]
+
+
+def always(_: Situation) -> str:
+    """No reason against it."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that a key does.
+
+    `title` is what the hint line says, unless `label` finds a better word for the situation.
+    `refuse` gives the reason why the action does not apply, an empty text where it does.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    title: str
+    help: str
+    group: Group
+    refuse: Refusal = always
+    label: Label | None = None
+
+    def said(self, situation: Situation) -> str:
+        """The word for the hint line."""
+        return self.label(situation) if self.label else self.title
+
+
+def _needs_rows(situation: Situation) -> str:
+    return "" if situation.rows else "there are no rows here"
+
+
+def _needs_below(situation: Situation) -> str:
+    if not situation.rows:
+        return "there is no row to open"
+    return "" if situation.below else f"nothing lies below a row of {situation.view}"
+
+
+def _needs_depth(situation: Situation) -> str:
+    if situation.filtered or situation.graph or situation.depth > 1:
+        return ""
+    return "this is the first screen; q quits"
+
+
+def _needs_column(situation: Situation) -> str:
+    if situation.kind == "conversation":
+        return "a conversation keeps the order in which it happened"
+    if situation.view == "worklist":
+        return "the worklist is ranked by what to fix first"
+    return "" if situation.column else "there is no column to sort by"
+
+
+def _needs_list(situation: Situation) -> str:
+    return "a conversation cannot be filtered; n and p go to others" if situation.kind == "conversation" else ""
+
+
+def _needs_siblings(situation: Situation) -> str:
+    if situation.kind != "conversation":
+        return "only in a conversation"
+    return "" if situation.siblings > 1 else "the list it came from holds no other conversation"
+
+
+def _needs_back(situation: Situation) -> str:
+    return "" if situation.back else "there is no earlier place"
+
+
+def _needs_forward(situation: Situation) -> str:
+    return "" if situation.forward else "there is no later place"
+
+
+def _needs_state(situation: Situation) -> str:
+    return "" if situation.neighbors else "put the cursor on a state: neighbours belong to a state"
+
+
+def _needs_dump(situation: Situation) -> str:
+    return "" if situation.dump else "no dump prints this"
+
+
+def _needs_cells(situation: Situation) -> str:
+    return _needs_rows(situation) if situation.kind != "conversation" else "a conversation has lines, not cells"
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("down", ("j", "↓"), "down", "Move one row down.", "Move"),
+    Action("up", ("k", "↑"), "up", "Move one row up.", "Move"),
+    Action("page_down", ("PgDn", "Space"), "page down", "Move one page down.", "Move"),
+    Action("page_up", ("PgUp",), "page up", "Move one page up.", "Move"),
+    Action("first", ("g", "Home"), "first row", "Move to the first row.", "Move"),
+    Action("last", ("G", "End"), "last row", "Move to the last row.", "Move"),
+    Action("left", ("h", "←"), "left", "Move the column cursor to the left.", "Move", _needs_cells),
+    Action("right", ("l", "→"), "right", "Move the column cursor to the right.", "Move", _needs_cells),
+    Action("next_bad", ("e",), "next bad", "Go to the next bad cell.", "Move", _needs_rows),
+    Action("previous_bad", ("E",), "previous bad", "Go to the previous bad cell.", "Move", _needs_rows),
+    Action(
+        "open",
+        ("Enter",),
+        "open",
+        "Go down to what lies below the row; in the neighbour graph, put that neighbour in the middle.",
+        "Go",
+        _needs_below,
+        lambda situation: "centre" if situation.graph else situation.below,
+    ),
+    Action(
+        "close",
+        ("Esc", "Backspace"),
+        "up",
+        "Clear the filter, else leave the graph, else go up.",
+        "Go",
+        _needs_depth,
+    ),
+    Action("back", ("[",), "back", "Go to the place before this one.", "Go", _needs_back),
+    Action("forward", ("]",), "forward", "Go to the place after this one again.", "Go", _needs_forward),
+    Action("worklist", ("0",), "worklist", "What to work on: the weakest flows, segments and states.", "Go"),
+    Action("flows", ("1",), "flows", "Every flow and agent, worst first.", "Go"),
+    Action("segments", ("2",), "segments", "The segments of this flow; again: of more.", "Go"),
+    Action("states", ("3",), "states", "The states of this flow or segment; again: of more.", "Go"),
+    Action("conversations", ("4",), "conversations", "The conversations behind this place; again: of more.", "Go"),
+    Action(
+        "neighbors",
+        ("v",),
+        "neighbours",
+        "The neighbour graph of the state under the cursor; in a state, move between its graph and its conversations.",
+        "Go",
+        _needs_state,
+        lambda situation: "conversations" if situation.graph else "neighbours",
+    ),
+    Action("next", ("n",), "next", "The next conversation of the same list.", "Go", _needs_siblings),
+    Action("previous", ("p",), "previous", "The previous conversation of the same list.", "Go", _needs_siblings),
+    Action("filter", ("/",), "filter", "Show only what matches; the grammar is that of --where.", "Find", _needs_list),
+    Action("sort", ("s",), "sort", "Sort by the column under the cursor, worst first.", "Find", _needs_column),
+    Action("reverse", ("S",), "reverse", "Sort by the column under the cursor, best first.", "Find", _needs_column),
+    Action("copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown or the dump command.", "Look"),
+    Action("dump", ("d",), "dump command", "Show the command that prints this screen.", "Look", _needs_dump),
+    Action("refresh", ("r",), "refresh", "Ask the store again; the cursor stays on its row.", "Look"),
+    Action("theme", ("t",), "theme", "Take the next set of colours.", "Look"),
+    Action("help", ("?",), "help", "What this screen is for, its keys and its columns.", "Leave"),
+    Action(
+        "quit_or_back",
+        ("q",),
+        "back",
+        "Go up; from the first screen, quit.",
+        "Leave",
+        always,
+        lambda situation: "back" if situation.depth > 1 or situation.graph else "quit",
+    ),
+    Action("quit", ("Q",), "quit", "Quit from anywhere.", "Leave"),
+)
+
+_HINTED: dict[Kind, tuple[str, ...]] = {
+    "list": ("help", "quit_or_back", "open", "filter", "sort", "worklist"),
+    "state": ("help", "quit_or_back", "open", "neighbors", "filter", "dump"),
+    "conversation": ("help", "quit_or_back", "next", "previous", "copy", "dump"),
+}
+
+
+def action(id: str) -> Action:
+    """The action of that id; `KeyError` if there is none."""
+    return _BY_ID[id]
+
+
+def hints(situation: Situation) -> list[tuple[str, str]]:
+    """At most six (key, word) pairs that apply now, `?` and `q` first."""
+    chosen = [_BY_ID[id] for id in _HINTED[situation.kind]]
+    return [(each.keys[0], each.said(situation)) for each in chosen if not each.refuse(situation)][:HINTS]
+
+
+def key_table(actions: Sequence[Action] = ACTIONS) -> list[tuple[str, str]]:
+    """(keys, help) of every action in order, for the help screen and the README."""
+    return [(" ".join(each.keys), each.help) for each in actions]
+
+
+_BY_ID: dict[str, Action] = {each.id: each for each in ACTIONS}
