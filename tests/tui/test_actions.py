@@ -1,0 +1,82 @@
+"""The registry of actions: complete, without clashes, and with a reason wherever a key does not apply."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from riff_tui.actions import ACTIONS, HINTS, Action, Kind, Situation, action, hints, key_table
+
+KINDS: tuple[Kind, ...] = ("list", "state", "conversation")
+TAKEN = {f"ctrl+{letter}" for letter in "abhijmsqz"}
+SITUATIONS = [
+    Situation(kind=kind, rows=rows, below=below, column=column, depth=depth, graph=graph)
+    for kind, rows, below, column, depth, graph in itertools.product(
+        KINDS, (0, 3), ("", "states"), ("", "stall"), (1, 3), (False, True)
+    )
+]
+
+
+def test_every_action_has_a_key_of_its_own_and_a_sentence() -> None:
+    keys = [key for each in ACTIONS for key in each.keys]
+    assert len(keys) == len(set(keys))
+    assert len({each.id for each in ACTIONS}) == len(ACTIONS)
+    for each in ACTIONS:
+        assert each.keys
+        assert each.title
+        assert each.help.endswith(".")
+
+
+def test_no_key_is_bound_that_terminals_and_multiplexers_own() -> None:
+    assert not TAKEN & {key.lower() for each in ACTIONS for key in each.keys}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_first(situation: Situation) -> None:
+    found = hints(situation)
+    assert len(found) <= HINTS
+    assert [key for key, _ in found][:2] == ["?", "q"]
+    by_key = {each.keys[0]: each for each in ACTIONS}
+    assert all(by_key[key].refuse(situation) == "" and word for key, word in found)
+
+
+@pytest.mark.parametrize(
+    ("id", "situation", "reason"),
+    [
+        ("open", Situation(rows=0), "no row"),
+        ("open", Situation(view="runs", rows=3), "nothing lies below"),
+        ("sort", Situation(kind="conversation", rows=3), "order in which it happened"),
+        ("sort", Situation(view="worklist", rows=3, column="Why"), "ranked"),
+        ("filter", Situation(kind="conversation"), "cannot be filtered"),
+        ("next", Situation(), "only in a conversation"),
+        ("next", Situation(kind="conversation", siblings=1), "no other"),
+        ("back", Situation(), "no earlier"),
+        ("forward", Situation(), "no later"),
+        ("close", Situation(), "first screen"),
+        ("neighbors", Situation(), "cursor on a state"),
+        ("next_bad", Situation(), "no rows"),
+        ("left", Situation(kind="conversation", rows=3), "not cells"),
+        ("dump", Situation(), "no dump"),
+    ],
+)
+def test_a_key_that_does_not_apply_says_why(id: str, situation: Situation, reason: str) -> None:
+    assert reason in action(id).refuse(situation)
+
+
+def test_words_follow_the_situation() -> None:
+    assert action("open").said(Situation(below="states")) == "states"
+    assert action("open").said(Situation(below="states", graph=True)) == "centre"
+    assert action("quit_or_back").said(Situation(depth=1)) == "quit"
+    assert action("quit_or_back").said(Situation(depth=2)) == "back"
+
+
+def test_the_key_table_has_a_line_for_every_action() -> None:
+    assert len(key_table()) == len(ACTIONS)
+    assert ("j ↓", "Move one row down.") in key_table()
+
+
+def test_an_unknown_action_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        action("dance")
+    assert isinstance(action("help"), Action)
