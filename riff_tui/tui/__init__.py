@@ -1,0 +1,7 @@
+"""The explorer: the only part that knows Textual."""
+
+from __future__ import annotations
+
+from riff_tui.tui.app import Explorer, run_explorer
+
+__all__ = ["Explorer", "run_explorer"]

@@ -1,0 +1,50 @@
+"""One thread that asks the store, so that keys never wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+_Job = tuple[Callable[[], Any], "asyncio.Future[Any]"]
+
+
+class Asker:
+    """Answers questions one after the other; one that nobody waits for any more is not asked.
+
+    The thread is a daemon: leaving the program never waits for a slow question.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        threading.Thread(target=self._work, name="riff-tui-asker", daemon=True).start()
+
+    async def ask(self, question: Callable[[], T]) -> T:
+        """What the question answers, or the error that it raised."""
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._jobs.put((question, future))
+        return await future
+
+    def _work(self) -> None:
+        while True:
+            question, future = self._jobs.get()
+            if future.cancelled():
+                continue
+            try:
+                answer = question()
+            except BaseException as error:  # handed over whole to the one who asked
+                self._settle(future, future.set_exception, error)
+            else:
+                self._settle(future, future.set_result, answer)
+
+    def _settle(self, future: asyncio.Future[Any], settle: Callable[[Any], None], value: Any) -> None:
+        def unless_done() -> None:
+            if not future.done():
+                settle(value)
+
+        loop = future.get_loop()
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(unless_done)

@@ -1,0 +1,71 @@
+"""Rows of a long list for a screen that must not wait: those at hand at once, the others when they have come."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import overload
+
+from riff_tui.table import Row
+
+PAGE = 256
+_KEPT = 32
+
+
+class Buffer(Sequence[Row]):
+    """Pages of `rows`, which may ask the store when they are touched.
+
+    Touching a row that is not at hand gives a blank one and tells `missing` its index; `load` reads
+    a page and belongs on another thread.
+    """
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._rows = rows
+        self._pages: OrderedDict[int, Sequence[Row]] = OrderedDict()
+        self.missing: Callable[[int], None] = lambda index: None
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        page = self._pages.get(index // PAGE)
+        if page is None:
+            self.missing(index)
+            return Row("", {})
+        return page[index % PAGE]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def has(self, index: int) -> bool:
+        """Whether a row is at hand."""
+        return index // PAGE in self._pages
+
+    def load(self, page: int) -> None:
+        """Read a page; those used longest ago are let go."""
+        start = page * PAGE
+        self._pages[page] = self._rows[start : start + PAGE]
+        if len(self._pages) > _KEPT:
+            self._pages.popitem(last=False)
+
+
+def at_hand(rows: Sequence[Row], index: int) -> bool:
+    """Whether touching a row asks nobody."""
+    return rows.has(index) if isinstance(rows, Buffer) else True
+
+
+def position(rows: Sequence[Row], row_id: str, index: int) -> int:
+    """Where the row of an id is: at `index`, else wherever it went; of a long list only what is at hand is searched."""
+    index = max(0, min(index, len(rows) - 1))
+    if not len(rows) or not row_id or (at_hand(rows, index) and rows[index].id == row_id):
+        return index
+    found = (each for each in range(len(rows)) if at_hand(rows, each) and rows[each].id == row_id)
+    return next(found, index)

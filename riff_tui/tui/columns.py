@@ -1,0 +1,82 @@
+"""Which columns a screen shows, what stands over them and what in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riff_tui.glyphs import Glyphs, in_ascii
+from riff_tui.numbers import cell_text
+from riff_tui.safe_text import one_line
+from riff_tui.table import Column, Row, Table
+
+TREND = Column(
+    "trend", "runs", kind="object", help="Operability run by run, the latest at the right: full height is 10."
+)
+PLACE = Column("place", "Place", kind="name", help="The flow, and the segment or state of it.")
+WHY = Column("summary", "Why", kind="text", help="What is wrong there.")
+LONGEST_TREND = 8
+# Beyond this many rows nobody looks whether a column is empty.
+_LOOKED_AT = 2_000
+_LAST = {"conversations": ("run", "trial", "errored")}
+_SHORT = {
+    "operability": "oper",
+    "correctness": "corr",
+    "completion": "comp",
+    "completed": "done",
+    "errors": "errs",
+    "errored": "err",
+    "lat_p95": "p95",
+    "lat_p95(s)": "p95",
+    "lat_mean": "mean",
+    "turn_count": "turns",
+    "progress": "prog",
+    "escal": "esc",
+    "revisit": "rev",
+    "slot_fill": "slots",
+    "guard_err": "guard",
+    "worst member": "worst",
+}
+
+
+def shown(text: str, glyphs: Glyphs) -> str:
+    """Data as a line of this screen may show it."""
+    safe = one_line(text)
+    return in_ascii(safe) if glyphs.ascii_only else safe
+
+
+def title(column: Column, glyphs: Glyphs, *, short: bool) -> str:
+    """A column's title; `short` is a few letters for what is long and a judge's name without its prefix."""
+    full = shown(column.title, glyphs)
+    return _SHORT.get(full, full.removeprefix("hum:")) if short else full
+
+
+def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
+    """What stands in a cell: the words of a dump, but a trend as a sparkline and a flow with its agent."""
+    if column is TREND:
+        values = column.value(row.record)
+        return glyphs.sparkline(values[-LONGEST_TREND:]) if values else ""
+    if column is PLACE and row.record.get("list") == "flows" and row.record.get("agent"):
+        return shown(f"{row.display.get('place', '')} @ {row.record['agent']}", glyphs)
+    return cell_text(column, row, glyphs)
+
+
+def for_screen(table: Table, hide: frozenset[str] = frozenset()) -> list[Column]:
+    """The columns of a list: without those of which the place fixes the value and those in which nothing stands.
+
+    What a line of the worklist says in its dump is one column here; a list of calls begins with the calls.
+    """
+    if table.sections:
+        return [column for column in table.columns if column.key in ("list", "n")] + [PLACE, WHY]
+    known = table.rows if isinstance(table.rows, list | tuple) and len(table.rows) <= _LOOKED_AT else ()
+    found = [column for column in table.columns if column.shown and column.key not in hide]
+    found = [column for column in found if not known or _is_measured(column, known)]
+    if any(row.record.get(TREND.key) for row in known):
+        after = next((place for place, column in enumerate(found, 1) if column.key == "n"), len(found))
+        found.insert(after, TREND)
+    last = _LAST.get(table.view, ())
+    found.sort(key=lambda column: last.index(column.key) if column.key in last else -1)
+    return found or list(table.columns)
+
+
+def _is_measured(column: Column, rows: Sequence[Row]) -> bool:
+    return any(column.key in row.display or column.value(row.record) is not None for row in rows)

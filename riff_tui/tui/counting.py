@@ -1,0 +1,37 @@
+"""How many of what a place shows, in a few words."""
+
+from __future__ import annotations
+
+from riff_tui.table import Table
+from riff_tui.tui.places import Place
+
+_ONE = {"entries": "entry"}
+# Beyond this nobody counts by looking at every row.
+_LOOKED_AT = 20_000
+
+
+def counted(place: Place, table: Table, whole: int | None) -> str:
+    """`37 of 412 states shown`; `whole` is the number of rows without what was typed, where it is known."""
+    rows = len(table.rows)
+    if place.filter and whole is not None:
+        return f"{rows:,} of {whole:,} {_noun(place, whole)} shown"
+    if place.view == "flows" and not place.filter and isinstance(table.rows, list) and rows <= _LOOKED_AT:
+        return _flows(table)
+    return f"{rows:,} {_noun(place, rows)}"
+
+
+def _flows(table: Table) -> str:
+    flows = {row.record.get("flow") for row in table.rows}
+    agents = {row.record.get("agent") for row in table.rows}
+    calls = sum((row.record.get("n") or 0) + (row.record.get("excluded") or 0) for row in table.rows)
+    return " · ".join(
+        f"{count:,} {word if count != 1 else word[:-1]}"
+        for count, word in ((len(flows), "flows"), (len(agents), "agents"), (calls, "calls"))
+    )
+
+
+def _noun(place: Place, count: int) -> str:
+    word = {"neighbors": "conversations", "worklist": "entries"}.get(place.view, place.view)
+    if count != 1:
+        return word
+    return _ONE.get(word, word.removesuffix("s"))

@@ -1,0 +1,234 @@
+"""What each action of the registry does on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from riff_tui.tui.buffer import at_hand
+from riff_tui.tui.palette import following
+from riff_tui.tui.places import Trail, choose, descend, state_of
+from riff_tui.tui.scopes import carried
+from riff_tui.tui.widgets.line_table import LineTable
+
+if TYPE_CHECKING:
+    from riff_tui.tui.screens.explorer import ExplorerScreen
+
+Doing = Callable[["ExplorerScreen"], None]
+
+
+def _move(rows: int) -> Doing:
+    def move(screen: ExplorerScreen) -> None:
+        if screen.head.focused_graph:
+            screen.head.move(rows, 0)
+        else:
+            screen.body.move(rows)
+
+    return move
+
+
+def _sideways(columns: int) -> Doing:
+    def sideways(screen: ExplorerScreen) -> None:
+        if screen.head.focused_graph:
+            screen.head.move(0, columns)
+        elif isinstance(screen.body, LineTable):
+            screen.body.sideways(columns)
+
+    return sideways
+
+
+def _page(pages: int) -> Doing:
+    return lambda screen: screen.body.page(pages)
+
+
+def _to_end(end: int) -> Doing:
+    return lambda screen: screen.body.to_end(end)
+
+
+def _bad(direction: int) -> Doing:
+    def bad(screen: ExplorerScreen) -> None:
+        if not screen.body.to_bad(direction):
+            screen.say(f"no bad cell {'below' if direction > 0 else 'above'}", "warn")
+
+    return bad
+
+
+def _open(screen: ExplorerScreen) -> None:
+    if screen.head.focused_graph:
+        place = screen.head.chosen(screen.trail.here)
+        if place is None:
+            screen.say("the call ends there: an outcome has no neighbours beyond it", "warn")
+        else:
+            screen.settle()
+            screen.visit(screen.trail.instead(place))
+        return
+    reading, row = screen.reading, screen.body.row
+    place = descend(screen.trail.here, reading.main, row) if reading and row else None
+    if place is not None:
+        screen.settle()
+        screen.visit(screen.trail.down(place))
+
+
+def _close(screen: ExplorerScreen) -> None:
+    here = screen.trail.here
+    if screen.head.focused_graph:
+        screen.head.leave_graph()
+        screen.tell()
+    elif here.filter:
+        screen.settle()
+        screen.visit(screen.trail.instead(replace(screen.trail.here, filter="")))
+    else:
+        _up(screen)
+
+
+def _up(screen: ExplorerScreen) -> None:
+    screen.settle()
+    screen.visit(screen.trail.up())
+
+
+def _history(step: Callable[[Trail], Trail]) -> Doing:
+    def go(screen: ExplorerScreen) -> None:
+        screen.settle()
+        screen.visit(step(screen.trail))
+
+    return go
+
+
+def _view(view: str) -> Doing:
+    def go(screen: ExplorerScreen) -> None:
+        screen.settle()
+        here, table = screen.trail.here, screen.reading.main if screen.reading else None
+        conditions = carried(here.filter, table) if table else ""
+        screen.visit(screen.trail.go(choose(screen.trail.stack, view, conditions)))
+
+    return go
+
+
+def _neighbors(screen: ExplorerScreen) -> None:
+    if screen.trail.here.kind == "state":
+        screen.head.toggle_graph()
+        screen.tell()
+        return
+    place = state_of(screen.trail.here, screen.body.row)
+    if place is not None:
+        screen.settle()
+        screen.visit(screen.trail.down(place))
+
+
+def _sibling(direction: int) -> Doing:
+    def go(screen: ExplorerScreen) -> None:
+        table, position = screen.above(), screen.position()
+        if table is None or position is None:
+            return
+        index = position[0] - 1 + direction
+        if not 0 <= index < len(table.rows):
+            screen.say("this is the last of the list" if direction > 0 else "this is the first of the list", "warn")
+        elif not at_hand(table.rows, index):
+            screen.fetch(table.rows, index, lambda: go(screen))
+        else:
+            row = table.rows[index]
+            above = replace(screen.trail.stack[-2], row=row.id, index=index)
+            place = descend(above, table, row)
+            if place is not None:
+                screen.visit(screen.trail.go((*screen.trail.stack[:-2], above, place)))
+
+    return go
+
+
+def _sort(*, other_way: bool) -> Doing:
+    def sort(screen: ExplorerScreen) -> None:
+        column, here = screen.table.under, screen.trail.here
+        if column is None:
+            return
+        rising = (column.better == "higher" or column.kind in ("name", "text", "time")) != other_way
+        if here.sort in (column.key, f"-{column.key}"):
+            rising = here.sort != column.key
+        order = column.key if rising else f"-{column.key}"
+        screen.settle()
+        screen.visit(screen.trail.alter(replace(screen.trail.here, sort=order)))
+
+    return sort
+
+
+def _filter(screen: ExplorerScreen) -> None:
+    screen.open_prompt()
+
+
+def _copy(screen: ExplorerScreen) -> None:
+    from riff_tui.tui.screens.copying import Copying
+
+    screen.app.push_screen(Copying(screen))
+
+
+def _dump(screen: ExplorerScreen) -> None:
+    if screen.reading:
+        screen.say(screen.reading.source.dump)
+
+
+def _refresh(screen: ExplorerScreen) -> None:
+    screen.settle()
+    screen.visit(screen.trail, again=True)
+
+
+def _theme(screen: ExplorerScreen) -> None:
+    palette = following(screen.explorer.palette)
+    screen.explorer.palette = palette
+    screen.restyle(palette)
+    screen.say(f"theme: {palette.name}")
+
+
+def _help(screen: ExplorerScreen) -> None:
+    from riff_tui.tui.screens.help import Help
+
+    screen.app.push_screen(Help(screen.reading.main if screen.reading else None, screen.situation, screen.explorer))
+
+
+def _quit_or_back(screen: ExplorerScreen) -> None:
+    if screen.head.focused_graph:
+        screen.head.leave_graph()
+        screen.tell()
+    elif len(screen.trail.stack) > 1:
+        _up(screen)
+    else:
+        screen.app.exit()
+
+
+def _quit(screen: ExplorerScreen) -> None:
+    screen.app.exit()
+
+
+DOINGS: Mapping[str, Doing] = {
+    "down": _move(1),
+    "up": _move(-1),
+    "page_down": _page(1),
+    "page_up": _page(-1),
+    "first": _to_end(-1),
+    "last": _to_end(1),
+    "left": _sideways(-1),
+    "right": _sideways(1),
+    "next_bad": _bad(1),
+    "previous_bad": _bad(-1),
+    "open": _open,
+    "close": _close,
+    "back": _history(Trail.back),
+    "forward": _history(Trail.forward),
+    "worklist": _view("worklist"),
+    "flows": _view("flows"),
+    "segments": _view("segments"),
+    "states": _view("states"),
+    "conversations": _view("conversations"),
+    "neighbors": _neighbors,
+    "next": _sibling(1),
+    "previous": _sibling(-1),
+    "filter": _filter,
+    "sort": _sort(other_way=False),
+    "reverse": _sort(other_way=True),
+    "copy": _copy,
+    "dump": _dump,
+    "refresh": _refresh,
+    "theme": _theme,
+    "help": _help,
+    "quit_or_back": _quit_or_back,
+    "quit": _quit,
+}

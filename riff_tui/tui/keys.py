@@ -1,0 +1,31 @@
+"""How Textual calls the keys that the registry spells as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_NAMES = {
+    "↓": "down",
+    "↑": "up",
+    "←": "left",
+    "→": "right",
+    "PgDn": "pagedown",
+    "PgUp": "pageup",
+    "Home": "home",
+    "End": "end",
+    "Space": "space",
+    "Enter": "enter",
+    "Esc": "escape",
+    "Backspace": "backspace",
+    "[": "left_square_bracket",
+    "]": "right_square_bracket",
+    "/": "slash",
+    "?": "question_mark",
+    "-": "minus",
+    "=": "equals_sign",
+}
+
+
+def textual_keys(keys: Sequence[str]) -> str:
+    """The keys of an action as a binding names them."""
+    return ",".join(_NAMES.get(key, key) for key in keys)

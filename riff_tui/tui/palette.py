@@ -1,0 +1,50 @@
+"""The colours of the explorer: foregrounds only, so the terminal's own background stays and a row stays cheap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.style import Style
+
+from riff_tui.table import Severity
+
+_BOLD = Style(bold=True)
+_REVERSE = Style(reverse=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """One set of colours. `None` is the terminal's own foreground and costs no byte."""
+
+    name: str
+    bad: Style | None
+    warn: Style | None
+    faint: Style | None
+    accent: Style | None
+    head: Style = _BOLD
+    cursor: Style = _REVERSE
+
+    def of(self, severity: Severity | None) -> Style | None:
+        """The colour of a severity; `ok` and none at all are plain."""
+        return self.bad if severity == "bad" else self.warn if severity == "warn" else None
+
+
+def _palette(name: str, bad: str, warn: str, faint: str, accent: str) -> Palette:
+    return Palette(name, Style.parse(bad), Style.parse(warn), Style.parse(faint), Style.parse(accent))
+
+
+PALETTES: dict[str, Palette] = {
+    palette.name: palette
+    for palette in (
+        _palette("ansi", "red", "yellow", "dim", "cyan"),
+        _palette("dark", "color(210)", "color(179)", "color(245)", "color(110)"),
+        _palette("light", "color(160)", "color(130)", "color(243)", "color(25)"),
+        Palette("plain", None, None, None, None),
+    )
+}
+
+
+def following(palette: Palette) -> Palette:
+    """The palette after this one, round and round."""
+    names = list(PALETTES)
+    return PALETTES[names[(names.index(palette.name) + 1) % len(names)]]

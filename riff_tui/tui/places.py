@@ -1,0 +1,203 @@
+"""Where one is and how one got there: places, a stack of them, and the way back and forward.
+
+Nothing here knows the screen; every step gives a new value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from riff_tui.actions import Kind
+from riff_tui.filtering import quote
+from riff_tui.table import Row, Table
+from riff_tui.tui.scopes import both, carried, fixed, kept, narrowed, value, within
+
+MOST_STEPS = 200
+
+_DEPTH = {"flows": 0, "worklist": 1, "segments": 1, "states": 2, "neighbors": 3, "conversations": 3, "conversation": 4}
+_BELOW = {
+    "flows": "segments",
+    "segments": "states",
+    "states": "neighbors",
+    "neighbors": "conversation",
+    "conversations": "conversation",
+}
+_BELOW_WORK = {"flows": "segments", "segments": "states", "states": "neighbors"}
+# What a view can be narrowed to from above, from the narrowest to nothing.
+_SCOPES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "worklist": ((),),
+    "segments": (("flow", "agent"), ()),
+    "states": (("flow", "agent", "segment"), ("flow", "agent"), ()),
+    "conversations": (("flow", "agent", "segment", "state"), ("flow", "agent"), ()),
+}
+_NOUNS = {"neighbors": "state"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A view of the store, what it is narrowed to, and where the cursor stood.
+
+    `scope` comes from the rows above, `filter` was typed here; `crumb` is raw text for the
+    breadcrumb, empty for a view of everything. `row` and `column` name the cursor's row and
+    column, `index` is where that row was; `graph` says that the cursor is in the neighbour graph.
+    """
+
+    view: str
+    crumb: str = ""
+    scope: str = ""
+    filter: str = ""
+    sort: str | None = None
+    row: str = ""
+    column: str = ""
+    index: int = 0
+    graph: bool = False
+
+    @property
+    def where(self) -> str:
+        """The whole filter expression of this place."""
+        return both(self.scope, self.filter)
+
+    @property
+    def kind(self) -> Kind:
+        """Which screen shows it."""
+        return "state" if self.view == "neighbors" else "conversation" if self.view == "conversation" else "list"
+
+    @property
+    def question(self) -> tuple[str, str, str | None]:
+        """What its rows depend on: two places with the same question hold the same rows."""
+        return self.view, self.where, self.sort
+
+
+Stack = tuple[Place, ...]
+START: Stack = (Place("flows"),)
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """The stack of places one is in, and the stacks before and after it."""
+
+    stacks: tuple[Stack, ...] = (START,)
+    at: int = 0
+
+    @property
+    def stack(self) -> Stack:
+        """The places from the first screen down to here."""
+        return self.stacks[self.at]
+
+    @property
+    def here(self) -> Place:
+        """The place on top."""
+        return self.stack[-1]
+
+    def go(self, stack: Stack) -> Trail:
+        """Be somewhere else; what was ahead is forgotten."""
+        if _same(stack, self.stack):
+            return self
+        steps = (*self.stacks[: self.at + 1], stack)[-MOST_STEPS:]
+        return Trail(steps, len(steps) - 1)
+
+    def alter(self, place: Place) -> Trail:
+        """The same place seen differently (cursor, sort): no step to go back over."""
+        stack = (*self.stack[:-1], place)
+        return Trail((*self.stacks[: self.at], stack, *self.stacks[self.at + 1 :]), self.at)
+
+    def back(self) -> Trail:
+        """One step back in time, if there is one."""
+        return replace(self, at=max(0, self.at - 1))
+
+    def forward(self) -> Trail:
+        """One step forward in time, if there is one."""
+        return replace(self, at=min(len(self.stacks) - 1, self.at + 1))
+
+    def up(self) -> Trail:
+        """The place above, if there is one."""
+        return self.go(self.stack[:-1]) if len(self.stack) > 1 else self
+
+    def down(self, place: Place) -> Trail:
+        """A place below this one."""
+        return self.go((*self.stack, place))
+
+    def instead(self, place: Place) -> Trail:
+        """Another place in the stead of this one."""
+        return self.go((*self.stack[:-1], place))
+
+
+def noun(view: str) -> str:
+    """What people call what a view shows."""
+    return _NOUNS.get(view, view)
+
+
+def below(table: Table, row: Row | None) -> str:
+    """The view that Enter opens from a row, empty where nothing lies below."""
+    if row is None or not row.where:
+        return ""
+    if table.view == "worklist":
+        return _BELOW_WORK.get(str(row.record.get("list")), "")
+    return _BELOW.get(table.view, "")
+
+
+def descend(place: Place, table: Table, row: Row) -> Place | None:
+    """The place below a row; names from the row replace those that the place was narrowed to."""
+    view = below(table, row)
+    if not view:
+        return None
+    if view == "conversation":
+        return Place(view, crumb=str(row.record.get("conversation") or ""), scope=row.where)
+    scope = narrowed(narrowed(place.scope, carried(place.filter, table)), row.where)
+    return Place(view, crumb=_crumb(row.record, table.view, place.scope), scope=scope)
+
+
+def state_of(place: Place, row: Row | None) -> Place | None:
+    """The place of the state that a row is about, with its graph, if it is about one."""
+    if row is None or not row.record.get("flow") or not row.record.get("state") or "state" not in fixed(row.where):
+        return None
+    return Place("neighbors", str(row.record["state"]), narrowed(place.scope, row.where), graph=True)
+
+
+def centred(place: Place, state: str) -> Place:
+    """The same flow with another state in the middle."""
+    scope = narrowed(kept(place.scope, ("flow", "agent")), f"state={quote(state)}")
+    return Place("neighbors", state, scope, graph=True)
+
+
+def choose(stack: Stack, view: str, conditions: str = "") -> Stack:
+    """The stack for a view chosen by its key: of what one is in, and chosen again of more, up to everything.
+
+    `conditions` on calls, from a filter that was typed here, go along.
+    """
+    if view == "flows":
+        return START
+    here = stack[-1]
+    scopes = [narrowed(kept(here.scope, steps), conditions) if steps else conditions for steps in _SCOPES[view]]
+    wider = (scope for scope in scopes if here.view != view or not within(scope, here.scope))
+    scope = next(wider, scopes[-1])
+    above = tuple(place for place in stack if _DEPTH.get(place.view, 0) < _DEPTH[view] and within(scope, place.scope))
+    return (*(above or START), Place(view, scope=scope))
+
+
+def crumbs(stack: Stack) -> list[str]:
+    """The breadcrumb's parts, raw: names from above, and the filter typed at each place."""
+    return [f"{place.crumb or noun(place.view)}{f' [{place.filter}]' if place.filter else ''}" for place in stack]
+
+
+def state_name(place: Place) -> str:
+    """The state that a place is about."""
+    return value(place.scope, "state") or place.crumb
+
+
+def _crumb(record: Mapping[str, Any], view: str, scope: str) -> str:
+    """What a row adds to the breadcrumb, without what the places above have said."""
+    said = fixed(scope)
+    flow, agent = (str(record.get(key) or "") if key not in said else "" for key in ("flow", "agent"))
+    last = next((str(record[key]) for key in ("state", "segment") if record.get(key)), "")
+    names = [" @ ".join(name for name in (flow, agent) if name), last if view != "flows" else ""]
+    return " › ".join(name for name in names if name) or noun(view)
+
+
+def _same(first: Stack, second: Stack) -> bool:
+    def told(stack: Stack) -> list[Place]:
+        return [replace(place, row="", column="", index=0) for place in stack]
+
+    return told(first) == told(second)

@@ -1,0 +1,80 @@
+"""What a place is narrowed to: a filter expression that rows above it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from riff_store.predicates import And, Or, Predicate, Term, conjuncts
+from riff_tui.filtering import FilterError, parse, render, split
+from riff_tui.table import Table
+
+# The names that say where in the walk one is; everything else in a scope is a condition on calls.
+STEPS = frozenset({"flow", "agent", "segment", "state", "run", "conversation"})
+
+
+def narrowed(scope: str, expression: str) -> str:
+    """A scope with the names of an expression put in, one per field."""
+    parts = list(conjuncts(parse(scope)))
+    for part in conjuncts(parse(expression)):
+        names = [_named(each) for each in parts]
+        name = _named(part)
+        if name is not None and name in names:
+            parts[names.index(name)] = part
+        elif part not in parts:
+            parts.append(part)
+    return _written(parts)
+
+
+def kept(scope: str, steps: Collection[str]) -> str:
+    """A scope with only these steps of the walk, and all its conditions on calls."""
+    return _written(part for part in conjuncts(parse(scope)) if _named(part) not in STEPS or _named(part) in steps)
+
+
+def within(inner: str, outer: str) -> bool:
+    """Whether the inner scope holds everything that the outer one does."""
+    return set(conjuncts(parse(outer))) <= set(conjuncts(parse(inner)))
+
+
+def fixed(scope: str) -> frozenset[str]:
+    """The fields that a scope holds to one name: a column of them says the same in every row."""
+    return frozenset(name for part in conjuncts(parse(scope)) if (name := _named(part)) is not None)
+
+
+def value(scope: str, field: str) -> str | None:
+    """The name that a scope holds a field to."""
+    for part in conjuncts(parse(scope)):
+        if _named(part) == field and isinstance(part, Term):
+            return None if part.value is None else str(part.value)
+    return None
+
+
+def both(scope: str, expression: str) -> str:
+    """A scope and a typed expression that must both hold, the expression as it was typed."""
+    if not scope or not expression.strip():
+        return scope or expression
+    return f"{scope} ({expression})" if isinstance(parse(expression), Or) else f"{scope} {expression}"
+
+
+def offset(scope: str, expression: str) -> int:
+    """Where the typed expression begins in `both` of them."""
+    return len(both(scope, expression)) - len(expression) - both(scope, expression).endswith(f"({expression})")
+
+
+def carried(expression: str, table: Table) -> str:
+    """The part of a typed filter that speaks of calls and so holds below the rows as well."""
+    try:
+        calls, _ = split(parse(expression), {column.key for column in table.columns})
+    except FilterError:
+        return ""
+    return _written(conjuncts(calls))
+
+
+def _named(part: Predicate) -> str | None:
+    if isinstance(part, Term) and part.operator in ("=", "missing") and part.field in STEPS | {"persona", "scenario"}:
+        return part.field
+    return None
+
+
+def _written(parts: Iterable[Predicate]) -> str:
+    found = tuple(parts)
+    return render(And(found)) if found else ""

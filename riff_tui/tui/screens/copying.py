@@ -1,0 +1,94 @@
+"""One key more says what to copy."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+
+from riff_tui.glyphs import UNICODE
+from riff_tui.safe_text import block
+from riff_tui.sinks import render
+from riff_tui.table import Row, Table
+from riff_tui.tui.columns import for_screen, shown, text_of
+from riff_tui.tui.widgets.bars import BottomLine
+
+if TYPE_CHECKING:
+    from riff_tui.tui.screens.explorer import ExplorerScreen
+
+_CHOICES = (("r", "row"), ("c", "cell"), ("m", "Markdown"), ("d", "dump command"), ("Esc", "nothing"))
+
+
+class Copying(ModalScreen[None], inherit_bindings=False):
+    """Asks what to copy, in the bottom line; the place stays in view."""
+
+    DEFAULT_CSS = """
+    Copying { background: transparent; }
+    Copying BottomLine { dock: bottom; background: ansi_default; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r,y", "copy('row')", show=False),
+        Binding("c", "copy('cell')", show=False),
+        Binding("m", "copy('table')", show=False),
+        Binding("d", "copy('dump')", show=False),
+        Binding("escape,q,backspace", "dismiss", show=False),
+    ]
+
+    def __init__(self, place: ExplorerScreen) -> None:
+        super().__init__()
+        self._place = place
+
+    def compose(self) -> ComposeResult:
+        yield BottomLine(palette=self._place.explorer.palette, glyphs=self._place.explorer.glyphs)
+
+    def on_mount(self) -> None:
+        self.query_one(BottomLine).hint([("copy:", ""), *_CHOICES])
+
+    def action_copy(self, what: str) -> None:
+        """Copy it and say where it went."""
+        text = self._text(what)
+        self.dismiss()
+        if text:
+            self._place.copy(what, text)
+        else:
+            self._place.say(f"there is no {what} to copy", "warn")
+
+    def _text(self, what: str) -> str:
+        reading, row = self._place.reading, self._place.body.row
+        if reading is None:
+            return ""
+        if what == "dump":
+            return block(reading.source.dump)
+        if what == "table":
+            return markdown(reading.main)
+        if row is None:
+            return ""
+        if reading.main.view == "conversation":
+            return moment(row)
+        column = self._place.table.under
+        if what == "cell":
+            return text_of(column, row, UNICODE) if column else ""
+        return line(reading.main, row)
+
+
+def markdown(table: Table) -> str:
+    """The table as the Markdown dump prints it."""
+    out = io.StringIO()
+    render(table, "markdown", out)
+    return out.getvalue()
+
+
+def line(table: Table, row: Row) -> str:
+    """A row as one line of titles and values."""
+    columns = for_screen(table)
+    return " · ".join(f"{shown(column.title, UNICODE)} {text_of(column, row, UNICODE)}" for column in columns)
+
+
+def moment(row: Row) -> str:
+    """What was said or what happened, whole."""
+    said = row.record.get("text") or row.record.get("detail") or row.record.get("state")
+    who = row.record.get("role")
+    return block(f"{who}: {said}" if who else str(said or ""))

@@ -1,0 +1,332 @@
+"""The one screen of the explorer: a place on top of a stack of places."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Static
+
+from riff_tui.actions import ACTIONS, Situation, action, hints
+from riff_tui.errors import RiffError, describe
+from riff_tui.filtering import FilterError
+from riff_tui.settings import state_directory
+from riff_tui.table import Row, Severity, Table
+from riff_tui.tui import clipboard
+from riff_tui.tui.asking import Asker
+from riff_tui.tui.buffer import PAGE, Buffer
+from riff_tui.tui.columns import shown
+from riff_tui.tui.counting import counted
+from riff_tui.tui.keys import textual_keys
+from riff_tui.tui.palette import Palette
+from riff_tui.tui.places import Place, Trail, below, crumbs, noun, state_of
+from riff_tui.tui.reading import Reading, Show, read
+from riff_tui.tui.scopes import fixed, offset
+from riff_tui.tui.widgets.bars import BottomLine, TopLine
+from riff_tui.tui.widgets.head import Head
+from riff_tui.tui.widgets.line_table import LineTable
+from riff_tui.tui.widgets.prompt import Prompt
+from riff_tui.tui.widgets.transcript import Transcript
+
+if TYPE_CHECKING:
+    from riff_tui.tui.app import Explorer
+
+SMALLEST = (60, 10)
+_REMEMBERED = 12
+_PATIENCE_S = 0.25
+
+
+class ExplorerScreen(Screen[None], inherit_bindings=False):
+    """Shows a place and carries out actions on it; the store is only ever asked from another thread."""
+
+    DEFAULT_CSS = """
+    ExplorerScreen { layout: vertical; background: ansi_default; color: ansi_default; }
+    ExplorerScreen #too-small { display: none; }
+    ExplorerScreen.-too-small > * { display: none; }
+    ExplorerScreen.-too-small > #too-small { display: block; }
+    ExplorerScreen Transcript { display: none; }
+    ExplorerScreen.-conversation Transcript { display: block; }
+    ExplorerScreen.-conversation LineTable { display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(textual_keys(each.keys), f"screen.do('{each.id}')", each.title, show=False) for each in ACTIONS
+    ]
+
+    def __init__(self, show: Show, overview: Callable[[], str] | None, trail: Trail) -> None:
+        super().__init__()
+        self.trail = trail
+        self.reading: Reading | None = None
+        self._show = show
+        self._overview = overview
+        self._about = ""
+        self._asker = Asker()
+        self._wanted: set[tuple[int, int]] = set()
+        self._read: OrderedDict[tuple[str, str, str | None], Reading] = OrderedDict()
+
+    # What is on the screen
+
+    @property
+    def explorer(self) -> Explorer:
+        """The application, with its colours and signs."""
+        return cast("Explorer", self.app)
+
+    def compose(self) -> ComposeResult:
+        palette, glyphs = self.explorer.palette, self.explorer.glyphs
+        yield Static("", id="too-small", markup=False)
+        yield TopLine(palette=palette, glyphs=glyphs, id="top")
+        yield Head(palette=palette, glyphs=glyphs, id="head")
+        yield LineTable(palette=palette, glyphs=glyphs, id="table")
+        yield Transcript(palette=palette, glyphs=glyphs, id="transcript")
+        yield Prompt(palette=palette, glyphs=glyphs, id="prompt")
+        yield BottomLine(palette=palette, glyphs=glyphs, id="bottom")
+
+    def on_mount(self) -> None:
+        self.top = self.query_one(TopLine)
+        self.head = self.query_one(Head)
+        self.table = self.query_one(LineTable)
+        self.transcript = self.query_one(Transcript)
+        self.prompt = self.query_one(Prompt)
+        self.bottom = self.query_one(BottomLine)
+        self.table.focus()
+        self.visit(self.trail)
+
+    def on_resize(self) -> None:
+        width, height = self.app.size
+        small = width < SMALLEST[0] or height < SMALLEST[1]
+        if small:
+            sentence = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}."
+            self.query_one("#too-small", Static).update(shown(sentence, self.explorer.glyphs))
+        self.set_class(small, "-too-small")
+
+    @property
+    def body(self) -> LineTable | Transcript:
+        """What the cursor is in."""
+        return self.transcript if self.trail.here.kind == "conversation" else self.table
+
+    # Going somewhere
+
+    def visit(self, trail: Trail, *, again: bool = False) -> None:
+        """Be at another place as soon as its tables are read; until then this one stays, and its keys work."""
+        remembered = None if again else self._read.get(trail.here.question)
+        if remembered is not None:
+            self.workers.cancel_group(self, "visit")
+            self._arrive(trail, remembered)
+        else:
+            self.run_worker(self._travel(trail), group="visit", exclusive=True, exit_on_error=False)
+
+    async def _travel(self, trail: Trail) -> None:
+        patience = self.set_timer(_PATIENCE_S, lambda: self.say(f"reading {noun(trail.here.view)} …"))
+        try:
+            reading = await self._asker.ask(lambda: read(self._show, trail.here))
+            if not self._about and self._overview is not None:
+                self._about = await self._asker.ask(self._overview)
+        except Exception as error:  # whatever stops a question is said and stops nothing else
+            self._failed(error, trail)
+        else:
+            self._arrive(trail, reading)
+        finally:
+            patience.stop()
+
+    def fetch(self, rows: Sequence[Row], index: int, then: Callable[[], None]) -> None:
+        """Have a row of a long list read that is not at hand, and go on when it is."""
+        page = index // PAGE
+        if isinstance(rows, Buffer) and (id(rows), page) not in self._wanted:
+            self._wanted.add((id(rows), page))
+            self.run_worker(self._fetch(rows, page, then), group="pages", exit_on_error=False)
+
+    async def _fetch(self, rows: Buffer, page: int, then: Callable[[], None]) -> None:
+        try:
+            await self._asker.ask(lambda: rows.load(page))
+        except Exception as error:  # said; the rows stay blank and are asked for again when they are drawn
+            self.say(describe(error)[1], "bad")
+        else:
+            then()
+        finally:
+            self._wanted.discard((id(rows), page))
+
+    def _failed(self, error: Exception, trail: Trail) -> None:
+        if isinstance(error, FilterError):
+            place = trail.here
+            position = error.position - (offset(place.scope, place.filter) if place.filter else 0)
+            if self.prompt.is_open and position >= 0:
+                self.prompt.complain(FilterError(error.message, position))
+                return
+        _, message = describe(error)
+        self.say(message, "bad")
+
+    def _arrive(self, trail: Trail, reading: Reading) -> None:
+        self.trail, self.reading = trail, reading
+        if isinstance(reading.main.rows, Buffer):
+            reading.main.rows.missing = partial(self.fetch, reading.main.rows, then=self.table.refreshed)
+        place = trail.here
+        self._read[place.question] = reading
+        self._read.move_to_end(place.question)
+        while len(self._read) > _REMEMBERED:
+            self._read.popitem(last=False)
+        with self.app.batch_update():
+            self.close_prompt()
+            self.set_class(place.kind == "conversation", "-conversation")
+            self.head.show(place, reading)
+            if place.kind == "conversation":
+                self.transcript.load(reading.main, row=place.row)
+            else:
+                hide = fixed(place.scope) if place.view != "worklist" else frozenset[str]()
+                self.table.load(
+                    reading.main, hide=hide, sort=place.sort, row=place.row, index=place.index, column=place.column
+                )
+            self.bottom.say("")
+            self.body.focus()
+            self.tell()
+
+    def tell(self) -> None:
+        """Bring the line above and the line below up to date."""
+        self.top.show(crumbs(self.trail.stack), self._counts())
+        self.bottom.hint(hints(self.situation))
+
+    def say(self, text: str, severity: Severity | None = None) -> None:
+        """Say something in the line below, until the next key; `text` is raw."""
+        self.bottom.say(text, severity)
+
+    def restyle(self, palette: Palette) -> None:
+        """Take other colours."""
+        for widget in (self.top, self.head, self.prompt, self.bottom):
+            widget.palette = palette
+        self.table.restyle(palette)
+        self.transcript.restyle(palette)
+        self.head.draw()
+        self.tell()
+
+    def copy(self, what: str, text: str) -> None:
+        """Copy safe text, and say where it went."""
+        self.run_worker(self._copy(what, text), group="copy", exit_on_error=False)
+
+    async def _copy(self, what: str, text: str) -> None:
+        try:
+            told = await self._asker.ask(lambda: clipboard.copy(text, state_directory(), self.explorer.send))
+        except (OSError, RiffError) as error:
+            self.say(f"{what} not copied: {describe(error)[1]}", "bad")
+        else:
+            self.say(f"{what} {told}")
+
+    def settle(self) -> None:
+        """Remember in the trail where the cursor stands."""
+        row = self.body.row
+        column = self.table.under
+        place = replace(
+            self.trail.here, row=row.id if row else "", index=self.body.cursor, column=column.key if column else ""
+        )
+        self.trail = self.trail.alter(place)
+
+    def _counts(self) -> str:
+        place, reading = self.trail.here, self.reading
+        if reading is None:
+            return ""
+        if place.kind == "conversation":
+            position = self.position()
+            return f"{position[0]} of {position[1]}" if position else ""
+        whole = self.whole(place) if place.filter else None
+        text = counted(place, reading.main, whole)
+        return f"{text} · {self._about}" if self._about and len(self.trail.stack) == 1 else text
+
+    def whole(self, place: Place) -> int | None:
+        """How many rows a place has without what was typed, where that is known."""
+        reading = self._read.get(replace(place, filter="").question)
+        return len(reading.main.rows) if reading else None
+
+    def above(self) -> Table | None:
+        """The list that this place was opened from."""
+        stack = self.trail.stack
+        reading = self._read.get(stack[-2].question) if len(stack) > 1 else None
+        return reading.main if reading else None
+
+    def position(self) -> tuple[int, int] | None:
+        """Which of how many a conversation is in the list that it was opened from."""
+        table, stack = self.above(), self.trail.stack
+        if table is None or not len(table.rows):
+            return None
+        return stack[-2].index + 1, len(table.rows)
+
+    @property
+    def situation(self) -> Situation:
+        """What decides which keys apply."""
+        place, reading, trail = self.trail.here, self.reading, self.trail
+        table = reading.main if reading else None
+        row = self.body.row if reading else None
+        column = self.table.under if place.kind != "conversation" and table is not None else None
+        position = self.position() if place.kind == "conversation" else None
+        under = place if place.kind == "state" else state_of(place, row) if place.kind == "list" else None
+        return Situation(
+            view=noun(place.view),
+            kind=place.kind,
+            rows=len(table.rows) if table is not None else 0,
+            below=noun(below(table, row)) if table is not None else "",
+            column=column.title if column else "",
+            filtered=bool(place.filter),
+            depth=len(trail.stack),
+            back=trail.at > 0,
+            forward=trail.at < len(trail.stacks) - 1,
+            graph=self.head.focused_graph,
+            neighbors=under is not None,
+            siblings=position[1] if position else 0,
+            dump=bool(reading and reading.source.dump),
+        )
+
+    # Doing something
+
+    def action_do(self, id: str) -> None:
+        """Carry out an action of the registry, or say why it does not apply."""
+        from riff_tui.tui.doing import DOINGS
+
+        if self.prompt.is_open:
+            if id == "close":
+                self.close_prompt()
+            return
+        self.bottom.say("")
+        refusal = action(id).refuse(self.situation)
+        if refusal:
+            self.say(f"{action(id).keys[0]} {action(id).title}: {refusal}", "warn")
+        else:
+            DOINGS[id](self)
+
+    def on_line_table_opened(self) -> None:
+        self.action_do("open")
+
+    # Filtering
+
+    def close_prompt(self) -> None:
+        """Close the filter prompt, whatever was typed."""
+        if self.prompt.is_open:
+            self.prompt.close()
+            self.bottom.display = True
+            self.body.focus()
+
+    def open_prompt(self) -> None:
+        """Ask for a filter, beginning with the one that holds."""
+        self.bottom.display = False
+        self.prompt.ask(self.trail.here.filter)
+
+    def on_prompt_changed(self, event: Prompt.Changed) -> None:
+        self.run_worker(self._count(event.expression), group="count", exclusive=True, exit_on_error=False)
+
+    def on_prompt_entered(self, event: Prompt.Entered) -> None:
+        self.settle()
+        self.visit(self.trail.instead(replace(self.trail.here, filter=event.expression.strip())))
+
+    async def _count(self, expression: str) -> None:
+        place: Place = replace(self.trail.here, filter=expression)
+        trail = self.trail.instead(place)
+        try:
+            found = await self._asker.ask(lambda: read(self._show, place))
+        except Exception as error:  # said under the prompt, where the next key mends it
+            if isinstance(error, FilterError):
+                self._failed(error, trail)
+            else:
+                self.prompt.tell(describe(error)[1])
+        else:
+            self.prompt.tell(counted(place, found.main, self.whole(place)))

@@ -1,0 +1,118 @@
+"""The line above and the line below: where one is, and what one can do there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from riff_tui.glyphs import UNICODE, Glyphs
+from riff_tui.safe_text import cell_width, fit, padded
+from riff_tui.table import Severity
+from riff_tui.tui.columns import shown
+from riff_tui.tui.lines import Line, Piece, strip_of, wrapped
+from riff_tui.tui.palette import PALETTES, Palette
+
+_TALLEST = 4
+
+
+class Bar(Widget):
+    """Lines of our own that are repainted only when they change."""
+
+    DEFAULT_CSS = """
+    Bar { height: 1; }
+    """
+    ALLOW_SELECT = False
+    lines: reactive[tuple[Line, ...]] = reactive((), layout=False)
+
+    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.palette = palette
+        self.glyphs = glyphs
+
+    def render_line(self, y: int) -> Strip:
+        return strip_of(self.lines[y] if y < len(self.lines) else (), self.size.width)
+
+    def on_resize(self) -> None:
+        self.draw()
+
+    def draw(self) -> None:
+        """Make the lines anew for the width and the colours of now."""
+
+
+class TopLine(Bar):
+    """The breadcrumb at the left, counts at the right."""
+
+    crumbs: tuple[str, ...] = ()
+    right: str = ""
+
+    def show(self, crumbs: Sequence[str], right: str) -> None:
+        """Show where one is; `crumbs` and `right` are raw text."""
+        self.crumbs, self.right = tuple(crumbs), right
+        self.draw()
+
+    def draw(self) -> None:
+        width = self.size.width
+        if not width:
+            return
+        right = fit(shown(self.right, self.glyphs), width // 2, self.glyphs.ellipsis)
+        room = width - cell_width(right) - 3
+        left = padded(fit(self._path(room), room, self.glyphs.ellipsis), room)
+        self.lines = (((" ", None), (left, self.palette.head), (f" {right} ", None)),)
+
+    def _path(self, room: int) -> str:
+        crumbs = [shown(crumb, self.glyphs) for crumb in self.crumbs]
+        path = self.glyphs.crumb.join(crumbs)
+        while cell_width(path) > room and len(crumbs) > 1:
+            crumbs = crumbs[1:]
+            path = self.glyphs.crumb.join([self.glyphs.ellipsis, *crumbs])
+        return path
+
+
+class BottomLine(Bar):
+    """The hints of the place, or what is to be said just now."""
+
+    hints: tuple[tuple[str, str], ...] = ()
+    said: str = ""
+    severity: Severity | None = None
+
+    def hint(self, hints: Sequence[tuple[str, str]]) -> None:
+        """Show (key, word) pairs."""
+        self.hints = tuple(hints)
+        self.draw()
+
+    def say(self, text: str, severity: Severity | None = None) -> None:
+        """Say something in place of the hints, an empty text to end it; `text` is raw."""
+        if (text, severity) != (self.said, self.severity):
+            self.said, self.severity = text, severity
+            self.draw()
+
+    def draw(self) -> None:
+        if self.size.width:
+            lines = self._message() if self.said else (self._hints(),)
+            if self.styles.height is None or self.styles.height.value != len(lines):
+                self.styles.height = len(lines)
+            self.lines = lines
+
+    def _message(self) -> tuple[Line, ...]:
+        style = self.palette.of(self.severity)
+        sign = self.glyphs.mark(self.severity)
+        pieces = wrapped(shown(self.said, self.glyphs), self.size.width - 3)[:_TALLEST]
+        return tuple(((f"{' ' if number else sign} {piece}".rstrip(), style),) for number, piece in enumerate(pieces))
+
+    def _hints(self) -> Line:
+        line: list[Piece] = []
+        used = 0
+        for key, word in self.hints:
+            text = f" {shown(word, self.glyphs)} "
+            key = f" {self._key(key)}"
+            used += cell_width(key) + cell_width(text)
+            if used > self.size.width:
+                break
+            line += [(key, self.palette.accent), (text, None)]
+        return tuple(line)
+
+    def _key(self, key: str) -> str:
+        return "⏎" if key == "Enter" and not self.glyphs.ascii_only else key

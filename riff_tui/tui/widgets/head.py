@@ -1,0 +1,156 @@
+"""What stands above the rows of a place: a state's graph and metrics, a conversation's timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.style import Style
+
+from riff_tui.egograph import EgoGraph, Spot, drawing
+from riff_tui.table import Row, Table
+from riff_tui.tui.facts import conversation_lines, state_lines
+from riff_tui.tui.lines import Line, Piece
+from riff_tui.tui.places import Place, centred
+from riff_tui.tui.reading import Reading
+from riff_tui.tui.widgets.bars import Bar
+
+_LEAST_ROWS = 7
+
+
+class Head(Bar):
+    """Lines above the table; in a state's graph one can choose a neighbour."""
+
+    DEFAULT_CSS = """
+    Head { height: 0; }
+    """
+
+    reading: Reading | None = None
+    place: Place | None = None
+    focused_graph: bool = False
+    _graph: EgoGraph | None = None
+    _spots: tuple[Spot, ...] = ()
+    _at: int = 0
+
+    def show(self, place: Place, reading: Reading) -> None:
+        """Show what belongs above the rows of this place, nothing above those of a list."""
+        self.place, self.reading = place, reading
+        self.focused_graph = place.graph and reading.neighbors is not None
+        graph = getattr(reading.neighbors.figure, "graph", None) if reading.neighbors else None
+        self._graph = graph if isinstance(graph, EgoGraph) else None
+        self._at = 0
+        self.draw()
+        sides = [spot.side for spot in self._spots]
+        self._at = sides.index("out") if "out" in sides else 0
+        if self.focused_graph:
+            self.draw()
+
+    def draw(self) -> None:
+        lines = self._lines() if self.reading and self.place and self.app.size.width else []
+        if self.styles.height is None or self.styles.height.value != len(lines):
+            self.styles.height = len(lines)
+        self.lines = tuple(lines)
+
+    def leave_graph(self) -> None:
+        """Give the cursor back to the rows."""
+        self.focused_graph = False
+        self.draw()
+
+    def toggle_graph(self) -> None:
+        """Put the cursor into the graph, or back into the rows."""
+        self.focused_graph = not self.focused_graph
+        self.draw()
+
+    def move(self, rows: int, columns: int) -> None:
+        """Choose another neighbour: on the same side, or the nearest on another one."""
+        here = self._spot
+        if here is None:
+            return
+        if columns:
+            sides = ("in", "centre", "out")
+            side = sides[max(0, min(2, sides.index(here.side) + columns))]
+            found = [spot for spot in self._spots if spot.side == side] or self._across(here, columns)
+            line = here.line
+            here = min(found, key=lambda spot: abs(spot.line - line))
+        else:
+            column = [spot for spot in self._spots if spot.side == here.side]
+            here = column[max(0, min(len(column) - 1, column.index(here) + rows))]
+        self._at = self._spots.index(here)
+        self.draw()
+
+    def _across(self, here: Spot, columns: int) -> list[Spot]:
+        """The spots on the far side of a side without any."""
+        far = "out" if columns > 0 else "in"
+        return [spot for spot in self._spots if spot.side == far] or [here]
+
+    def chosen(self, place: Place) -> Place | None:
+        """The place of the neighbour under the cursor, `None` where it is an outcome."""
+        spot = self._spot
+        if spot is None or spot.side == "centre":
+            return None
+        row = self._row(spot)
+        return centred(place, spot.state) if row is not None and row.where else None
+
+    @property
+    def _spot(self) -> Spot | None:
+        return self._spots[self._at] if self._at < len(self._spots) else None
+
+    def _row(self, spot: Spot) -> Row | None:
+        """The neighbour's row in the table behind the drawing."""
+        table = self.reading.neighbors if self.reading else None
+        wanted = {"in": "in", "out": "out", "centre": "self"}[spot.side]
+        rows = table.rows if table else ()
+        return next(
+            (row for row in rows if row.record.get("direction") == wanted and row.record.get("state") == spot.state),
+            None,
+        )
+
+    def _lines(self) -> list[Line]:
+        assert self.reading is not None
+        assert self.place is not None
+        if self.place.kind == "conversation":
+            return self._conversation(self.reading.main)
+        if self.place.kind == "state" and self.reading.neighbors is not None:
+            return self._state(self.reading.neighbors, self.reading.cell)
+        return []
+
+    def _room(self) -> int:
+        """How many lines may stand here, so that rows keep theirs."""
+        return max(0, self.app.size.height - 2 - _LEAST_ROWS)
+
+    def _conversation(self, table: Table) -> list[Line]:
+        width, room = self.app.size.width, self._room()
+        lines = conversation_lines(table, width, self.glyphs, self.palette)
+        if table.figure is not None:
+            drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2)
+            styles = [self.palette.faint, *[self.palette.accent] * len(drawn)]
+            lines += [((f" {line}", style),) for line, style in zip(drawn, styles, strict=False)]
+        return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.faint),)]
+
+    def _state(self, neighbors: Table, cell: Table | None) -> list[Line]:
+        width, room = self.app.size.width, self._room()
+        lines: list[Line] = list(self._drawing(width - 2))[:room]
+        reach = neighbors.extras.get("reach")
+        return lines + state_lines(cell, reach, room - len(lines), width, self.glyphs, self.palette)
+
+    def _drawing(self, width: int) -> Sequence[Line]:
+        if self._graph is None:
+            self._spots = ()
+            return []
+        drawn = drawing(self._graph, ascii_only=self.glyphs.ascii_only, width=width)
+        self._spots = drawn.spots
+        return [self._drawn(number, text) for number, text in enumerate(drawn.lines)]
+
+    def _drawn(self, number: int, text: str) -> Line:
+        """A line of the graph with its spots in the colours of their health."""
+        pieces: list[Piece] = [(" ", None)]
+        done = 0
+        for spot in sorted((spot for spot in self._spots if spot.line == number), key=lambda spot: spot.start):
+            row = self._row(spot)
+            style = self.palette.of(row.severity.get("stall")) if row else None
+            if self.focused_graph and spot == self._spot:
+                style = (style or Style.null()) + self.palette.cursor
+            elif spot.side == "centre":
+                style = (style or Style.null()) + self.palette.head
+            pieces += [(text[done : spot.start], None), (text[spot.start : spot.end], style)]
+            done = spot.end
+        return (*pieces, (text[done:], None))

@@ -1,0 +1,349 @@
+"""A table of any length that sends few bytes: only what changed, in one run of text a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from riff_tui.glyphs import UNICODE, Glyphs
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.tui.arrangement import Arrangement, Slot, fitted
+from riff_tui.tui.buffer import at_hand, position
+from riff_tui.tui.columns import TREND, for_screen, shown, text_of
+from riff_tui.tui.lines import wrapped
+from riff_tui.tui.palette import PALETTES, Palette
+from riff_tui.tui.ruler import Ruler
+from riff_tui.tui.runs import Run, append, strip_of_runs
+from riff_tui.tui.widgets.shifting import can_shift, shift
+
+_SAMPLE = 100
+_NO_COLUMNS = Arrangement((), 0, 0, False, False)
+_NOTHING = Table(view="", title="", columns=(), rows=())
+
+
+class LineTable(ScrollView, can_focus=True):
+    """A `Table` with a row cursor and a column cursor; header and names stay while the rest scrolls.
+
+    Rows are only touched when they come into view, so `rows` may be a window of a long query.
+    A cursor move repaints two lines. Every text goes through `one_line` and is never markup.
+    """
+
+    DEFAULT_CSS = """
+    LineTable { height: 1fr; overflow: hidden hidden; }
+    """
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar = []
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+    column: reactive[int] = reactive(0, repaint=False)
+
+    class Opened(Message):
+        """The row under the cursor was clicked."""
+
+    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.palette = palette
+        self.glyphs = glyphs
+        self.table = _NOTHING
+        self.columns: list[Column] = []
+        self._ruler = Ruler((), glyphs, None)
+        self._first = 0
+        self._stale: set[int] | None = None
+        self._arranged = _NO_COLUMNS
+
+    # What is shown
+
+    def load(
+        self,
+        table: Table,
+        *,
+        hide: frozenset[str] = frozenset(),
+        sort: str | None = None,
+        row: str = "",
+        index: int = 0,
+        column: str = "",
+    ) -> None:
+        """Show a table with the cursor on the row and column of these names, or as near to them as it was.
+
+        `index` is where the row was. `hide` names columns to leave out, `sort` the key that the rows
+        are ordered by, with `-` for descending.
+        """
+        same = table.view == self.table.view
+        old_column = self.columns[self.column].key if same and self.columns else ""
+        self.table = table
+        self.columns = for_screen(table, hide)
+        keys = [each.key for each in self.columns]
+        wanted = column or old_column
+        with self.prevent():
+            self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())
+        self._first = 0
+        self._ruler = Ruler(self.columns, self.glyphs, sort)
+        self._ruler.look(table.rows[:_SAMPLE])
+        self.set_reactive(LineTable.cursor, position(table.rows, row, index))
+        self.virtual_size = Size(self.size.width, len(table.rows) + 1)
+        self._arrange()
+        self._reveal(center=True)
+        self.refresh()
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        return self.table.rows[self.cursor] if len(self.table.rows) else None
+
+    @property
+    def under(self) -> Column | None:
+        """The column under the cursor."""
+        return self.columns[self.column] if self.columns else None
+
+    def refreshed(self) -> None:
+        """Draw rows that have come meanwhile."""
+        self._widen()
+        self.refresh()
+
+    def restyle(self, palette: Palette) -> None:
+        """Take other colours."""
+        self.palette = palette
+        self.refresh()
+
+    # Moving
+
+    def move(self, rows: int) -> None:
+        """Move the cursor by some rows."""
+        self.cursor += rows
+
+    def page(self, pages: int) -> None:
+        """Move the cursor and the window by whole pages."""
+        height = self._height
+        top = self._top + pages * height
+        self.cursor += pages * height
+        self._scroll(top)
+
+    def to_end(self, end: int) -> None:
+        """Move to the first (-1) or the last (1) row."""
+        self.cursor = 0 if end < 0 else len(self.table.rows) - 1
+
+    def sideways(self, columns: int) -> None:
+        """Move the column cursor."""
+        self.column += columns
+
+    def to_bad(self, direction: int) -> bool:
+        """Move to the next (1) or the previous (-1) cell marked bad; False where there is none."""
+        row, rows = self.cursor, self.table.rows
+        keys = [column.key for column in self.columns]
+        start = self.column
+        while 0 <= row < len(rows) and at_hand(rows, row):
+            bad = [index for index, key in enumerate(keys) if rows[row].severity.get(key) == "bad"]
+            if row == self.cursor:
+                bad = [index for index in bad if (index - start) * direction > 0]
+            if bad:
+                self.cursor, self.column = row, bad[0] if direction > 0 else bad[-1]
+                return True
+            row += direction
+        return False
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(cursor, len(self.table.rows) - 1))
+
+    def validate_column(self, column: int) -> int:
+        return max(0, min(column, len(self.columns) - 1))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        self._reveal()
+        self._refresh_row(old)
+        self._refresh_row(new)
+
+    def watch_column(self) -> None:
+        before = self._arranged
+        self._arrange()
+        if before == self._arranged:
+            self._refresh_line(0)
+            self._refresh_row(self.cursor)
+        else:
+            self.refresh()
+
+    # Window
+
+    @property
+    def _height(self) -> int:
+        return max(1, self.size.height - 1)
+
+    @property
+    def _top(self) -> int:
+        return self.scroll_offset.y
+
+    def _scroll(self, top: int) -> bool:
+        before = self._top
+        self.scroll_to(y=top, animate=False, force=True)
+        if self._top == before:
+            return False
+        self._widen()
+        return True
+
+    def _reveal(self, *, center: bool = False) -> bool:
+        """Scroll as far as it takes to see the cursor; whether that repaints everything."""
+        top, height = self._top, self._height
+        if top <= self.cursor < top + height:
+            return False
+        if center:
+            return self._scroll(self.cursor - height // 2)
+        return self._scroll(self.cursor if self.cursor < top else self.cursor - height + 1)
+
+    # Painting: what the terminal shows already is moved, not sent again
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        by = round(new_value) - round(old_value)
+        if self._stale is None or not can_shift(self, by):
+            self.refresh()
+            return
+        self._shift(by)
+
+    def _shift(self, by: int) -> None:
+        """Shift the lines on the terminal and repaint only what came into view or was about to be repainted."""
+        self._styles_cache.clear()
+        shift(self, self.region.y + 1, self._height, by)
+        appeared = range(self._height - by, self._height) if by > 0 else range(-by)
+        for index in {*(self._top + line for line in appeared), *(self._stale or ())}:
+            self._refresh_row(index)
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        if repaint and not regions:
+            self._stale = None
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self._stale = set()
+        return super().render_lines(crop)
+
+    def _refresh_row(self, index: int) -> None:
+        if self._stale is not None:
+            self._stale.add(index)
+        self._refresh_line(index - self._top + 1, least=1)
+
+    def _refresh_line(self, y: int, *, least: int = 0) -> None:
+        if least <= y < self.size.height:
+            self.refresh(Region(0, y, self.size.width, 1))
+
+    def on_resize(self) -> None:
+        self._arrange()
+        self._reveal()
+        self.refresh()
+
+    # Columns
+
+    def _home_column(self) -> int:
+        return next((index for index, column in enumerate(self.columns) if column.kind not in ("name", "text")), 0)
+
+    def _window(self) -> Sequence[Row]:
+        return [
+            self.table.rows[index] for index in range(self._top, min(self._top + self._height, len(self.table.rows)))
+        ]
+
+    def _arrange(self) -> None:
+        width = self.size.width
+        self._arranged = self._ruler.arrange(width, self._first, self.column) if width else _NO_COLUMNS
+        self._first = self._arranged.first
+
+    def _widen(self) -> None:
+        """Give columns the room that rows newly in view need."""
+        if self._ruler.look(self._window()):
+            self._arrange()
+            self.refresh()
+
+    # Lines
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if y == 0:
+            return self._header(width)
+        index = self._top + y - 1
+        if index < len(self.table.rows):
+            return self._row(self.table.rows[index], index == self.cursor, width)
+        return self._note(index - len(self.table.rows), width)
+
+    def _header(self, width: int) -> Strip:
+        base = self.palette.head
+        more_left, more_right = ("<", ">") if self.glyphs.ascii_only else ("‹", "›")
+        runs = [Run(more_left if self._arranged.more_left else " ", base)]
+        for slot in self._arranged.slots:
+            text = fitted(self._ruler.titles[slot.index], slot.width, slot.right, self.glyphs.ellipsis)
+            lit = slot.index == self.column and self.has_rows
+            append(runs, " " * slot.gap, text, base + Style(reverse=True) if lit else base, lit=lit)
+        if self._arranged.more_right:
+            append(runs, "", more_right, base)
+        return strip_of_runs(runs, width, base)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is a row for the cursor to be on."""
+        return len(self.table.rows) > 0
+
+    def _row(self, row: Row, at_cursor: bool, width: int) -> Strip:
+        base = self.palette.cursor if at_cursor else self.palette.faint if row.thin else None
+        mark = row.severity.get("")
+        runs = [Run(self.glyphs.mark(mark), self._over(base, mark))]
+        for slot in self._arranged.slots:
+            self._cell(runs, slot, row, base, at_cursor)
+        return strip_of_runs(runs, width, base)
+
+    def _cell(self, runs: list[Run], slot: Slot, row: Row, base: Style | None, at_cursor: bool) -> None:
+        column = self.columns[slot.index]
+        severity = row.severity.get(column.key)
+        text = text_of(column, row, self.glyphs)
+        # Of a trend the latest matters, so it is cut at its left.
+        text = text[-slot.width :] if column is TREND else text
+        text = fitted(text, slot.width, slot.right, self.glyphs.ellipsis)
+        style = self._over(base, severity)
+        lit = at_cursor and slot.index == self.column
+        if lit:
+            style = (style or Style.null()) + Style(underline=True, bold=True)
+        gap = " " * slot.gap
+        sign = self.glyphs.mark(severity)
+        if sign != " ":
+            # The mark stands right before the number, inside the blanks that right-align it.
+            blanks = len(text) - len(text.lstrip()) if slot.right else 0
+            gap, text = gap[1:] + " " * blanks, sign + text[blanks:]
+        if at_cursor:
+            # In reverse a blank shows its colour, so it takes the row's own.
+            append(runs, "", gap, base)
+            gap = ""
+        append(runs, gap, text, style, lit=lit)
+
+    def _over(self, base: Style | None, severity: Severity | None) -> Style | None:
+        color = self.palette.of(severity)
+        if color is None:
+            return base
+        return color if base is None else base + color
+
+    def _note(self, line: int, width: int) -> Strip:
+        notes = [piece for note in self.table.notes for piece in wrapped(shown(note, self.glyphs), width - 2)]
+        text = f" {notes[line - 1]}" if 1 <= line <= len(notes) else ""
+        return strip_of_runs([Run(fitted(text, width, False, self.glyphs.ellipsis), self.palette.faint)], width, None)
+
+    # Pointer
+
+    def on_click(self, event: events.Click) -> None:
+        index = self._top + event.y - 1
+        column = self._arranged.at(event.x)
+        if column is not None:
+            self.column = column
+        if event.y == 0 or index >= len(self.table.rows):
+            return
+        if index == self.cursor:
+            self.post_message(self.Opened())
+        self.cursor = index
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.move(3)
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.move(-3)

@@ -1,0 +1,147 @@
+"""The transcript of one conversation, with a cursor that goes from moment to moment."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.geometry import Region, Size
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from riff_tui.glyphs import UNICODE, Glyphs
+from riff_tui.table import Row, Table
+from riff_tui.tui.lines import strip_of
+from riff_tui.tui.palette import PALETTES, Palette
+from riff_tui.tui.transcript import Told, tell
+
+_NOTHING = Table(view="conversation", title="", columns=(), rows=())
+
+
+class Transcript(ScrollView, can_focus=True):
+    """The moments of a `conversation` table, long words wrapped; a cursor move repaints two moments."""
+
+    DEFAULT_CSS = """
+    Transcript { height: 1fr; overflow: hidden hidden; }
+    """
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar = []
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+
+    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.palette = palette
+        self.glyphs = glyphs
+        self.table = _NOTHING
+        self._told: list[Told] = []
+        self._spans: list[tuple[int, int]] = []
+
+    def load(self, table: Table, *, row: str = "") -> None:
+        """Show a conversation with the cursor on the row of that id."""
+        self.table = table
+        found = next((index for index, each in enumerate(table.rows) if each.id == row), 0)
+        self.set_reactive(Transcript.cursor, found)
+        self.scroll_to(y=0, animate=False, force=True)
+        self._tell()
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        return self.table.rows[self.cursor] if len(self.table.rows) else None
+
+    def restyle(self, palette: Palette) -> None:
+        """Take other colours."""
+        self.palette = palette
+        self._tell()
+
+    def move(self, rows: int) -> None:
+        """Move by some moments; behind the last one the notes come into view."""
+        if self.cursor + rows >= len(self.table.rows):
+            self.scroll_to(y=len(self._told), animate=False, force=True)
+        self.cursor += rows
+
+    def page(self, pages: int) -> None:
+        """Move the window by whole pages, and the cursor with it."""
+        top = self.scroll_offset.y + pages * self.size.height
+        self.scroll_to(y=top, animate=False, force=True)
+        edge = self.scroll_offset.y if pages > 0 else self.scroll_offset.y + self.size.height - 1
+        at_edge = self._told[max(0, min(edge, len(self._told) - 1))].row if self._told else 0
+        self.cursor = len(self.table.rows) - 1 if at_edge is None else at_edge
+
+    def to_end(self, end: int) -> None:
+        """Move to the first (-1) or the last (1) moment."""
+        self.move(end * len(self.table.rows))
+
+    def to_bad(self, direction: int) -> bool:
+        """Move to the next (1) or previous (-1) moment marked bad; False where there is none."""
+        index = self.cursor + direction
+        while 0 <= index < len(self.table.rows):
+            if "bad" in self.table.rows[index].severity.values():
+                self.cursor = index
+                return True
+            index += direction
+        return False
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(cursor, len(self.table.rows) - 1))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        self._reveal()
+        self._refresh_row(old)
+        self._refresh_row(new)
+
+    def on_resize(self) -> None:
+        self._tell()
+
+    def render_line(self, y: int) -> Strip:
+        index = self.scroll_offset.y + y
+        if index >= len(self._told):
+            return Strip.blank(self.size.width)
+        told = self._told[index]
+        at_cursor = told.row == self.cursor and told.row is not None
+        return strip_of(told.line, self.size.width, self.palette.cursor if at_cursor else None)
+
+    def on_click(self, event: events.Click) -> None:
+        index = self.scroll_offset.y + event.y
+        row = self._told[index].row if index < len(self._told) else None
+        if row is not None:
+            self.cursor = row
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.move(1)
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.move(-1)
+
+    def _tell(self) -> None:
+        width = self.size.width
+        if not width:
+            return
+        self._told = tell(self.table.rows, self.table.notes, width, self.glyphs, self.palette)
+        spans: dict[int, tuple[int, int]] = {}
+        for line, told in enumerate(self._told):
+            if told.row is not None:
+                spans[told.row] = (spans.get(told.row, (line, 0))[0], line)
+        self._spans = [spans[row] for row in sorted(spans)]
+        self.virtual_size = Size(width, len(self._told))
+        self._reveal()
+        self.refresh()
+
+    def _reveal(self) -> None:
+        if not self._spans:
+            return
+        first, last = self._spans[self.cursor]
+        top, height = self.scroll_offset.y, self.size.height
+        if first < top or last - first >= height:
+            self.scroll_to(y=first, animate=False, force=True)
+        elif last >= top + height:
+            self.scroll_to(y=last - height + 1, animate=False, force=True)
+
+    def _refresh_row(self, row: int) -> None:
+        if row < len(self._spans):
+            first, last = self._spans[row]
+            self.refresh(Region(0, first - self.scroll_offset.y, self.size.width, last - first + 1))

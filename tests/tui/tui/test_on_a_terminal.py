@@ -1,0 +1,166 @@
+"""What only a terminal can tell: the bytes it gets, how the program ends, what a hostile string does to it."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from tests.tui.tui.programs import SECRET
+from tests.tui.tui.terminal import Terminal, foreign_controls
+
+MOST_PER_MOVE = 700
+MOST_PER_PAGE = 9_000
+LEAVES_ALTERNATE_SCREEN = b"\x1b[?1049l"
+SHOWS_CURSOR = b"\x1b[?25h"
+
+
+def program(name: str, **options: object) -> Terminal:
+    return Terminal(["-m", "tests.tui.tui.programs", name], **options)  # type: ignore[arg-type]  # as of Terminal
+
+
+@pytest.fixture(scope="module")
+def big() -> Iterator[Terminal]:
+    with program("big", width=120, height=36) as terminal:
+        terminal.wait_for("? help")
+        terminal.take()
+        yield terminal
+
+
+def test_a_cursor_move_sends_few_bytes_also_where_it_scrolls(big: Terminal) -> None:
+    big.press("g")
+    moves = [len(big.press(key, quiet=0.06)) for key in ["j"] * 40 + ["k"] * 39 + ["l"] * 3 + ["h"] * 3]
+    assert max(moves) <= MOST_PER_MOVE
+    assert min(moves) > 100
+
+
+def test_a_page_sends_few_bytes(big: Terminal) -> None:
+    big.press("g")
+    assert max(len(big.press(" ")) for _ in range(4)) <= MOST_PER_PAGE
+
+
+def test_an_idle_explorer_sends_nothing(big: Terminal) -> None:
+    assert big.take(quiet=2.0) == b""
+
+
+def test_lines_that_the_terminal_moved_itself_stand_where_a_repaint_would_put_them(big: Terminal) -> None:
+    big.press("g")
+    big.press("j" * 60, quiet=0.5)
+    for _ in range(7):
+        big.press("j", quiet=0.05)
+    for _ in range(45):
+        big.press("k", quiet=0.05)
+    moved = big.lines
+    big.resize(119, 36)
+    big.take()
+    big.resize(120, 36)
+    big.take()
+    assert moved == big.lines
+
+
+def test_a_screen_of_24_lines_holds_21_rows() -> None:
+    with program("big", width=80, height=24) as terminal:
+        terminal.wait_for("? help")
+        rows = [line for line in terminal.lines if re.search(r"\d\.\d", line)]
+        assert len(rows) == 21
+
+
+def test_hostile_text_reaches_the_terminal_as_text_only() -> None:
+    with program("hostile", width=100, height=30, environ={"NO_COLOR": "1"}) as terminal:
+        terminal.wait_for("help")
+        sent = terminal.take()
+        for keys in (
+            "  Gllll",
+            "d",
+            "?  \x1b",
+            "0 d",
+            "2",
+            "3 G",
+            "gjjjj\r v",
+            "?   \x1b",
+            "\x1b4 ",
+            "\r          G",
+            "dn",
+        ):
+            for key in keys:
+                sent += terminal.press(key, quiet=0.15)
+    assert len(sent) > 100_000
+    assert foreign_controls(sent) == []
+    styles = {part for found in re.findall(rb"\x1b\[([0-9;]*)m", sent) for part in found.split(b";")}
+    assert styles <= {b"0", b"1", b"4", b"7", b"39", b"49"}
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["SIGTERM", "SIGHUP"])
+def test_a_signal_leaves_the_terminal_as_it_was(number: signal.Signals, code: int) -> None:
+    with program("walk") as terminal:
+        terminal.wait_for("? help")
+        terminal.signal(number)
+        assert terminal.end() == code
+        assert_restored(terminal)
+
+
+def test_ctrl_c_ends_with_130_and_without_a_trace() -> None:
+    with program("walk") as terminal:
+        terminal.wait_for("? help")
+        terminal.press("\x03")
+        assert terminal.end() == 130
+        assert "Traceback" not in terminal.text
+
+
+def test_keys_work_while_a_question_takes_long_and_quitting_does_not_wait_for_it() -> None:
+    with program("slow") as terminal:
+        terminal.wait_for("? help")
+        terminal.press("\r")
+        terminal.wait_for("reading segments")
+        terminal.press("j")
+        assert LEAVES_ALTERNATE_SCREEN in terminal.press("Q")
+        assert terminal.end() == 0
+
+
+def test_an_error_of_its_own_ends_it_without_the_callers_words() -> None:
+    with program("broken") as terminal:
+        assert terminal.end() == 1
+        sent = terminal.take()
+        assert b"failed: RuntimeError" in sent
+        assert SECRET.encode() not in sent
+        assert sent.count(LEAVES_ALTERNATE_SCREEN) == 1
+
+
+def test_a_small_window_says_what_it_needs_and_a_large_one_goes_on() -> None:
+    with program("walk") as terminal:
+        terminal.wait_for("? help")
+        terminal.resize(50, 8)
+        terminal.wait_for("60 × 10")
+        terminal.take()
+        assert terminal.text.strip() == "riff-tui needs 60 × 10 cells; here are 50 × 8."
+        terminal.resize(80, 24)
+        terminal.wait_for("? help")
+
+
+def test_over_ssh_the_mouse_stays_with_the_terminal() -> None:
+    with program("walk", environ={"SSH_CONNECTION": "1.2.3.4 5 6.7.8.9 22"}) as terminal:
+        terminal.wait_for("? help")
+        assert b"\x1b[?1000h" not in terminal.take()
+    with program("walk") as terminal:
+        terminal.wait_for("? help")
+        assert b"\x1b[?1000h" in terminal.take()
+
+
+def test_a_terminal_without_unicode_gets_ascii_alone() -> None:
+    with program("walk", environ={"PYTHONIOENCODING": "ascii"}) as terminal:
+        terminal.wait_for("? help")
+        sent = terminal.take()
+        for key in "3\rv\x1b\r?":
+            sent += terminal.press(key)
+        assert sent.isascii()
+
+
+def assert_restored(terminal: Terminal) -> None:
+    sent = terminal.take()
+    assert LEAVES_ALTERNATE_SCREEN in sent
+    assert SHOWS_CURSOR in sent
+    for mode in re.findall(rb"\x1b\[\?(\d+)h", sent):
+        assert mode in (b"25", b"7") or b"\x1b[?%bl" % mode in sent, mode
+    assert b"Traceback" not in sent

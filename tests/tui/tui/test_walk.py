@@ -1,0 +1,369 @@
+"""The walk from flows to a conversation and back, key by key."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from riff_store.errors import StoreBusy
+from riff_tui.actions import ACTIONS
+from riff_tui.catalog import Request
+from riff_tui.filtering import FilterError
+from riff_tui.table import Row, Table
+from riff_tui.tui.app import Explorer
+from riff_tui.tui.doing import DOINGS
+from riff_tui.tui.keys import textual_keys
+from riff_tui.tui.places import START, Place, Stack
+from riff_tui.tui.screens.explorer import ExplorerScreen
+from tests.tui.tui.fake import FakeCatalog, LazyRows, flow_row
+
+
+class Walker:
+    """Presses keys and tells what is on the screen once every answer has come."""
+
+    def __init__(self, app: Explorer, pilot: Pilot[None], catalog: FakeCatalog) -> None:
+        self.app, self.pilot, self.catalog = app, pilot, catalog
+
+    @property
+    def screen(self) -> ExplorerScreen:
+        screen = self.app.screen_stack[0]
+        assert isinstance(screen, ExplorerScreen)
+        return screen
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.pilot.press(key)
+            await self.app.workers.wait_for_complete()
+            await self.pilot.pause()
+
+    @property
+    def path(self) -> str:
+        return "".join(text for text, _ in self.screen.top.lines[0]).strip()
+
+    @property
+    def bottom(self) -> str:
+        return "\n".join("".join(text for text, _ in line) for line in self.screen.bottom.lines)
+
+    @property
+    def head(self) -> str:
+        return "\n".join("".join(text for text, _ in line) for line in self.screen.head.lines)
+
+    @property
+    def row(self) -> str:
+        row = self.screen.body.row
+        return row.id if row else ""
+
+
+@asynccontextmanager
+async def walking(
+    start: Stack = START, *, size: tuple[int, int] = (100, 30), catalog: FakeCatalog | None = None
+) -> AsyncIterator[Walker]:
+    catalog = catalog or FakeCatalog()
+    app = Explorer(catalog.show, lambda: "3 min ago", start=start)
+    async with app.run_test(size=size) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        yield Walker(app, pilot, catalog)
+
+
+async def test_enter_goes_down_to_a_conversation_and_escape_comes_up_to_the_same_rows() -> None:
+    async with walking() as at:
+        assert "2 flows · 2 agents · 38 calls · 3 min ago" in at.path
+        await at.press("enter")
+        assert at.path.startswith("flows › viewing @ gemini")
+        await at.press("enter", "j", "enter")
+        assert at.path.startswith("flows › viewing @ gemini › collect › confirm")
+        assert "[confirm]" in at.head
+        await at.press("j", "j", "enter")
+        assert "c-0002" in at.path
+        assert "3 of 6" in at.path
+        assert "greet" in at.head
+        await at.press("escape")
+        assert at.row == "c-0002"
+        await at.press("escape")
+        assert at.row == "viewing confirm"
+        await at.press("backspace", "q")
+        assert (at.path.split()[0], at.row) == ("flows", "viewing gemini")
+
+
+async def test_the_store_is_asked_with_the_names_of_the_rows_above() -> None:
+    async with walking() as at:
+        await at.press("enter", "enter", "enter")
+        asked = [(view, request.where) for view, request in at.catalog.asked]
+        assert asked[0] == ("flows", "")
+        assert ("segments", "flow=viewing agent=gemini") in asked
+        assert ("states", "flow=viewing agent=gemini segment=collect") in asked
+        assert ("neighbors", "flow=viewing agent=gemini state=collect_details") in asked
+        assert ("conversations", "flow=viewing agent=gemini segment=collect state=collect_details") in asked
+
+
+async def test_columns_that_the_place_fixes_are_not_repeated_in_every_row() -> None:
+    async with walking() as at:
+        await at.press("3")
+        assert at.screen.table.columns[0].key == "flow"
+        await at.press("1", "enter", "enter")
+        assert at.screen.table.columns[0].key == "state"
+
+
+async def test_going_up_asks_nothing_again_and_refresh_does() -> None:
+    async with walking() as at:
+        await at.press("enter")
+        before = len(at.catalog.asked)
+        await at.press("escape", "right_square_bracket", "left_square_bracket")
+        assert len(at.catalog.asked) == before
+        await at.press("j", "r")
+        assert len(at.catalog.asked) == before + 1
+        assert at.row == "viewing confirm"
+
+
+async def test_back_and_forward_walk_through_where_one_was() -> None:
+    async with walking() as at:
+        await at.press("enter", "0", "left_square_bracket")
+        assert at.path.startswith("flows › viewing @ gemini")
+        await at.press("left_square_bracket", "left_square_bracket")
+        assert "no earlier place" in at.bottom
+        await at.press("right_square_bracket", "right_square_bracket")
+        assert "worklist" in at.path
+
+
+async def test_the_worklist_jumps_to_the_place_of_an_entry() -> None:
+    async with walking() as at:
+        await at.press("0", "G", "enter")
+        assert at.path.startswith("flows › worklist › ")
+        assert "[collect_details]" in at.head
+        await at.press("q", "q")
+        assert at.path.startswith("flows ")
+
+
+async def test_numbers_choose_a_view_of_what_one_is_in_and_then_of_everything() -> None:
+    async with walking() as at:
+        await at.press("enter", "enter", "3")
+        assert at.path.startswith("flows › viewing @ gemini › states")
+        await at.press("3")
+        assert at.path.startswith("flows › states")
+        await at.press("4", "2", "1")
+        assert at.path.startswith("flows ")
+
+
+async def test_the_conversations_that_stalled_in_a_state_come_first() -> None:
+    async with walking() as at:
+        await at.press("enter", "enter", "enter")
+        finals = [row.record["final_state"] for row in at.screen.table.table.rows]
+        assert finals == ["collect_details"] * 4 + ["closing"] * 2
+
+
+async def test_one_walks_the_machine_from_neighbour_to_neighbour() -> None:
+    async with walking() as at:
+        await at.press("3", "v")
+        assert "[collect_details]" in at.head
+        assert "centre" in at.bottom
+        await at.press("enter")
+        assert "[confirm]" in at.head
+        await at.press("h", "h", "enter")
+        assert "[triage]" in at.head or "[greet]" in at.head
+        await at.press("l", "l", "j", "j", "enter")
+        assert "no neighbours beyond" in at.bottom
+        await at.press("escape")
+        assert "conversation" in at.bottom
+        await at.press("v", "v", "q", "left_square_bracket", "left_square_bracket")
+        assert "[confirm]" in at.head
+
+
+async def test_next_and_previous_follow_the_list_that_one_came_from() -> None:
+    async with walking() as at:
+        await at.press("4", "enter", "n", "n", "p")
+        assert "2 of 6" in at.path
+        await at.press("p", "p")
+        assert "first of the list" in at.bottom
+        await at.press("G", "n", "n", "n", "n", "n", "n")
+        assert "last of the list" in at.bottom
+        await at.press("escape")
+        assert at.screen.table.cursor == 5
+
+
+async def test_a_filter_is_typed_counted_applied_and_cleared() -> None:
+    async with walking() as at:
+        await at.press("slash", *"qwen")
+        assert "2 of 3 flows shown" in "".join(text for text, _ in at.screen.prompt.query_one("#verdict").lines[0])  # type: ignore[attr-defined]  # a bar
+        await at.press("enter")
+        assert at.path.startswith("flows [qwen]")
+        assert "2 of 3 flows shown" in at.path
+        assert at.catalog.asked[-1][1].where == "qwen"
+        await at.press("escape")
+        assert at.path.startswith("flows  ")
+        assert at.row == "viewing qwen"
+
+
+async def test_a_wrong_filter_is_explained_under_its_place_and_cannot_be_applied() -> None:
+    async with walking() as at:
+        await at.press("slash", *"stall>x", "enter")
+        verdict = at.screen.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
+        assert verdict == "       ^ x is no number"
+        assert at.screen.prompt.is_open
+        await at.press("escape")
+        assert not at.screen.prompt.is_open
+        assert at.path.startswith("flows  ")
+
+
+async def test_an_error_about_the_whole_filter_points_into_what_was_typed() -> None:
+    async with walking(catalog=FakeCatalog()) as at:
+        await at.press("enter", "slash", *"opening")
+        at.catalog.error = FilterError("rows here have no opening", len("flow=viewing agent=gemini ") + 2)
+        await at.press("enter")
+        verdict = at.screen.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
+        assert verdict == "   ^ rows here have no opening"
+
+
+async def test_what_is_pasted_into_the_filter_cannot_act_on_the_terminal() -> None:
+    from textual import events
+
+    async with walking() as at:
+        await at.press("slash")
+        field = at.screen.prompt.query_one("#field")
+        field.post_message(events.Paste("que\x1b]52;c;x\x07ry\u202e\nmore"))
+        await at.pilot.pause()
+        assert field.value == "que]52;c;xry more"  # type: ignore[attr-defined]  # an input
+
+
+async def test_sorting_keeps_the_cursor_on_its_row_and_turns_round() -> None:
+    async with walking() as at:
+        await at.press("j", "s")
+        assert at.catalog.asked[-1][1].sort == "operability"
+        assert at.row == "viewing qwen"
+        await at.press("s")
+        assert at.catalog.asked[-1][1].sort == "-operability"
+        await at.press("h", "S")
+        assert at.catalog.asked[-1][1].sort == "-agent"
+        assert at.row == "viewing qwen"
+        assert at.screen.table.cursor == 1
+
+
+async def test_a_key_that_does_not_apply_says_why() -> None:
+    async with walking() as at:
+        await at.press("n")
+        assert "only in a conversation" in at.bottom
+        await at.press("v")
+        assert "cursor on a state" in at.bottom
+        await at.press("j")
+        assert "? help" in at.bottom
+
+
+async def test_what_stops_a_question_is_said_and_the_place_stays() -> None:
+    async with walking() as at:
+        at.catalog.error = StoreBusy("x.db: another process is writing to it")
+        await at.press("enter")
+        assert "another process is writing" in at.bottom
+        assert at.path.startswith("flows ")
+        at.catalog.error = ZeroDivisionError("words of a caller")
+        await at.press("enter")
+        assert "unexpected ZeroDivisionError" in at.bottom
+        assert "caller" not in at.bottom
+        at.catalog.error = None
+        await at.press("enter")
+        assert at.path.startswith("flows › viewing")
+
+
+async def test_the_command_that_prints_the_same_is_shown_whole() -> None:
+    async with walking(size=(60, 20)) as at:
+        await at.press("enter", "enter", "enter", "d")
+        said = " ".join(at.bottom.split())
+        assert "riff-tui dump neighbors --where 'flow=viewing agent=gemini state=collect_details'" in said
+
+
+async def test_help_tells_purpose_columns_keys_and_what_does_not_apply() -> None:
+    async with walking(size=(100, 120)) as at:
+        await at.press("question_mark")
+        text = "\n".join(line.text for line in at.app.screen._compositor.render_strips())
+        assert "Every flow with every agent" in text
+        assert "oper (operability)" in text
+        assert "higher is better" in text
+        assert "not now: only in a conversation" in text
+        assert "riff-tui dump flows" in text
+        for each in ACTIONS:
+            assert each.help.split()[0] in text
+        await at.press("j", "q")
+        assert at.app.screen is at.screen
+
+
+@pytest.mark.parametrize(
+    ("key", "copied"),
+    [
+        ("r", "Flow viewing · Agent gemini · operability 0.3"),
+        ("c", "0.3"),
+        ("d", "riff-tui dump flows"),
+        ("m", "| viewing "),
+    ],
+)
+async def test_copying_always_leaves_a_file_and_names_it(key: str, copied: str) -> None:
+    async with walking(size=(200, 30)) as at:
+        await at.press("y")
+        await at.press(key)
+        await at.app.workers.wait_for_complete()
+        assert "copied" in at.bottom
+        path = Path(at.bottom.rsplit("to ", 1)[1].strip())
+        assert copied in path.read_text()
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_colours_change_in_place() -> None:
+    async with walking() as at:
+        await at.press("t")
+        assert at.app.palette.name == "dark"
+        assert "theme: dark" in at.bottom
+        await at.press("t", "t", "t")
+        assert at.app.palette.name == "ansi"
+
+
+async def test_q_on_the_first_screen_quits_and_ctrl_c_in_the_prompt_only_closes_it() -> None:
+    async with walking() as at:
+        await at.press("slash", "ctrl+c")
+        assert not at.screen.prompt.is_open
+        await at.press("q")
+        assert at.app.return_code == 0
+
+
+async def test_it_opens_where_it_was_told_to() -> None:
+    async with walking((*START, Place("states", filter="stall>0.3"))) as at:
+        assert at.path.startswith("flows › states [stall>0.3]")
+        await at.press("q")
+        assert at.path.startswith("flows ")
+
+
+async def test_a_long_list_is_fetched_page_by_page_on_another_thread() -> None:
+    import threading
+
+    class Threads(LazyRows):
+        def __getitem__(self, index: object) -> Row:  # type: ignore[override]  # slices come as rows one by one
+            threads.add(threading.current_thread() is threading.main_thread())
+            return super().__getitem__(index)  # type: ignore[call-overload,no-any-return]  # as above
+
+    threads: set[bool] = set()
+    rows = Threads(1_000)
+    catalog = FakeCatalog()
+
+    def show(view: str, request: Request) -> Table:
+        table = catalog.show(view, request)
+        return Table("conversations", "", table.columns, rows) if view == "conversations" else table
+
+    app = Explorer(show)
+    async with app.run_test(size=(100, 30)) as pilot:
+        at = Walker(app, pilot, catalog)
+        await at.press("4", "G")
+        assert at.screen.table.cursor == 999
+        assert threads == {False}
+        assert at.row == flow_row(999).id
+        assert len(rows.touched) <= 2 * 256
+        await at.press("g", "pagedown", "e")
+
+
+def test_every_action_can_be_done_and_is_bound_to_its_keys() -> None:
+    assert set(DOINGS) == {each.id for each in ACTIONS}
+    bindings = ExplorerScreen._merged_bindings
+    assert bindings is not None
+    bound = set(bindings.key_to_bindings)
+    for each in ACTIONS:
+        assert set(textual_keys(each.keys).split(",")) <= bound
