@@ -1,7 +1,8 @@
-"""The outputs that README.md shows: found, and written anew by `python -m tests.readme`.
+"""What README.md shows and does not say itself: found, and written anew by `python -m tests.readme`.
 
 A block of the language `console` holds commands after `$ ` and below each what it printed from
-the demo's store. A last line `…` says that there was more.
+the demo's store. A last line `…` says that there was more. The table of keys is that of the
+explorer's registry.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from riff_tui.actions import key_table
+
 README = Path(__file__).resolve().parent.parent / "README.md"
 MORE = "…"
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+_KEYS = re.compile(r"(?<=^\| keys \| action \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
 _PROGRAM = Path(sys.executable).parent / "riff-tui"
 
 
@@ -71,7 +75,16 @@ def rewritten(text: str, store: Path) -> str:
             parts.append("\n".join([f"$ {example.command}", *shown]))
         return "\n\n".join(parts) + "\n"
 
-    return _BLOCK.sub(block, text)
+    return _KEYS.sub(lambda _: key_rows(), _BLOCK.sub(block, text))
+
+
+def key_rows() -> str:
+    """The rows of the table of keys."""
+    return "".join(f"| {_spelled(keys)} | {deed} |\n" for keys, deed in key_table())
+
+
+def _spelled(keys: str) -> str:
+    return " ".join(f"`{key}`" for key in keys.split(" "))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from riff_tui.catalog import VIEWS
 from riff_tui.errors import ExitCode
 from riff_tui.filtering import parse
 from riff_tui.settings import Settings
-from tests.readme import README, Example, demo_store, examples, printed
+from tests.readme import README, Example, demo_store, examples, key_rows, printed
 
 TEXT = README.read_text(encoding="utf-8")
 PROGRAM = Path(sys.executable).parent / "riff-tui"
@@ -62,6 +62,10 @@ def test_every_setting_is_explained() -> None:
     told = {cell.strip("`") for cell in first_cells(section("Settings"))}
     assert told == set(Settings.__dataclass_fields__)
     assert all(f"`RIFF_TUI_{name.upper()}`" in section("Settings") for name in told)
+
+
+def test_the_table_of_keys_is_that_of_the_explorer() -> None:
+    assert key_rows() in section("Keys"), "`make readme` writes it anew"
 
 
 def test_every_filter_that_is_shown_can_be_read() -> None:
