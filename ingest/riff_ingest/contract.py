@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -17,7 +18,21 @@ class StateContract(msgspec.Struct, frozen=True):
     required_slots: list[str] = []
 
 
-class Contract(msgspec.Struct, frozen=True):
+class Terms(msgspec.Struct, frozen=True):
+    """A contract as scoring looks things up in it.
+
+    `outcomes` maps the terminals that are no working states to `success` or `escalation`;
+    `required_slots` has the states that have to fill some.
+    """
+
+    successes: frozenset[str]
+    escalations: frozenset[str]
+    outcomes: dict[str, str]
+    wanted_slots: frozenset[str]
+    required_slots: dict[str, frozenset[str]]
+
+
+class Contract(msgspec.Struct, frozen=True, dict=True):
     """A flow's contract; `None` says that the flow does not define this part.
 
     Without `escalation_terminals` the names `escalated` and `escalate` are escalations;
@@ -45,6 +60,18 @@ class Contract(msgspec.Struct, frozen=True):
     def wanted_slots(self) -> frozenset[str]:
         """Slots that the flow needs, whether required at large or for its completion."""
         return frozenset(self.required_slots or ()) | frozenset(self.completion_slots or ())
+
+    @cached_property
+    def terms(self) -> Terms:
+        """All of this at hand: one contract holds for many calls."""
+        successes, escalations = self.successes(), self.escalations()
+        return Terms(
+            successes,
+            escalations,
+            dict.fromkeys(successes, "success") | dict.fromkeys(escalations, "escalation"),
+            self.wanted_slots(),
+            {name: frozenset(state.required_slots) for name, state in self.states.items() if state.required_slots},
+        )
 
 
 EMPTY_CONTRACT = Contract()

@@ -14,7 +14,7 @@ from riff_ingest.flow_aspects import COMPUTED, call_aspects
 from riff_ingest.segments import segment_of
 from riff_ingest.sources.timestamps import parse_time
 from riff_ingest.state_aspects import state_rows
-from riff_ingest.stream import Stream, outcomes_of, read_stream
+from riff_ingest.stream import read_stream
 from riff_store.facts import ConversationFacts, ExpectedStep, Skipped, StateAspects
 
 MISMATCH = 0.05
@@ -60,7 +60,7 @@ def facts_of(
         origin=call.origin,
         aspects=aspects,
         states=states,
-        terminals=_terminals(call, stream),
+        terminals=stream.outcomes,
         expected=[_expected(step.name, step.by, step.called, step.matched) for step in call.expected_steps],
         transcript=compress(call) if with_text else None,
     )
@@ -84,17 +84,6 @@ def compress(call: Conversation) -> bytes:
 @lru_cache(maxsize=1)
 def _compressor() -> zstandard.ZstdCompressor:
     return zstandard.ZstdCompressor(level=3, write_checksum=False)
-
-
-def _terminals(call: Conversation, stream: Stream) -> dict[str, str]:
-    successes, escalations = outcomes_of(call.contract)
-    found = {}
-    for state in stream.reached:
-        if state in escalations:
-            found[state] = "escalation"
-        elif state in successes:
-            found[state] = "success"
-    return found
 
 
 def _expected(name: str, by: str, called: bool, matched: bool | None) -> ExpectedStep:

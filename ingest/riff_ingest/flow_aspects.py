@@ -55,7 +55,7 @@ def _correctness(call: Conversation, stream: Stream) -> float | None:
     contract = call.contract
     if contract is None:
         return None
-    parts = (_reached(call, contract, stream), _slots(call, contract, stream), _status(call, contract))
+    parts = (_reached(call, contract, stream), _slots(call, stream), _status(call, contract))
     if parts == (None, None, None):
         return None
     score = 10.0
@@ -68,17 +68,16 @@ def _correctness(call: Conversation, stream: Stream) -> float | None:
 def _reached(call: Conversation, contract: Contract, stream: Stream) -> float | None:
     if contract.success_terminals is None:
         return None
-    goals = contract.successes()
-    return 1.0 if call.final_state in goals or not goals.isdisjoint(stream.reached) else 0.0
+    goals = stream.terms.successes
+    return 1.0 if call.final_state in goals or not goals.isdisjoint(stream.outcomes) else 0.0
 
 
-def _slots(call: Conversation, contract: Contract, stream: Stream) -> float | None:
-    wanted = contract.wanted_slots()
+def _slots(call: Conversation, stream: Stream) -> float | None:
+    wanted = stream.terms.wanted_slots
     if not wanted:
         return None
-    slots = call.slots
-    filled = sum(1 for slot in wanted if slot in stream.slots or slots.get(slot) is not None)
-    return filled / len(wanted)
+    filled, brought = stream.filled, call.slots
+    return len([slot for slot in wanted if slot in filled or brought.get(slot) is not None]) / len(wanted)
 
 
 def _status(call: Conversation, contract: Contract) -> float | None:

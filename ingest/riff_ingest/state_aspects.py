@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from riff_ingest.contract import EMPTY_CONTRACT, Contract, as_contract
+from riff_ingest.contract import Contract, as_contract
 from riff_ingest.events import Event
 from riff_ingest.segments import segment_of
-from riff_ingest.stream import Stream, Visits, outcomes_of, percentile, read_stream
+from riff_ingest.stream import Stream, percentile, read_stream
 from riff_store.facts import StateAspects
 
 
@@ -26,12 +26,11 @@ def compute_state_aspects(
 
 def state_rows(stream: Stream, contract: Contract | None, completed: bool | None) -> list[StateAspects]:
     """The same from a stream that was read before."""
-    successes, escalations = outcomes_of(contract)
+    outcomes, escalations, required = stream.terms.outcomes, stream.terms.escalations, stream.terms.required_slots
     stalled = None if completed or stream.escalated else stream.last_working
-    promised = (contract or EMPTY_CONTRACT).states
     rows = []
     for state, visits in stream.visits.items():
-        if state in successes or state in escalations:
+        if state in outcomes:
             continue
         escalation = progress = 0
         for target in visits.to_states:
@@ -39,7 +38,6 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
                 escalation = 1
             elif target != state:
                 progress = 1
-        described = promised.get(state)
         rows.append(
             StateAspects(
                 state,
@@ -51,13 +49,12 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
                 visits.turns / visits.entries,
                 percentile(visits.latencies, 0.95),
                 visits.guard_errors,
-                _slot_fill_rate(visits, described.required_slots) if described and described.required_slots else None,
+                _share(required[state], stream.slots.get(state)) if state in required else None,
                 visits.to_states,
             )
         )
     return rows
 
 
-def _slot_fill_rate(visits: Visits, required_slots: list[str]) -> float:
-    required = set(required_slots)
-    return len(required & visits.slots) / len(required) if visits.slots else 0.0
+def _share(required: frozenset[str], filled: set[str] | None) -> float:
+    return len(required & filled) / len(required) if filled else 0.0

@@ -10,115 +10,110 @@ from collections.abc import Iterable
 
 import msgspec
 
-from riff_ingest.contract import DEFAULT_ESCALATIONS, Contract
-from riff_ingest.events import Event, SlotFilled, StateEntered, StateExited, TurnComplete
+from riff_ingest.contract import EMPTY_CONTRACT, Contract, Terms
+from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 
 
 class Visits(msgspec.Struct, gc=False):
     """All visits of one call to one state, added up; latencies in milliseconds."""
 
     entries: int = 0
-    turns: int = 0
-    guard_errors: int = 0
     latencies: list[float] = []
+    unmeasured: int = 0
+    guard_errors: int = 0
     to_states: dict[str, int] = {}
-    slots: set[str] | None = None
     segment: str | None = None
+
+    @property
+    def turns(self) -> int:
+        """Agent turns in the state, whether their latency is known or not."""
+        return len(self.latencies) + self.unmeasured
 
 
 class Stream(msgspec.Struct, gc=False):
     """What a call's events say: its visits by state in order of first entry, and the call's turns.
 
-    `last_working` is the state entered last that is no outcome; `reached` holds every state that
-    was entered or exited to; `latencies` are those of all turns, in milliseconds.
+    `last_working` is the state entered last that is no outcome; `outcomes` holds those that were
+    entered or exited to, `slots` what was filled in which state; `latencies` are those of all turns,
+    in milliseconds.
     """
 
+    terms: Terms
     visits: dict[str, Visits] = {}
-    reached: set[str] = set()
+    outcomes: dict[str, str] = {}
     last_working: str | None = None
-    escalated: bool = False
-    turns: int = 0
     latencies: list[float] = []
-    slots: set[str] = set()
+    unmeasured: int = 0
+    filled: set[str] = set()
+    slots: dict[str, set[str]] = {}
     defects: dict[str, int] = {}
 
+    @property
+    def turns(self) -> int:
+        """Agent turns of the call, in a state or not."""
+        return len(self.latencies) + self.unmeasured
 
-def outcomes_of(contract: Contract | None) -> tuple[frozenset[str], frozenset[str]]:
-    """The success and the escalation terminals that hold for a call of this contract."""
-    if contract is None:
-        return frozenset(), DEFAULT_ESCALATIONS
-    return contract.successes(), contract.escalations()
+    @property
+    def escalated(self) -> bool:
+        """Whether the call was handed to a human."""
+        return "escalation" in self.outcomes.values()
 
 
 def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
     """Fold events, in the order of their emission, into visits."""
-    successes, escalations = outcomes_of(contract)
-    stream = Stream()
-    visits, latencies = stream.visits, stream.latencies
-    current: Visits | None = None  # of the state entered last, left or not
+    stream = Stream((contract or EMPTY_CONTRACT).terms)
+    visits, outcomes, latencies, known = stream.visits, stream.outcomes, stream.latencies, stream.terms.outcomes
+    current = Visits()  # to the state entered last, left or not; these first ones are to none
     open_state: str | None = None
-    slots_of: dict[str, set[str]] = {}
     for event in events:
-        if isinstance(event, TurnComplete):
-            stream.turns += 1
-            if current is not None:
-                current.turns += 1
+        if type(event) is TurnComplete:
             latency = event.latency_ms
-            if latency is None:
-                continue
-            if latency >= 0:
+            if latency is not None and latency >= 0:
                 latencies.append(latency)
-                if current is not None:
-                    current.latencies.append(latency)
-            else:
-                _count(stream, "negative duration")
-        elif isinstance(event, StateEntered):
+                current.latencies.append(latency)
+                continue
+            stream.unmeasured += 1
+            current.unmeasured += 1
+            if latency is not None:
+                _count(stream.defects, "negative duration")
+        elif type(event) is StateEntered:
             state = event.state
-            if open_state is not None and current is not None:
-                _count(stream, "missing exit")
-                current.to_states[state] = current.to_states.get(state, 0) + 1
-            current = visits.get(state)
-            if current is None:
-                current = visits[state] = Visits()
-            current.entries += 1
+            if open_state is not None:
+                _count(stream.defects, "missing exit")
+                _count(current.to_states, state)
             open_state = state
+            if state not in visits:
+                visits[state] = Visits()
+            current = visits[state]
+            current.entries += 1
             if event.segment is not None and current.segment is None:
                 current.segment = event.segment
-            if state in escalations:
-                stream.escalated = True
-            elif state not in successes:
+            if state in known:
+                outcomes[state] = known[state]
+            else:
                 stream.last_working = state
-        elif isinstance(event, StateExited):
-            if event.state != open_state or current is None:
-                _count(stream, "stray exit")
+        elif type(event) is StateExited:
+            if event.state != open_state:
+                _count(stream.defects, "stray exit")
                 continue
             open_state = None
             target = event.to_state
             if target is not None:
-                current.to_states[target] = current.to_states.get(target, 0) + 1
-        elif isinstance(event, SlotFilled):
+                _count(current.to_states, target)
+                if target in known:
+                    outcomes[target] = known[target]
+        elif type(event) is SlotFilled:
             if event.value is not None:
-                stream.slots.add(event.slot)
+                stream.filled.add(event.slot)
                 if event.state is not None:
-                    slots_of.setdefault(event.state, set()).add(event.slot)
-        elif event.error is not None and open_state is not None and current is not None:
+                    stream.slots.setdefault(event.state, set()).add(event.slot)
+        elif type(event) is GuardEvaluated and event.error is not None and open_state is not None:
             current.guard_errors += 1
-    _close(stream, slots_of, escalations)
     return stream
 
 
-def _close(stream: Stream, slots_of: dict[str, set[str]], escalations: frozenset[str]) -> None:
-    reached = stream.reached
-    for state, visits in stream.visits.items():
-        reached.add(state)
-        reached.update(visits.to_states)
-        visits.slots = slots_of.get(state)
-    if not stream.escalated and not escalations.isdisjoint(reached):
-        stream.escalated = True
-
-
-def _count(stream: Stream, defect: str) -> None:
-    stream.defects[defect] = stream.defects.get(defect, 0) + 1
+def _count(counts: dict[str, int], name: str) -> None:
+    counts[name] = counts.get(name, 0) + 1
 
 
 def percentile(values: list[float], share: float) -> float | None:
