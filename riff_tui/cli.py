@@ -108,23 +108,22 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 
 def _ended_by(error: BaseException, *, debug: bool) -> int:
-    from riff_tui.streams import discard_output, say_error
+    from riff_tui.streams import finish_output, say_error
 
+    finish_output()
     if _is_closed_pipe(error) or (isinstance(error, SystemExit) and _is_closed_pipe(error.__context__)):
-        discard_output()
         return ExitCode.BROKEN_PIPE
     if isinstance(error, Terminated):
         return ExitCode.TERMINATED
     if isinstance(error, (KeyboardInterrupt, click.exceptions.Abort)):
         return ExitCode.INTERRUPTED
     if isinstance(error, click.ClickException):
-        code, message = ExitCode.USAGE, f"{error.format_message()}; see `{_help_for(error)}`"
+        code, message = ExitCode.USAGE, f"{error.format_message().rstrip('.')}; see `{_help_for(error)}`"
     elif isinstance(error, (Exception, GeneratorExit)):
         code, message = describe(error)
     else:
         raise error
     say_error(code, message, error if debug else None)
-    discard_output()
     return code
 
 

@@ -3,7 +3,8 @@
 RiffError              1  unexpected
 ├── UsageError         2  an option, a filter or a name that makes no sense here
 ├── NoTerminal         2  the explorer was asked for where there is no terminal
-├── OutputError        1  the file asked for cannot be written
+├── OutputError        1  what was asked for cannot be written
+│   └── OutputFull     4  for there is no room left
 ├── Unhealthy          4  the doctor found something
 └── InputSkipped       5  `--strict`, and some input was not taken
 
@@ -15,7 +16,10 @@ KeyboardInterrupt, SIGTERM     130, 143
 from __future__ import annotations
 
 import enum
+import errno
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class ExitCode(enum.IntEnum):
@@ -51,7 +55,13 @@ class NoTerminal(RiffError):
 
 
 class OutputError(RiffError):
-    """The file asked for cannot be written."""
+    """What was asked for cannot be written."""
+
+
+class OutputFull(OutputError):
+    """There is no room left for it."""
+
+    code = ExitCode.STORE
 
 
 class Unhealthy(RiffError):
@@ -70,6 +80,22 @@ class Terminated(BaseException):
     """SIGTERM asked the process to end."""
 
 
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def writing(place: str) -> Iterator[None]:
+    """Tell an output that fails apart from a store that does; a closed pipe stays what it is."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise OutputFull(f"{place}: disk full; make room and run it again") from error
+        raise OutputError(f"{place}: cannot be written ({error.strerror or type(error).__name__})") from error
+
+
 def describe(error: BaseException) -> tuple[ExitCode, str]:
     """The exit code and the message of an error; an unforeseen one is named by its type."""
     if isinstance(error, RiffError):
@@ -83,6 +109,8 @@ def describe(error: BaseException) -> tuple[ExitCode, str]:
         return ExitCode.USAGE, str(error)
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename is not None else ""
+        if error.errno in _NO_ROOM:
+            return ExitCode.STORE, f"{place}disk full; make room and run it again"
         return ExitCode.UNEXPECTED, f"{place}{error.strerror}"
     return ExitCode.UNEXPECTED, f"unexpected {type(error).__name__}; run it again with --debug to see where"
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
-from riff_tui.errors import OutputError
+from riff_tui.errors import OutputError, writing
 
 _ATTEMPTS = 20
 
@@ -21,18 +21,19 @@ def write_whole(path: Path, write: Callable[[TextIO], None]) -> None:
     The text is UTF-8 with plain newlines, the mode 0600. Raises `OutputError` where something
     other than a plain file stands there; a failure leaves what was there before.
     """
-    _refuse_other_than_file(path)
-    draft, descriptor = _draft(path)
-    try:
-        with open(descriptor, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-        raise
+    with writing(str(path)):
+        _refuse_other_than_file(path)
+        draft, descriptor = _draft(path)
+        try:
+            with open(descriptor, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
+            raise
 
 
 def _refuse_other_than_file(path: Path) -> None:
@@ -40,8 +41,6 @@ def _refuse_other_than_file(path: Path) -> None:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
         return
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from error
     if stat.S_ISLNK(mode):
         raise OutputError(f"{path}: is a link, which is never written through; name the file itself")
     if not stat.S_ISREG(mode):
@@ -58,6 +57,4 @@ def _draft(path: Path) -> tuple[Path, int]:
             continue
         except FileNotFoundError as error:
             raise OutputError(f"{path}: its directory does not exist") from error
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be written ({error.strerror})") from error
     raise OutputError(f"{path}: no free name for a draft beside it")

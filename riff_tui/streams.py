@@ -8,12 +8,15 @@ import os
 import shutil
 import sys
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from riff_tui.errors import ExitCode, trace
+from riff_tui.errors import ExitCode, trace, writing
 from riff_tui.settings import wants_color
 
-_ASCII_GLYPHS = "·…█→"
+if TYPE_CHECKING:
+    from riff_tui.table import Table
+
+_GLYPHS = "·…█→"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,24 @@ class Output:
     width: int | None
     color: bool
     ascii_only: bool
+    ascii_asked: bool = False
+
+    def print_table(self, table: Table, form: str = "text", *, csv_raw: bool = False) -> None:
+        """Print a table in a format of the sinks; only text for people is cut, coloured and fitted to the terminal."""
+        from riff_tui.sinks import render
+
+        people = form == "text"
+        with writing("stdout"):
+            render(
+                table,
+                form,
+                self.stream,
+                width=self.width if people else None,
+                ascii_only=self.ascii_only if people else self.ascii_asked,
+                color=self.color and people,
+                csv_raw=csv_raw,
+            )
+            self.stream.flush()
 
 
 def standard_output(*, ascii_only: bool = False) -> Output:
@@ -33,11 +54,11 @@ def standard_output(*, ascii_only: bool = False) -> Output:
     if not stream.isatty():
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="replace", newline="\n")
-        return Output(stream, None, wants_color(False), ascii_only)
+        return Output(stream, None, wants_color(False), ascii_only, ascii_only)
     if reconfigure is not None:
         reconfigure(errors="replace")
-    ascii_only = ascii_only or os.environ.get("TERM") == "linux" or not _can_show(stream.encoding, _ASCII_GLYPHS)
-    return Output(stream, shutil.get_terminal_size().columns, wants_color(True), ascii_only)
+    poor = os.environ.get("TERM") == "linux" or not _can_show(stream.encoding, _GLYPHS)
+    return Output(stream, shutil.get_terminal_size().columns, wants_color(True), ascii_only or poor, ascii_only)
 
 
 def say(message: str) -> None:
@@ -60,8 +81,15 @@ def say_error(code: ExitCode, message: str, error: BaseException | None) -> None
     say(f"riff-tui: error: {message}")
 
 
-def discard_output() -> None:
-    """Send what is still buffered for a closed pipe nowhere, so that the interpreter ends quietly."""
+def finish_output() -> None:
+    """Write what is still buffered; where that cannot be written send it nowhere, so that the process ends quietly."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _discard_output()
+
+
+def _discard_output() -> None:
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

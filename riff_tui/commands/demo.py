@@ -49,7 +49,6 @@ def _print(settings: Settings) -> None:
     from riff_store.database import open_store
     from riff_tui.catalog import Request, show
     from riff_tui.settings import store_location
-    from riff_tui.sinks import render
     from riff_tui.streams import standard_output
 
     out = standard_output(ascii_only=bool(settings.ascii))
@@ -57,11 +56,4 @@ def _print(settings: Settings) -> None:
         for number, view in enumerate(("worklist", "flows")):
             if number:
                 out.stream.write("\n")
-            render(
-                show(opened, view, Request()),
-                "text",
-                out.stream,
-                width=out.width,
-                ascii_only=out.ascii_only,
-                color=out.color,
-            )
+            out.print_table(show(opened, view, Request()))

@@ -22,9 +22,9 @@ def doctor(ascii_only: AsciiOption = None, store: StoreOption = None, debug: Deb
     from riff_store.database import open_store
     from riff_store.health import examine
     from riff_tui.catalog import Request, show
-    from riff_tui.errors import Unhealthy
+    from riff_tui.errors import Unhealthy, writing
+    from riff_tui.safe_text import one_line
     from riff_tui.settings import store_location
-    from riff_tui.sinks import render
     from riff_tui.streams import standard_output
 
     settings = settings_for(store, ascii=ascii_only)
@@ -32,10 +32,11 @@ def doctor(ascii_only: AsciiOption = None, store: StoreOption = None, debug: Deb
         health = examine(opened)
         skipped = show(opened, "skipped", Request(limit=LISTED)) if health.readable else None
     out = standard_output(ascii_only=bool(settings.ascii))
-    _write(out.stream, report(health))
-    if skipped is not None and len(skipped.rows):
-        out.stream.write("\n")
-        render(skipped, "text", out.stream, width=out.width, ascii_only=out.ascii_only, color=out.color, csv_raw=False)
+    with writing("stdout"):
+        out.stream.writelines(f"{one_line(line)}\n" for line in report(health))
+        if skipped is not None and len(skipped.rows):
+            out.stream.write("\n")
+            out.print_table(skipped)
     if health.wrong:
         raise Unhealthy(f"{health.location}: {health.wrong[0]}; ingest again into a new store, or restore a copy")
 
@@ -48,10 +49,3 @@ def report(health: Health) -> Iterator[str]:
         yield f"{title:12}{count}"
     for check, problems in health.checks.items():
         yield f"{check:12}{'ok' if not problems else '; '.join(problems)}"
-
-
-def _write(stream: object, lines: Iterator[str]) -> None:
-    from riff_tui.safe_text import one_line
-
-    for line in lines:
-        print(one_line(line), file=stream)  # type: ignore[call-overload]  # any text stream

@@ -119,28 +119,12 @@ def dump(
 
 
 def _print(table: Table, form: Format, output: Path | None, *, csv_raw: bool, ascii_only: bool) -> None:
-    from riff_tui.sinks import render
-
     if output is not None and str(output) != "-":
         from riff_tui.file_output import write_whole
+        from riff_tui.sinks import render
 
-        write_whole(
-            output,
-            lambda file: render(
-                table, form.value, file, width=None, ascii_only=ascii_only, color=False, csv_raw=csv_raw
-            ),
-        )
-        return
-    from riff_tui.streams import standard_output
+        write_whole(output, lambda file: render(table, form.value, file, ascii_only=ascii_only, csv_raw=csv_raw))
+    else:
+        from riff_tui.streams import standard_output
 
-    out = standard_output(ascii_only=ascii_only)
-    people = form is Format.TEXT
-    render(
-        table,
-        form.value,
-        out.stream,
-        width=out.width if people else None,
-        ascii_only=out.ascii_only if people else ascii_only,
-        color=out.color and people,
-        csv_raw=csv_raw,
-    )
+        standard_output(ascii_only=ascii_only).print_table(table, form.value, csv_raw=csv_raw)

@@ -11,7 +11,7 @@ import typer
 from riff_tui.commands.options import DebugOption, StoreOption, settings_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from riff_ingest.pipeline import IngestSummary
     from riff_store.facts import FileResult
@@ -118,7 +118,7 @@ def told(summary: IngestSummary) -> Iterator[str]:
     """What became of the input, a line each, the sum last."""
     if len(summary.results) <= LISTED_FILES:
         for result in summary.results:
-            yield f"{result.status:9}  {result.kind:11}  {result.path}{_holds(result)}"
+            yield f"{result.status:9}  {result.kind:11}  {': '.join([result.path, *_joined([result])])}"
     else:
         for kind in sorted({result.kind for result in summary.results}):
             of_kind = [result for result in summary.results if result.kind == kind]
@@ -138,28 +138,32 @@ def _sum(summary: IngestSummary) -> str:
     return f"{', '.join(parts)}."
 
 
-def _holds(result: FileResult) -> str:
+def _holds(results: Sequence[FileResult]) -> list[str]:
+    nouns = ("conversation", "score", "flow")
     counts = (
-        (result.conversations, "conversation"),
-        (result.scores, "score"),
-        (result.flows, "flow"),
+        sum(result.conversations for result in results),
+        sum(result.scores for result in results),
+        sum(result.flows for result in results),
     )
-    held = [_counted(count, noun) for count, noun in counts if count]
-    held += [f"{count} {word}" for count, word in ((result.replaced, "replaced"), (result.skipped, "skipped")) if count]
-    if result.noted:
-        held.append(_counted(result.noted, "note"))
-    return f": {', '.join(held)}" if held else ""
+    held = [_counted(count, noun) for count, noun in zip(counts, nouns, strict=True) if count]
+    for word in ("replaced", "skipped", "noted"):
+        count = sum(getattr(result, word) for result in results)
+        held += [f"{count} {word}"] if count else []
+    return held
 
 
 def _files(results: list[FileResult]) -> str:
-    parts = []
+    parts: list[str] = []
     for status in ("taken", "changed", "unchanged"):
         of_status = [result for result in results if result.status == status]
         if of_status:
             parts.append(f"{_counted(len(of_status), 'file')} {status}")
-    parts.append(_counted(sum(result.conversations for result in results), "conversation"))
-    skipped = sum(result.skipped for result in results)
-    return ", ".join([*parts, *([f"{skipped} skipped"] if skipped else [])])
+    return ", ".join([*parts, *_holds(results)])
+
+
+def _joined(results: Sequence[FileResult]) -> list[str]:
+    held = ", ".join(_holds(results))
+    return [held] if held else []
 
 
 def _counted(count: int, noun: str) -> str:

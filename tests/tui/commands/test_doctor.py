@@ -1,0 +1,36 @@
+"""The doctor tells a whole store from one that is not, and what was skipped."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from riff_tui.cli import run
+from riff_tui.errors import ExitCode
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_the_doctor_finds_a_whole_store_well_and_lists_what_was_skipped(tiny: Path, capsys: Captured) -> None:
+    assert run(["doctor", "--store", str(tiny)]) == ExitCode.OK
+    out, err = capsys.readouterr()
+    assert err == ""
+    facts = dict(line.split(maxsplit=1) for line in out.partition("\n\n")[0].splitlines())
+    assert {"calls": "20", "errored": "1", "skipped": "1", "integrity": "ok", "sums": "ok"}.items() <= facts.items()
+    assert re.search(r"flow-transcripts-tiny\.jsonl +9 +skipped", out)
+
+
+def test_the_doctor_names_what_is_wrong_and_exits_4(tiny: Path, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "store.db"
+    path.write_bytes(tiny.read_bytes())
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE state_rollup SET stall = stall + 1 WHERE n = 6")
+    connection.commit()
+    connection.close()
+    assert run(["doctor", "--store", str(path)]) == ExitCode.STORE
+    out, err = capsys.readouterr()
+    assert "sums        states: " in out
+    assert "riff-tui: error: " in err

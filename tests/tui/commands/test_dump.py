@@ -1,0 +1,64 @@
+"""A dump goes where it is sent, in the form that was asked for, with nobody's words in what is posted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from riff_tui.cli import run
+from riff_tui.commands.dump import Format
+from riff_tui.errors import ExitCode
+from riff_tui.sinks import FORMATS
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_dump_offers_the_formats_that_there_are() -> None:
+    assert {form.value for form in Format} == set(FORMATS)
+
+
+def test_a_dump_goes_into_a_file_in_the_form_that_its_name_asks_for(
+    tiny: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    for name in ("out.md", "out.csv", "out.json", "out.jsonl", "out.txt"):
+        assert run(["dump", "flows", "--store", str(tiny), "-o", str(tmp_path / name)]) == ExitCode.OK
+    assert capsys.readouterr() == ("", "")
+    assert (tmp_path / "out.md").read_text(encoding="utf-8").startswith("# Evaluation matrix")
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("flow,agent,operability")
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["view"] == "flows"
+    assert len((tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()) == 3
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8").startswith("Evaluation matrix")
+
+
+def test_the_form_that_is_asked_for_wins_over_the_name(tiny: Path, tmp_path: Path) -> None:
+    path = tmp_path / "out.md"
+    assert run(["dump", "flows", "--store", str(tiny), "--format", "json", "-o", str(path)]) == ExitCode.OK
+    assert json.loads(path.read_text(encoding="utf-8"))["view"] == "flows"
+
+
+def test_markdown_holds_no_words_of_callers_unless_asked_and_then_redacts_them(tiny: Path, capsys: Captured) -> None:
+    def dumped(*options: str) -> str:
+        assert run(["dump", "conversation", "--where", "c-0000", "--store", str(tiny), *options]) == ExitCode.OK
+        return capsys.readouterr().out
+
+    assert "Tuesday" not in dumped("--format", "markdown")
+    assert "ann@example.com" not in dumped("--format", "markdown", "--text")
+    assert "[email 1]" in dumped("--format", "markdown", "--text").replace("\\", "")
+    assert "ann@" in dumped("--format", "markdown", "--text", "--no-redact").replace("&#8203;", "")
+    assert "ann@example.com" in dumped("--format", "json")
+    assert "ann@example.com" not in dumped("--format", "json", "--redact")
+
+
+def test_sorting_downwards_and_several_keys_can_be_typed(tiny: Path, capsys: Captured) -> None:
+    arguments = ["dump", "flows", "--store", str(tiny), "--sort", "-n", "--by", "run,persona", "--by", "agent"]
+    assert run([*arguments, "--limit", "1", "--format", "json"]) == ExitCode.OK
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert {"run", "persona", "agent"} <= set(row)
+
+
+def test_ascii_reaches_the_data_formats_only_when_asked_for(tiny: Path, capsys: Captured) -> None:
+    for form in Format:
+        assert run(["dump", "segments", "--store", str(tiny), "--format", form.value, "--ascii"]) == ExitCode.OK
+        assert capsys.readouterr().out.isascii()

@@ -1,0 +1,55 @@
+"""Ingest says what it took each file for and what became of it, and how much of it was skipped."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from riff_tui.cli import run
+from riff_tui.errors import ExitCode
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_an_ingest_tells_what_became_of_each_file_on_stderr(tiny: Path, tmp_path: Path, capsys: Captured) -> None:
+    folder, store = str(tiny.parent), str(tmp_path / "store.db")
+    assert run(["ingest", folder, "--store", store]) == ExitCode.OK
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "run-2/flow-transcripts-tiny.jsonl: 8 conversations, 1 skipped\n" in err
+    assert "humanness    " in err
+    assert "20 conversations and 4 scores stored" in err
+    assert "skipped (why: riff-tui dump skipped)." in err
+    assert stat.S_IMODE(os.stat(store).st_mode) == 0o600
+
+    assert run(["ingest", folder, "--store", store]) == ExitCode.OK
+    assert "0 conversations and 0 scores stored, 3 files unchanged" in capsys.readouterr().err
+
+
+def test_strict_makes_a_skipped_line_an_exit_code_and_stores_the_rest(
+    tiny: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    store = str(tmp_path / "store.db")
+    assert run(["ingest", str(tiny.parent / "run-2"), "--store", store, "--strict"]) == ExitCode.SKIPPED
+    assert "1 inputs were skipped; `riff-tui doctor` lists them" in capsys.readouterr().err
+    assert run(["dump", "conversations", "--store", store, "--format", "json"]) == ExitCode.OK
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 8
+
+
+def test_without_text_a_conversation_says_why_it_is_silent(tiny: Path, tmp_path: Path, capsys: Captured) -> None:
+    store = str(tmp_path / "store.db")
+    run(["ingest", str(tiny.parent), "--no-text", "--store", store])
+    capsys.readouterr()
+    assert run(["dump", "conversation", "--where", "c-0000", "--store", store]) == ExitCode.OK
+    assert "The store keeps no transcript of this call" in capsys.readouterr().out
+
+
+def test_kinds_can_be_forced(tiny: Path, tmp_path: Path, capsys: Captured) -> None:
+    scores = str(tiny.parent / "run-1" / "humanness-codex.jsonl")
+    store = str(tmp_path / "store.db")
+    assert run(["ingest", scores, "--as", "transcripts", "--strict", "--store", store]) == ExitCode.SKIPPED
+    assert "transcripts" in capsys.readouterr().err

@@ -1,0 +1,204 @@
+"""The command line's manners: data on stdout, one line on stderr, and an exit code that says how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from riff_tui import __version__
+from riff_tui.cli import COMMANDS, run
+from riff_tui.errors import ExitCode
+
+Captured = pytest.CaptureFixture[str]
+PROGRAM = str(Path(sys.executable).parent / "riff-tui")
+
+
+def refused(captured: Captured, *arguments: str) -> tuple[int, str]:
+    """Exit code and message of a command that prints nothing and says one line."""
+    code = run(arguments)
+    out, err = captured.readouterr()
+    assert out == ""
+    assert err.startswith("riff-tui: error: ")
+    assert err.count("\n") == 1
+    return code, err.removeprefix("riff-tui: error: ").rstrip("\n")
+
+
+def test_the_version_is_data(capsys: Captured) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"riff-tui {__version__}\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example_of_its_own(command: str, capsys: Captured) -> None:
+    assert run([command, "--help"]) == 0
+    shown = capsys.readouterr().out
+    examples = shown.partition("Examples:\n")[2].splitlines()
+    assert examples
+    assert all(line.startswith(f"    riff-tui {command}") for line in examples)
+    assert "--debug" in shown
+
+
+def test_help_of_the_whole_names_every_command(capsys: Captured) -> None:
+    assert run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert re.findall(r"^  ([a-z]+)  ", shown.partition("Commands:\n")[2], re.MULTILINE) == list(COMMANDS)
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "simulate"])
+def test_every_command_that_needs_a_store_takes_one(command: str, capsys: Captured) -> None:
+    run([command, "--help"])
+    assert "--store PATH|URL" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["nonsense"], "No such command 'nonsense'; see `riff-tui --help`"),
+        (["dump"], "Missing argument 'VIEW'; see `riff-tui dump --help`"),
+        (["dump", "flows", "--limit", "-1"], "Invalid value for '--limit'"),
+        (["dump", "flows", "--format", "pdf"], "Invalid value for '--format'"),
+        (["dump", "moon"], "no view is called 'moon'"),
+        (["dump", "flows", "--sort", "moon"], "--sort: there is no column moon here; there are flow, agent"),
+        (["dump", "flows", "--by", "moon"], "--by: rows cannot be split by 'moon'"),
+        (["dump", "flows", "--where", "flow=("], "filter, character 6: "),
+        (["dump", "neighbors"], "neighbors needs flow= and state= in the filter, such as riff-tui dump neighbors"),
+        (["ingest", "no-such-file"], "no-such-file: there is no such file or directory"),
+        (["ingest"], "Missing argument 'PATH...'"),
+        (["simulate", "--out", "x", "--flows", "moon"], "moon"),
+        (["--store", "x", "dump", "flows"], "--store goes behind the command: riff-tui dump --store x"),
+    ],
+)
+def test_what_makes_no_sense_is_answered_in_a_line_with_exit_2(
+    arguments: list[str], complaint: str, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RIFF_TUI_STORE", str(tiny))
+    code, message = refused(capsys, *arguments)
+    assert code == ExitCode.USAGE
+    assert complaint in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reading_never_makes_a_store(tmp_path: Path, capsys: Captured) -> None:
+    for command in (["dump", "flows"], ["doctor"]):
+        code, message = refused(capsys, *command, "--store", str(tmp_path / "deep" / "store.db"))
+        assert code == ExitCode.STORE
+        assert "there is no store; make one with `riff-tui ingest" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_store_is_called_so_and_left_alone(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("not a store, but text that is long enough for a header" * 3, encoding="utf-8")
+    before = path.read_bytes()
+    for command in (["dump", "flows"], ["ingest", str(tmp_path)]):
+        code, message = refused(capsys, *command, "--store", str(path))
+        assert (code, "not a riff-tui store" in message) == (ExitCode.STORE, True)
+    assert path.read_bytes() == before
+
+
+def test_an_empty_store_option_is_no_default(capsys: Captured) -> None:
+    assert refused(capsys, "dump", "flows", "--store", "")[0] == ExitCode.USAGE
+
+
+def test_the_store_comes_from_the_option_then_the_environment_then_the_users_directory(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    assert run(["dump", "flows"]) == ExitCode.STORE
+    assert str(Path(os.environ["XDG_DATA_HOME"]) / "riff-tui" / "store.db") in capsys.readouterr().err
+    monkeypatch.setenv("RIFF_TUI_STORE", str(tiny))
+    assert run(["dump", "flows"]) == ExitCode.OK
+    assert run(["dump", "flows", "--store", str(tmp_path / "none.db")]) == ExitCode.STORE
+
+
+@pytest.mark.parametrize("arguments", [["ui"], [], ["ui", "matrix", "--where", "flow:'a b'"]])
+def test_without_a_terminal_the_explorer_says_what_prints_the_same(
+    arguments: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, message = refused(capsys, *arguments)
+    assert code == ExitCode.USAGE
+    where = """ --where 'flow:'"'"'a b'"'"''""" if "--where" in arguments else ""
+    assert message.endswith(f"this prints the same: riff-tui dump flows{where}")
+
+
+def test_debug_shows_where_it_came_from_and_no_value(capsys: Captured) -> None:
+    assert run(["dump", "flows", "--store", "secret-name.db", "--debug"]) == ExitCode.STORE
+    *lines, last = capsys.readouterr().err.splitlines()
+    assert any("in open_store" in line for line in lines)
+    assert last.startswith("riff-tui: error: secret-name.db")
+    assert not any("secret-name" in line for line in lines)
+
+
+def test_hostile_names_reach_stderr_as_text(capsys: Captured, tmp_path: Path) -> None:
+    run(["dump", "flows", "--store", str(tmp_path / "a\x1b[2J\n\x9bb.db")])
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "\x1b" not in err
+    assert "\x9b" not in err
+
+
+# whole processes
+
+
+def process(*arguments: str, stdout: int | None = None, **environment: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [PROGRAM, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, ExitCode.TERMINATED), (signal.SIGINT, ExitCode.INTERRUPTED)]
+)
+def test_a_signal_ends_a_command_without_a_trace(number: signal.Signals, code: int, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    started = process("simulate", "--out", str(out), "--conversations", "1000000")
+    while not list(out.rglob("*.jsonl")):
+        time.sleep(0.01)
+    started.send_signal(number)
+    _, err = started.communicate(timeout=60)
+    assert (started.returncode, err) == (code, b"")
+
+
+def test_a_full_disk_behind_stdout_is_named(tiny: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        started = process("dump", "flows", "--store", str(tiny), stdout=full.fileno())
+        _, err = started.communicate(timeout=60)
+    assert (started.returncode, err) == (
+        ExitCode.STORE,
+        b"riff-tui: error: stdout: disk full; make room and run it again\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("environment", "colored"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_a_terminal_gets_what_fits_in_colour_and_is_told_what_did_not(
+    environment: dict[str, str], colored: bool, tiny: Path
+) -> None:
+    ours, theirs = os.openpty()
+    around = {"COLUMNS": "60", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **environment}
+    started = process("dump", "flows", "--store", str(tiny), stdout=theirs, **around)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):
+        while piece := os.read(ours, 65536):
+            shown += piece
+    os.close(ours)
+    _, err = started.communicate(timeout=60)
+    assert (started.returncode, err) == (0, b"")
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown.decode())
+    assert (text != shown.decode()) is colored
+    assert all(len(line) <= 60 for line in text.splitlines())
+    assert "Cut to 60 cells: " in text
