@@ -1,0 +1,65 @@
+"""What a process really loads: the walls of pyproject.toml hold at run time, and quick commands stay quick."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from riff_tui.cli import COMMANDS
+
+SLOW = {"textual", "rich", "pydantic", "scipy", "numpy", "hypothesis", "zstandard", "multiprocessing", "asyncio"}
+_RUN = "import sys\nfrom riff_tui.cli import run\ncode = run(sys.argv[1:])\n"
+_TELL = "print(*sorted(sys.modules), sep='\\n', file=sys.stderr)"
+
+
+def loaded(program: str, *arguments: str) -> set[str]:
+    """The modules that a process of its own has loaded when it ends."""
+    code = f"import sys\n{program}\n{_TELL}"
+    finished = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return set(finished.stderr.splitlines())
+
+
+def packages(modules: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in modules}
+
+
+@pytest.mark.parametrize("arguments", [[], *([command] for command in COMMANDS)])
+def test_help_loads_neither_the_explorer_nor_the_store(arguments: list[str]) -> None:
+    found = loaded(_RUN, *arguments, "--help")
+    assert not packages(found) & (SLOW | {"peewee", "msgspec", "riff_ingest"})
+    assert "riff_store.database" not in found
+
+
+@pytest.mark.parametrize("view", ["flows", "states", "worklist", "conversations"])
+def test_a_dump_loads_what_it_prints_and_nothing_to_draw_with(tiny: Path, view: str) -> None:
+    found = loaded(_RUN, "dump", view, "--store", str(tiny))
+    assert not packages(found) & (SLOW | {"riff_ingest"})
+    assert not any(name.startswith("riff_tui.tui") for name in found)
+    assert "riff_store.writer" not in found
+
+
+def test_an_ingest_loads_no_view_and_nothing_to_draw_with(tiny: Path, tmp_path: Path) -> None:
+    found = loaded(_RUN, "ingest", str(tiny.parent / "run-1"), "--store", str(tmp_path / "store.db"))
+    assert not packages(found) & (SLOW - {"zstandard"})
+    assert not any(name.startswith(("riff_tui.tui", "riff_tui.views", "riff_tui.sinks")) for name in found)
+
+
+def test_the_store_stands_alone() -> None:
+    found = loaded("import riff_store.database, riff_store.writer, riff_store.queries, riff_store.health")
+    assert not packages(found) & {"riff_tui", "riff_ingest", "textual", "rich", "typer", "click"}
+
+
+def test_ingest_knows_only_what_the_writer_takes() -> None:
+    found = loaded("import riff_ingest.pipeline, riff_ingest.driver, riff_ingest.simulate")
+    assert not packages(found) & {"riff_tui", "textual", "rich", "typer", "click", "peewee"}
+    assert {name for name in found if name.startswith("riff_store.")} == {"riff_store.facts"}
+
+
+def test_views_know_answers_and_tables() -> None:
+    views = sorted(path.stem for path in (Path(__file__).parents[2] / "riff_tui" / "views").glob("[a-z]*.py"))
+    found = loaded("import " + ", ".join(f"riff_tui.views.{name}" for name in views))
+    assert not packages(found) & {"textual", "rich", "typer", "click", "peewee", "sqlite3", "riff_ingest"}
+    assert not any(name.startswith(("riff_tui.sinks", "riff_tui.tui", "riff_store.queries")) for name in found)
