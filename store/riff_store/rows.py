@@ -10,7 +10,6 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import chain
 from typing import Any, TypeAlias
 
 import peewee as pw
@@ -20,29 +19,33 @@ from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skip
 from riff_store.names import Keys, Names, storable
 
 CHUNK = 1000
-AT_ONCE = 50
+AT_ONCE = (200, 20, 1)
 _LOOKUP = 500
 
-Row: TypeAlias = tuple[Any, ...]
+Values: TypeAlias = list[Any]
+"""The values of any number of rows, one after the other."""
 
 
 @lru_cache(maxsize=64)
 def insert_statement(model: type[pw.Model], rows: int = 1) -> str:
     """An INSERT of so many rows with every column of a model, in the order of its fields."""
     fields = model._meta.sorted_fields
-    query = model.insert_many([(None,) * len(fields)] * rows, fields=fields)
-    sql, _ = pw.SqliteDatabase(None).get_sql_context().sql(query).query()
-    return str(sql)
+    query = model.insert_many([(None,) * len(fields)], fields=fields)
+    sql = str(pw.SqliteDatabase(None).get_sql_context().sql(query).query()[0])
+    row = sql[sql.rindex("(") :]
+    return sql + f", {row}" * (rows - 1)
 
 
-def insert(connection: sqlite3.Connection, model: type[pw.Model], rows: list[Row]) -> None:
-    """Insert rows, most of them many to a statement: half again as quick as one by one."""
-    whole = len(rows) - len(rows) % AT_ONCE
-    connection.executemany(
-        insert_statement(model, AT_ONCE),
-        (tuple(chain.from_iterable(rows[start : start + AT_ONCE])) for start in range(0, whole, AT_ONCE)),
-    )
-    connection.executemany(insert_statement(model), rows[whole:])
+def insert(connection: sqlite3.Connection, model: type[pw.Model], values: Values) -> None:
+    """Insert rows, many to a statement as long as there are so many: twice as quick as one by one."""
+    start = 0
+    for rows in AT_ONCE:
+        step = rows * len(model._meta.sorted_fields)
+        end = len(values) - (len(values) - start) % step
+        if end > start:
+            batches = (values[begin : begin + step] for begin in range(start, end, step))
+            connection.executemany(insert_statement(model, rows), batches)
+        start = end
 
 
 def forget_calls(connection: sqlite3.Connection, where: str, value: int) -> None:
@@ -77,7 +80,7 @@ class Rows:
         self._ranks = ranks
         self._touched = touched
         self._pending: dict[tuple[int, str], ConversationFacts] = {}
-        self._tables: dict[type[pw.Model], list[Row]] = {}
+        self._tables: dict[type[pw.Model], Values] = {}
         self._next_id = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM conversation").fetchone()[0])
         self.taken = 0
         self.replaced = 0
@@ -97,7 +100,7 @@ class Rows:
     def add_score(self, score: JudgedScore) -> None:
         """Take a verdict, whether its call is there or not."""
         names = self._names
-        self._rows(m.JudgedScore).append(
+        self._values(m.JudgedScore).extend(
             (
                 self._source_file, score.line, names.runs[score.run], storable(score.conversation),
                 names.judge(score.judge, score.prompt_hash), names.aspects[score.aspect],
@@ -115,15 +118,15 @@ class Rows:
             if state.outcome is not None:
                 names.outcome(key, state.outcome)
             slots = json.dumps(list(state.required_slots))
-            self._rows(m.DescribedState).append((key, source, names.segments[state.segment], slots))
+            self._values(m.DescribedState).extend((key, source, names.segments[state.segment], slots))
         for start, end in dict.fromkeys(described.edges):
-            self._rows(m.DescribedEdge).append((states[start], states[end], source))
-        self._rows(m.FlowContract).append((flow, source, described.contract))
+            self._values(m.DescribedEdge).extend((states[start], states[end], source))
+        self._values(m.FlowContract).extend((flow, source, described.contract))
 
     def add_note(self, note: Skipped) -> None:
         """Record what was not taken as it stood."""
         row = (None, self._source_file, note.kind, note.line, storable(note.reason), None, _text(note.conversation))
-        self._rows(m.SkippedInput).append(row)
+        self._values(m.SkippedInput).extend(row)
 
     def flush(self) -> None:
         """Insert everything that was collected."""
@@ -132,12 +135,11 @@ class Rows:
             self._call_rows(run, name, facts)
         self.taken += len(self._pending)
         self._pending.clear()
-        for model, rows in self._tables.items():
-            if rows:
-                insert(self._connection, model, rows)
-                rows.clear()
+        for model, values in self._tables.items():
+            insert(self._connection, model, values)
+            values.clear()
 
-    def _rows(self, model: type[pw.Model]) -> list[Row]:
+    def _values(self, model: type[pw.Model]) -> Values:
         return self._tables.setdefault(model, [])
 
     def _call_rows(self, run: int, name: str, facts: ConversationFacts) -> None:
@@ -146,7 +148,7 @@ class Rows:
         flow = names.flow(facts.flow, facts.archetype)
         agent = names.agents[facts.agent]
         self._touched.add((flow, agent, run))
-        self._rows(m.Conversation).append(
+        self._values(m.Conversation).extend(
             (
                 key, run, name, flow, agent, _key(names.personas, facts.persona), _key(names.scenarios, facts.scenario),
                 facts.trial, facts.started_at, facts.duration_s, facts.completed,
@@ -155,28 +157,28 @@ class Rows:
                 facts.defects, None if facts.origin == "observed" else facts.origin, self._source_file, facts.line,
             )
         )  # fmt: skip
-        scored, aspects = self._rows(m.AspectScore), names.aspects
+        scored, aspects = self._values(m.AspectScore), names.aspects
         for aspect, value in facts.aspects.items():
             if value is not None:
-                scored.append((key, aspects[aspect], m.COMPUTED_JUDGE, value))
+                scored.extend((key, aspects[aspect], m.COMPUTED_JUDGE, value))
         states, segments = names.states(flow), names.segments
         for state, outcome in facts.terminals.items():
             names.outcome(states[state], outcome)
-        visited, transitions = self._rows(m.StateScore), self._rows(m.Transition)
+        visited, transitions = self._values(m.StateScore), self._values(m.Transition)
         for row in facts.states:
             origin = states[row.state]
-            visited.append(
+            visited.extend(
                 (
                     key, origin, segments[row.segment], row.progress, row.stall, row.escalation, row.revisit,
                     row.dwell_turns, row.latency_p95_ms, row.guard_error, row.slot_fill_rate,
                 )
             )  # fmt: skip
             for target, count in row.to_states.items():
-                transitions.append((key, origin, states[target], count))
+                transitions.extend((key, origin, states[target], count))
         for position, step in enumerate(facts.expected):
-            self._rows(m.ExpectedStep).append((key, position, states[step.state], step.by, step.called, step.matched))
+            self._values(m.ExpectedStep).extend((key, position, states[step.state], step.by, step.called, step.matched))
         if facts.transcript is not None:
-            self._rows(m.Transcript).append((key, facts.transcript))
+            self._values(m.Transcript).extend((key, facts.transcript))
 
     def _yield_to_later_files(self) -> None:
         by_run: dict[int, list[str]] = {}
@@ -219,7 +221,7 @@ class Rows:
         self.replaced += 1
         place = f"line {by_line}" if by_path is None else f"{by_path}, line {by_line}"
         reason = f"the same conversation of run {storable(run)} stands again in {place}, which counts"
-        self._rows(m.SkippedInput).append((None, loser, "replaced", line, reason, storable(run), name))
+        self._values(m.SkippedInput).extend((None, loser, "replaced", line, reason, storable(run), name))
 
 
 def _text(value: str | None) -> str | None:

@@ -32,6 +32,15 @@ def test_a_file_is_counted_once_and_read_again_only_when_it_changed(path: Path) 
     assert broken_rows(path) == []
 
 
+@pytest.mark.parametrize("calls", [1, 19, 20, 21, 199, 200, 219, 420, 1001])
+def test_every_call_of_a_file_goes_in_however_many_there_are(path: Path, calls: int) -> None:
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [call(f"c-{number}", line=number) for number in range(calls)])
+    held = contents(path)
+    assert sorted(row[5] for row in held["conversation"]) == list(range(calls))
+    assert [len(held[table]) for table in ("aspect", "state", "transition")] == [4 * calls, 2 * calls, 2 * calls]
+
+
 def test_a_changed_file_leaves_what_a_fresh_store_would_hold(path: Path, tmp_path: Path) -> None:
     with fresh(path) as store:
         put(store, "/in/a.jsonl", [call("c-1"), call("c-2", agent="model-b", errored=True)])
