@@ -41,6 +41,8 @@ _ROW_FIELDS: dict[str, tuple[str, ...]] = {
     "skipped": ("path", "line", "kind", "reason", "conversation"),
 }  # fmt: skip
 WORKLIST_LIMIT = 10
+EMPTY = "The store holds nothing of this yet: riff-tui ingest PATH... fills it."
+_FILLED_BY_INGEST = ("flows", "segments", "states", "runs", "judges", "archetypes")
 _ALL = 10**9
 
 
@@ -140,8 +142,9 @@ def _conversations(store: Store, request: Request, predicate: Predicate | None) 
         found = {call.id: row(call) for call in calls_of(store, wanted)}
         return [found.get(key) or gone(key) for key in wanted]
 
-    table = conversations(Window(len(ids), fetch))
-    return replace(table, hidden=max(0, count_conversations(store) - len(ids)))
+    total = count_conversations(store)
+    notes = [] if total else [EMPTY]
+    return replace(conversations(Window(len(ids), fetch)), notes=notes, hidden=max(0, total - len(ids)))
 
 
 def _conversation(store: Store, request: Request, predicate: Predicate | None) -> Table:
@@ -202,6 +205,8 @@ class _Answer:
             table = ordered(table, self.request.sort)
         table = limited(table, self.request.limit)
         notes = [*table.notes, *left_out(table.rows)]
+        if not total and self.calls is None and self.rows is None and table.view in _FILLED_BY_INGEST:
+            notes.append(EMPTY)
         return replace(table, notes=notes, hidden=max(0, total - len(table.rows)))
 
 

@@ -22,6 +22,11 @@ EXAMPLES = (
     "riff-tui ingest big/ --jobs 4 --no-text --strict --store nightly.db",
 )
 LISTED_FILES = 12
+UNKNOWN = "unknown"
+NOTHING_FOUND = (
+    "Nothing to ingest was found there: transcripts are known as flow-transcripts-*.jsonl, scores as humanness-*.jsonl,"
+    " flow files and other names by their content; all of them may be gzipped."
+)
 
 
 class Kind(enum.StrEnum):
@@ -80,9 +85,9 @@ def ingest(
     )
     for line in told(summary):
         say(line)
-    skipped = summary.skipped
-    if strict and skipped:
-        raise InputSkipped(f"{skipped} inputs were skipped; `riff-tui doctor` lists them with the reasons")
+    if strict and summary.skipped:
+        were = "was" if summary.skipped == 1 else "were"
+        raise InputSkipped(f"{_counted(summary.skipped, 'input')} {were} skipped; `riff-tui doctor` lists what and why")
 
 
 def run(
@@ -116,14 +121,22 @@ def run(
 
 def told(summary: IngestSummary) -> Iterator[str]:
     """What became of the input, a line each, the sum last."""
+    if not summary.results:
+        yield NOTHING_FOUND
+        return
     if len(summary.results) <= LISTED_FILES:
-        for result in summary.results:
-            yield f"{result.status:9}  {result.kind:11}  {': '.join([result.path, *_joined([result])])}"
+        yield from map(_line, summary.results)
     else:
         for kind in sorted({result.kind for result in summary.results}):
             of_kind = [result for result in summary.results if result.kind == kind]
             yield f"{kind}: {_files(of_kind)}"
     yield _sum(summary)
+
+
+def _line(result: FileResult) -> str:
+    became = "skipped" if result.kind == UNKNOWN else result.status
+    held = ", ".join(_holds([result]))
+    return f"{became:9}  {result.kind:11}  {result.path}{f': {held}' if held else ''}"
 
 
 def _sum(summary: IngestSummary) -> str:
@@ -159,11 +172,6 @@ def _files(results: list[FileResult]) -> str:
         if of_status:
             parts.append(f"{_counted(len(of_status), 'file')} {status}")
     return ", ".join([*parts, *_holds(results)])
-
-
-def _joined(results: Sequence[FileResult]) -> list[str]:
-    held = ", ".join(_holds(results))
-    return [held] if held else []
 
 
 def _counted(count: int, noun: str) -> str:

@@ -35,7 +35,7 @@ def test_strict_makes_a_skipped_line_an_exit_code_and_stores_the_rest(
 ) -> None:
     store = str(tmp_path / "store.db")
     assert run(["ingest", str(tiny.parent / "run-2"), "--store", store, "--strict"]) == ExitCode.SKIPPED
-    assert "1 inputs were skipped; `riff-tui doctor` lists them" in capsys.readouterr().err
+    assert "1 input was skipped; `riff-tui doctor` lists what and why" in capsys.readouterr().err
     assert run(["dump", "conversations", "--store", store, "--format", "json"]) == ExitCode.OK
     assert len(json.loads(capsys.readouterr().out)["rows"]) == 8
 
@@ -53,3 +53,19 @@ def test_kinds_can_be_forced(tiny: Path, tmp_path: Path, capsys: Captured) -> No
     store = str(tmp_path / "store.db")
     assert run(["ingest", scores, "--as", "transcripts", "--strict", "--store", store]) == ExitCode.SKIPPED
     assert "transcripts" in capsys.readouterr().err
+
+
+def test_a_folder_without_input_says_what_is_looked_for(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "empty").mkdir()
+    store = str(tmp_path / "store.db")
+    assert run(["ingest", str(tmp_path / "empty"), "--store", store]) == ExitCode.OK
+    assert "Nothing to ingest was found there" in capsys.readouterr().err
+    assert run(["dump", "flows", "--store", store]) == ExitCode.OK
+    assert "riff-tui ingest PATH... fills it." in capsys.readouterr().out
+
+
+def test_a_file_that_nothing_recognises_is_called_skipped(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("hello", encoding="utf-8")
+    assert run(["ingest", str(path), "--store", str(tmp_path / "store.db")]) == ExitCode.OK
+    assert capsys.readouterr().err.startswith("skipped    unknown ")
