@@ -22,7 +22,7 @@ class Situation:
 
     `below` names what Enter opens, `column` the column under the cursor; `siblings` counts the
     rows of the list that a conversation was opened from; `graph` says that the cursor is in the
-    neighbour graph; `neighbors` that there is a graph to go to.
+    neighbour graph; `neighbors` that there is a graph to go to; `trouble` that something went wrong.
     """
 
     view: str = "flows"
@@ -39,6 +39,7 @@ class Situation:
     neighbors: bool = False
     siblings: int = 0
     dump: bool = False
+    trouble: bool = False
 
 
 Refusal: TypeAlias = Callable[[Situation], str]
@@ -121,6 +122,10 @@ def _needs_dump(situation: Situation) -> str:
     return "" if situation.dump else "no dump prints this"
 
 
+def _needs_trouble(situation: Situation) -> str:
+    return "" if situation.trouble else "nothing went wrong so far"
+
+
 def _needs_cells(situation: Situation) -> str:
     return _needs_rows(situation) if situation.kind != "conversation" else "a conversation has lines, not cells"
 
@@ -177,6 +182,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown or the dump command.", "Look"),
     Action("dump", ("d",), "dump command", "Show the command that prints this screen.", "Look", _needs_dump),
     Action("refresh", ("r",), "refresh", "Ask the store again; the cursor stays on its row.", "Look"),
+    Action("trouble", ("!",), "what went wrong", "Show where the last error came from.", "Look", _needs_trouble),
     Action("theme", ("t",), "theme", "Take the next set of colours.", "Look"),
     Action("help", ("?",), "help", "What this screen is for, its keys and its columns.", "Leave"),
     Action(

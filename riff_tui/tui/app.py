@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,6 +16,7 @@ from textual.screen import Screen
 
 from riff_tui.errors import ExitCode
 from riff_tui.glyphs import UNICODE, Glyphs
+from riff_tui.tui.asking import Asker
 from riff_tui.tui.palette import PALETTES, Palette
 from riff_tui.tui.places import START, Stack, Trail
 from riff_tui.tui.reading import Show
@@ -54,10 +57,11 @@ class Explorer(App[None], inherit_bindings=False):
         self._show = show
         self._overview = overview
         self._start = start
+        self.asker = Asker()
 
     def get_default_screen(self) -> Screen[None]:
         """The one screen."""
-        return ExplorerScreen(self._show, self._overview, Trail((self._start,)))
+        return ExplorerScreen(self._show, self._overview, Trail((self._start,)), self.asker)
 
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
@@ -98,6 +102,7 @@ def run_explorer(
     """
     from riff_store.database import open_store
     from riff_tui import catalog
+    from riff_tui.tui.counting import ago
     from riff_tui.tui.places import Place
     from riff_tui.tui.surroundings import look_around
 
@@ -110,12 +115,15 @@ def run_explorer(
     place = Place(view, filter=where)
     explorer = Explorer(
         lambda name, request: catalog.show(store, name, request),
+        lambda: f"written {ago(time.time() - os.stat(store.location).st_mtime)}",
         start=(place,) if view == "flows" else (*START, place),
         palette=found.palette,
         glyphs=found.glyphs,
     )
-    # A question may still be on its way; the process ends without waiting for it, and the store was only read.
     explorer.run(mouse=found.mouse)
+    # Where a question is still on its way, the process ends without waiting for it; the store was only read.
+    if explorer.asker.idle:
+        store.close()
     if explorer.failure is not None:
         raise explorer.failure
     return explorer.return_code or 0

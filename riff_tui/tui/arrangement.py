@@ -1,13 +1,13 @@
 """Which columns of a table fit on a line, and where: names stay, numbers are never cut, the rest scrolls by column.
 
 A line begins with the row's mark in one cell; the first column stands right behind it. Then a
-number has two cells before it, a blank and its severity mark, a name one, which is both.
+number or a flag has two cells before it, a blank and its severity mark, a name one, which is both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from riff_tui.numbers import is_right
 from riff_tui.safe_text import fit, padded
@@ -82,7 +82,7 @@ def squeezed(columns: Sequence[Column], widths: Sequence[int], total: int) -> li
 
 def arrange(columns: Sequence[Column], widths: Sequence[int], total: int, first: int = 0) -> Arrangement:
     """Put columns on a line of `total` cells; `first` is how many columns after the pinned ones scrolled away."""
-    widths = squeezed(columns, widths, total)
+    wanted, widths = widths, squeezed(columns, widths, total)
     pinned = pinned_count(columns, widths, total)
     if pinned == len(columns):
         first = 0
@@ -99,7 +99,20 @@ def arrange(columns: Sequence[Column], widths: Sequence[int], total: int, first:
         slots.append(Slot(index, x + gap, gap, width, is_right(column)))
         x += gap + width
     last = slots[-1].index if slots else -1
-    return Arrangement(tuple(slots), pinned, first, first > 0, last < len(columns) - 1)
+    return Arrangement(tuple(_eased(slots, wanted, total)), pinned, first, first > 0, last < len(columns) - 1)
+
+
+def _eased(slots: Sequence[Slot], wanted: Sequence[int], total: int) -> list[Slot]:
+    """Give cells that are left over back to the names and texts that gave way, from the left."""
+    found: list[Slot] = []
+    spare = total - 1 - (slots[-1].start + slots[-1].width) if slots else 0
+    shift = 0
+    for slot in slots:
+        more = max(0, min(spare, wanted[slot.index] - slot.width))
+        found.append(replace(slot, start=slot.start + shift, width=slot.width + more))
+        spare -= more
+        shift += more
+    return found
 
 
 def scrolled_to(columns: Sequence[Column], widths: Sequence[int], total: int, first: int, wanted: int) -> Arrangement:
@@ -116,7 +129,7 @@ def scrolled_to(columns: Sequence[Column], widths: Sequence[int], total: int, fi
 
 
 def _gap(column: Column) -> int:
-    return 2 if is_right(column) else 1
+    return 2 if is_right(column) or column.kind == "flag" else 1
 
 
 def _narrowest(columns: Sequence[Column], index: int) -> int:

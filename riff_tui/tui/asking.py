@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import queue
 import threading
 from collections.abc import Callable
@@ -20,6 +21,7 @@ class Asker:
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self._at_work = False
         threading.Thread(target=self._work, name="riff-tui-asker", daemon=True).start()
 
     async def ask(self, question: Callable[[], T]) -> T:
@@ -28,23 +30,32 @@ class Asker:
         self._jobs.put((question, future))
         return await future
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being asked."""
+        return not self._at_work and self._jobs.empty()
+
     def _work(self) -> None:
         while True:
             question, future = self._jobs.get()
-            if future.cancelled():
-                continue
-            try:
-                answer = question()
-            except BaseException as error:  # handed over whole to the one who asked
-                self._settle(future, future.set_exception, error)
-            else:
-                self._settle(future, future.set_result, answer)
+            self._at_work = True
+            if not future.cancelled():
+                self._answer(question, future)
+            self._at_work = False
+
+    def _answer(self, question: Callable[[], Any], future: asyncio.Future[Any]) -> None:
+        try:
+            answer = question()
+        except BaseException as error:  # handed over whole to the one who asked
+            self._settle(future, future.set_exception, error)
+        else:
+            self._settle(future, future.set_result, answer)
 
     def _settle(self, future: asyncio.Future[Any], settle: Callable[[Any], None], value: Any) -> None:
         def unless_done() -> None:
             if not future.done():
                 settle(value)
 
-        loop = future.get_loop()
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(unless_done)
+        # Whoever asked may be gone, and the loop with them.
+        with contextlib.suppress(RuntimeError):
+            future.get_loop().call_soon_threadsafe(unless_done)

@@ -62,6 +62,13 @@ def at_hand(rows: Sequence[Row], index: int) -> bool:
     return rows.has(index) if isinstance(rows, Buffer) else True
 
 
+def all_at_hand(rows: Sequence[Row]) -> bool:
+    """Whether every row can be looked at without asking anybody."""
+    if isinstance(rows, Buffer):
+        return all(rows.has(start) for start in range(0, len(rows), PAGE))
+    return isinstance(rows, list | tuple)
+
+
 def position(rows: Sequence[Row], row_id: str, index: int) -> int:
     """Where the row of an id is: at `index`, else wherever it went; of a long list only what is at hand is searched."""
     index = max(0, min(index, len(rows) - 1))

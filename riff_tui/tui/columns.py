@@ -8,6 +8,7 @@ from riff_tui.glyphs import Glyphs, in_ascii
 from riff_tui.numbers import cell_text
 from riff_tui.safe_text import one_line
 from riff_tui.table import Column, Row, Table
+from riff_tui.tui.buffer import all_at_hand
 
 TREND = Column(
     "trend", "runs", kind="object", help="Operability run by run, the latest at the right: full height is 10."
@@ -67,7 +68,7 @@ def for_screen(table: Table, hide: frozenset[str] = frozenset()) -> list[Column]
     """
     if table.sections:
         return [column for column in table.columns if column.key in ("list", "n")] + [PLACE, WHY]
-    known = table.rows if isinstance(table.rows, list | tuple) and len(table.rows) <= _LOOKED_AT else ()
+    known = table.rows if len(table.rows) <= _LOOKED_AT and all_at_hand(table.rows) else ()
     found = [column for column in table.columns if column.shown and column.key not in hide]
     found = [column for column in found if not known or _is_measured(column, known)]
     if any(row.record.get(TREND.key) for row in known):

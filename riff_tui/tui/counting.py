@@ -35,3 +35,22 @@ def _noun(place: Place, count: int) -> str:
     if count != 1:
         return word
     return _ONE.get(word, word.removesuffix("s"))
+
+
+def nothing_here(place: Place) -> str:
+    """What to do next where a place has no rows."""
+    if place.filter:
+        return "Nothing matches the filter: Esc clears it, / changes it."
+    if place.view == "worklist":
+        return "Nothing stands out: no flow is weak, no state stalls."
+    if place.scope:
+        return f"There are no {_noun(place, 2)} here: q goes back."
+    return "The store is empty: riff-tui ingest PATH... fills it, riff-tui demo shows what it can do."
+
+
+def ago(seconds: float) -> str:
+    """How long something is past, in the largest unit that fits."""
+    for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {word} ago"
+    return "just now"

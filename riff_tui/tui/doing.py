@@ -179,9 +179,21 @@ def _theme(screen: ExplorerScreen) -> None:
 
 
 def _help(screen: ExplorerScreen) -> None:
-    from riff_tui.tui.screens.help import Help
+    from riff_tui.tui.helping import help_lines
+    from riff_tui.tui.screens.reader import Reader
 
-    screen.app.push_screen(Help(screen.reading.main if screen.reading else None, screen.situation, screen.explorer))
+    explorer, situation = screen.explorer, screen.situation
+    table = screen.reading.main if screen.reading else None
+    screen.app.push_screen(Reader(lambda width: help_lines(table, situation, width, explorer.glyphs, explorer.palette)))
+
+
+def _trouble(screen: ExplorerScreen) -> None:
+    from riff_tui.tui.helping import trouble_lines
+    from riff_tui.tui.screens.reader import Reader
+
+    error, explorer = screen.trouble, screen.explorer
+    if error is not None:
+        screen.app.push_screen(Reader(lambda width: trouble_lines(error, width, explorer.glyphs, explorer.palette)))
 
 
 def _quit_or_back(screen: ExplorerScreen) -> None:
@@ -227,6 +239,7 @@ DOINGS: Mapping[str, Doing] = {
     "copy": _copy,
     "dump": _dump,
     "refresh": _refresh,
+    "trouble": _trouble,
     "theme": _theme,
     "help": _help,
     "quit_or_back": _quit_or_back,

@@ -39,10 +39,17 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
 
 
 def state_lines(
-    cell: Table | None, reach: object, room: int, width: int, glyphs: Glyphs, palette: Palette
+    cell: Table | None, known: Mapping[str, Any], room: int, width: int, glyphs: Glyphs, palette: Palette
 ) -> list[Line]:
-    """The metrics of a state with their intervals; then what it reaches, in as many lines as there is room for."""
+    """The metrics of a state with their intervals; then what it reaches, in as many lines as there is room for.
+
+    `known` are the extras of the state's `neighbors` table.
+    """
     metrics = _metrics(cell.columns, cell.rows[0], glyphs, palette) if cell is not None and len(cell.rows) else []
+    pooled = known.get("pooled_latency_p95")
+    if isinstance(pooled, int | float):
+        metrics.append([("p95 of all turns ", palette.faint), (fixed(pooled, 1), None)])
+    reach = known.get("reach")
     lines = _flowed(metrics, width - 1)
     if isinstance(reach, Mapping) and reach:
         ranked = sorted(reach.items(), key=lambda step: (-step[1], step[0]))

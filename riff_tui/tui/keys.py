@@ -20,6 +20,7 @@ _NAMES = {
     "[": "left_square_bracket",
     "]": "right_square_bracket",
     "/": "slash",
+    "!": "exclamation_mark",
     "?": "question_mark",
     "-": "minus",
     "=": "equals_sign",

@@ -68,4 +68,9 @@ def _stalled_first(rows: Sequence[Row], state: str) -> Sequence[Row]:
     """The conversations that ended in the state without being completed, before all others."""
     if len(rows) > _ORDERED:
         return rows
-    return sorted(rows, key=lambda row: row.record.get("final_state") != state or bool(row.record.get("completed")))
+
+    def stalled(row: Row) -> bool:
+        record = row.record
+        return record.get("final_state") == state and not record.get("completed") and not record.get("errored")
+
+    return sorted(rows, key=lambda row: not stalled(row))

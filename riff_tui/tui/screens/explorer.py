@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Static
+from textual.worker import Worker, WorkerState
 
 from riff_tui.actions import ACTIONS, Situation, action, hints
 from riff_tui.errors import RiffError, describe
@@ -22,7 +23,7 @@ from riff_tui.tui import clipboard
 from riff_tui.tui.asking import Asker
 from riff_tui.tui.buffer import PAGE, Buffer
 from riff_tui.tui.columns import shown
-from riff_tui.tui.counting import counted
+from riff_tui.tui.counting import counted, nothing_here
 from riff_tui.tui.keys import textual_keys
 from riff_tui.tui.palette import Palette
 from riff_tui.tui.places import Place, Trail, below, crumbs, noun, state_of
@@ -58,14 +59,15 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         Binding(textual_keys(each.keys), f"screen.do('{each.id}')", each.title, show=False) for each in ACTIONS
     ]
 
-    def __init__(self, show: Show, overview: Callable[[], str] | None, trail: Trail) -> None:
+    def __init__(self, show: Show, overview: Callable[[], str] | None, trail: Trail, asker: Asker) -> None:
         super().__init__()
         self.trail = trail
         self.reading: Reading | None = None
+        self.trouble: Exception | None = None
         self._show = show
         self._overview = overview
         self._about = ""
-        self._asker = Asker()
+        self._asker = asker
         self._wanted: set[tuple[int, int]] = set()
         self._read: OrderedDict[tuple[str, str, str | None], Reading] = OrderedDict()
 
@@ -144,11 +146,15 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         try:
             await self._asker.ask(lambda: rows.load(page))
         except Exception as error:  # said; the rows stay blank and are asked for again when they are drawn
-            self.say(describe(error)[1], "bad")
+            self.fail(error)
         else:
             then()
         finally:
             self._wanted.discard((id(rows), page))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
+            self.fail(event.worker.error)
 
     def _failed(self, error: Exception, trail: Trail) -> None:
         if isinstance(error, FilterError):
@@ -157,8 +163,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             if self.prompt.is_open and position >= 0:
                 self.prompt.complain(FilterError(error.message, position))
                 return
-        _, message = describe(error)
-        self.say(message, "bad")
+        self.fail(error)
 
     def _arrive(self, trail: Trail, reading: Reading) -> None:
         self.trail, self.reading = trail, reading
@@ -178,7 +183,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             else:
                 hide = fixed(place.scope) if place.view != "worklist" else frozenset[str]()
                 self.table.load(
-                    reading.main, hide=hide, sort=place.sort, row=place.row, index=place.index, column=place.column
+                    reading.main,
+                    hide=hide,
+                    sort=place.sort,
+                    row=place.row,
+                    index=place.index,
+                    column=place.column,
+                    empty=nothing_here(place),
                 )
             self.bottom.say("")
             self.body.focus()
@@ -210,9 +221,14 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         try:
             told = await self._asker.ask(lambda: clipboard.copy(text, state_directory(), self.explorer.send))
         except (OSError, RiffError) as error:
-            self.say(f"{what} not copied: {describe(error)[1]}", "bad")
+            self.fail(error)
         else:
             self.say(f"{what} {told}")
+
+    def fail(self, error: Exception) -> None:
+        """Say what went wrong, and keep it for who wants to know more."""
+        self.trouble = error
+        self.say(f"{describe(error)[1].removesuffix('; run it again with --debug to see where')} (! tells more)", "bad")
 
     def settle(self) -> None:
         """Remember in the trail where the cursor stands."""
@@ -275,6 +291,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             neighbors=under is not None,
             siblings=position[1] if position else 0,
             dump=bool(reading and reading.source.dump),
+            trouble=self.trouble is not None,
         )
 
     # Doing something

@@ -129,8 +129,7 @@ class Head(Bar):
     def _state(self, neighbors: Table, cell: Table | None) -> list[Line]:
         width, room = self.app.size.width, self._room()
         lines: list[Line] = list(self._drawing(width - 2))[:room]
-        reach = neighbors.extras.get("reach")
-        return lines + state_lines(cell, reach, room - len(lines), width, self.glyphs, self.palette)
+        return lines + state_lines(cell, neighbors.extras, room - len(lines), width, self.glyphs, self.palette)
 
     def _drawing(self, width: int) -> Sequence[Line]:
         if self._graph is None:

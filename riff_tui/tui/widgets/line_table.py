@@ -53,6 +53,7 @@ class LineTable(ScrollView, can_focus=True):
         self.palette = palette
         self.glyphs = glyphs
         self.table = _NOTHING
+        self._empty = ""
         self.columns: list[Column] = []
         self._ruler = Ruler((), glyphs, None)
         self._first = 0
@@ -70,20 +71,20 @@ class LineTable(ScrollView, can_focus=True):
         row: str = "",
         index: int = 0,
         column: str = "",
+        empty: str = "",
     ) -> None:
         """Show a table with the cursor on the row and column of these names, or as near to them as it was.
 
         `index` is where the row was. `hide` names columns to leave out, `sort` the key that the rows
-        are ordered by, with `-` for descending.
+        are ordered by, with `-` for descending. `empty` is said in place of rows where there are none.
         """
         same = table.view == self.table.view
         old_column = self.columns[self.column].key if same and self.columns else ""
-        self.table = table
+        self.table, self._empty = table, empty
         self.columns = for_screen(table, hide)
         keys = [each.key for each in self.columns]
         wanted = column or old_column
-        with self.prevent():
-            self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())
+        self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())
         self._first = 0
         self._ruler = Ruler(self.columns, self.glyphs, sort)
         self._ruler.look(table.rows[:_SAMPLE])
@@ -323,7 +324,8 @@ class LineTable(ScrollView, can_focus=True):
         return color if base is None else base + color
 
     def _note(self, line: int, width: int) -> Strip:
-        notes = [piece for note in self.table.notes for piece in wrapped(shown(note, self.glyphs), width - 2)]
+        said = [*([] if self.has_rows or not self._empty else [self._empty, ""]), *self.table.notes]
+        notes = [piece for note in said for piece in wrapped(shown(note, self.glyphs), width - 2)]
         text = f" {notes[line - 1]}" if 1 <= line <= len(notes) else ""
         return strip_of_runs([Run(fitted(text, width, False, self.glyphs.ellipsis), self.palette.faint)], width, None)
 

@@ -30,8 +30,10 @@ def big() -> Iterator[Terminal]:
 
 
 def test_a_cursor_move_sends_few_bytes_also_where_it_scrolls(big: Terminal) -> None:
-    big.press("g")
-    moves = [len(big.press(key, quiet=0.06)) for key in ["j"] * 40 + ["k"] * 39 + ["l"] * 3 + ["h"] * 3]
+    big.press("g" + "j" * 30)
+    moves = [len(big.press(key, quiet=0.06)) for key in "jjjjjjjjj"]
+    big.press("k" * 30)
+    moves += [len(big.press(key, quiet=0.06)) for key in "kkkkkkkkllhh"]
     assert max(moves) <= MOST_PER_MOVE
     assert min(moves) > 100
 
@@ -47,11 +49,12 @@ def test_an_idle_explorer_sends_nothing(big: Terminal) -> None:
 
 def test_lines_that_the_terminal_moved_itself_stand_where_a_repaint_would_put_them(big: Terminal) -> None:
     big.press("g")
-    big.press("j" * 60, quiet=0.5)
-    for _ in range(7):
-        big.press("j", quiet=0.05)
-    for _ in range(45):
-        big.press("k", quiet=0.05)
+    big.press("j" * 60)
+    for key in "jjjjj":
+        big.press(key, quiet=0.05)
+    big.press("k" * 30)
+    for key in "kkkkkkkkjkk":
+        big.press(key, quiet=0.05)
     moved = big.lines
     big.resize(119, 36)
     big.take()

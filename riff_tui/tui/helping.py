@@ -1,0 +1,132 @@
+"""The help of one place: what it is for, its columns, its keys, the filter's grammar; and what is known of an error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riff_tui.actions import ACTIONS, Situation
+from riff_tui.catalog import resolve
+from riff_tui.errors import describe, trace
+from riff_tui.glyphs import Glyphs
+from riff_tui.safe_text import cell_width, padded
+from riff_tui.table import Column, Table
+from riff_tui.tui.columns import for_screen, shown, title
+from riff_tui.tui.lines import Line, wrapped
+from riff_tui.tui.palette import Palette
+
+_IN_STATE = (
+    "Below stand the conversations behind the state, those that stalled in it first.",
+    "v puts the cursor into the graph: there Enter on a neighbour walks on to it.",
+)
+_GRAMMAR = (
+    ("dent", "any name that holds these letters"),
+    ("flow:dent", "a name that holds them"),
+    ("flow=dental_clinic", "a name that is just this"),
+    ("stall>0.3", "a number; also < <= >= = !="),
+    ("slot_fill_rate=·", "not measured"),
+    ("!x", "not"),
+    ("a b", "both"),
+    ("a | b", "one or the other"),
+    ("(state=triage stall=1)", "together, of one state"),
+    ("/re/", "a regular expression"),
+)
+_ASCII_KEYS = {"↓": "Down", "↑": "Up", "←": "Left", "→": "Right"}
+_WIDEST = 24
+
+
+def help_lines(table: Table | None, situation: Situation, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """All of it, in lines of at most `width` cells."""
+    writer = _Writer(width, glyphs, palette)
+    writer.head(situation.view, "Esc closes, j and k scroll")
+    writer.paragraphs(_about(situation))
+    if table is not None:
+        writer.glossary(table)
+        writer.section("Notes", table.notes)
+        writer.section("Prints the same", [table.dump] if table.dump else [])
+    writer.keys(situation)
+    writer.head("Filter")
+    writer.pairs([(shown(term, glyphs), meaning) for term, meaning in _GRAMMAR])
+    return writer.lines
+
+
+def trouble_lines(error: Exception, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """What went wrong and where it came from, without values that could hold callers' words."""
+    writer = _Writer(width, glyphs, palette)
+    writer.head("What went wrong", "Esc closes")
+    writer.paragraphs([describe(error)[1]])
+    writer.section("Where it came from", trace(error).split("\n"))
+    return writer.lines
+
+
+class _Writer:
+    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
+        self.lines: list[Line] = []
+        self._width = width
+        self._glyphs = glyphs
+        self._palette = palette
+
+    def head(self, text: str, more: str = "") -> None:
+        """A heading, after a blank line unless it is the first."""
+        if self.lines:
+            self.lines.append(())
+        self.lines.append(((f" {shown(text, self._glyphs)}", self._palette.head), (f"   {more}", self._palette.faint)))
+
+    def paragraphs(self, texts: Sequence[str]) -> None:
+        """Raw texts, each from a new line."""
+        for text in texts:
+            pieces = wrapped(shown(text, self._glyphs), self._width - 3)
+            self.lines += [((f"  {piece}", None),) for piece in pieces]
+
+    def section(self, head: str, texts: Sequence[str]) -> None:
+        """A heading over texts, nothing where there are none."""
+        if texts:
+            self.head(head)
+            self.paragraphs(texts)
+
+    def pairs(self, pairs: Sequence[tuple[str, str]], faint: frozenset[int] = frozenset()) -> None:
+        """Safe words at the left, what they mean at the right; `faint` says which do not apply."""
+        room = min(_WIDEST, max((cell_width(left) for left, _ in pairs), default=0))
+        for number, (left, right) in enumerate(pairs):
+            style = self._palette.faint if number in faint else None
+            first, *more = wrapped(right, self._width - room - 5)
+            self.lines.append(((f"  {padded(left, room)}  ", self._palette.accent), (first, style)))
+            self.lines += [((" " * (room + 4) + piece, style),) for piece in more]
+
+    def glossary(self, table: Table) -> None:
+        """What the columns mean, in which unit, and which way is good."""
+        found = {column.key: column for column in (*for_screen(table), *table.columns) if column.help}
+        if found:
+            self.head("Columns")
+            self.pairs([(self._titles(column), self._meaning(column)) for column in found.values()])
+
+    def keys(self, situation: Situation) -> None:
+        """Every action by its group, with the reason where one does not apply."""
+        for group in dict.fromkeys(each.group for each in ACTIONS):
+            self.head(group)
+            members = [each for each in ACTIONS if each.group == group]
+            refusals = [each.refuse(situation) for each in members]
+            said = [
+                f"{each.help} (not now: {refusal})" if refusal else each.help
+                for each, refusal in zip(members, refusals, strict=True)
+            ]
+            spelled = [" ".join(self._key(key) for key in each.keys) for each in members]
+            faint = frozenset(number for number, refusal in enumerate(refusals) if refusal)
+            self.pairs([*zip(spelled, (shown(text, self._glyphs) for text in said), strict=True)], faint)
+
+    def _key(self, key: str) -> str:
+        return _ASCII_KEYS.get(key, key) if self._glyphs.ascii_only else key
+
+    def _titles(self, column: Column) -> str:
+        short, full = (title(column, self._glyphs, short=each) for each in (True, False))
+        return full if short == full else f"{short} ({full})"
+
+    def _meaning(self, column: Column) -> str:
+        good = f" {column.better.capitalize()} is better." if column.better else ""
+        unit = f" [{column.unit}]" if column.unit else ""
+        return shown(f"{column.help}{good}{unit}", self._glyphs)
+
+
+def _about(situation: Situation) -> Sequence[str]:
+    if situation.kind == "state":
+        return (*resolve("neighbors").help, *_IN_STATE)
+    return resolve(situation.view).help

@@ -1,0 +1,109 @@
+"""The explorer on real stores: hand-written calls, and recorded ones where they are at hand."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from riff_ingest.pipeline import ingest
+from riff_store.database import open_store
+from riff_store.writer import Writer
+from riff_tui import catalog
+from riff_tui.tui.app import Explorer
+from tests.tui.sinks.printed import assert_golden
+from tests.tui.tui.terminal import Terminal
+from tests.tui.tui.test_walk import Walker
+
+WALK = (
+    ("flows", ""),
+    ("segments", "\r"),
+    ("states", "\r"),
+    ("state", "\r"),
+    ("conversation", "\r"),
+    ("worklist", "0"),
+    ("conversations", "4"),
+    ("help", "1?"),
+)
+COMMAND = ("-c", "from riff_tui.cli import main; main()", "ui")
+KEYS = {"\r": "enter", "?": "question_mark"}
+
+
+@asynccontextmanager
+async def exploring(store: Path, size: tuple[int, int] = (100, 30)) -> AsyncIterator[Walker]:
+    with open_store(store) as opened:
+        app = Explorer(lambda view, request: catalog.show(opened, view, request))
+        async with app.run_test(size=size) as pilot:
+            await app.workers.wait_for_complete()
+            await pilot.pause()
+            yield Walker(app, pilot, None)  # type: ignore[arg-type]  # a real catalog answers
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
+async def test_the_screens_of_the_walk_look_as_they_did(tiny: Path, size: tuple[int, int]) -> None:
+    async with exploring(tiny, size) as at:
+        for name, keys in WALK:
+            for key in keys:
+                await at.press(KEYS.get(key, key))
+            lines = [strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()]
+            assert_golden("\n".join(lines) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")
+
+
+async def test_what_is_walked_is_what_a_dump_prints(tiny: Path) -> None:
+    async with exploring(tiny) as at:
+        await at.press("enter", "enter", "enter", "d")
+        command = " ".join(at.bottom.split())
+        assert command.startswith("riff-tui dump neighbors --where 'flow=viewing")
+        with open_store(tiny) as opened:
+            where = command.split("--where ", 1)[1].strip("'")
+            table = catalog.show(opened, "neighbors", catalog.Request(where=where))
+        assert at.screen.reading is not None
+        assert at.screen.reading.neighbors == table
+
+
+async def test_a_filter_on_calls_holds_all_the_way_down(tiny: Path) -> None:
+    async with exploring(tiny) as at:
+        await at.press("slash", *"run:run-1", "enter", "enter", "enter", "enter")
+        assert "run:run-1" in at.screen.trail.here.scope
+        assert {row.record["run"] for row in at.screen.table.table.rows} == {"run-1"}
+
+
+async def test_a_field_that_rows_here_do_not_have_is_named_with_its_place(tiny: Path) -> None:
+    async with exploring(tiny) as at:
+        await at.press("enter", "slash", *"operability<4", "enter")
+        verdict = at.screen.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
+        assert verdict.lstrip().startswith("^")
+        assert "operability" in verdict
+        assert verdict.index("^") == 1
+
+
+async def test_recorded_dialogues_can_be_walked(shared_data: Path, tmp_path: Path) -> None:
+    store = tmp_path / "star.db"
+    with open_store(store, write=True, create=True) as opened:
+        ingest([shared_data / "star"], Writer(opened))
+    async with exploring(store) as at:
+        assert "24 flows" in at.path
+        await at.press("3", "enter")
+        assert at.screen.reading is not None
+        assert at.screen.reading.neighbors is not None
+        await at.press("enter", "n", "p", "4", "G")
+        await at.press("enter")
+        assert at.screen.trail.here.view == "conversation"
+        assert at.screen.transcript.table.rows
+
+
+def test_the_command_opens_it_and_ends_with_its_code(tiny: Path) -> None:
+    with Terminal([*COMMAND, "--store", str(tiny)]) as terminal:
+        terminal.wait_for("viewing")
+        terminal.press("q")
+        assert terminal.end() == 0
+
+
+def test_a_missing_store_is_said_before_the_screen_is_touched(tmp_path: Path) -> None:
+    with Terminal([*COMMAND, "--store", str(tmp_path / "none.db")]) as terminal:
+        assert terminal.end() == 4
+        sent = terminal.take()
+        assert b"\x1b[?1049h" not in sent
+        assert b"there is no store" in sent

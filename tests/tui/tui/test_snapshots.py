@@ -1,0 +1,33 @@
+"""Pictures of two screens, for colours and styles that text does not show; comparable on one pair of versions only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import version
+
+import pytest
+from textual.app import App
+
+from riff_tui.tui.app import Explorer
+from tests.tui.tui.fake import FakeCatalog
+
+DRAWN_WITH = {"textual": "8.2.8", "rich": "15.0.0"}
+
+pytestmark = pytest.mark.skipif(
+    any(version(name) != wanted for name, wanted in DRAWN_WITH.items()),
+    reason=f"the pictures were drawn with {DRAWN_WITH}",
+)
+
+Compare = Callable[..., bool]
+
+
+def explorer() -> App[None]:
+    return Explorer(FakeCatalog().show)
+
+
+def test_flows_at_80_by_24(snap_compare: Compare) -> None:
+    assert snap_compare(explorer(), terminal_size=(80, 24), press=["j"])
+
+
+def test_a_state_in_its_graph_at_120_by_36(snap_compare: Compare) -> None:
+    assert snap_compare(explorer(), terminal_size=(120, 36), press=["3", "wait:200", "v", "wait:200", "h"])
