@@ -1,6 +1,7 @@
 """Sums over the cells of (flow, agent, run), kept true in the transaction that changes a cell.
 
-Values enter as whole billionths, so that a sum does not depend on the order of rows.
+Values enter as whole billionths, so that a sum does not depend on the order of rows. Each cell is
+summed by statements of its own: what has to be sorted for a GROUP BY stays small.
 """
 
 from __future__ import annotations
@@ -9,29 +10,26 @@ import sqlite3
 from collections.abc import Set
 
 _BILLIONTHS = "CAST({0} * 1000000000.0 + 0.5 AS INTEGER)"
-_CELL = "flow_id, agent_id, run_id"
-
-_TOUCHED = """
-CREATE TEMP TABLE IF NOT EXISTS touched_cell
-  (flow_id INTEGER, agent_id INTEGER, run_id INTEGER, PRIMARY KEY (flow_id, agent_id, run_id))"""
+_CELL = "flow_id = ?1 AND agent_id = ?2 AND run_id = ?3"
+_PAIR = "flow_id = ?1 AND agent_id = ?2"
 
 _CALLS = f"""
-INSERT INTO call_rollup ({_CELL}, n, excluded, first_at)
-SELECT c.flow_id, c.agent_id, c.run_id,
-  SUM(CASE WHEN c.errored THEN 0 ELSE 1 END), SUM(CASE WHEN c.errored THEN 1 ELSE 0 END),
-  MIN(c.started_at)
-FROM touched_cell t JOIN conversation c USING (flow_id, agent_id, run_id)
-GROUP BY 1, 2, 3"""
+INSERT INTO call_rollup (flow_id, agent_id, run_id, n, excluded, first_at)
+SELECT ?1, ?2, ?3,
+  SUM(CASE WHEN errored THEN 0 ELSE 1 END), SUM(CASE WHEN errored THEN 1 ELSE 0 END), MIN(started_at)
+FROM conversation WHERE {_CELL}
+GROUP BY flow_id, agent_id, run_id"""
+
+_ASPECT_COLUMNS = "n, total, squares, top, unscored"
 
 _ASPECTS = f"""
-INSERT INTO aspect_rollup ({_CELL}, aspect_id, judge_id, n, total, squares, top, unscored)
-SELECT c.flow_id, c.agent_id, c.run_id, a.aspect_id, a.judge_id, COUNT(a.value),
+INSERT INTO aspect_rollup (flow_id, agent_id, run_id, aspect_id, judge_id, {_ASPECT_COLUMNS})
+SELECT ?1, ?2, ?3, a.aspect_id, a.judge_id, COUNT(a.value),
   COALESCE(SUM({_BILLIONTHS.format("a.value")}), 0), COALESCE(SUM(a.value * a.value), 0.0),
   SUM(CASE WHEN a.value >= 10 THEN 1 ELSE 0 END), SUM(CASE WHEN a.value IS NULL THEN 1 ELSE 0 END)
-FROM touched_cell t JOIN conversation c USING (flow_id, agent_id, run_id)
-JOIN aspect_score a ON a.conversation_id = c.id
-WHERE NOT c.errored
-GROUP BY 1, 2, 3, 4, 5"""
+FROM conversation c CROSS JOIN aspect_score a ON a.conversation_id = c.id
+WHERE {_CELL} AND NOT c.errored
+GROUP BY a.aspect_id, a.judge_id"""
 
 _STATE_COLUMNS = (
     "n, progress, stall, escalation, revisit, revisit_squares, dwell, dwell_squares, "
@@ -39,8 +37,8 @@ _STATE_COLUMNS = (
 )
 
 _STATES = f"""
-INSERT INTO state_rollup ({_CELL}, state_id, segment_id, {_STATE_COLUMNS})
-SELECT c.flow_id, c.agent_id, c.run_id, s.state_id, s.segment_id, COUNT(*),
+INSERT INTO state_rollup (flow_id, agent_id, run_id, state_id, segment_id, {_STATE_COLUMNS})
+SELECT ?1, ?2, ?3, s.state_id, s.segment_id, COUNT(*),
   SUM(s.progress), SUM(s.stall), SUM(s.escalation), SUM(s.revisit), SUM(s.revisit * s.revisit * 1.0),
   SUM({_BILLIONTHS.format("s.dwell_turns")}), SUM(s.dwell_turns * s.dwell_turns),
   COUNT(s.latency_p95_ms), COALESCE(SUM({_BILLIONTHS.format("(s.latency_p95_ms / 1000.0)")}), 0),
@@ -48,31 +46,23 @@ SELECT c.flow_id, c.agent_id, c.run_id, s.state_id, s.segment_id, COUNT(*),
   SUM(s.guard_error), SUM(s.guard_error * s.guard_error * 1.0),
   COUNT(s.slot_fill_rate), COALESCE(SUM({_BILLIONTHS.format("s.slot_fill_rate")}), 0),
   COALESCE(SUM(s.slot_fill_rate * s.slot_fill_rate), 0.0)
-FROM touched_cell t JOIN conversation c USING (flow_id, agent_id, run_id)
-JOIN state_score s ON s.conversation_id = c.id
-WHERE NOT c.errored
-GROUP BY 1, 2, 3, 4, 5"""
+FROM conversation c CROSS JOIN state_score s ON s.conversation_id = c.id
+WHERE {_CELL} AND NOT c.errored
+GROUP BY s.state_id, s.segment_id"""
 
 _TRANSITIONS = f"""
-INSERT INTO transition_rollup ({_CELL}, from_state_id, to_state_id, n)
-SELECT c.flow_id, c.agent_id, c.run_id, x.from_state_id, x.to_state_id, SUM(x.n)
-FROM touched_cell t JOIN conversation c USING (flow_id, agent_id, run_id)
-JOIN transition x ON x.conversation_id = c.id
-WHERE NOT c.errored
-GROUP BY 1, 2, 3, 4, 5"""
-
-
-def _summed(columns: str) -> str:
-    return ", ".join(f"SUM(r.{name.strip()})" for name in columns.split(","))
+INSERT INTO transition_rollup (flow_id, agent_id, run_id, from_state_id, to_state_id, n)
+SELECT ?1, ?2, ?3, x.from_state_id, x.to_state_id, SUM(x.n)
+FROM conversation c CROSS JOIN transition x ON x.conversation_id = c.id
+WHERE {_CELL} AND NOT c.errored
+GROUP BY x.from_state_id, x.to_state_id"""
 
 
 def _total(kind: str, keys: str, columns: str) -> str:
-    grouped = ", ".join(f"r.{key.strip()}" for key in keys.split(","))
+    summed = ", ".join(f"SUM({name})" for name in columns.split(", "))
     return (
-        f"INSERT INTO {kind}_total (flow_id, agent_id, {keys}, {columns}) "
-        f"SELECT r.flow_id, r.agent_id, {grouped}, {_summed(columns)} "
-        f"FROM (SELECT DISTINCT flow_id, agent_id FROM touched_cell) t JOIN {kind}_rollup r USING (flow_id, agent_id) "
-        f"GROUP BY r.flow_id, r.agent_id, {grouped}"
+        f"INSERT INTO {kind}_total (flow_id, agent_id, {keys}, {columns})"
+        f" SELECT ?1, ?2, {keys}, {summed} FROM {kind}_rollup WHERE {_PAIR} GROUP BY {keys}"
     )
 
 
@@ -83,7 +73,7 @@ _ROLLUPS = (
     ("transition_rollup", _TRANSITIONS),
 )
 _TOTALS = (
-    ("aspect_total", _total("aspect", "aspect_id, judge_id", "n, total, squares, top, unscored")),
+    ("aspect_total", _total("aspect", "aspect_id, judge_id", _ASPECT_COLUMNS)),
     ("state_total", _total("state", "state_id, segment_id", _STATE_COLUMNS)),
     ("transition_total", _total("transition", "from_state_id, to_state_id", "n")),
 )
@@ -91,14 +81,11 @@ _TOTALS = (
 
 def recompute(connection: sqlite3.Connection, cells: Set[tuple[int, int, int]]) -> None:
     """Sum the given (flow, agent, run) cells anew, and the (flow, agent) totals above them."""
-    connection.execute(_TOUCHED)
-    connection.execute("DELETE FROM touched_cell")
-    connection.executemany("INSERT INTO touched_cell VALUES (?, ?, ?)", sorted(cells))
+    touched = sorted(cells)
     for table, insert in _ROLLUPS:
-        connection.execute(f"DELETE FROM {table} WHERE ({_CELL}) IN (SELECT {_CELL} FROM touched_cell)")
-        connection.execute(insert)
+        connection.executemany(f"DELETE FROM {table} WHERE {_CELL}", touched)
+        connection.executemany(insert, touched)
+    pairs = sorted({cell[:2] for cell in cells})
     for table, insert in _TOTALS:
-        connection.execute(
-            f"DELETE FROM {table} WHERE (flow_id, agent_id) IN (SELECT flow_id, agent_id FROM touched_cell)"
-        )
-        connection.execute(insert)
+        connection.executemany(f"DELETE FROM {table} WHERE {_PAIR}", pairs)
+        connection.executemany(insert, pairs)
