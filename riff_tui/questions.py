@@ -94,14 +94,19 @@ def _states(store: Store, request: Request, predicate: Predicate | None) -> Tabl
 
 
 def _neighbors(store: Store, request: Request, predicate: Predicate | None) -> Table:
-    from riff_store.queries.latencies import pooled_latency
+    from riff_store.queries.latencies import MOST_CALLS, pooled_latency
     from riff_store.queries.neighbors import neighborhood
     from riff_tui.views.neighbors import neighbors
 
     flow, state, rest = _named_state(predicate)
 
     def make(calls: Predicate | None) -> Table:
-        return neighbors(neighborhood(store, flow, state, calls), pooled_latency(store, flow, state, calls))
+        pooled = pooled_latency(store, flow, state, calls)
+        table = neighbors(neighborhood(store, flow, state, calls), pooled)
+        if pooled is not None or table.extras["calls"] <= MOST_CALLS:
+            return table
+        silent = f"lat_p95 is pooled over at most {MOST_CALLS:,} calls; narrow the filter to see it."
+        return replace(table, notes=[*table.notes, silent])
 
     return _Answer(request, *split(all_of(rest), _ROW_FIELDS["neighbors"])).of(make, recount=False)
 
