@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.screen import Screen
 
 from riff_tui.errors import ExitCode
@@ -58,6 +59,15 @@ class Explorer(App[None], inherit_bindings=False):
         self._overview = overview
         self._start = start
         self.asker = Asker()
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's own, but for the way it finds the size of a terminal."""
+        found = super().get_driver_class()
+        if found.__name__ != "LinuxDriver":
+            return found
+        from riff_tui.tui.driver import TerminalDriver
+
+        return TerminalDriver
 
     def get_default_screen(self) -> Screen[None]:
         """The one screen."""

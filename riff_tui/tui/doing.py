@@ -56,9 +56,9 @@ def _bad(direction: int) -> Doing:
 
 def _open(screen: ExplorerScreen) -> None:
     if screen.head.focused_graph:
-        place = screen.head.chosen(screen.trail.here)
+        place, reason = screen.head.chosen(screen.trail.here)
         if place is None:
-            screen.say("the call ends there: an outcome has no neighbours beyond it", "warn")
+            screen.say(reason, "warn")
         else:
             screen.settle()
             screen.visit(screen.trail.instead(place))
@@ -73,8 +73,7 @@ def _open(screen: ExplorerScreen) -> None:
 def _close(screen: ExplorerScreen) -> None:
     here = screen.trail.here
     if screen.head.focused_graph:
-        screen.head.leave_graph()
-        screen.tell()
+        screen.into_graph(False)
     elif here.filter:
         screen.settle()
         screen.visit(screen.trail.instead(replace(screen.trail.here, filter="")))
@@ -107,8 +106,7 @@ def _view(view: str) -> Doing:
 
 def _neighbors(screen: ExplorerScreen) -> None:
     if screen.trail.here.kind == "state":
-        screen.head.toggle_graph()
-        screen.tell()
+        screen.into_graph(not screen.head.focused_graph)
         return
     place = state_of(screen.trail.here, screen.body.row)
     if place is not None:
@@ -198,8 +196,7 @@ def _trouble(screen: ExplorerScreen) -> None:
 
 def _quit_or_back(screen: ExplorerScreen) -> None:
     if screen.head.focused_graph:
-        screen.head.leave_graph()
-        screen.tell()
+        screen.into_graph(False)
     elif len(screen.trail.stack) > 1:
         _up(screen)
     else:

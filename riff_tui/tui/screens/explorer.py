@@ -105,6 +105,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             sentence = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}."
             self.query_one("#too-small", Static).update(shown(sentence, self.explorer.glyphs))
         self.set_class(small, "-too-small")
+        self.query_one(Head).draw()
 
     @property
     def body(self) -> LineTable | Transcript:
@@ -191,9 +192,16 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
                     column=place.column,
                     empty=nothing_here(place),
                 )
+            self.table.activate(not self.head.focused_graph)
             self.bottom.say("")
             self.body.focus()
             self.tell()
+
+    def into_graph(self, focused: bool) -> None:
+        """Put the cursor into the neighbour graph, or back into the rows."""
+        self.head.focus_graph(focused)
+        self.table.activate(not focused)
+        self.tell()
 
     def tell(self) -> None:
         """Bring the line above and the line below up to date."""

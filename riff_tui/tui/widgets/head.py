@@ -50,14 +50,9 @@ class Head(Bar):
             self.styles.height = len(lines)
         self.lines = tuple(lines)
 
-    def leave_graph(self) -> None:
-        """Give the cursor back to the rows."""
-        self.focused_graph = False
-        self.draw()
-
-    def toggle_graph(self) -> None:
-        """Put the cursor into the graph, or back into the rows."""
-        self.focused_graph = not self.focused_graph
+    def focus_graph(self, focused: bool) -> None:
+        """Put the cursor into the graph, or give it back to the rows."""
+        self.focused_graph = focused
         self.draw()
 
     def move(self, rows: int, columns: int) -> None:
@@ -82,13 +77,15 @@ class Head(Bar):
         far = "out" if columns > 0 else "in"
         return [spot for spot in self._spots if spot.side == far] or [here]
 
-    def chosen(self, place: Place) -> Place | None:
-        """The place of the neighbour under the cursor, `None` where it is an outcome."""
+    def chosen(self, place: Place) -> tuple[Place | None, str]:
+        """The place of the neighbour under the cursor, or why one cannot walk there."""
         spot = self._spot
         if spot is None or spot.side == "centre":
-            return None
+            return None, "this state is in the middle already; h and l go to its neighbours"
         row = self._row(spot)
-        return centred(place, spot.state) if row is not None and row.where else None
+        if row is None or not row.where:
+            return None, "the call ends there: an outcome has no neighbours beyond it"
+        return centred(place, spot.state), ""
 
     @property
     def _spot(self) -> Spot | None:

@@ -54,6 +54,7 @@ class LineTable(ScrollView, can_focus=True):
         self.glyphs = glyphs
         self.table = _NOTHING
         self._empty = ""
+        self._active = True
         self.columns: list[Column] = []
         self._ruler = Ruler((), glyphs, None)
         self._first = 0
@@ -103,6 +104,13 @@ class LineTable(ScrollView, can_focus=True):
     def under(self) -> Column | None:
         """The column under the cursor."""
         return self.columns[self.column] if self.columns else None
+
+    def activate(self, active: bool) -> None:
+        """Show whether keys move this cursor or another one."""
+        if active != self._active:
+            self._active = active
+            self._refresh_row(self.cursor)
+            self._refresh_line(0)
 
     def refreshed(self) -> None:
         """Draw rows that have come meanwhile."""
@@ -275,7 +283,7 @@ class LineTable(ScrollView, can_focus=True):
         runs = [Run(more_left if self._arranged.more_left else " ", base)]
         for slot in self._arranged.slots:
             text = fitted(self._ruler.titles[slot.index], slot.width, slot.right, self.glyphs.ellipsis)
-            lit = slot.index == self.column and self.has_rows
+            lit = slot.index == self.column and self.has_rows and self._active
             append(runs, " " * slot.gap, text, base + Style(reverse=True) if lit else base, lit=lit)
         if self._arranged.more_right:
             append(runs, "", more_right, base)
@@ -287,6 +295,7 @@ class LineTable(ScrollView, can_focus=True):
         return len(self.table.rows) > 0
 
     def _row(self, row: Row, at_cursor: bool, width: int) -> Strip:
+        at_cursor = at_cursor and self._active
         base = self.palette.cursor if at_cursor else self.palette.faint if row.thin else None
         mark = row.severity.get("")
         runs = [Run(self.glyphs.mark(mark), self._over(base, mark))]

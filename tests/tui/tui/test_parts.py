@@ -1,0 +1,239 @@
+"""The parts of the explorer that need no screen."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+import threading
+from pathlib import Path
+
+import pytest
+
+from riff_tui.actions import Situation
+from riff_tui.catalog import Request
+from riff_tui.glyphs import ASCII, UNICODE
+from riff_tui.table import Row, Table
+from riff_tui.tui.asking import Asker
+from riff_tui.tui.buffer import PAGE, Buffer, all_at_hand, at_hand, position
+from riff_tui.tui.clipboard import copy
+from riff_tui.tui.columns import for_screen, text_of
+from riff_tui.tui.counting import ago, counted, nothing_here
+from riff_tui.tui.facts import conversation_lines, state_lines
+from riff_tui.tui.helping import help_lines, trouble_lines
+from riff_tui.tui.keys import textual_keys
+from riff_tui.tui.lines import Line
+from riff_tui.tui.palette import PALETTES, following
+from riff_tui.tui.places import Place
+from riff_tui.tui.surroundings import look_around
+from riff_tui.tui.transcript import tell
+from tests.tui.hostile import HOSTILE
+from tests.tui.tui.fake import FakeCatalog, LazyRows, conversation_table, flow_table
+
+ANSI, PLAIN = PALETTES["ansi"], PALETTES["plain"]
+
+
+class Stream(io.StringIO):
+    """A stream that says which encoding it has."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # writable there
+        return self._encoding
+
+
+UTF8 = Stream("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("environ", "asked", "palette", "ascii_only", "mouse"),
+    [
+        ({}, {}, "ansi", False, True),
+        ({"SSH_CONNECTION": "a b"}, {}, "ansi", False, False),
+        ({"SSH_CONNECTION": "a b"}, {"mouse": True, "theme": "dark"}, "dark", False, True),
+        ({"NO_COLOR": "1"}, {"theme": "dark"}, "plain", False, True),
+        ({"NO_COLOR": ""}, {}, "ansi", False, True),
+        ({"TERM": "linux"}, {}, "ansi", True, True),
+        ({}, {"ascii_only": True, "mouse": False}, "ansi", True, False),
+        ({}, {"theme": "no such"}, "ansi", False, True),
+    ],
+)
+def test_surroundings_decide_unless_told_otherwise(
+    environ: dict[str, str], asked: dict[str, object], palette: str, ascii_only: bool, mouse: bool
+) -> None:
+    found = look_around(environ=environ, stream=UTF8, **asked)  # type: ignore[arg-type]  # as the cases say
+    assert (found.palette.name, found.glyphs.ascii_only, found.mouse) == (palette, ascii_only, mouse)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "no such"])
+def test_a_terminal_that_cannot_show_the_signs_gets_ascii(encoding: str) -> None:
+    assert look_around(environ={}, stream=Stream(encoding)).glyphs is ASCII
+
+
+def test_palettes_come_round_again() -> None:
+    palette = ANSI
+    for _ in PALETTES:
+        palette = following(palette)
+    assert palette is ANSI
+
+
+def test_copied_text_goes_to_the_terminal_and_to_a_file_of_the_owner(tmp_path: Path) -> None:
+    sent: list[str] = []
+    said = copy("ä · 1", tmp_path / "state", sent.append, environ={})
+    path = tmp_path / "state" / "copied.txt"
+    assert str(path) in said
+    assert path.read_text("utf-8") == "ä · 1\n"
+    assert path.stat().st_mode & 0o077 == 0
+    assert sent == [f"\x1b]52;c;{base64.b64encode('ä · 1'.encode()).decode()}\x07"]
+
+
+def test_inside_tmux_its_buffer_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "bin" / "tmux"
+    fake.parent.mkdir()
+    fake.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/arguments\ncat > {tmp_path}/loaded\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(fake.parent), prepend=":")
+    sent: list[str] = []
+    assert "tmux" in copy("words", tmp_path, sent.append, environ={"TMUX": "x"})
+    assert (tmp_path / "loaded").read_text() == "words"
+    assert (tmp_path / "arguments").read_text() == "load-buffer -w -\n"
+    assert sent == []
+
+
+async def test_questions_are_asked_one_after_the_other_on_another_thread() -> None:
+    asker = Asker()
+    answers = await asyncio.gather(*(asker.ask(threading.current_thread) for _ in range(3)))
+    assert len(set(answers)) == 1
+    assert answers[0] is not threading.main_thread()
+    with pytest.raises(ZeroDivisionError):
+        await asker.ask(lambda: 1 // 0)
+
+
+async def test_a_question_that_nobody_waits_for_is_not_asked() -> None:
+    asker, gate, asked = Asker(), threading.Event(), []
+    first = asyncio.create_task(asker.ask(gate.wait))
+    second = asyncio.create_task(asker.ask(lambda: asked.append(2)))
+    third = asyncio.create_task(asker.ask(lambda: asked.append(3)))
+    await asyncio.sleep(0)
+    assert not asker.idle
+    second.cancel()
+    await asyncio.sleep(0)
+    gate.set()
+    await asyncio.gather(first, third)
+    assert asked == [3]
+
+
+def test_a_buffer_gives_what_is_at_hand_and_asks_for_the_rest() -> None:
+    source = LazyRows(1_000)
+    rows, missing = Buffer(source), list[int]()
+    rows.missing = missing.append
+    rows.load(0)
+    assert rows[5].id == "r5"
+    assert rows[PAGE].id == ""
+    assert missing == [PAGE]
+    assert source.touched == set(range(PAGE))
+    assert at_hand(rows, 5)
+    assert not at_hand(rows, PAGE)
+    assert not all_at_hand(rows)
+    assert len(rows) == 1_000
+    assert [row.id for row in rows[3:5]] == ["r3", "r4"]
+    with pytest.raises(IndexError):
+        rows[1_000]
+
+
+def test_a_row_is_found_where_it_was_or_where_it_went() -> None:
+    rows = flow_table(10).rows
+    assert position(rows, "r3", 3) == 3
+    assert position(rows, "r3", 7) == 3
+    assert position(rows, "gone", 7) == 7
+    assert position(rows, "gone", 70) == 9
+    assert position(rows, "", 4) == 4
+    assert position([], "a", 4) == 0
+
+
+def test_columns_without_a_value_are_left_out_and_those_with_a_trend_gain_one() -> None:
+    table = FakeCatalog().show("flows", Request())
+    assert "completion" not in [column.key for column in for_screen(table)]
+    trending = Table("flows", "", table.columns, [Row("a", {**table.rows[0].record, "trend": [0.0, None, 10.0]})])
+    columns = for_screen(trending, frozenset({"flow"}))
+    assert [column.key for column in columns] == ["agent", "operability", "correctness", "turn_count", "n", "trend"]
+    assert text_of(columns[-1], trending.rows[0], UNICODE) == "▁·█"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(3, "just now"), (61, "1 min ago"), (7_300, "2 h ago"), (200_000, "2 d ago")]
+)
+def test_how_long_ago_is_said_in_the_largest_unit(seconds: float, said: str) -> None:
+    assert ago(seconds) == said
+
+
+def test_counts_say_what_a_filter_left() -> None:
+    table = flow_table(1)
+    assert counted(Place("states", filter="x"), table, 412) == "1 of 412 states shown"
+    assert counted(Place("states"), table, None) == "1 state"
+    assert counted(Place("worklist"), table, None) == "1 entry"
+    assert counted(Place("neighbors"), flow_table(0), None) == "0 conversations"
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        (Place("flows"), "riff-tui ingest"),
+        (Place("states", filter="x"), "Esc clears"),
+        (Place("states", scope="flow=a"), "q goes back"),
+        (Place("worklist"), "Nothing stands out"),
+    ],
+)
+def test_an_empty_place_says_what_to_do_next(place: Place, said: str) -> None:
+    assert said in nothing_here(place)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_words_stay_words_in_a_transcript_and_in_help(text: str) -> None:
+    table = conversation_table(text)
+    told = tell(table.rows, [text], 60, UNICODE, PLAIN)
+    lines = [line.line for line in told]
+    lines += help_lines(
+        Table("flows", text, table.columns, [], notes=[text], dump=text), Situation(), 60, UNICODE, PLAIN
+    )
+    lines += conversation_lines(
+        Table("conversation", "", (), [], extras={"call": {"stop_reason": text}}), 60, UNICODE, PLAIN
+    )
+    lines += state_lines(None, {"reach": {text: 0.5}}, 4, 60, UNICODE, PLAIN)
+    codes = {ord(character) for line in lines for words, _ in line for character in words}
+    assert not any(code < 32 or 0x7F <= code < 0xA0 or 0x202A <= code <= 0x202E for code in codes)
+
+
+def test_a_transcript_wraps_words_and_marks_slow_turns() -> None:
+    table = conversation_table()
+    told = tell(table.rows, table.notes, 60, UNICODE, ANSI)
+    text = ["".join(words for words, _ in line.line).rstrip() for line in told]
+    assert text[0].startswith("    0.0 ── greet ──")
+    assert text[1] == "    0.4  agent   Hi, which day suits you?              0.9 s"
+    assert text[3].startswith("                 Tuesday")
+    assert any("◆ date" in line for line in text)
+    assert any("! guard has_name raised" in line for line in text)
+    assert any(line.endswith("!9.1 s") for line in text)
+    assert [line.row for line in told][-1] is None
+    assert all(_line(each.line).isascii() for each in tell(table.rows, table.notes, 60, ASCII, ANSI))
+
+
+def test_what_went_wrong_is_told_without_the_words_in_it() -> None:
+    try:
+        raise ValueError("what the caller said")
+    except ValueError as error:
+        text = "\n".join(_line(line) for line in trouble_lines(error, 80, UNICODE, ANSI))
+    assert "unexpected ValueError" in text
+    assert "test_parts.py" in text
+    assert "caller said" not in text.replace('raise ValueError("what the caller said")', "")
+
+
+def test_keys_are_translated_for_the_bindings() -> None:
+    assert textual_keys(("j", "↓", "[", "?")) == "j,down,left_square_bracket,question_mark"
+
+
+def _line(line: Line) -> str:
+    return "".join(words for words, _ in line)
