@@ -45,4 +45,6 @@ def amount(value: float, unit: str) -> str:
 
 
 def _ratio(value: float) -> str:
-    return f"1/{1 / value:.0f}" if 0 < value < 0.02 else f"{value:.2f}"
+    if 0 < value < 0.02:
+        return f"1/{1 / value:.0f}"
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
