@@ -43,13 +43,14 @@ def undisturbed(calls: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
-def start(*arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+def start(*arguments: str, group: bool = False, **environment: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*COMMAND, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, **environment},
+        start_new_session=group,
     )
 
 
@@ -103,6 +104,23 @@ def test_a_killed_ingest_leaves_a_store_that_opens_and_can_be_finished(
     output("ingest", str(calls), "--store", str(store))
     assert contents(store) == wanted
     assert [entry.name for entry in tmp_path.iterdir()] == ["calls.db"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_ingest_with_workers_ends_at_once_when_its_whole_group_is_told_to(
+    number: signal.Signals, code: int, calls: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "calls.db"
+    for pause in (0.0, 0.1, 0.3):
+        process = start("ingest", str(calls), "--store", str(store), "--jobs", "2", "--rebuild", group=True)
+        while not store.exists() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(pause)
+        os.killpg(process.pid, number)
+        _, err = process.communicate(timeout=20)
+        assert process.returncode == code or (process.returncode == 0 and b"stored" in err)
+        assert b"Traceback" not in err
+        assert broken_rows(store) == []
 
 
 def test_a_reader_during_an_ingest_sees_whole_files_and_no_error(calls: Path, tmp_path: Path) -> None:

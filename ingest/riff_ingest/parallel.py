@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 from riff_ingest.loading import Item, Plan, load
 
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SMALL_BYTES = 32 * 1024 * 1024
 """Larger files are streamed by this process: passing them on whole would need memory for all of it."""
 
@@ -26,7 +28,7 @@ def _ahead(plans: Sequence[Plan], jobs: int, stack: ExitStack) -> Iterator[tuple
 
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, mp_context=context)
-    stack.callback(pool.shutdown, cancel_futures=True)
+    stack.callback(pool.shutdown, wait=False, cancel_futures=True)
     waiting: deque[tuple[Plan, Future[list[Item]] | None]] = deque()
     rest = iter(plans)
 
@@ -36,13 +38,24 @@ def _ahead(plans: Sequence[Plan], jobs: int, stack: ExitStack) -> Iterator[tuple
             if plan is None:
                 return
             small = plan.file.size <= SMALL_BYTES
-            waiting.append((plan, pool.submit(_load_whole, plan) if small else None))
+            with _signals_held():
+                waiting.append((plan, pool.submit(_load_whole, plan) if small else None))
 
     fill()
     while waiting:
         plan, future = waiting.popleft()
         yield plan, load(plan) if future is None else future.result()
         fill()
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """A worker that starts here never hears of signals: it ends when this process tells it to, or is gone."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _load_whole(plan: Plan) -> list[Item]:
