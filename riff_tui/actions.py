@@ -20,7 +20,7 @@ HINTS = 6
 class Situation:
     """What decides whether a key applies.
 
-    `below` names what Enter opens, `column` the column under the cursor; `siblings` counts the
+    `below` names what Enter opens, `column` the column under the cursor if it has an order; `siblings` counts the
     rows of the list that a conversation was opened from; `graph` says that the cursor is in the
     neighbour graph; `neighbors` that there is a graph to go to; `trouble` that something went wrong.
     """
@@ -93,7 +93,7 @@ def _needs_column(situation: Situation) -> str:
         return "a conversation keeps the order in which it happened"
     if situation.view == "worklist":
         return "the worklist is ranked by what to fix first"
-    return "" if situation.column else "there is no column to sort by"
+    return "" if situation.column else "the column under the cursor has no order"
 
 
 def _needs_list(situation: Situation) -> str:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
@@ -80,6 +81,13 @@ class Explorer(App[None], inherit_bindings=False):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self.exit, None, code)
 
+    def _on_app_blur(self, event: events.AppBlur) -> None:  # type: ignore[override]  # waits for nothing
+        # Nothing looks different in a window without focus, so nothing is to be sent again.
+        event.prevent_default()
+
+    def _on_app_focus(self, event: events.AppFocus) -> None:  # type: ignore[override]  # as above
+        event.prevent_default()
+
     def action_interrupt(self) -> None:
         """Ctrl-C: leave the prompt, else the explorer."""
         screen = self.screen
@@ -108,12 +116,13 @@ def run_explorer(
 ) -> int:
     """Open the explorer on a store; the exit code says how it ended.
 
-    Raises the store's errors before the terminal is touched, and afterwards what ended the explorer.
+    Raises `FilterError` and the store's errors before the terminal is touched, and afterwards what
+    ended the explorer.
     """
     from riff_store.database import open_store
     from riff_tui import catalog
     from riff_tui.tui.counting import ago
-    from riff_tui.tui.places import Place
+    from riff_tui.tui.places import opened
     from riff_tui.tui.surroundings import look_around
 
     found = look_around(
@@ -121,12 +130,12 @@ def run_explorer(
         ascii_only=settings.ascii if settings else None,
         mouse=settings.mouse if settings else None,
     )
+    start = opened(view, where)
     store = open_store(location)
-    place = Place(view, filter=where)
     explorer = Explorer(
         lambda name, request: catalog.show(store, name, request),
         lambda: f"written {ago(time.time() - os.stat(store.location).st_mtime)}",
-        start=(place,) if view == "flows" else (*START, place),
+        start=start,
         palette=found.palette,
         glyphs=found.glyphs,
     )

@@ -79,5 +79,10 @@ def for_screen(table: Table, hide: frozenset[str] = frozenset()) -> list[Column]
     return found or list(table.columns)
 
 
+def has_order(column: Column, table: Table) -> bool:
+    """Whether rows can be sorted by a column."""
+    return column.kind != "object" and any(column.key == each.key for each in table.columns)
+
+
 def _is_measured(column: Column, rows: Sequence[Row]) -> bool:
     return any(column.key in row.display or column.value(row.record) is not None for row in rows)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from riff_tui.actions import Kind
-from riff_tui.filtering import quote
+from riff_tui.filtering import parse, quote
 from riff_tui.table import Row, Table
 from riff_tui.tui.scopes import both, carried, fixed, kept, narrowed, value, within
 
@@ -122,6 +122,16 @@ class Trail:
     def instead(self, place: Place) -> Trail:
         """Another place in the stead of this one."""
         return self.go((*self.stack[:-1], place))
+
+
+def opened(view: str, where: str) -> Stack:
+    """Where the explorer opens; raises `FilterError` where the expression makes no sense."""
+    parse(where)
+    if view in ("neighbors", "conversation"):
+        named = value(where, "state" if view == "neighbors" else "conversation")
+        return (*START, Place(view, crumb=named or view, scope=where.strip()))
+    place = Place(view, filter=where.strip())
+    return (place,) if view == "flows" else (*START, place)
 
 
 def noun(view: str) -> str:

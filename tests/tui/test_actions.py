@@ -47,6 +47,7 @@ def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_fi
         ("open", Situation(rows=0), "no row"),
         ("open", Situation(view="runs", rows=3), "nothing lies below"),
         ("sort", Situation(kind="conversation", rows=3), "order in which it happened"),
+        ("sort", Situation(rows=3), "has no order"),
         ("sort", Situation(view="worklist", rows=3, column="Why"), "ranked"),
         ("filter", Situation(kind="conversation"), "cannot be filtered"),
         ("next", Situation(), "only in a conversation"),

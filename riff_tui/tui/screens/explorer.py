@@ -22,7 +22,7 @@ from riff_tui.table import Row, Severity, Table
 from riff_tui.tui import clipboard
 from riff_tui.tui.asking import Asker
 from riff_tui.tui.buffer import PAGE, Buffer
-from riff_tui.tui.columns import shown
+from riff_tui.tui.columns import has_order, shown
 from riff_tui.tui.counting import counted, nothing_here
 from riff_tui.tui.keys import textual_keys
 from riff_tui.tui.palette import Palette
@@ -290,7 +290,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             kind=place.kind,
             rows=len(table.rows) if table is not None else 0,
             below=noun(below(table, row)) if table is not None else "",
-            column=column.title if column else "",
+            column=column.title if column and table is not None and has_order(column, table) else "",
             filtered=bool(place.filter),
             depth=len(trail.stack),
             back=trail.at > 0,

@@ -125,7 +125,9 @@ class Head(Bar):
 
     def _state(self, neighbors: Table, cell: Table | None) -> list[Line]:
         width, room = self.app.size.width, self._room()
-        lines: list[Line] = list(self._drawing(width - 2))[:room]
+        lines: list[Line] = list(self._drawing(width - 2))
+        # Half a graph tells nothing, unless the cursor is in it.
+        lines = lines[:room] if len(lines) <= room or self.focused_graph else []
         return lines + state_lines(cell, neighbors.extras, room - len(lines), width, self.glyphs, self.palette)
 
     def _drawing(self, width: int) -> Sequence[Line]:

@@ -101,6 +101,25 @@ def test_the_command_opens_it_and_ends_with_its_code(tiny: Path) -> None:
         assert terminal.end() == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "seen"),
+    [
+        (("worklist",), "flows › worklist"),
+        (("states", "--where", "stall>0.3"), "flows › states [stall>0.3]"),
+        (("neighbors", "--where", "flow=viewing state=confirm"), "[confirm]"),
+        (("conversation", "--where", "conversation=c-0000"), "flows › c-0000"),
+        (("runs",), "run-1"),
+        (("skipped", "--ascii"), "flows > skipped"),
+    ],
+)
+def test_the_command_opens_any_view(tiny: Path, arguments: tuple[str, ...], seen: str) -> None:
+    with Terminal([*COMMAND, *arguments, "--store", str(tiny)]) as terminal:
+        terminal.wait_for(seen)
+        terminal.press("?", quiet=0.1)
+        terminal.press("Q")
+        assert terminal.end() == 0
+
+
 def test_a_missing_store_is_said_before_the_screen_is_touched(tmp_path: Path) -> None:
     with Terminal([*COMMAND, "--store", str(tmp_path / "none.db")]) as terminal:
         assert terminal.end() == 4

@@ -47,6 +47,13 @@ def test_an_idle_explorer_sends_nothing(big: Terminal) -> None:
     assert big.take(quiet=2.0) == b""
 
 
+def test_a_pointer_that_hovers_and_a_window_without_focus_cost_nothing(big: Terminal) -> None:
+    moves = "".join(f"\x1b[<35;{10 + step};{5 + step % 20}M" for step in range(50))
+    assert big.press(moves) == b""
+    assert big.press("\x1b[O\x1b[I") == b""
+    assert 100 < len(big.press("\x1b[<65;30;12M")) <= MOST_PER_MOVE
+
+
 def test_lines_that_the_terminal_moved_itself_stand_where_a_repaint_would_put_them(big: Terminal) -> None:
     big.press("g")
     big.press("j" * 60)
