@@ -22,7 +22,8 @@ class Situation:
 
     `below` names what Enter opens, `column` the column under the cursor if it has an order; `siblings` counts the
     rows of the list that a conversation was opened from; `graph` says that the cursor is in the
-    neighbour graph; `neighbors` that there is a graph to go to; `trouble` that something went wrong.
+    neighbour graph; `neighbors` that there is a graph to go to; `trouble` that something went wrong;
+    `travelling` that another place is being read.
     """
 
     view: str = "flows"
@@ -40,6 +41,7 @@ class Situation:
     siblings: int = 0
     dump: bool = False
     trouble: bool = False
+    travelling: bool = False
 
 
 Refusal: TypeAlias = Callable[[Situation], str]
@@ -83,7 +85,7 @@ def _needs_below(situation: Situation) -> str:
 
 
 def _needs_depth(situation: Situation) -> str:
-    if situation.filtered or situation.graph or situation.depth > 1:
+    if situation.travelling or situation.filtered or situation.graph or situation.depth > 1:
         return ""
     return "this is the first screen; q quits"
 
@@ -154,7 +156,7 @@ ACTIONS: tuple[Action, ...] = (
         "close",
         ("Esc", "Backspace"),
         "up",
-        "Clear the filter, else leave the graph, else go up.",
+        "Give up waiting, else leave the graph, else clear the filter, else go up.",
         "Go",
         _needs_depth,
     ),

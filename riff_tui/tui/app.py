@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -19,6 +20,7 @@ from textual.screen import Screen
 from riff_tui.errors import ExitCode
 from riff_tui.glyphs import UNICODE, Glyphs
 from riff_tui.tui.asking import Asker
+from riff_tui.tui.counting import ago
 from riff_tui.tui.palette import PALETTES, Palette
 from riff_tui.tui.places import START, Stack, Trail
 from riff_tui.tui.reading import Show
@@ -121,7 +123,6 @@ def run_explorer(
     """
     from riff_store.database import open_store
     from riff_tui import catalog
-    from riff_tui.tui.counting import ago
     from riff_tui.tui.places import opened
     from riff_tui.tui.surroundings import look_around
 
@@ -134,7 +135,7 @@ def run_explorer(
     store = open_store(location)
     explorer = Explorer(
         lambda name, request: catalog.show(store, name, request),
-        lambda: f"written {ago(time.time() - os.stat(store.location).st_mtime)}",
+        partial(_age, store.location),
         start=start,
         palette=found.palette,
         glyphs=found.glyphs,
@@ -146,3 +147,11 @@ def run_explorer(
     if explorer.failure is not None:
         raise explorer.failure
     return explorer.return_code or 0
+
+
+def _age(location: str) -> str:
+    """When the store was written last, as far as its file tells."""
+    try:
+        return f"written {ago(time.time() - os.stat(location).st_mtime)}"
+    except OSError:
+        return ""

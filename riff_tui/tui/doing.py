@@ -72,7 +72,9 @@ def _open(screen: ExplorerScreen) -> None:
 
 def _close(screen: ExplorerScreen) -> None:
     here = screen.trail.here
-    if screen.head.focused_graph:
+    if screen.is_travelling:
+        screen.stay()
+    elif screen.head.focused_graph:
         screen.into_graph(False)
     elif here.filter:
         screen.settle()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,6 +24,7 @@ from riff_tui.tui.buffer import PAGE, Buffer
 from riff_tui.tui.columns import has_order, shown
 from riff_tui.tui.counting import counted, nothing_here
 from riff_tui.tui.keys import textual_keys
+from riff_tui.tui.memory import Memory
 from riff_tui.tui.palette import Palette
 from riff_tui.tui.places import Place, Trail, below, crumbs, noun, state_of
 from riff_tui.tui.reading import Reading, Show, read
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from riff_tui.tui.app import Explorer
 
 SMALLEST = (60, 10)
-_REMEMBERED = 12
 _PATIENCE_S = 0.25
 
 
@@ -69,7 +68,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self._about = ""
         self._asker = asker
         self._wanted: set[tuple[int, int]] = set()
-        self._read: OrderedDict[tuple[str, str, str | None], Reading] = OrderedDict()
+        self._memory = Memory()
 
     # What is on the screen
 
@@ -116,12 +115,25 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def visit(self, trail: Trail, *, again: bool = False) -> None:
         """Be at another place as soon as its tables are read; until then this one stays, and its keys work."""
-        remembered = None if again else self._read.get(trail.here.question)
+        if again:
+            # The list that a conversation came from stays, for n and p go through it.
+            self._memory.forget(trail.stack[-2] if trail.here.kind == "conversation" else None)
+        remembered = self._memory.recall(trail.here)
         if remembered is not None:
             self.workers.cancel_group(self, "visit")
             self._arrive(trail, remembered)
         else:
             self.run_worker(self._travel(trail), group="visit", exclusive=True, exit_on_error=False)
+
+    @property
+    def is_travelling(self) -> bool:
+        """Whether another place is being read."""
+        return any(worker.group == "visit" and not worker.is_finished for worker in self.workers)
+
+    def stay(self) -> None:
+        """Give up reading another place."""
+        self.workers.cancel_group(self, "visit")
+        self.say("left it; this is where you were")
 
     async def _travel(self, trail: Trail) -> None:
         patience = self.set_timer(_PATIENCE_S, lambda: self.say(f"reading {noun(trail.here.view)} …"))
@@ -167,14 +179,14 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.fail(error)
 
     def _arrive(self, trail: Trail, reading: Reading) -> None:
+        if (trail.here.view, trail.here.scope) == (self.trail.here.view, self.trail.here.scope) and self.reading:
+            # Keys went on working while the store was asked.
+            trail = trail.alter(self._with_cursor(trail.here))
         self.trail, self.reading = trail, reading
         if isinstance(reading.main.rows, Buffer):
             reading.main.rows.missing = partial(self.fetch, reading.main.rows, then=self.table.refreshed)
         place = trail.here
-        self._read[place.question] = reading
-        self._read.move_to_end(place.question)
-        while len(self._read) > _REMEMBERED:
-            self._read.popitem(last=False)
+        self._memory.keep(trail.stack, reading)
         with self.app.batch_update():
             self.close_prompt()
             self.set_class(place.kind == "conversation", "-conversation")
@@ -199,6 +211,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def into_graph(self, focused: bool) -> None:
         """Put the cursor into the neighbour graph, or back into the rows."""
+        self.trail = self.trail.alter(replace(self.trail.here, graph=focused))
         self.head.focus_graph(focused)
         self.table.activate(not focused)
         self.tell()
@@ -240,12 +253,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def settle(self) -> None:
         """Remember in the trail where the cursor stands."""
-        row = self.body.row
-        column = self.table.under
-        place = replace(
-            self.trail.here, row=row.id if row else "", index=self.body.cursor, column=column.key if column else ""
-        )
-        self.trail = self.trail.alter(place)
+        self.trail = self.trail.alter(self._with_cursor(self.trail.here))
+
+    def _with_cursor(self, place: Place) -> Place:
+        row, column = self.body.row, self.table.under
+        return replace(place, row=row.id if row else "", index=self.body.cursor, column=column.key if column else "")
 
     def _counts(self) -> str:
         place, reading = self.trail.here, self.reading
@@ -260,13 +272,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def whole(self, place: Place) -> int | None:
         """How many rows a place has without what was typed, where that is known."""
-        reading = self._read.get(replace(place, filter="").question)
+        reading = self._memory.recall(replace(place, filter=""))
         return len(reading.main.rows) if reading else None
 
     def above(self) -> Table | None:
         """The list that this place was opened from."""
         stack = self.trail.stack
-        reading = self._read.get(stack[-2].question) if len(stack) > 1 else None
+        reading = self._memory.recall(stack[-2]) if len(stack) > 1 else None
         return reading.main if reading else None
 
     def position(self) -> tuple[int, int] | None:
@@ -300,6 +312,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             siblings=position[1] if position else 0,
             dump=bool(reading and reading.source.dump),
             trouble=self.trouble is not None,
+            travelling=self.is_travelling,
         )
 
     # Doing something

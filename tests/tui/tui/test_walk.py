@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,66 @@ async def test_next_and_previous_follow_the_list_that_one_came_from() -> None:
         assert "last of the list" in at.bottom
         await at.press("escape")
         assert at.screen.table.cursor == 5
+
+
+async def test_the_list_is_not_forgotten_however_many_conversations_one_reads() -> None:
+    class Many(FakeCatalog):
+        def show(self, view: str, request: Request) -> Table:
+            table = super().show(view, request)
+            rows = [replace(row, id=f"{copy}{row.id}") for copy in range(5) for row in table.rows]
+            return replace(table, rows=rows) if view == "conversations" else table
+
+    async with walking(catalog=Many()) as at:
+        await at.press("4", "enter", *["n"] * 20)
+        assert "21 of 30" in at.path
+
+
+async def test_escape_gives_up_a_place_that_takes_long_to_read() -> None:
+    import threading
+
+    gate = threading.Event()
+    catalog = FakeCatalog()
+
+    def show(view: str, request: Request) -> Table:
+        if view == "segments":
+            gate.wait(10)
+        return catalog.show(view, request)
+
+    app = Explorer(show)
+    async with app.run_test(size=(100, 30)) as pilot:
+        at = Walker(app, pilot, catalog)
+        await at.press("j")
+        await pilot.press("enter")
+        await pilot.pause(0.4)
+        assert "reading segments" in at.bottom
+        await pilot.press("escape")
+        assert "left it" in at.bottom
+        gate.set()
+        await at.press("j")
+        assert at.path.startswith("flows  ")
+
+
+async def test_a_refresh_that_takes_a_while_leaves_the_cursor_where_it_went_meanwhile() -> None:
+    import threading
+
+    gate = threading.Event()
+    gate.set()
+    catalog = FakeCatalog()
+
+    def show(view: str, request: Request) -> Table:
+        gate.wait(10)
+        return catalog.show(view, request)
+
+    app = Explorer(show)
+    async with app.run_test(size=(100, 30)) as pilot:
+        at = Walker(app, pilot, catalog)
+        await at.press("g")
+        gate.clear()
+        await pilot.press("r", "j", "j")
+        gate.set()
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert at.row == "weather qwen"
 
 
 async def test_a_filter_is_typed_counted_applied_and_cleared() -> None:
