@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -23,6 +25,7 @@ def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
     reference.unlink(missing_ok=True)
     ingest_file(transcripts, reference, with_text=False)
     tables = floor.rows_of(reference)
+    _check_same_job(transcripts, folder / "reference.duckdb", reference)
     n = f"{sizes.few:,} conversations"
 
     ours, bare, texts, duck, duck_alone = in_turns(
@@ -64,6 +67,17 @@ def _again(folder: Path, transcripts: Path, sizes: Sizes, n: str) -> Iterator[Ra
     first_time, all_again, nothing_new = in_turns(ingest_fresh, ingest_changed, ingest_unchanged, rounds=sizes.rounds)
     yield Ratio("re-ingest of all conversations ÷ first ingest", all_again, first_time, "s", Goal("<=", 1.25), n)
     yield Ratio("re-ingest of unchanged files ÷ first ingest", nothing_new, first_time, "s", Goal("<=", 0.15), n)
+
+
+def _check_same_job(transcripts: Path, peer: Path, reference: Path) -> None:
+    """A peer that made other rows is no peer; `ValueError` names what differs."""
+    duckdb_job.run(transcripts, peer)
+    theirs = duckdb_job.row_counts(peer)
+    peer.unlink()
+    with closing(sqlite3.connect(reference)) as connection:
+        ours = {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in theirs}
+    if ours != theirs:
+        raise ValueError(f"DuckDB made other rows: {theirs}, not {ours}")
 
 
 def _ingest(transcripts: Path, folder: Path, *, with_text: bool) -> float:
