@@ -57,7 +57,8 @@ class TopLine(Bar):
         width = self.size.width
         if not width:
             return
-        right = fit(shown(self.right, self.glyphs), width // 2, self.glyphs.ellipsis)
+        whole = sum(cell_width(shown(crumb, self.glyphs)) + len(self.glyphs.crumb) for crumb in self.crumbs)
+        right = fit(shown(self.right, self.glyphs), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
         room = width - cell_width(right) - 3
         left = padded(fit(self._path(room), room, self.glyphs.ellipsis), room)
         self.lines = (((" ", None), (left, self.palette.head), (f" {right} ", None)),)
