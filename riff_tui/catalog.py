@@ -181,8 +181,6 @@ def show(store: Store, name: str, request: Request) -> Table:
 
 def dump_command(name: str, request: Request) -> str:
     """The command that prints the same."""
-    import shlex
-
     from riff_tui.views.cells import shell_quoted
 
     parts = ["riff-tui dump", name]
@@ -190,6 +188,8 @@ def dump_command(name: str, request: Request) -> str:
         parts += ["--where", shell_quoted(request.where.strip())]
     parts += [f"--by {key}" for key in request.by]
     if request.sort is not None:
+        import shlex
+
         parts += ["--sort", shlex.quote(request.sort)]
     if request.limit is not None:
         parts.append(f"--limit {request.limit}")

@@ -12,7 +12,6 @@ from riff_store.vocabulary import ALIASES
 from riff_tui.arranging import excluded_text, left_out, limited, ordered, sort_column
 from riff_tui.errors import UsageError
 from riff_tui.filtering import split, take_judges
-from riff_tui.one_call import the_call
 from riff_tui.table import Column, Row, Table
 
 if TYPE_CHECKING:
@@ -154,6 +153,7 @@ def _conversations(store: Store, request: Request, predicate: Predicate | None) 
 
 def _conversation(store: Store, request: Request, predicate: Predicate | None) -> Table:
     from riff_store.queries.conversation import conversation as told
+    from riff_tui.one_call import the_call
     from riff_tui.redaction import LIMITS, Redactor
     from riff_tui.views.conversation import conversation
 

@@ -10,8 +10,7 @@ import pytest
 
 from riff_store.answers import Call
 from riff_store.database import Store
-from riff_store.queries import calls_of, conversation_ids, conversations, count_conversations
-from riff_store.queries.conversations import PLAIN
+from riff_store.queries.conversations import PLAIN, calls_of, conversation_ids, conversations, count_conversations
 from riff_tui.filtering import parse
 from tests.store.building import call, fresh, put, state, verdict
 from tests.store.queries.worlds import World, world

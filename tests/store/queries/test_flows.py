@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from riff_store.answers import FlowCell
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
-from riff_store.queries import flow_cells, overview
+from riff_store.queries.flows import flow_cells
+from riff_store.queries.overview import overview
 from riff_store.scoring import operability
 from riff_tui.filtering import parse
 from tests.store.building import call, fresh, put, verdict

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from riff_store.answers import RunSummary, SkippedEntry
 from riff_store.database import Store
 from riff_store.facts import Skipped
-from riff_store.queries import archetypes, judges, run_order, runs, skipped
-from riff_store.queries.judges import ranks, spearman
+from riff_store.queries.archetypes import archetypes
+from riff_store.queries.judges import judges, ranks, spearman
+from riff_store.queries.runs import run_order, runs
+from riff_store.queries.skipped import skipped
 from riff_tui.filtering import parse
 from tests.store.building import call, fresh, put, verdict
 

@@ -10,7 +10,7 @@ import pytest
 from riff_store.answers import Neighbor
 from riff_store.database import Store
 from riff_store.facts import DescribedFlow, DescribedState
-from riff_store.queries import neighborhood
+from riff_store.queries.neighbors import neighborhood
 from riff_tui.filtering import parse
 from tests.store.building import call, fresh, put, state
 

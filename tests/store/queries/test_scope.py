@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from riff_store.database import Store
 from riff_store.predicates import And, Not, Or, Predicate, Term
-from riff_store.queries import conversations, count_conversations, needs
-from riff_store.queries.scope import Scope
+from riff_store.queries.conversations import conversations, count_conversations
+from riff_store.queries.scope import Scope, needs
 from riff_tui.filtering import parse, render
 from tests.store.building import call, fresh, put
 from tests.store.queries.worlds import World, selected, world

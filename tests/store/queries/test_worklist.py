@@ -11,7 +11,7 @@ from riff_store.answers import StateCell
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, ExpectedStep
 from riff_store.measure import Measure
-from riff_store.queries import worklist
+from riff_store.queries.worklist import worklist
 from riff_store.ranking import badness, reasons
 from riff_tui.filtering import parse
 from tests.store.building import call, fresh, put, state
