@@ -34,20 +34,13 @@ _LOW_UNSEEN = (
 )
 _UNSEEN = f"{_LOW_UNSEEN}\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
 _TROUBLE = f"\x00-\x1f\x7f{_FORMLESS}{_UNSEEN}"
-# A whole emoji sequence is taken first, so that its joiners and selectors stay.
-_KEPT_OR_TROUBLE = re.compile(
-    f"[{_EMOJI}][\ufe0e\ufe0f]?(?:\u200d[{_EMOJI}]\ufe0f?)*|[0-9#*]\ufe0f(?=\u20e3)|[{_TROUBLE}]"
-)
-# A class without characters beyond U+FFFF is a bitmap to `re`, ten times as fast as a list of ranges.
-_LOW_TROUBLE = re.compile(f"[\x00-\x1f\x7f{_LOW_FORMLESS}{_LOW_UNSEEN}]")
-_RARE = re.compile("[\U00010000-\U0001efff\U0001fb00-\U0001ffff\U0002fff0-\U0010ffff]")
-# Scripts without marks and without anything hidden: most text that is not ASCII ends here.
-_PLAIN = re.compile(
-    "[\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20bf"
+# Scripts without marks and without anything hidden: most text that is not ASCII holds nothing else.
+_PLAIN = (
+    "\x20-\x7e\xa0-\xac\xae-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20bf"
     "\u2100-\u2bff\u3000-\u3029\u3030-\u3096\u309b-\u312f\u3400-\ua48c\uac00-\ud7a3\uff01-\uff9f"
-    "\U0001f000-\U0001faff\U00020000-\U0002ffef]*"
+    "\U0001f000-\U0001faff\U00020000-\U0002ffef"
 )
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+_RARE = "\U00010000-\U0001efff\U0001fb00-\U0001ffff\U0002fff0-\U0010ffff"
 # Format characters that are drawn, as a sign over or around what follows.
 _DRAWN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
 
@@ -55,12 +48,12 @@ _DRAWN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08
 def one_line(text: str) -> str:
     """Text for one line of a display: control pictures, `⏎` for a newline, `<U+202E>` for what would not be seen."""
     if text.isascii():
-        return text if text.isprintable() else _KEPT_OR_TROUBLE.sub(_shown, text)
-    if _PLAIN.fullmatch(text):
+        return text if text.isprintable() else _kept_or_trouble().sub(_shown, text)
+    if _plain().fullmatch(text):
         return text
-    rare = _RARE.search(text) is not None
-    if rare or _LOW_TROUBLE.search(text):
-        text = _KEPT_OR_TROUBLE.sub(_shown, text)
+    rare = _rare().search(text) is not None
+    if rare or _low_trouble().search(text):
+        text = _kept_or_trouble().sub(_shown, text)
     return _stacked_marks(rare).sub(r"\1", text)
 
 
@@ -73,6 +66,8 @@ def block(text: str) -> str:
 
 def escaped_hidden(text: str) -> str:
     """JSON text with everything live or unseen in its strings as `\\uXXXX`; newlines between values stay."""
+    if text.isascii() and text.isprintable():
+        return text
     return _hidden().sub(_json_escape, text)
 
 
@@ -113,7 +108,7 @@ def file_name(identifier: str) -> str:
     It neither hides (`.x`) nor looks like an option (`-rf`) or a way up (`..`).
     """
     digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    stem = _NOT_IN_NAMES.sub("_", identifier)[:80].lstrip("._-") or "id"
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "_", identifier)[:80].lstrip("._-") or "id"
     return f"{stem}-{digest}"
 
 
@@ -139,6 +134,32 @@ def _json_escape(match: re.Match[str]) -> str:
         code -= 0x10000
         return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
     return f"\\u{code:04x}"
+
+
+# Large patterns are compiled when they are first needed: most of what is shown is plain ASCII and needs none of them.
+
+
+@cache
+def _plain() -> re.Pattern[str]:
+    return re.compile(f"[{_PLAIN}]*")
+
+
+@cache
+def _rare() -> re.Pattern[str]:
+    return re.compile(f"[{_RARE}]")
+
+
+@cache
+def _low_trouble() -> re.Pattern[str]:
+    """A class without characters beyond U+FFFF is a bitmap to `re`, ten times as fast as a list of ranges."""
+    return re.compile(f"[\x00-\x1f\x7f{_LOW_FORMLESS}{_LOW_UNSEEN}]")
+
+
+@cache
+def _kept_or_trouble() -> re.Pattern[str]:
+    """A whole emoji sequence is taken first, so that its joiners and selectors stay."""
+    sequence = f"[{_EMOJI}][\ufe0e\ufe0f]?(?:\u200d[{_EMOJI}]\ufe0f?)*"
+    return re.compile(f"{sequence}|[0-9#*]\ufe0f(?=\u20e3)|[{_TROUBLE}]")
 
 
 @cache
