@@ -66,20 +66,25 @@ def wilson(successes: float, n: int) -> tuple[float, float]:
 def student_t(degrees: int) -> float:
     """The 97.5 % quantile of Student's t with whole degrees of freedom.
 
-    Solves the finite series of the distribution (Abramowitz & Stegun 26.7.3 and 26.7.4); above
-    1,000 degrees the expansion 26.7.5 is exact to ten digits.
+    Above 1,000 degrees the expansion of Abramowitz & Stegun 26.7.5 is exact to ten digits; below, it is
+    where Newton's method starts on the finite series of the distribution (26.7.3 and 26.7.4).
     """
+    z, v = Z95, float(degrees)
+    t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v * v)
     if degrees > 1000:
-        z, v = Z95, float(degrees)
-        return z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v * v)
-    low, high = 1.9, 13.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        if _central_probability(middle, degrees) < 0.95:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+        return t
+    # The start lies below the quantile and the probability is concave, so every step leads up to it.
+    step = 1.0
+    while step > 1e-12 * t:
+        step = (0.95 - _central_probability(t, degrees)) / (2 * _density(t, degrees))
+        t += step
+    return t
+
+
+def _density(t: float, degrees: int) -> float:
+    half = (degrees + 1) / 2
+    scale = math.exp(math.lgamma(half) - math.lgamma(degrees / 2)) / math.sqrt(math.pi * degrees)
+    return float(scale * (1 + t * t / degrees) ** -half)
 
 
 def _central_probability(t: float, degrees: int) -> float:
