@@ -14,6 +14,7 @@ Kind: TypeAlias = Literal["list", "state", "conversation"]
 Group: TypeAlias = Literal["Move", "Go", "Find", "Look", "Leave"]
 
 HINTS = 6
+KINDS: tuple[Kind, ...] = ("list", "state", "conversation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ class Action:
     """Something that a key does.
 
     `title` is what the hint line says, unless `label` finds a better word for the situation.
-    `refuse` gives the reason why the action does not apply, an empty text where it does.
+    `refuse` gives the reason why the action does not apply, an empty text where it does. Actions may
+    share a key where no screen is in the `kinds` of both.
     """
 
     id: str
@@ -68,6 +70,7 @@ class Action:
     group: Group
     refuse: Refusal = always
     label: Label | None = None
+    kinds: tuple[Kind, ...] = KINDS
 
     def said(self, situation: Situation) -> str:
         """The word for the hint line."""
@@ -176,8 +179,24 @@ ACTIONS: tuple[Action, ...] = (
         _needs_state,
         lambda situation: "conversations" if situation.graph else "neighbours",
     ),
-    Action("next", ("n",), "next", "The next conversation of the same list.", "Go", _needs_siblings),
-    Action("previous", ("p",), "previous", "The previous conversation of the same list.", "Go", _needs_siblings),
+    Action(
+        "next",
+        ("n",),
+        "next",
+        "The next conversation of the same list.",
+        "Go",
+        _needs_siblings,
+        kinds=("conversation",),
+    ),
+    Action(
+        "previous",
+        ("p",),
+        "previous",
+        "The previous conversation of the same list.",
+        "Go",
+        _needs_siblings,
+        kinds=("conversation",),
+    ),
     Action("filter", ("/",), "filter", "Show only what matches; the grammar is that of --where.", "Find", _needs_list),
     Action("sort", ("s",), "sort", "Sort by the column under the cursor, worst first.", "Find", _needs_column),
     Action("reverse", ("S",), "reverse", "Sort by the column under the cursor, best first.", "Find", _needs_column),
@@ -209,6 +228,15 @@ _HINTED: dict[Kind, tuple[str, ...]] = {
 def action(id: str) -> Action:
     """The action of that id; `KeyError` if there is none."""
     return _BY_ID[id]
+
+
+def meant(id: str, situation: Situation) -> Action:
+    """Of the actions that share a key with that one, the one that the key means here."""
+    asked = _BY_ID[id]
+    if situation.kind in asked.kinds:
+        return asked
+    sharing = (each for each in ACTIONS if situation.kind in each.kinds and set(each.keys) & set(asked.keys))
+    return next(sharing, asked)
 
 
 def hints(situation: Situation) -> list[tuple[str, str]]:

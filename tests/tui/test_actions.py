@@ -6,9 +6,8 @@ import itertools
 
 import pytest
 
-from riff_tui.actions import ACTIONS, HINTS, Action, Kind, Situation, action, hints, key_table
+from riff_tui.actions import ACTIONS, HINTS, KINDS, Action, Kind, Situation, action, hints, key_table, meant
 
-KINDS: tuple[Kind, ...] = ("list", "state", "conversation")
 TAKEN = {f"ctrl+{letter}" for letter in "abhijmsqz"}
 SITUATIONS = [
     Situation(kind=kind, rows=rows, below=below, column=column, depth=depth, graph=graph)
@@ -18,9 +17,13 @@ SITUATIONS = [
 ]
 
 
-def test_every_action_has_a_key_of_its_own_and_a_sentence() -> None:
-    keys = [key for each in ACTIONS for key in each.keys]
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_means_one_thing_on_a_screen(kind: Kind) -> None:
+    keys = [key for each in ACTIONS if kind in each.kinds for key in each.keys]
     assert len(keys) == len(set(keys))
+
+
+def test_every_action_has_a_key_and_a_sentence() -> None:
     assert len({each.id for each in ACTIONS}) == len(ACTIONS)
     for each in ACTIONS:
         assert each.keys
@@ -37,7 +40,7 @@ def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_fi
     found = hints(situation)
     assert len(found) <= HINTS
     assert [key for key, _ in found][:2] == ["?", "q"]
-    by_key = {each.keys[0]: each for each in ACTIONS}
+    by_key = {each.keys[0]: each for each in ACTIONS if situation.kind in each.kinds}
     assert all(by_key[key].refuse(situation) == "" and word for key, word in found)
 
 
@@ -81,3 +84,11 @@ def test_an_unknown_action_is_an_error() -> None:
     with pytest.raises(KeyError):
         action("dance")
     assert isinstance(action("help"), Action)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_that_actions_share_means_what_the_screen_is_about(kind: Kind) -> None:
+    for each in ACTIONS:
+        found = meant(each.id, Situation(kind=kind))
+        assert set(found.keys) & set(each.keys)
+        assert found is each or kind in found.kinds

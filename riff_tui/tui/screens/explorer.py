@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from riff_tui.actions import ACTIONS, Situation, action, hints
+from riff_tui.actions import ACTIONS, Situation, hints, meant
 from riff_tui.errors import RiffError, describe
 from riff_tui.filtering import FilterError
 from riff_tui.settings import state_directory
@@ -326,11 +326,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
                 self.close_prompt()
             return
         self.bottom.say("")
-        refusal = action(id).refuse(self.situation)
+        situation = self.situation
+        chosen = meant(id, situation)
+        refusal = chosen.refuse(situation)
         if refusal:
-            self.say(f"{action(id).keys[0]} {action(id).title}: {refusal}", "warn")
+            self.say(f"{chosen.keys[0]} {chosen.title}: {refusal}", "warn")
         else:
-            DOINGS[id](self)
+            DOINGS[chosen.id](self)
 
     def on_line_table_opened(self) -> None:
         self.action_do("open")
