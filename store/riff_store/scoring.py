@@ -6,7 +6,6 @@ The blend, its weights and its caps are metrics.md, section 5.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from statistics import median
 
 WEIGHTS = {"correctness": 0.35, "completion": 0.20, "errors": 0.15, "latency": 0.10, "humanness": 0.20}
 SLOWEST = 15.0
@@ -52,8 +51,11 @@ def latency_score(seconds: float | None) -> float | None:
 
 def humanness_score(judges: Mapping[str, float | None] | None) -> float | None:
     """The median over the judges that scored."""
-    scores = [score for score in (judges or {}).values() if score is not None]
-    return median(scores) if scores else None
+    scores = sorted(score for score in (judges or {}).values() if score is not None)
+    if not scores:
+        return None
+    middle = len(scores) // 2
+    return scores[middle] if len(scores) % 2 else (scores[middle - 1] + scores[middle]) / 2
 
 
 def _cap(correctness: float, completion: float | None) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
@@ -66,6 +67,12 @@ def test_what_is_not_whole_is_capped(correctness: float, completion: float | Non
 def test_an_outlier_among_the_judges_does_not_carry_the_score() -> None:
     assert humanness_score({"codex": 8, "gemini": 8.5, "swayed": 10}) == 8.5
     assert humanness_score({"codex": 8, "gemini": 9}) == 8.5
+
+
+@given(st.lists(scores, min_size=1, max_size=6))
+def test_half_of_the_judges_stand_on_either_side(given_scores: list[float]) -> None:
+    found = humanness_score({f"judge {number}": score for number, score in enumerate(given_scores)})
+    assert found == statistics.median(given_scores)
 
 
 def test_latency_is_nothing_worth_from_fifteen_seconds_on() -> None:
