@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from riff_tui.table import NOT_MEASURED, Severity
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(NamedTuple):
     """One set of signs; each is one cell wide but for `crumb`, `success` and `escalation` in ASCII.
 
     `bars` go from an empty cell to a full one, `sparks` from the lowest to the highest, `box` maps
