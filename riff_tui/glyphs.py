@@ -18,6 +18,7 @@ class Glyphs(NamedTuple):
     ascii_only: bool
     bad: str
     warn: str
+    good: str
     thin: str
     not_measured: str
     ellipsis: str
@@ -29,6 +30,7 @@ class Glyphs(NamedTuple):
     rising: str
     falling: str
     event: str
+    marked: str
     filled: str
     half_filled: str
     bars: str
@@ -41,6 +43,8 @@ class Glyphs(NamedTuple):
             return self.bad
         if severity == "warn":
             return self.warn
+        if severity == "good":
+            return self.good
         return self.thin if thin else " "
 
     def bar(self, share: float, width: int) -> str:
@@ -65,6 +69,7 @@ UNICODE = Glyphs(
     ascii_only=False,
     bad="!",
     warn="~",
+    good="+",
     thin="~",
     not_measured=NOT_MEASURED,
     ellipsis="…",
@@ -76,6 +81,7 @@ UNICODE = Glyphs(
     rising="▲",
     falling="▼",
     event="◆",
+    marked="●",
     filled="█",
     half_filled="▒",
     bars=" ▏▎▍▌▋▊▉█",
@@ -90,6 +96,7 @@ ASCII = Glyphs(
     ascii_only=True,
     bad="!",
     warn="~",
+    good="+",
     thin="~",
     not_measured="-",
     ellipsis="~",
@@ -101,6 +108,7 @@ ASCII = Glyphs(
     rising="^",
     falling="v",
     event="+",
+    marked="*",
     filled="#",
     half_filled=":",
     bars=" #",
@@ -116,7 +124,7 @@ _IN_ASCII = str.maketrans(
     {
         "·": "-", "×": "x", "→": "->", "←": "<-", "›": ">", "…": "...", "–": "-", "—": "-", "‘": "'", "’": "'",
         "“": '"', "”": '"', "≥": ">=", "≤": "<=", "Δ": "d", "±": "+-", "⏎": "\\n", "␡": "^?", "�": "?",
-        "✓": "ok", "↗": "esc", "►": ">",
+        "✓": "ok", "↗": "esc", "►": ">", "●": "*",
     }
 )  # fmt: skip
 _IN_ASCII |= _CONTROL_PICTURES

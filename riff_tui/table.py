@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 Better: TypeAlias = Literal["higher", "lower"]
 Kind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object"]
-Severity: TypeAlias = Literal["bad", "warn", "ok"]
+Severity: TypeAlias = Literal["bad", "warn", "ok", "good"]
 
 THIN = 5
 NOT_MEASURED = "·"

@@ -21,24 +21,27 @@ class Palette:
     warn: Style | None
     faint: Style | None
     accent: Style | None
+    good: Style | None = None
     head: Style = _BOLD
     cursor: Style = _REVERSE
 
     def of(self, severity: Severity | None) -> Style | None:
         """The colour of a severity; `ok` and none at all are plain."""
-        return self.bad if severity == "bad" else self.warn if severity == "warn" else None
+        if severity == "bad":
+            return self.bad
+        return self.warn if severity == "warn" else self.good if severity == "good" else None
 
 
-def _palette(name: str, bad: str, warn: str, faint: str, accent: str) -> Palette:
-    return Palette(name, Style.parse(bad), Style.parse(warn), Style.parse(faint), Style.parse(accent))
+def _palette(name: str, bad: str, warn: str, faint: str, accent: str, good: str) -> Palette:
+    return Palette(name, *map(Style.parse, (bad, warn, faint, accent, good)))
 
 
 PALETTES: dict[str, Palette] = {
     palette.name: palette
     for palette in (
-        _palette("ansi", "red", "yellow", "dim", "cyan"),
-        _palette("dark", "color(210)", "color(179)", "color(245)", "color(110)"),
-        _palette("light", "color(160)", "color(130)", "color(243)", "color(25)"),
+        _palette("ansi", "red", "yellow", "dim", "cyan", "green"),
+        _palette("dark", "color(210)", "color(179)", "color(245)", "color(110)", "color(114)"),
+        _palette("light", "color(160)", "color(130)", "color(243)", "color(25)", "color(28)"),
         Palette("plain", None, None, None, None),
     )
 }

@@ -12,7 +12,7 @@ from typing import TextIO
 from riff_tui.glyphs import Glyphs, glyphs
 from riff_tui.tui.palette import PALETTES, Palette
 
-_NEEDED = "·…›▲█▒─◆⏎"
+_NEEDED = "·…›▲█▒─◆●⏎"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,248 @@
+"""Two rows of one table side by side, metric by metric, what differs most first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from riff_store.scoring import SLOWEST
+from riff_tui.numbers import fixed, value_text
+from riff_tui.safe_text import fit, one_line
+from riff_tui.table import NOT_MEASURED, THIN, Column, Row, Severity, Table
+
+VIEW = "side_by_side"
+HELP = (
+    "Two rows side by side, metric by metric: Δ is what b has more than a, and b is better or worse by it.",
+    "What differs most comes first, each metric measured by its own scale: 10 for scores, 1 for shares and for yes"
+    " or no, 15 s for latencies, 2 for correlations; of what has no end, such as turns, by the larger of the two.",
+    "Then come names that differ; what one of the two lacks (·) comes last.",
+)
+RULE = (
+    "Largest difference first, each on its own scale: 10 for scores, 1 for shares and yes or no, 15 s for latencies,"
+    " else the larger of the two values. Δ is b - a; what one side lacks comes last."
+)
+CHANCE = "Intervals hold 95 %: where those of a and b overlap, the difference may be chance."
+_LIKE = {"flows", "archetypes", "segments", "states", "runs", "conversations", "judges"}
+_NAMED_BY = {"conversations": ("run", "conversation")}
+# They tell rows apart or count repeats, and are no measure of anything.
+_NO_METRICS = frozenset({"n", "trial", "rank", "line"})
+_SCALES = {"0-10": 10.0, "share": 1.0, "correlation": 2.0}
+_FINEST = 2
+_LONGEST = 24
+
+_COLUMNS: Sequence[Column] = (
+    Column("metric", "Metric", kind="name", help="What is compared."),
+    Column("unit", "Unit", kind="text", shown=False, help="Its unit."),
+    Column("a", "a", decimals=_FINEST, trim=True, help="The first of the two rows."),
+    Column("b", "b", decimals=_FINEST, trim=True, help="The second of the two rows."),
+    Column("delta", "Δ", decimals=_FINEST, trim=True, strong=True, help="b - a, in the metric's own unit."),
+    Column(
+        "direction", "b is", kind="text", help="Better or worse than a, or only other, where no way is the good one."
+    ),
+    Column("n_a", "n(a)", kind="count", help=f"Calls behind a; below {THIN} it is thin and carries `~`."),
+    Column("n_b", "n(b)", kind="count", help=f"Calls behind b; below {THIN} it is thin and carries `~`."),
+    Column("interval_a", "95% of a", kind="object", help="The 95 % interval of a, where there is one."),
+    Column("interval_b", "95% of b", kind="object", help="The 95 % interval of b, where there is one."),
+)
+_MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The names of both rows, as two lines above what is compared."""
+
+    a: str
+    b: str
+
+    def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
+        """A line each; the names are raw text."""
+        return [fit(f"{side}  {one_line(named)}", width) for side, named in (("a", self.a), ("b", self.b))]
+
+
+def refusal(view: str) -> str:
+    """Why rows of a view cannot be compared, an empty text where they can."""
+    if view in _LIKE:
+        return ""
+    return "its rows are of unlike kinds" if view == "worklist" else f"rows of {view} hold nothing to compare"
+
+
+def side_by_side(table: Table, a: Row, b: Row) -> Table:
+    """One row per metric of the table's columns: a, b, b - a, who is better, n and intervals of both.
+
+    Ordered by the difference on the metric's own scale; a record holds unrounded values.
+    """
+    sides = (a, b)
+    metrics = [column for column in table.columns if _is_metric(column)]
+    measured = [column for column in metrics if all(_number(column, row) is not None for row in sides)]
+    lacking = [column for column in metrics if column not in measured]
+    texts = [column for column in table.columns if column.kind in ("name", "text", "time") or column.key == "trial"]
+    measured.sort(key=lambda column: -_size(column, *(_number(column, row) or 0.0 for row in sides)))
+    named = [column.key for column in _naming(table, a, b)]
+    told = [column for column in texts if column.key not in named and _differ(column, a, b)]
+    rows = [
+        *(_measured(column, a, b) for column in measured),
+        *(_told(column, a, b) for column in told if _known(column, a, b)),
+        *(_told(column, a, b) for column in told if not _known(column, a, b)),
+        *(_lacking(column, a, b) for column in lacking),
+    ]
+    pair = [label(table, row, sides) for row in sides]
+    counted = all("n" in row.record for row in sides)
+    return Table(
+        view=VIEW,
+        title=f"{pair[0]} against {pair[1]}",
+        columns=_COLUMNS if counted else [column for column in _COLUMNS if column.key not in ("n_a", "n_b")],
+        rows=rows,
+        notes=list(_notes(a, b)),
+        extras={"of": table.view, **{side: _names(table, row) for side, row in zip("ab", sides, strict=True)}},
+        figure=Pair(*(_whole(table, row) for row in sides)),
+    )
+
+
+def label(table: Table, row: Row, among: Sequence[Row] = ()) -> str:
+    """What tells a row from the others, in few words: the names that are not the same in all of them."""
+    columns = _naming(table, *among) if among else _identity(table)
+    return _joined(columns or _identity(table), row)
+
+
+def _whole(table: Table, row: Row) -> str:
+    n = row.record.get("n")
+    counted = f"   n {n}{'~' if row.thin else ''}" if n is not None else ""
+    return _joined(_identity(table), row) + counted
+
+
+def _joined(columns: Sequence[Column], row: Row) -> str:
+    said = ""
+    for column in columns:
+        name = column.value(row.record)
+        if name is not None:
+            said += ("" if not said else " @ " if column.key == "agent" else " › ") + str(name)
+    return said or row.id
+
+
+def _identity(table: Table) -> list[Column]:
+    keys = _NAMED_BY.get(table.view)
+    return [column for column in table.columns if (column.key in keys if keys else column.kind == "name")]
+
+
+def _naming(table: Table, *rows: Row) -> list[Column]:
+    """The names that tell these rows apart."""
+    columns = _identity(table)
+    found = [column for column in columns if len({str(column.value(row.record)) for row in rows}) > 1]
+    return found or columns
+
+
+def _names(table: Table, row: Row) -> dict[str, Any]:
+    return {column.key: column.value(row.record) for column in _identity(table)}
+
+
+def _is_metric(column: Column) -> bool:
+    return column.kind in ("number", "count", "flag") and column.key not in _NO_METRICS
+
+
+def _number(column: Column, row: Row) -> float | None:
+    value = column.value(row.record)
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return value
+
+
+def _size(column: Column, a: float, b: float) -> float:
+    """How large a difference is on the metric's own scale; 1 is from one end of it to the other."""
+    scale = 1.0 if column.kind == "flag" else _SCALES.get(column.unit)
+    if scale is None and column.key.startswith("latency"):
+        scale = SLOWEST * (1000 if column.unit == "ms" else 1)
+    return abs(b - a) / (scale or max(abs(a), abs(b)) or 1.0)
+
+
+def _measured(column: Column, a: Row, b: Row) -> Row:
+    first, second = _number(column, a) or 0.0, _number(column, b) or 0.0
+    delta = second - first
+    text = _figure(column, delta)
+    same = float(text) == 0
+    direction = "same" if same else _direction(column, delta)
+    marks = {"direction": _MARKS[direction]} if direction in _MARKS else {}
+    display = {"delta": "0" if same else f"+{text}" if delta > 0 else text}
+    if column.kind == "flag":
+        display["delta"] = ""
+    return _row(column, a, b, delta, direction, display, marks)
+
+
+def _direction(column: Column, delta: float) -> str:
+    if column.better is None:
+        return "higher" if delta > 0 else "lower"
+    return "better" if (delta > 0) == (column.better == "higher") else "worse"
+
+
+def _lacking(column: Column, a: Row, b: Row) -> Row:
+    return _row(column, a, b, None, None, {}, {})
+
+
+def _known(column: Column, a: Row, b: Row) -> bool:
+    return all(column.value(row.record) is not None for row in (a, b))
+
+
+def _differ(column: Column, a: Row, b: Row) -> bool:
+    return bool(column.value(a.record) != column.value(b.record))
+
+
+def _told(column: Column, a: Row, b: Row) -> Row:
+    display = {"delta": "", "direction": "other"} if _known(column, a, b) else {}
+    return _row(column, a, b, None, "other" if display else None, display, {})
+
+
+def _row(
+    column: Column,
+    a: Row,
+    b: Row,
+    delta: float | None,
+    direction: str | None,
+    display: Mapping[str, str],
+    marks: Mapping[str, Severity],
+) -> Row:
+    record: dict[str, Any] = {"metric": column.key, "unit": column.unit or None, "better": column.better}
+    shown = {"metric": column.title, "unit": column.unit, **display}
+    severity = dict(marks)
+    for side, row in (("a", a), ("b", b)):
+        value = column.value(row.record)
+        record[side] = value
+        shown[side] = _cell(column, value)
+        if column.key in row.severity:
+            severity[side] = row.severity[column.key]
+    record |= {"delta": delta, "direction": direction}
+    for side, row in (("a", a), ("b", b)):
+        n = row.record.get("n")
+        record[f"n_{side}"] = n
+        if n is not None and row.thin:
+            shown[f"n_{side}"] = f"{n}~"
+        interval = (row.record.get("intervals") or {}).get(column.key)
+        record[f"interval_{side}"] = interval
+        # Most metrics of some views have none: a sign in each cell would say nothing.
+        shown[f"interval_{side}"] = "" if interval is None else _interval(column, interval)
+    return Row(column.key, record, display=shown, severity=severity)
+
+
+def _cell(column: Column, value: Any) -> str:
+    if value is None:
+        return NOT_MEASURED
+    if column.kind in ("number", "count"):
+        return _figure(column, value) if isinstance(value, int | float) else NOT_MEASURED
+    return fit(one_line(value_text(column, value)), _LONGEST)
+
+
+def _figure(column: Column, value: float) -> str:
+    return fixed(value, 0 if column.kind == "count" or not column.decimals else _FINEST, trim=True)
+
+
+def _interval(column: Column, interval: Sequence[float]) -> str:
+    return "–".join(_figure(column, end) for end in interval)
+
+
+def _notes(a: Row, b: Row) -> Iterator[str]:
+    yield RULE
+    if any(row.record.get("intervals") for row in (a, b)):
+        yield CHANCE
+    thin = [side for side, row in (("a", a), ("b", b)) if row.thin]
+    if thin:
+        yield f"Thin: n < {THIN} behind {' and '.join(thin)}, marked ~."
