@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 Better: TypeAlias = Literal["higher", "lower"]
 Kind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object"]
@@ -74,6 +74,19 @@ class Figure(Protocol):
 
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
         """The lines of the drawing, none wider than `width` cells; data in it is raw text."""
+        ...
+
+
+@runtime_checkable
+class GraphFigure(Figure, Protocol):
+    """A drawing of a graph, which programs that draw graphs can have as well."""
+
+    def to_dot(self, *, ascii_only: bool = False) -> str:
+        """The graph in Graphviz's language."""
+        ...
+
+    def to_mermaid(self, *, ascii_only: bool = False) -> str:
+        """The graph in Mermaid's language."""
         ...
 
 

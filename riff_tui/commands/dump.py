@@ -19,6 +19,7 @@ EXAMPLES = (
     "riff-tui dump states --where 'flow=apartment_viewing stall>0.3' --sort -escalation --limit 10",
     "riff-tui dump flows --by run --format json",
     "riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details'",
+    "riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details' -o around.svg",
 )
 
 
@@ -27,9 +28,12 @@ class Format(enum.StrEnum):
 
     TEXT = "text"
     MARKDOWN = "markdown"
-    CSV = "csv"
     JSON = "json"
     JSONL = "jsonl"
+    CSV = "csv"
+    SVG = "svg"
+    DOT = "dot"
+    MERMAID = "mermaid"
 
 
 _BY_SUFFIX = {
@@ -38,7 +42,13 @@ _BY_SUFFIX = {
     ".csv": Format.CSV,
     ".json": Format.JSON,
     ".jsonl": Format.JSONL,
+    ".svg": Format.SVG,
+    ".dot": Format.DOT,
+    ".gv": Format.DOT,
+    ".mmd": Format.MERMAID,
 }
+# These are made to be posted: words of callers stay out of them unless they are asked for.
+_POSTED = frozenset({Format.MARKDOWN, Format.SVG})
 
 
 def dump(
@@ -70,7 +80,11 @@ def dump(
     ] = None,
     format: Annotated[
         Format | None,
-        typer.Option("--format", help="Else what the ending of FILE says, else text.", show_default=False),
+        typer.Option(
+            "--format",
+            help="Else what the ending of FILE says, else text; dot and mermaid: the graph of neighbors.",
+            show_default=False,
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -78,13 +92,16 @@ def dump(
     ] = None,
     text: Annotated[
         bool,
-        typer.Option("--text", help="Put what was said into a Markdown dump of a conversation.", show_default=False),
+        typer.Option(
+            "--text", help="Put what was said into a Markdown or SVG dump of a conversation.", show_default=False
+        ),
     ] = False,
     redact: Annotated[
         bool | None,
         typer.Option(
             "--redact/--no-redact",
-            help="Replace e-mail addresses, numbers and the like in what was said; Markdown does unless told not to.",
+            help="Replace e-mail addresses, numbers and the like in what was said;"
+            " Markdown and SVG do unless told not to.",
             show_default=False,
         ),
     ] = None,
@@ -103,8 +120,7 @@ def dump(
 
     settings = settings_for(store, ascii=ascii_only)
     form = format or (_BY_SUFFIX.get(output.suffix.lower()) if output is not None else None) or Format.TEXT
-    # A Markdown dump is made to be posted: words of callers stay out of it unless they are asked for.
-    posted = form is Format.MARKDOWN
+    posted = form in _POSTED
     request = Request(
         where=where,
         by=tuple(name for part in by or () for name in part.split(",") if name),

@@ -18,7 +18,7 @@ from riff_tui.glyphs import glyphs
 
 LEAST_WIDTH = 16
 LEGEND = (
-    "Beside each state its stall (! from 0.25), ✓ success, ↗ escalation, · not measured;"
+    "beside each state its stall (! from 0.25), ✓ success, ↗ escalation, · not measured;"
     " * stands on both sides; percent of the steps out."
 )
 
@@ -51,6 +51,14 @@ class EgoFigure:
         """The lines of both, none wider than `width` cells or 78."""
         lines = draw(self.graph, ascii_only=ascii_only, width=width)
         return [*lines, "", *blast(self.reach, ascii_only=ascii_only, width=width)] if self.reach else lines
+
+    def to_dot(self, *, ascii_only: bool = False) -> str:
+        """The graph alone for Graphviz."""
+        return to_dot(self.graph, ascii_only=ascii_only)
+
+    def to_mermaid(self, *, ascii_only: bool = False) -> str:
+        """The graph alone for Mermaid."""
+        return to_mermaid(self.graph, ascii_only=ascii_only)
 
 
 def draw(graph: EgoGraph, *, ascii_only: bool = False, width: int = WIDTH) -> list[str]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TextIO
 
-from riff_tui.sinks import csv, json, jsonl, markdown, text
+from riff_tui.errors import UsageError
+from riff_tui.sinks import csv, graph, json, jsonl, markdown, svg, text
 from riff_tui.sinks.options import Options, Sink
-from riff_tui.table import Table
+from riff_tui.table import GraphFigure, Table
 
 FORMATS: Mapping[str, Sink] = MappingProxyType(
     {
@@ -17,10 +18,17 @@ FORMATS: Mapping[str, Sink] = MappingProxyType(
         "json": json.write,
         "jsonl": jsonl.write,
         "csv": csv.write,
+        "svg": svg.write,
     }
 )
+GRAPH_FORMATS: Mapping[str, Sink] = MappingProxyType({"dot": graph.write_dot, "mermaid": graph.write_mermaid})
 
-__all__ = ["FORMATS", "Options", "Sink", "render"]
+__all__ = ["FORMATS", "GRAPH_FORMATS", "Options", "Sink", "formats", "render"]
+
+
+def formats(table: Table) -> Mapping[str, Sink]:
+    """Every format that a table has: those for graphs only where its figure is one."""
+    return {**FORMATS, **GRAPH_FORMATS} if isinstance(table.figure, GraphFigure) else FORMATS
 
 
 def render(
@@ -38,6 +46,9 @@ def render(
     `width` is that of a terminal: the text format cuts itself to it and says so; without it nothing
     is cut. `color` is for the text format, `csv_raw` leaves out the apostrophe before what a
     spreadsheet would take for a formula. `out` has to take Unicode (or `ascii_only` be set).
-    Raises KeyError for a format that is not in `FORMATS`.
+    Raises `UsageError` for a format that the table does not have.
     """
-    FORMATS[format](table, out, Options(width=width, ascii_only=ascii_only, color=color, csv_raw=csv_raw))
+    sinks = formats(table)
+    if format not in sinks:
+        raise UsageError(f"--format {format}: there is no graph in {table.view}; it has {', '.join(sinks)}")
+    sinks[format](table, out, Options(width=width, ascii_only=ascii_only, color=color, csv_raw=csv_raw))

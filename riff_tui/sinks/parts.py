@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from riff_tui.sinks.options import Options
-from riff_tui.table import Column, Row, Section, Table
+from riff_tui.table import Column, Row, Section, Severity, Table
 
 FIGURE_WIDTH = 78
 LEAST_PLACE = 25
@@ -34,6 +34,15 @@ def lists(table: Table) -> Iterator[tuple[Section, list[Row]]]:
 def place_width(widths: Sequence[int]) -> int:
     """How wide the places of one list are set, so that the summaries begin below each other."""
     return max([LEAST_PLACE, *widths]) + 2
+
+
+def row_severity(row: Row) -> Severity | None:
+    """The row's own mark, else the gravest of its cells."""
+    own = row.severity.get("")
+    if own is not None:
+        return own
+    found = set(row.severity.values())
+    return "bad" if "bad" in found else "warn" if "warn" in found else None
 
 
 def closing(table: Table) -> list[str]:

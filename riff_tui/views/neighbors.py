@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from riff_store.answers import Neighbor, Neighborhood, PooledLatency, StateCell
 from riff_store.ranking import mean
 from riff_tui import egograph
-from riff_tui.numbers import fixed, percent
+from riff_tui.numbers import fixed
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views import cells, columns
 
@@ -26,27 +25,16 @@ _COLUMNS: Sequence[Column] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class NeighborGraph:
-    """The drawing of a neighbourhood."""
-
-    graph: egograph.EgoGraph
-
-    def draw(self, *, ascii_only: bool = False, width: int = egograph.WIDTH) -> list[str]:
-        """Three columns: predecessors, the state, successors."""
-        return egograph.draw(self.graph, ascii_only=ascii_only, width=width)
-
-
 def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Table:
     """Rows for the steps in, to itself and out; `extras` hold what the state reaches.
 
     `pooled` is the latency over all turns in the state, where transcripts were kept.
     """
-    exits = answer.loops + sum(step.count for step in answer.successors)
+    graph = egograph.of_neighborhood(answer)
     loop = Neighbor(
         answer.state,
         answer.loops,
-        answer.loops / exits if exits else None,
+        graph.loops_share,
         mean(answer.cell.measures, "stall") if answer.cell else None,
         answer.cell.n if answer.cell else 0,
     )
@@ -69,7 +57,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
             "metrics": _metrics(answer.cell),
             "pooled_latency_p95": pooled.p95 if pooled else None,
         },
-        figure=NeighborGraph(_graph(answer, loop.share)),
+        figure=egograph.EgoFigure(graph, answer.reach),
     )
 
 
@@ -106,15 +94,6 @@ def _row(flow: str, direction: str, step: Neighbor) -> Row:
     )
 
 
-def _graph(answer: Neighborhood, loops_share: float | None) -> egograph.EgoGraph:
-    def drawn(steps: Sequence[Neighbor]) -> list[egograph.Neighbor]:
-        return [egograph.Neighbor(step.state, step.count, step.share, step.stall, step.outcome) for step in steps]
-
-    return egograph.EgoGraph(
-        answer.state, drawn(answer.predecessors), drawn(answer.successors), answer.loops, loops_share
-    )
-
-
 def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
     if cell is None:
         return None
@@ -123,6 +102,8 @@ def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
 
 
 def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
+    if answer.predecessors or answer.successors:
+        yield f"Graph: {egograph.LEGEND}"
     if answer.cell is None or answer.cell.n == 0:
         yield f"No call has been in {answer.state}."
     else:
@@ -131,8 +112,7 @@ def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
         seconds = fixed(pooled.p95, 2, trim=True)
         yield f"lat_p95(s) pooled over all {pooled.turns} turns of {pooled.calls} calls: {seconds}"
     if answer.reach:
-        listed = ", ".join(f"{state} {percent(share)}" for state, share in _reached(answer.reach))
-        yield f"Blast radius, with the share of the flow's {answer.calls} calls that got there: {listed}."
+        yield f"Blast radius: the share of the flow's {answer.calls} calls that got there."
     else:
         yield "Blast radius: nothing was reached from here."
 

@@ -3,6 +3,9 @@ from __future__ import annotations
 import dataclasses
 import random
 import re
+import shutil
+import subprocess
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
@@ -23,7 +26,7 @@ from riff_tui.egograph import (
     to_mermaid,
 )
 from riff_tui.safe_text import cell_width, one_line
-from riff_tui.table import Figure
+from riff_tui.table import GraphFigure
 from tests.tui.hostile import HOSTILE
 from tests.tui.sinks.printed import assert_golden
 from tests.tui.test_safe_text import unsafe
@@ -217,7 +220,7 @@ def test_what_the_store_answers_becomes_a_graph() -> None:
     expected = EgoGraph("x", (Neighbor("a", 3, 1.0, 0.1),), (Neighbor("b", 6, 0.75, None, "success"),), 2, 0.25)
     assert graph == expected
     assert of_neighborhood(dataclasses.replace(answer, successors=[], loops=0)).loops_share is None
-    figure: Figure = EgoFigure(graph, answer.reach)
+    figure: GraphFigure = EgoFigure(graph, answer.reach)
     assert figure.draw(ascii_only=True, width=60) == [
         "0.1 a - 3 -->[x]--- 6 -> b ok 75%",
         "        self 2 (25%)",
@@ -248,33 +251,70 @@ def test_the_blast_radius_fits(reach: dict[str, float], ascii_only: bool, width:
 
 
 def test_graphviz_gets_each_edge_once() -> None:
-    assert to_dot(EgoGraph("x", INTO[2:], OUT[:1], 2)) == (
+    assert to_dot(EgoGraph("x", INTO[2:], (OUT[0], OUT[1], OUT[4]), 2, 0.03)) == (
         "digraph neighbours {\n"
         "  rankdir=LR;\n"
         "  node [shape=box];\n"
         '  n0 [label="x", style=bold];\n'
-        '  n1 [label="confirm"];\n'
+        '  n1 [label="confirm\\nstall 0.0"];\n'
+        '  n2 [label="book_viewing\\nstall !0.36", color="#cf222e", fontcolor="#cf222e"];\n'
+        '  n3 [label="booked", style=rounded];\n'
         '  n1 -> n0 [label="3"];\n'
-        '  n0 -> n0 [label="2"];\n'
-        '  n0 -> n1 [label="31"];\n'
+        '  n0 -> n0 [label="2 (3%)"];\n'
+        '  n0 -> n1 [label="31 (50%)"];\n'
+        '  n0 -> n2 [label="12 (19%)"];\n'
+        '  n0 -> n3 [label="1 (<1%)"];\n'
         "}\n"
     )
 
 
 def test_mermaid_gets_each_edge_once() -> None:
-    assert to_mermaid(EgoGraph("x", INTO[2:], OUT[:1], 2)) == (
-        'flowchart LR\n  n0["x"]\n  n1["confirm"]\n  n1 -->|3| n0\n  n0 -->|2| n0\n  n0 -->|31| n1\n'
+    assert to_mermaid(EgoGraph("x", INTO[2:], (OUT[1], Neighbor("booked", 1, outcome="success")), 2)) == (
+        "flowchart LR\n"
+        '  n0["x"]\n'
+        '  n1["confirm<br>stall 0.0"]\n'
+        '  n2["book_viewing<br>stall #33;0.36"]\n'
+        '  n3(["booked"])\n'
+        '  n1 -->|"3"| n0\n'
+        '  n0 -->|"2"| n0\n'
+        '  n0 -->|"12 #40;19#37;#41;"| n2\n'
+        '  n0 -->|"1"| n3\n'
+        "  style n0 stroke-width:3px\n"
+        "  style n2 stroke:#cf222e\n"
     )
 
 
-@given(GRAPHS | st.sampled_from([SHAPES["hostile"]]))
-def test_names_cannot_become_graph_language(graph: EgoGraph) -> None:
-    dot, mermaid = to_dot(graph), to_mermaid(graph)
+@given(GRAPHS | st.sampled_from([SHAPES["hostile"]]), st.booleans())
+def test_names_cannot_become_graph_language(graph: EgoGraph, ascii_only: bool) -> None:
+    dot, mermaid = to_dot(graph, ascii_only=ascii_only), to_mermaid(graph, ascii_only=ascii_only)
     assert unsafe((dot + mermaid).replace("\n", "")) == []
+    assert (dot + mermaid).isascii() or not ascii_only
+    node = r'  n\d+ (-> n\d+ )?\[label="([^"\\]|\\["\\n])*"(, style=(bold|rounded))?(, (font)?color="#cf222e"){,2}\];'
     for line in dot.splitlines()[3:-1]:
-        assert re.fullmatch(r'  n\d+ (-> n\d+ )?\[label="([^"\\]|\\["\\])*"(, style=bold)?\];', line)
+        assert re.fullmatch(node, line)
+    text = r'"([\w .-]|<br>|#\d+;)+"'
+    step = rf"  n\d+(\[{text}\]|\(\[{text}\]\)| -->\|{text}\| n\d+)|  style n\d+ stroke(:#cf222e|-width:3px)"
     for line in mermaid.splitlines()[1:]:
-        assert re.fullmatch(r'  n\d+(\["([\w .-]|#\d+;)+"\]| -->\|\d+\| n\d+)', line)
+        assert re.fullmatch(step, line)
+
+
+def test_mermaid_takes_no_name_for_mathematics() -> None:
+    assert '"#36;#8203;#36;#8203;x#36;#8203;#36;#8203;"' in to_mermaid(EgoGraph("$$x$$"))
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz")
+def test_graphviz_draws_every_name_as_it_stands() -> None:
+    crowd = tuple(Neighbor(text, number + 1, 0.1) for number, text in enumerate(HOSTILE.values()))
+    drawn = subprocess.run(
+        ["dot", "-Tsvg"], input=to_dot(EgoGraph("middle", crowd)), capture_output=True, encoding="utf-8", check=True
+    )
+    assert drawn.stderr == ""
+    texts = [
+        found.text or "" for found in ElementTree.fromstring(drawn.stdout).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    shown = {" ".join(text.split()) for text in texts}
+    assert {" ".join(one_line(text).split()) for text in HOSTILE.values() if text.strip()} <= shown
+    assert {str(one.count) for one in crowd} <= shown
 
 
 def test_the_legend_names_the_signs_that_are_drawn() -> None:

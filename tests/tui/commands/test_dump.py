@@ -10,25 +10,55 @@ import pytest
 from riff_tui.cli import run
 from riff_tui.commands.dump import Format
 from riff_tui.errors import ExitCode
-from riff_tui.sinks import FORMATS
+from riff_tui.sinks import FORMATS, GRAPH_FORMATS
 
 Captured = pytest.CaptureFixture[str]
 
 
 def test_dump_offers_the_formats_that_there_are() -> None:
-    assert {form.value for form in Format} == set(FORMATS)
+    assert [form.value for form in Format] == [*FORMATS, *GRAPH_FORMATS]
+
+
+@pytest.mark.parametrize("form", sorted(GRAPH_FORMATS))
+def test_only_a_graph_is_printed_as_one(tiny: Path, tmp_path: Path, capsys: Captured, form: str) -> None:
+    around = ["dump", "neighbors", "--where", "flow=viewing state=confirm", "--store", str(tiny)]
+    assert run([*around, "--format", form]) == ExitCode.OK
+    assert "confirm" in capsys.readouterr().out
+    path = tmp_path / {"dot": "around.gv", "mermaid": "around.mmd"}[form]
+    assert run([*around, "-o", str(path)]) == ExitCode.OK
+    assert run([*around, "-o", str(path), "--format", form]) == ExitCode.OK
+    assert path.read_text(encoding="utf-8").startswith({"dot": "digraph", "mermaid": "flowchart"}[form])
+    assert run(["dump", "conversation", "--where", "c-0000", "--store", str(tiny), "--format", form]) == ExitCode.USAGE
+    assert capsys.readouterr() == (
+        "",
+        f"riff-tui: error: --format {form}: there is no graph in conversation; "
+        "it has text, markdown, json, jsonl, csv, svg\n",
+    )
+
+
+def test_a_picture_holds_no_words_of_callers_unless_asked(tiny: Path, capsys: Captured) -> None:
+    def dumped(*options: str) -> str:
+        arguments = ["dump", "conversation", "--where", "c-0000", "--store", str(tiny), "--format", "svg"]
+        assert run([*arguments, *options]) == ExitCode.OK
+        return capsys.readouterr().out
+
+    assert "Tuesday" not in dumped()
+    assert "Tuesday" in dumped("--text")
+    assert "ann@example.com" not in dumped("--text")
+    assert "ann@example.com" in dumped("--text", "--no-redact")
 
 
 def test_a_dump_goes_into_a_file_in_the_form_that_its_name_asks_for(
     tiny: Path, tmp_path: Path, capsys: Captured
 ) -> None:
-    for name in ("out.md", "out.csv", "out.json", "out.jsonl", "out.txt"):
+    for name in ("out.md", "out.csv", "out.json", "out.jsonl", "out.svg", "out.txt"):
         assert run(["dump", "flows", "--store", str(tiny), "-o", str(tmp_path / name)]) == ExitCode.OK
     assert capsys.readouterr() == ("", "")
     assert (tmp_path / "out.md").read_text(encoding="utf-8").startswith("# Evaluation matrix")
     assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("flow,agent,operability")
     assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["view"] == "flows"
     assert len((tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()) == 3
+    assert (tmp_path / "out.svg").read_text(encoding="utf-8").startswith("<svg ")
     assert (tmp_path / "out.txt").read_text(encoding="utf-8").startswith("Evaluation matrix")
 
 
@@ -59,6 +89,8 @@ def test_sorting_downwards_and_several_keys_can_be_typed(tiny: Path, capsys: Cap
 
 
 def test_ascii_reaches_the_data_formats_only_when_asked_for(tiny: Path, capsys: Captured) -> None:
+    around = ["--where", "flow=viewing state=collect_details"]
     for form in Format:
-        assert run(["dump", "segments", "--store", str(tiny), "--format", form.value, "--ascii"]) == ExitCode.OK
+        arguments = ["dump", "neighbors", *around, "--store", str(tiny), "--format", form.value, "--ascii"]
+        assert run(arguments) == ExitCode.OK
         assert capsys.readouterr().out.isascii()

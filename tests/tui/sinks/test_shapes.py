@@ -14,7 +14,7 @@ from riff_tui.table import Table
 from tests.tui.sinks import sample_tables
 from tests.tui.sinks.printed import assert_golden, printed
 
-SUFFIXES = {"text": "txt", "markdown": "md", "csv": "csv", "json": "json", "jsonl": "jsonl"}
+SUFFIXES = {"text": "txt", "markdown": "md", "csv": "csv", "json": "json", "jsonl": "jsonl", "svg": "svg"}
 PUBLISHED = """\
 # Evaluation matrix: (flow × agent) × aspects (computed) + humanness × judge
 

@@ -8,11 +8,10 @@ from typing import overload
 
 from riff_store.predicates import terms
 from riff_tui.catalog import Request
-from riff_tui.egograph import EgoGraph, Neighbor
+from riff_tui.egograph import EgoFigure, EgoGraph, Neighbor
 from riff_tui.filtering import parse
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.moments import Moment, Span
-from riff_tui.views.neighbors import NeighborGraph
 from riff_tui.views.visit_timeline import VisitTimeline
 
 NAMES = ("apartment_scheduler", "property_trouble_ticket", "austin_plumbing", "weather", "dental_clinic")
@@ -207,7 +206,7 @@ def _neighbors(request: Request) -> Table:
         )
         for side, step in sides
     ]
-    figure = NeighborGraph(EgoGraph(state, before, after, 9, 0.14))
+    figure = EgoFigure(EgoGraph(state, before, after, 9, 0.14))
     return Table("neighbors", "Neighbours", (), rows, extras={"reach": {"confirm": 0.5}}, figure=figure)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from riff_store.answers import Neighbor, Neighborhood, StateCell
+from riff_tui.egograph import LEGEND
 from riff_tui.views.neighbors import neighbors
 from tests.tui.views.by_hand import state_cell
 
@@ -42,21 +45,34 @@ def test_a_neighbour_leads_to_its_own_neighbourhood_and_an_outcome_does_not() ->
     assert rows[3].severity == {"stall": "bad", "": "bad"}
 
 
-def test_the_blast_radius_stands_in_the_extras_and_in_words() -> None:
+def test_the_blast_radius_stands_in_the_extras_and_below_the_graph() -> None:
     table = neighbors(answer())
     assert list(table.extras["reach"].items()) == [("confirm", 0.6), ("escalated", 0.1)]
     assert (table.extras["flow"], table.extras["state"], table.extras["calls"]) == (
         "apartment_viewing", "collect_details", 62,
     )  # fmt: skip
-    assert table.notes[-1] == (
-        "Blast radius, with the share of the flow's 62 calls that got there: confirm 60%, escalated 10%."
-    )
+    assert table.figure is not None
+    assert table.figure.draw(ascii_only=True)[-3:] == [
+        "Blast radius: 2 states starve if this one breaks",
+        "  confirm    60% ########################",
+        "  escalated  10% ####",
+    ]
+    assert table.notes[-1] == "Blast radius: the share of the flow's 62 calls that got there."
+
+
+def test_the_signs_of_a_graph_are_explained_and_no_others() -> None:
+    assert neighbors(answer()).notes[0] == f"Graph: {LEGEND}"
+    alone = replace(answer(), predecessors=[], successors=[], reach={})
+    assert list(neighbors(alone).notes) == [
+        "No call has been in collect_details.",
+        "Blast radius: nothing was reached from here.",
+    ]
 
 
 def test_metrics_carry_their_intervals() -> None:
     table = neighbors(answer(state_cell("apartment_viewing", "collect_details", n=4, stall=0.25)))
-    assert table.notes[0] == "collect, n 4~, with 95 % intervals:"
-    assert table.notes[1] == "stall 0.25 (0.05 to 0.7)"
+    assert table.notes[1] == "collect, n 4~, with 95 % intervals:"
+    assert table.notes[2] == "stall 0.25 (0.05 to 0.7)"
     assert table.extras["metrics"]["intervals"]["stall"] == [
         pytest.approx(0.0456, abs=1e-3),
         pytest.approx(0.699, abs=1e-3),
@@ -64,7 +80,7 @@ def test_metrics_carry_their_intervals() -> None:
 
 
 def test_a_state_that_no_call_was_in_is_said_to_be_so() -> None:
-    assert neighbors(answer()).notes[0] == "No call has been in collect_details."
+    assert neighbors(answer()).notes[1] == "No call has been in collect_details."
 
 
 def test_the_graph_is_drawn() -> None:
