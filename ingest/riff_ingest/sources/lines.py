@@ -122,18 +122,20 @@ def _newlines(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _split(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
-    """Lines without their ends, `None` for one that is too long, at last a `_Rest`."""
+    """Lines without their ends, `None` for one that is too long, at last a `_Rest`.
+
+    They are cut off one by one, so that each can take the place in memory of the one before.
+    """
     held: list[bytes] = []
     size = 0
     for chunk in chunks:
-        lines: list[bytes] = chunk.split(b"\n")
-        rest = lines.pop()
-        if lines:
-            size += len(lines[0])
-            first = lines[0] if not held else b"".join((*held, lines[0]))
-            yield None if size > MAX_LINE else first
-            yield from lines[1:]
-            held, size = [], 0
+        start = 0
+        while (end := chunk.find(b"\n", start)) >= 0:
+            held.append(chunk[start:end])
+            size += end - start
+            yield None if size > MAX_LINE else b"".join(held)
+            held, size, start = [], 0, end + 1
+        rest = chunk[start:]
         size += len(rest)
         if size > MAX_LINE:
             held = []
