@@ -72,10 +72,30 @@ class Store:
         with self._lock, self._translating(), self.database.atomic("IMMEDIATE"):
             yield
 
-    def change_counter(self) -> int:
-        """A number that differs once another process has written to the store."""
+    def change_counter(self, *, wait: bool = True) -> int:
+        """A number that differs once another process has written to the store, as long as it is not reopened.
+
+        Raises `StoreBusy` at once, instead of waiting for a writer, unless told to `wait`.
+        """
         with self._lock, self._translating():
-            return int(self.database.execute_sql("PRAGMA data_version").fetchone()[0])
+            try:
+                if not wait:
+                    self.database.execute_sql("PRAGMA busy_timeout = 0")
+                return int(self.database.execute_sql("PRAGMA data_version").fetchone()[0])
+            finally:
+                if not wait:
+                    self.database.execute_sql(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+
+    def reopen(self) -> None:
+        """Let go of the file and open what is at its place now.
+
+        Raises as `open_store` does, and then keeps what was open.
+        """
+        # Reading the header closes a file, and that would end the locks of a question being answered.
+        with self._lock:
+            found = open_store(self.location, write=self.writable)
+            before, self.database = self.database, found.database
+            before.close()
 
     def close(self) -> None:
         """Let go of the file; closing twice is fine."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from riff_store import models
-from riff_store.database import APPLICATION_ID, open_store
+from riff_store.database import APPLICATION_ID, BUSY_SECONDS, open_store
 from riff_store.errors import DiskFull, NewerStore, NotAStore, OlderStore, StoreBusy, StoreError, StoreMissing
 from riff_store.migrations import backup_path, migrate
 from riff_store.models import SCHEMA_VERSION, Run
@@ -157,6 +157,35 @@ def test_a_reader_notices_that_another_wrote(filled: Path) -> None:
         with open_store(filled, write=True) as writer:
             put(writer, "/in/b.jsonl", [call("c-2")])
         assert reader.change_counter() != before
+
+
+def test_a_reader_that_does_not_wait_is_told_at_once_that_another_writes(filled: Path) -> None:
+    with open_store(filled) as reader, open_store(filled, write=True) as writer:
+        writer.execute_sql("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreBusy):
+            reader.change_counter(wait=False)
+        writer.execute_sql("COMMIT")
+        assert reader.change_counter(wait=False) == reader.change_counter()
+        assert reader.execute_sql("PRAGMA busy_timeout")[0][0] == BUSY_SECONDS * 1000
+
+
+def test_reopening_reads_what_took_the_stores_place_and_keeps_what_was_open_where_that_is_none(
+    filled: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.db"
+    with fresh(other) as writer:
+        put(writer, "/in/b.jsonl", [call("c-2", run="night-2")])
+    with open_store(filled) as reader:
+        other.replace(filled)
+        assert reader.execute(Run.select(Run.name)) == [("night-1",)]
+        reader.reopen()
+        assert reader.execute(Run.select(Run.name)) == [("night-2",)]
+        filled.write_text("no store")
+        with pytest.raises(NotAStore):
+            reader.reopen()
+        filled.unlink()
+        with pytest.raises(StoreMissing):
+            reader.reopen()
 
 
 def test_a_full_disk_is_named_and_leaves_the_store_as_it_was(filled: Path) -> None:
