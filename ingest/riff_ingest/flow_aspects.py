@@ -55,7 +55,7 @@ def _correctness(call: Conversation, stream: Stream) -> float | None:
     contract = call.contract
     if contract is None:
         return None
-    parts = (_reached(call, contract, stream), _slots(call, stream), _status(call, contract))
+    parts = (_reached(call, stream), _slots(call, stream), _status(call, contract))
     if parts == (None, None, None):
         return None
     score = 10.0
@@ -65,10 +65,10 @@ def _correctness(call: Conversation, stream: Stream) -> float | None:
     return score
 
 
-def _reached(call: Conversation, contract: Contract, stream: Stream) -> float | None:
-    if contract.success_terminals is None:
-        return None
+def _reached(call: Conversation, stream: Stream) -> float | None:
     goals = stream.terms.successes
+    if not goals:
+        return None
     return 1.0 if call.final_state in goals or not goals.isdisjoint(stream.outcomes) else 0.0
 
 

@@ -67,6 +67,7 @@ def test_a_status_off_contract_is_wrong() -> None:
 def test_parts_that_the_contract_does_not_define_count_as_one() -> None:
     assert correctness(contract=Contract(success_terminals=["booked"]), slots={}, final_status=None) == 10.0
     assert correctness(contract=Contract(final_statuses=["ok"]), final_state="nowhere", events=[]) == 10.0
+    assert correctness(contract=Contract(success_terminals=[], final_statuses=["ok"]), final_state="nowhere") == 10.0
 
 
 def test_a_call_without_a_contract_has_no_correctness_rather_than_a_good_one() -> None:
