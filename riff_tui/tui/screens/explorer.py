@@ -21,14 +21,15 @@ from riff_tui.table import Row, Severity, Table
 from riff_tui.tui import clipboard
 from riff_tui.tui.asking import Asker
 from riff_tui.tui.buffer import PAGE, Buffer
-from riff_tui.tui.columns import has_order, shown
+from riff_tui.tui.columns import shown
 from riff_tui.tui.counting import counted, nothing_here
 from riff_tui.tui.keys import textual_keys
 from riff_tui.tui.memory import Memory
 from riff_tui.tui.palette import Palette
-from riff_tui.tui.places import Place, Trail, below, crumbs, noun, state_of
+from riff_tui.tui.places import Place, Trail, crumbs, noun
 from riff_tui.tui.reading import Reading, Show, read
 from riff_tui.tui.scopes import fixed, offset
+from riff_tui.tui.situations import situation_of
 from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.head import Head
 from riff_tui.tui.widgets.line_table import LineTable
@@ -291,29 +292,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     @property
     def situation(self) -> Situation:
         """What decides which keys apply."""
-        place, reading, trail = self.trail.here, self.reading, self.trail
-        table = reading.main if reading else None
-        row = self.body.row if reading else None
-        column = self.table.under if place.kind != "conversation" and table is not None else None
-        position = self.position() if place.kind == "conversation" else None
-        under = place if place.kind == "state" else state_of(place, row) if place.kind == "list" else None
-        return Situation(
-            view=noun(place.view),
-            kind=place.kind,
-            rows=len(table.rows) if table is not None else 0,
-            below=noun(below(table, row)) if table is not None else "",
-            column=column.title if column and table is not None and has_order(column, table) else "",
-            filtered=bool(place.filter),
-            depth=len(trail.stack),
-            back=trail.at > 0,
-            forward=trail.at < len(trail.stacks) - 1,
-            graph=self.head.focused_graph,
-            neighbors=under is not None,
-            siblings=position[1] if position else 0,
-            dump=bool(reading and reading.source.dump),
-            trouble=self.trouble is not None,
-            travelling=self.is_travelling,
-        )
+        return situation_of(self)
 
     # Doing something
 

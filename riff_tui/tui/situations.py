@@ -1,0 +1,39 @@
+"""What decides which keys apply, read off the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from riff_tui.actions import Situation
+from riff_tui.tui.columns import has_order
+from riff_tui.tui.places import below, noun, state_of
+
+if TYPE_CHECKING:
+    from riff_tui.tui.screens.explorer import ExplorerScreen
+
+
+def situation_of(screen: ExplorerScreen) -> Situation:
+    """The situation that one is in now."""
+    place, reading, trail = screen.trail.here, screen.reading, screen.trail
+    table = reading.main if reading else None
+    row = screen.body.row if reading else None
+    column = screen.table.under if place.kind != "conversation" and table is not None else None
+    position = screen.position() if place.kind == "conversation" else None
+    under = place if place.kind == "state" else state_of(place, row) if place.kind == "list" else None
+    return Situation(
+        view=noun(place.view),
+        kind=place.kind,
+        rows=len(table.rows) if table is not None else 0,
+        below=noun(below(table, row)) if table is not None else "",
+        column=column.title if column and table is not None and has_order(column, table) else "",
+        filtered=bool(place.filter),
+        depth=len(trail.stack),
+        back=trail.at > 0,
+        forward=trail.at < len(trail.stacks) - 1,
+        graph=screen.head.focused_graph,
+        neighbors=under is not None,
+        siblings=position[1] if position else 0,
+        dump=bool(reading and reading.source.dump),
+        trouble=screen.trouble is not None,
+        travelling=screen.is_travelling,
+    )
