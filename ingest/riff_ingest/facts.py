@@ -31,9 +31,7 @@ def facts_of(
     stream = read_stream(call.events, call.contract)
     aspects = call_aspects(call, stream)
     states = state_rows(stream, call.contract, call.completed) if call.events else _brought_states(call)
-    defects = dict(call.defects)
-    for defect, count in stream.defects.items():
-        defects[defect] = defects.get(defect, 0) + count
+    defects = _added(call.defects, stream.defects)
     facts = ConversationFacts(
         run=call.run_id or default_run,
         conversation=call.conversation_id,
@@ -64,7 +62,10 @@ def facts_of(
         expected=[_expected(step.name, step.by, step.called, step.matched) for step in call.expected_steps],
         transcript=compress(call) if with_text else None,
     )
-    notes = [Skipped("mismatch", line, reason, call.conversation_id) for reason in _mismatches(call, aspects, states)]
+    notes = []
+    if call.aspects or call.state_aspects:
+        differences = _mismatches(call, aspects, states)
+        notes += [Skipped("mismatch", line, reason, call.conversation_id) for reason in differences]
     if defects:
         listed = ", ".join(f"{name} {count}" for name, count in sorted(defects.items()))
         notes.append(Skipped("defect", line, f"stream defects: {listed}", call.conversation_id))
@@ -84,6 +85,10 @@ def compress(call: Conversation) -> bytes:
 @lru_cache(maxsize=1)
 def _compressor() -> zstandard.ZstdCompressor:
     return zstandard.ZstdCompressor(level=3, write_checksum=False)
+
+
+def _added(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
+    return {name: first.get(name, 0) + second.get(name, 0) for name in first | second} if second else first
 
 
 def _expected(name: str, by: str, called: bool, matched: bool | None) -> ExpectedStep:

@@ -118,13 +118,12 @@ def _count(counts: dict[str, int], name: str) -> None:
 
 def percentile(values: list[float], share: float) -> float | None:
     """A percentile by linear interpolation between closest ranks; `None` without values."""
-    if not values:
-        return None
-    if len(values) == 1:
-        return values[0]
+    last = len(values) - 1
+    if last < 1:
+        return None if last < 0 else values[0]
     ranked = sorted(values)
-    place = share * (len(ranked) - 1)
+    place = share * last
     low = int(place)
-    if low + 1 == len(ranked):
+    if low == last:
         return ranked[low]
     return ranked[low] + (ranked[low + 1] - ranked[low]) * (place - low)
