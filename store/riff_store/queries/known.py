@@ -1,0 +1,37 @@
+"""Which names are there, and how many calls have each?"""
+
+from __future__ import annotations
+
+from riff_store import models as m
+from riff_store.database import Store
+from riff_store.predicates import Predicate
+from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of
+from riff_store.queries.runs import runs
+from riff_store.queries.scope import Scope, needs
+from riff_store.queries.sums import call_counts
+
+
+def known_names(store: Store, field: str, calls: Predicate | None = None) -> list[str]:
+    """The names of a field in order, none of a field whose names are not kept by themselves.
+
+    States are those of such calls, as far as the calls are chosen by flow, agent or run; names of
+    anything else are those of the whole store.
+    """
+    if field == "judge":
+        return sorted(set(judge_names(store).values()))
+    if field == "state" and calls is not None and needs(calls, ("run",)) != "base":
+        sums = m.StateRollup
+        query = sums.select(m.State.name).distinct().join(m.State, on=(m.State.id == sums.state))
+        return sorted(name for (name,) in store.execute(query.where(Scope(store, sums).condition(calls))))
+    if field not in DIMENSIONS:
+        return []
+    return sorted({name for name in names_of(store, DIMENSIONS[field]).values() if name is not None})
+
+
+def counted_names(store: Store, field: str, calls: Predicate | None = None) -> list[tuple[str, int]]:
+    """The names of a field that such calls have, each with how many calls: in order, runs the latest first."""
+    if field == "run":
+        found = sorted(runs(store, calls), key=lambda run: (-(run.started_at or 0), run.run))
+        return [(run.run, run.n + run.excluded) for run in found]
+    counts = call_counts(store, calls, Grouping((field,)))
+    return sorted((name, n + errored) for (name,), (n, errored) in counts.items() if name is not None and n + errored)
