@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+import importlib
+from collections.abc import Sequence
 from typing import TextIO
 
 from riff_tui.errors import UsageError
-from riff_tui.sinks import csv, graph, json, jsonl, markdown, svg, text
 from riff_tui.sinks.options import Options, Sink
 from riff_tui.table import GraphFigure, Table
 
-FORMATS: Mapping[str, Sink] = MappingProxyType(
-    {
-        "text": text.write,
-        "markdown": markdown.write,
-        "json": json.write,
-        "jsonl": jsonl.write,
-        "csv": csv.write,
-        "svg": svg.write,
-    }
-)
-GRAPH_FORMATS: Mapping[str, Sink] = MappingProxyType({"dot": graph.write_dot, "mermaid": graph.write_mermaid})
+FORMATS = ("text", "markdown", "json", "jsonl", "csv", "svg")
+GRAPH_FORMATS = ("dot", "mermaid")
+"""Each is `write` in the module of its name, which is loaded only when something is printed in it."""
 
-__all__ = ["FORMATS", "GRAPH_FORMATS", "Options", "Sink", "formats", "render"]
+__all__ = ["FORMATS", "GRAPH_FORMATS", "Options", "formats", "render"]
 
 
-def formats(table: Table) -> Mapping[str, Sink]:
+def formats(table: Table) -> Sequence[str]:
     """Every format that a table has: those for graphs only where its figure is one."""
-    return {**FORMATS, **GRAPH_FORMATS} if isinstance(table.figure, GraphFigure) else FORMATS
+    return (*FORMATS, *GRAPH_FORMATS) if isinstance(table.figure, GraphFigure) else FORMATS
 
 
 def render(
@@ -48,7 +39,8 @@ def render(
     spreadsheet would take for a formula. `out` has to take Unicode (or `ascii_only` be set).
     Raises `UsageError` for a format that the table does not have.
     """
-    sinks = formats(table)
-    if format not in sinks:
-        raise UsageError(f"--format {format}: there is no graph in {table.view}; it has {', '.join(sinks)}")
-    sinks[format](table, out, Options(width=width, ascii_only=ascii_only, color=color, csv_raw=csv_raw))
+    known = formats(table)
+    if format not in known:
+        raise UsageError(f"--format {format}: there is no graph in {table.view}; it has {', '.join(known)}")
+    write: Sink = importlib.import_module(f"riff_tui.sinks.{format}").write
+    write(table, out, Options(width=width, ascii_only=ascii_only, color=color, csv_raw=csv_raw))
