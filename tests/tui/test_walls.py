@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from riff_tui.catalog import VIEWS
 from riff_tui.cli import COMMANDS
+from riff_tui.sinks import FORMATS, GRAPH_FORMATS
 
 SLOW = {"textual", "rich", "pydantic", "scipy", "numpy", "hypothesis", "zstandard", "multiprocessing", "asyncio"}
 _RUN = "import sys\nfrom riff_tui.cli import run\ncode = run(sys.argv[1:])\n"
@@ -41,6 +43,14 @@ def test_a_dump_loads_what_it_prints_and_nothing_to_draw_with(tiny: Path, view: 
     assert "riff_store.writer" not in found
 
 
+def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
+    found = loaded(_RUN, "dump", "flows", "--format", "json", "--store", str(tiny))
+    others = [view.name for view in VIEWS if view.name != "flows"]
+    assert not found & {f"{part}.{name}" for part in ("riff_store.queries", "riff_tui.views") for name in others}
+    assert not found & {f"riff_tui.sinks.{form}" for form in (*FORMATS, *GRAPH_FORMATS) if form != "json"}
+    assert not found & {"riff_tui.one_call", "riff_tui.redaction", "msgspec", "shlex", "statistics"}
+
+
 def test_an_ingest_loads_no_view_and_nothing_to_draw_with(tiny: Path, tmp_path: Path) -> None:
     found = loaded(_RUN, "ingest", str(tiny.parent / "run-1"), "--store", str(tmp_path / "store.db"))
     assert not packages(found) & (SLOW - {"zstandard"})
@@ -48,7 +58,9 @@ def test_an_ingest_loads_no_view_and_nothing_to_draw_with(tiny: Path, tmp_path: 
 
 
 def test_the_store_stands_alone() -> None:
-    found = loaded("import riff_store.database, riff_store.writer, riff_store.queries, riff_store.health")
+    folder = Path(__file__).parents[2] / "store"
+    parts = [path.relative_to(folder).with_suffix("") for path in sorted(folder.glob("riff_store/**/[a-z]*.py"))]
+    found = loaded("import " + ", ".join(".".join(part.parts) for part in parts))
     assert not packages(found) & {"riff_tui", "riff_ingest", "textual", "rich", "typer", "click"}
 
 
