@@ -84,6 +84,10 @@ def root(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and end the process with its exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from riff_tui.streams import stand_in_for_closed
+
+        stand_in_for_closed()
     code = run(given)
     # The memory goes back whole; looking through it for cycles first would take a tenth of a short dump.
     gc.freeze()

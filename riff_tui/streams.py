@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
 from riff_tui.errors import ExitCode, trace, writing
 from riff_tui.settings import wants_color
@@ -61,6 +61,21 @@ def standard_output(*, ascii_only: bool = False) -> Output:
     return Output(stream, shutil.get_terminal_size().columns, wants_color(True), ascii_only or poor, ascii_only)
 
 
+def stand_in_for_closed() -> None:
+    """Put something in the place of standard streams that were closed, so that no file gets their numbers.
+
+    There is nothing to read from stdin, writing to stdout fails, and what is said on stderr is lost.
+    """
+    for number, flags in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, flags)  # the lowest number that is free is this one
+    sys.stdin = sys.stdin or _stream(0, "r")
+    sys.stdout = sys.stdout or _stream(1, "w")
+    sys.stderr = sys.stderr or _stream(2, "w")
+
+
 def say(message: str) -> None:
     """One line for people, on stderr; data in it cannot reach the terminal as anything but text."""
     from riff_tui.safe_text import one_line
@@ -87,6 +102,10 @@ def finish_output() -> None:
         sys.stdout.flush()
     except (OSError, ValueError):
         _discard_output()
+
+
+def _stream(number: int, mode: str) -> TextIO:
+    return cast(TextIO, open(number, mode, encoding="utf-8", closefd=False))
 
 
 def _discard_output() -> None:

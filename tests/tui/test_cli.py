@@ -181,6 +181,30 @@ def test_a_full_disk_behind_stdout_is_named(tiny: Path) -> None:
     )
 
 
+def closing(redirections: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """A command as a shell starts it with streams closed."""
+    script = f'exec "$0" "$@" {redirections}'
+    return subprocess.run(["sh", "-c", script, PROGRAM, *arguments], capture_output=True, check=False)
+
+
+def test_a_closed_stdout_is_named_unless_a_file_takes_the_dump(tiny: Path, tmp_path: Path) -> None:
+    for command in (["dump", "flows"], ["doctor"], ["dump", "runs", "--format", "json"]):
+        ended = closing(">&-", *command, "--store", str(tiny))
+        complaint = b"riff-tui: error: stdout: cannot be written (Bad file descriptor)\n"
+        assert (ended.returncode, ended.stderr) == (ExitCode.UNEXPECTED, complaint)
+    ended = closing("<&- >&-", "dump", "flows", "--store", str(tiny), "-o", str(tmp_path / "flows.md"))
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert (tmp_path / "flows.md").read_text(encoding="utf-8").startswith("# Evaluation matrix")
+
+
+def test_what_a_closed_stderr_would_have_said_is_in_no_data(tiny: Path, tmp_path: Path) -> None:
+    ended = closing("2>&-", "dump", "moon", "--store", str(tiny))
+    assert (ended.returncode, ended.stdout) == (ExitCode.USAGE, b"")
+    ended = closing("<&- >&- 2>&-", "ingest", str(tmp_path), "--store", str(tmp_path / "own.db"), "--jobs", "2")
+    assert ended.returncode == 0
+    assert closing("", "doctor", "--store", str(tmp_path / "own.db")).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("environment", "colored"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
 )
