@@ -44,6 +44,11 @@ def _fixed(value: float, decimals: int, trim: bool) -> str:
     return text
 
 
+def interval_text(ends: Sequence[float | None], decimals: int = 1, *, trim: bool = False) -> str:
+    """Both ends of an interval, such as 0.12–0.45."""
+    return "–".join(fixed(end, decimals, trim=trim) for end in ends)
+
+
 def percent(share: float | None) -> str:
     """A share of 0 to 1 in whole percent; `<1%` and `>99%` where rounding would say none or all."""
     if share is None or not math.isfinite(share):

@@ -80,10 +80,17 @@ def squeezed(columns: Sequence[Column], widths: Sequence[int], total: int) -> li
     return found
 
 
-def arrange(columns: Sequence[Column], widths: Sequence[int], total: int, first: int = 0) -> Arrangement:
-    """Put columns on a line of `total` cells; `first` is how many columns after the pinned ones scrolled away."""
-    wanted, widths = widths, squeezed(columns, widths, total)
+def arrange(
+    columns: Sequence[Column], widths: Sequence[int], total: int, first: int = 0, *, wide: bool = False
+) -> Arrangement:
+    """Put columns on a line of `total` cells; `first` is how many columns after the pinned ones scrolled away.
+
+    If `wide`, no width gives way but that of a pinned name that would leave less than half of the line.
+    """
+    wanted, widths = widths, list(widths) if wide else squeezed(columns, widths, total)
     pinned = pinned_count(columns, widths, total)
+    if wide and pinned < len(columns):
+        widths[:1] = [min(width, max(total // 2, NARROWEST_FIRST)) for width in widths[:1]]
     if pinned == len(columns):
         first = 0
     slots: list[Slot] = []
@@ -99,7 +106,8 @@ def arrange(columns: Sequence[Column], widths: Sequence[int], total: int, first:
         slots.append(Slot(index, x + gap, gap, width, is_right(column)))
         x += gap + width
     last = slots[-1].index if slots else -1
-    return Arrangement(tuple(_eased(slots, wanted, total)), pinned, first, first > 0, last < len(columns) - 1)
+    more = last < len(columns) - 1 or (wide and bool(slots) and slots[-1].width < widths[last])
+    return Arrangement(tuple(_eased(slots, wanted, total)), pinned, first, first > 0, more)
 
 
 def _eased(slots: Sequence[Slot], wanted: Sequence[int], total: int) -> list[Slot]:
@@ -115,17 +123,23 @@ def _eased(slots: Sequence[Slot], wanted: Sequence[int], total: int) -> list[Slo
     return found
 
 
-def scrolled_to(columns: Sequence[Column], widths: Sequence[int], total: int, first: int, wanted: int) -> Arrangement:
-    """The arrangement nearest to `first` that shows the wanted column."""
-    found = arrange(columns, widths, total, first)
-    if not columns or wanted < found.pinned or found.shows(wanted):
+def scrolled_to(
+    columns: Sequence[Column], widths: Sequence[int], total: int, first: int, wanted: int, *, wide: bool = False
+) -> Arrangement:
+    """The arrangement nearest to `first` that shows the wanted column; if `wide`, whole where it can be."""
+    found = arrange(columns, widths, total, first, wide=wide)
+    if not columns or wanted < found.pinned or _is_shown(found, wanted, widths, wide):
         return found
     if wanted < found.pinned + first:
-        return arrange(columns, widths, total, wanted - found.pinned)
-    while not found.shows(wanted) and first < len(columns) - found.pinned - 1:
+        return arrange(columns, widths, total, wanted - found.pinned, wide=wide)
+    while not _is_shown(found, wanted, widths, wide) and first < min(wanted, len(columns) - 1) - found.pinned:
         first += 1
-        found = arrange(columns, widths, total, first)
+        found = arrange(columns, widths, total, first, wide=wide)
     return found
+
+
+def _is_shown(found: Arrangement, index: int, widths: Sequence[int], whole: bool) -> bool:
+    return found.shows(index) and (not whole or any(s.index == index and s.width >= widths[index] for s in found.slots))
 
 
 def _gap(column: Column) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from riff_tui.glyphs import Glyphs, in_ascii
-from riff_tui.numbers import cell_text
+from riff_tui.numbers import cell_text, interval_text
 from riff_tui.safe_text import one_line
 from riff_tui.table import Column, Row, Table
 from riff_tui.tui.buffer import all_at_hand
+from riff_tui.tui.choice import AS_IT_IS, INTERVAL, Choice, stays, with_intervals
 
 TREND = Column(
     "trend", "runs", kind="object", help="Operability run by run, the latest at the right: full height is 10."
@@ -56,32 +57,63 @@ def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
     if column is TREND:
         values = column.value(row.record)
         return glyphs.sparkline(values[-LONGEST_TREND:]) if values else ""
+    if column.key.startswith(INTERVAL):
+        ends = column.value(row.record)
+        return shown(interval_text(ends, column.decimals, trim=column.trim), glyphs) if ends else ""
     if column is PLACE and row.record.get("list") == "flows" and row.record.get("agent"):
         return shown(f"{row.display.get('place', '')} @ {row.record['agent']}", glyphs)
     return cell_text(column, row, glyphs)
 
 
-def for_screen(table: Table, hide: frozenset[str] = frozenset()) -> list[Column]:
+def for_screen(table: Table, hide: frozenset[str] = frozenset(), choice: Choice = AS_IT_IS) -> list[Column]:
     """The columns of a list: without those of which the place fixes the value and those in which nothing stands.
 
-    What a line of the worklist says in its dump is one column here; a list of calls begins with the calls.
+    What was chosen to be shown or not goes over that. What a line of the worklist says in its dump is one
+    column here; a list of calls begins with the calls.
     """
     if table.sections:
         return [column for column in table.columns if column.key in ("list", "n")] + [PLACE, WHY]
-    known = table.rows if len(table.rows) <= _LOOKED_AT and all_at_hand(table.rows) else ()
-    found = [column for column in table.columns if column.shown and column.key not in hide]
-    found = [column for column in found if not known or _is_measured(column, known)]
-    if any(row.record.get(TREND.key) for row in known):
-        after = next((place for place, column in enumerate(found, 1) if column.key == "n"), len(found))
-        found.insert(after, TREND)
+    known = _known(table)
+    found = [
+        column
+        for column in every(table)
+        if column.key not in hide and _is_wanted(column, choice, unasked=not known or _is_measured(column, known))
+    ]
     last = _LAST.get(table.view, ())
     found.sort(key=lambda column: last.index(column.key) if column.key in last else -1)
     return found or list(table.columns)
 
 
+def every(table: Table) -> list[Column]:
+    """Every column that the rows could show: intervals behind what they belong to, the trend behind the counts."""
+    known = _known(table)
+    found = with_intervals(table.columns, known)
+    if any(row.record.get(TREND.key) for row in known):
+        after = next((place for place, column in enumerate(found, 1) if column.key == "n"), len(found))
+        found.insert(after, TREND)
+    return found
+
+
+def has_values(table: Table, column: Column) -> bool:
+    """Whether anything stands in a column, as far as one can look."""
+    known = _known(table)
+    return not known or _is_measured(column, known)
+
+
 def has_order(column: Column, table: Table) -> bool:
     """Whether rows can be sorted by a column."""
     return column.kind != "object" and any(column.key == each.key for each in table.columns)
+
+
+def _known(table: Table) -> Sequence[Row]:
+    """The rows, where one can look at all of them."""
+    return table.rows if len(table.rows) <= _LOOKED_AT and all_at_hand(table.rows) else ()
+
+
+def _is_wanted(column: Column, choice: Choice, *, unasked: bool) -> bool:
+    if column.key in choice.shown:
+        return True
+    return column.shown and unasked and (stays(column) or column.key not in choice.hidden)
 
 
 def _is_measured(column: Column, rows: Sequence[Row]) -> bool:

@@ -17,14 +17,15 @@ _WIDEST = 200
 class Ruler:
     """Measures rows as they come into view and arranges the columns on a line.
 
-    Titles are long where everything fits with them, short elsewhere; that of the column that the
-    rows are sorted by carries an arrow.
+    Titles are long where everything fits with them or if it is to be `wide`, short elsewhere; that of
+    the column that the rows are sorted by carries an arrow.
     """
 
-    def __init__(self, columns: Sequence[Column], glyphs: Glyphs, sort: str | None) -> None:
+    def __init__(self, columns: Sequence[Column], glyphs: Glyphs, sort: str | None, *, wide: bool = False) -> None:
         self._columns = columns
         self._glyphs = glyphs
         self._sort = sort
+        self._wide = wide
         self._needed = [0] * len(columns)
         self.titles: list[str] = []
 
@@ -35,7 +36,8 @@ class Ruler:
             for index, column in enumerate(self._columns):
                 length = cell_width(text_of(column, row, self._glyphs))
                 if length > self._needed[index]:
-                    self._needed[index] = min(length, _WIDEST_NAME if column.kind == "name" else _WIDEST)
+                    narrow = column.kind == "name" and not self._wide
+                    self._needed[index] = min(length, _WIDEST_NAME if narrow else _WIDEST)
         return self._needed != before
 
     def arrange(self, width: int, first: int, wanted: int) -> Arrangement:
@@ -46,9 +48,9 @@ class Ruler:
     def _with_titles(self, short: bool, width: int, first: int, wanted: int) -> Arrangement | None:
         self.titles = [self._titled(column, short) for column in self._columns]
         widths = [max(cell_width(said), needed) for said, needed in zip(self.titles, self._needed, strict=True)]
-        found = scrolled_to(self._columns, widths, width, first, wanted)
+        found = scrolled_to(self._columns, widths, width, first, wanted, wide=self._wide)
         cut = found.more_left or found.more_right or any(slot.width < widths[slot.index] for slot in found.slots)
-        return None if cut and not short else found
+        return None if cut and not short and not self._wide else found
 
     def _titled(self, column: Column, short: bool) -> str:
         signs = {column.key: self._glyphs.rising, f"-{column.key}": self._glyphs.falling}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from riff_store.scoring import SLOWEST
-from riff_tui.numbers import fixed, value_text
+from riff_tui.numbers import fixed, interval_text, value_text
 from riff_tui.safe_text import fit, one_line
 from riff_tui.table import NOT_MEASURED, THIN, Column, Row, Severity, Table
 
@@ -232,11 +232,15 @@ def _cell(column: Column, value: Any) -> str:
 
 
 def _figure(column: Column, value: float) -> str:
-    return fixed(value, 0 if column.kind == "count" or not column.decimals else _FINEST, trim=True)
+    return fixed(value, _decimals(column), trim=True)
+
+
+def _decimals(column: Column) -> int:
+    return 0 if column.kind == "count" or not column.decimals else _FINEST
 
 
 def _interval(column: Column, interval: Sequence[float]) -> str:
-    return "–".join(_figure(column, end) for end in interval)
+    return interval_text(interval, _decimals(column), trim=True)
 
 
 def _notes(a: Row, b: Row) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar, Self
 
 from rich.style import Style
@@ -17,6 +17,7 @@ from riff_tui.glyphs import UNICODE, Glyphs
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.tui.arrangement import Arrangement, Slot, fitted
 from riff_tui.tui.buffer import at_hand, position
+from riff_tui.tui.choice import AS_IT_IS, Choice
 from riff_tui.tui.columns import TREND, for_screen, shown, text_of
 from riff_tui.tui.lines import wrapped
 from riff_tui.tui.palette import PALETTES, Palette
@@ -55,6 +56,7 @@ class LineTable(ScrollView, can_focus=True):
         self.table = _NOTHING
         self._empty = ""
         self._active = True
+        self._marked: frozenset[str] = frozenset()
         self.columns: list[Column] = []
         self._ruler = Ruler((), glyphs, None)
         self._first = 0
@@ -73,21 +75,24 @@ class LineTable(ScrollView, can_focus=True):
         index: int = 0,
         column: str = "",
         empty: str = "",
+        marked: Collection[str] = (),
+        choice: Choice = AS_IT_IS,
     ) -> None:
         """Show a table with the cursor on the row and column of these names, or as near to them as it was.
 
         `index` is where the row was. `hide` names columns to leave out, `sort` the key that the rows
         are ordered by, with `-` for descending. `empty` is said in place of rows where there are none.
+        `marked` are ids of rows that carry a mark, `choice` the columns that one chose.
         """
         same = table.view == self.table.view
         old_column = self.columns[self.column].key if same and self.columns else ""
-        self.table, self._empty = table, empty
-        self.columns = for_screen(table, hide)
+        self.table, self._empty, self._marked = table, empty, frozenset(marked)
+        self.columns = for_screen(table, hide, choice)
         keys = [each.key for each in self.columns]
         wanted = column or old_column
         self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())
         self._first = 0
-        self._ruler = Ruler(self.columns, self.glyphs, sort)
+        self._ruler = Ruler(self.columns, self.glyphs, sort, wide=choice.wide)
         self._ruler.look(table.rows[:_SAMPLE])
         self.set_reactive(LineTable.cursor, position(table.rows, row, index))
         self.virtual_size = Size(self.size.width, len(table.rows) + 1)
@@ -121,6 +126,13 @@ class LineTable(ScrollView, can_focus=True):
         """Take other colours."""
         self.palette = palette
         self.refresh()
+
+    def mark(self, marked: Collection[str]) -> None:
+        """The rows of these ids carry a mark now, and no others."""
+        changed, self._marked = self._marked ^ frozenset(marked), frozenset(marked)
+        for index, row in enumerate(self._window(), self._top):
+            if row.id in changed:
+                self._refresh_row(index)
 
     # Moving
 
@@ -298,7 +310,10 @@ class LineTable(ScrollView, can_focus=True):
         at_cursor = at_cursor and self._active
         base = self.palette.cursor if at_cursor else self.palette.faint if row.thin else None
         mark = row.severity.get("")
-        runs = [Run(self.glyphs.mark(mark), self._over(base, mark))]
+        sign, style = self.glyphs.mark(mark), self._over(base, mark)
+        if row.id in self._marked:
+            sign, style = self.glyphs.marked, style or self.palette.accent
+        runs = [Run(sign, style)]
         for slot in self._arranged.slots:
             self._cell(runs, slot, row, base, at_cursor)
         return strip_of_runs(runs, width, base)
