@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --constraint constraints.txt
 PYTEST_ARGS ?= -n 2 -q
 
-.PHONY: help demo test check lint types walls bench readme format clean
+.PHONY: help demo test check lint types walls bench readme screenshots format clean
 
 help:
 	@echo "make demo    simulate calls, ingest them and open the explorer (without a terminal: print the tables)"
@@ -13,6 +13,7 @@ help:
 	@echo "make check   run the linters, the type checker, the import walls and the tests"
 	@echo "make bench   measure against floors and peers, write benchmarks/RESULTS.md"
 	@echo "make readme  write the outputs that README.md shows anew"
+	@echo "make screenshots  draw the pictures in screenshots/ anew"
 	@echo "make format  put the code into its one format"
 	@echo "make clean   remove what the other targets made"
 
@@ -39,6 +40,9 @@ bench: $(VENV)/.ready-bench
 
 readme: $(VENV)/.ready
 	$(BIN)/python -m tests.readme
+
+screenshots: $(VENV)/.ready
+	$(BIN)/python -m tests.screenshots
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix

@@ -1,0 +1,161 @@
+"""The pictures in screenshots/: made anew by `python -m tests.screenshots`, held against the explorer with `--check`.
+
+The demo's store is walked in both sizes of a terminal; each screen is kept as text, which reads well in a diff, and as
+the SVG that Textual exports, freed of fonts from elsewhere. Beside them lie two dumps as pictures.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import io
+import os
+import re
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from xml.etree import ElementTree
+
+from riff_store.database import Store, open_store
+from riff_tui import catalog
+from riff_tui.catalog import Request
+from riff_tui.safe_text import cell_width
+from riff_tui.sinks import render
+from riff_tui.tui.app import Explorer
+from tests.readme import demo_store
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "screenshots"
+SIZES = ((80, 24), (120, 36))
+# Each screen with the keys that lead to it from the one before: down from the worklist to a call, then what else is.
+WALK = (
+    ("flows", ()),
+    ("worklist", ("0",)),
+    ("segments", ("enter",)),
+    ("states", ("enter",)),
+    ("state", ("enter",)),
+    ("conversation", ("enter",)),
+    ("conversations", ("4",)),
+    ("filter", ("3", "slash", *"stall>often")),
+    ("help", ("escape", "question_mark")),
+)
+DUMPS = {
+    "dump-states": ("states", Request(where="flow=dog_grooming")),
+    "dump-neighbors": ("neighbors", Request(where="flow=dog_grooming state=listen_owner")),
+}
+_AGE = "written 3 min ago"
+_OF_THE_PERSON = ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLUMNS", "LINES")
+_FOREIGN = re.compile(r"\s*(@font-face \{[^}]*\}|<!--.*?-->)", re.DOTALL)
+_FONTS = (
+    "Fira Code, monospace",
+    "ui-monospace, SFMono-Regular, Menlo, Consolas, &quot;DejaVu Sans Mono&quot;, monospace",
+)
+_NUMBERED = re.compile(r"terminal-\d+")
+_TEXT = re.compile(
+    r'<text class="(screen-r\d+)" x="([\d.]+)" y="([\d.]+)" textLength="[\d.]+" clip-path="([^"]*)">([^<]*)</text>'
+)
+_CELL = 12.2
+
+
+def pictures(store_file: Path) -> dict[str, str]:
+    """The content of every file by its name."""
+    with open_store(store_file) as store:
+        return asyncio.run(_screens(store)) | _dumps(store)
+
+
+def differences(made: Mapping[str, str], folder: Path = FOLDER) -> list[str]:
+    """What in the folder is not as it was made now, a line each."""
+    kept = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.iterdir())}
+    found = [f"{name}: is missing" for name in made if name not in kept]
+    found += [f"{name}: belongs to nothing" for name in kept if name not in made]
+    return found + [
+        f"{name}: differs from what is drawn now"
+        for name in kept
+        if name in made and _compared(name, kept[name]) != _compared(name, made[name])
+    ]
+
+
+def is_as_pinned() -> bool:
+    """Whether pictures drawn here can be compared with others: they were drawn by the pinned versions."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = dict(line.split("==") for line in lines if line and not line.startswith("#"))
+    return all(version(name) == pinned[name] for name in ("textual", "rich"))
+
+
+async def _screens(store: Store) -> dict[str, str]:
+    found = {}
+    for width, height in SIZES:
+        async for name, text, svg in _walked(store, width, height):
+            found[f"{name}.{width}x{height}.txt"] = text
+            found[f"{name}.{width}x{height}.svg"] = svg
+    return found
+
+
+async def _walked(store: Store, width: int, height: int) -> AsyncIterator[tuple[str, str, str]]:
+    """Name, text and picture of each screen of the walk."""
+    app = Explorer(lambda view, request: catalog.show(store, view, request), lambda: _AGE)
+    async with app.run_test(size=(width, height)) as pilot:
+        for name, keys in WALK:
+            for key in ("", *keys):
+                if key:
+                    await pilot.press(key)
+                await app.workers.wait_for_complete()
+                await pilot.pause()
+            lines = [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
+            yield name, "\n".join(lines) + "\n", _freed(app.export_screenshot())
+
+
+def _freed(svg: str) -> str:
+    """A picture that asks no other host for fonts, numbers nothing by its content and begins no text with blanks."""
+    return _TEXT.sub(_runs, _NUMBERED.sub("screen", _FOREIGN.sub("", svg).replace(*_FONTS)))
+
+
+def _runs(text: re.Match[str]) -> str:
+    """A text of the export as one for each run of words, for not every viewer keeps the blanks that set them apart."""
+    look, x, y, clip, words = text.groups()
+    words = html.unescape(words).replace("\xa0", " ")
+    return "".join(
+        f'<text class="{look}" x="{float(x) + _CELL * cell_width(words[: run.start()]):.1f}" y="{y}"'
+        f' textLength="{_CELL * cell_width(run[0]):.1f}" clip-path="{clip}">{html.escape(run[0], quote=False)}</text>'
+        for run in re.finditer("[^ ]+(?: [^ ]+)*", words)
+    )
+
+
+def _dumps(store: Store) -> dict[str, str]:
+    found = {}
+    for name, (view, request) in DUMPS.items():
+        out = io.StringIO()
+        render(catalog.show(store, view, request), "svg", out)
+        found[f"{name}.svg"] = out.getvalue()
+    return found
+
+
+def _compared(name: str, content: str) -> str:
+    return ElementTree.canonicalize(content, strip_text=True) if name.endswith(".svg") else content
+
+
+def main(arguments: list[str]) -> int:
+    """Write the folder anew, or with `--check` say what in it is not current."""
+    for name in _OF_THE_PERSON:
+        os.environ.pop(name, None)
+    if not is_as_pinned():
+        print("the pictures can only be drawn with the versions of constraints.txt", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as made:
+        found = pictures(demo_store(Path(made)))
+    if "--check" in arguments:
+        wrong = differences(found)
+        print("\n".join([*wrong, "`make screenshots` draws them anew"] if wrong else ["screenshots/ is current"]))
+        return 1 if wrong else 0
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.iterdir():
+        path.unlink()
+    for name, content in found.items():
+        (FOLDER / name).write_text(content, encoding="utf-8", newline="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
