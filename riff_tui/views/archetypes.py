@@ -50,10 +50,5 @@ def _row(cell: ArchetypeCell) -> Row:
     marks = cells.score_marks(record, ("operability", "correctness", "completion", "worst_operability"))
     if "operability" in marks:
         marks[""] = marks["operability"]
-    return Row(
-        cells.where({"archetype": cell.archetype}),
-        record,
-        severity=marks,
-        thin=cells.is_thin(cell.n),
-        where=cells.where({"flow": cell.worst_flow}),
-    )
+    where = cells.where({"archetype": cell.archetype})
+    return Row(where, record, severity=marks, thin=cells.is_thin(cell.n), where=where)

@@ -61,7 +61,7 @@ def test_each_version_of_a_judges_prompt_is_a_row_with_its_agreements() -> None:
     assert [column.value(line.record) for line in table.rows] == [0.5, None]
 
 
-def test_an_archetype_leads_to_its_worst_flow() -> None:
+def test_an_archetype_names_its_worst_flow_and_leads_to_all_of_its_flows() -> None:
     table = archetypes(
         [
             ArchetypeCell("inquiry", 1, 9, 0, None, measure(None), measure(10.0), "weather", None),
@@ -69,7 +69,8 @@ def test_an_archetype_leads_to_its_worst_flow() -> None:
         ]
     )
     assert [line.record["archetype"] for line in table.rows] == ["inquiry", "booking"]
-    assert table.rows[1].where == "flow=apartment_viewing"
+    assert table.rows[1].record["worst_flow"] == "apartment_viewing"
+    assert table.rows[1].where == "archetype=booking"
     assert {"archetype", "flows", "n", "excluded", "operability", "correctness", "completion", "worst_flow",
             "worst_operability"} <= set(table.rows[0].record)  # fmt: skip
 
