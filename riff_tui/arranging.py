@@ -8,7 +8,7 @@ from typing import Any
 
 from riff_store.vocabulary import ALIASES
 from riff_tui.errors import UsageError
-from riff_tui.table import THIN, Column, Row, Table
+from riff_tui.table import NOT_MEASURED, THIN, Column, Row, Table
 
 LISTED = 5
 _UNORDERED = {"worklist": "its lists are ranked by what to fix first"}
@@ -75,7 +75,7 @@ def _place(value: Any) -> tuple[int, Any, str]:
 
 def _named(row: Row) -> str:
     names = (row.record.get(key) for key in ("archetype", "flow", "agent", "run"))
-    return " ".join(str(name) for name in names if name)
+    return " ".join(str(name) for name in names if name) or NOT_MEASURED
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -41,6 +41,7 @@ _ROW_FIELDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 WORKLIST_LIMIT = 10
 EMPTY = "The store holds nothing of this yet: riff-tui ingest PATH... fills it."
+NO_STATES = "No call that counts has events, and states come from those."
 _FILLED_BY_INGEST = ("flows", "segments", "states", "runs", "judges", "archetypes")
 _ALL = 10**9
 
@@ -111,13 +112,15 @@ def _neighbors(store: Store, request: Request, predicate: Predicate | None) -> T
 
 
 def _worklist(store: Store, request: Request, predicate: Predicate | None) -> Table:
+    from riff_store.queries.conversations import count_conversations
     from riff_store.queries.worklist import worklist as ranked
     from riff_tui.views.worklist import worklist
 
     limit = WORKLIST_LIMIT if request.limit is None else request.limit
     calls, _ = split(predicate, ())
     answer = _Answer(replace(request, limit=limit), calls, None)
-    return answer.of(lambda narrowed: worklist(ranked(store, narrowed, _ALL)), recount=False)
+    table = answer.of(lambda narrowed: worklist(ranked(store, narrowed, _ALL)), recount=False)
+    return table if table.rows or count_conversations(store) else replace(table, notes=[*table.notes, EMPTY])
 
 
 def _runs(store: Store, request: Request, predicate: Predicate | None) -> Table:
@@ -244,18 +247,19 @@ def _scope(predicate: Predicate | None) -> str:
 
 
 def _with_excluded(store: Store, calls: Predicate | None, request: Request, table: Table) -> Table:
-    """State rows hold no errored calls, so those of the flows on show are counted apart."""
+    """State rows hold no errored calls, so those of the flows on show and of flows without any other are counted."""
     from riff_store.queries.dimensions import Grouping
     from riff_store.queries.sums import call_counts
 
     keys = _keys(("flow",), request.by)
     shown = {tuple(row.record[key] for key in keys) for row in table.rows}
     counts = call_counts(store, calls, Grouping(keys))
-    excluded = sum(count for names, (_, count) in counts.items() if names in shown)
-    if not excluded:
-        return table
+    excluded = sum(errored for names, (n, errored) in counts.items() if names in shown or not n)
     units, *others = table.notes
-    return replace(table, notes=[units, f"Excluded: {excluded_text(excluded)}.", *others])
+    if counts and EMPTY in others:
+        others[others.index(EMPTY)] = NO_STATES
+    left = [f"Excluded: {excluded_text(excluded)}."] if excluded else []
+    return replace(table, notes=[units, *left, *others])
 
 
 def _call_sort(sort: str | None, known: Sequence[Column]) -> str | None:

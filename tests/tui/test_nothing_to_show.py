@@ -1,0 +1,55 @@
+"""Where there is nothing to show, a view says why and what to do next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riff_ingest.pipeline import ingest
+from riff_store.database import open_store
+from riff_store.writer import Writer
+from riff_tui.catalog import Request, show
+from riff_tui.questions import EMPTY, NO_STATES
+from riff_tui.table import Table
+
+BROKEN: dict[str, Any] = {
+    "conversation_id": "c-1",
+    "flow": "viewing",
+    "agent_model": "gemini",
+    "errored": True,
+    "events": [{"type": "state_entered", "state": "greet", "t": 0}],
+}
+
+
+def shown(folder: Path, view: str, calls: Sequence[dict[str, Any]], **asked: Any) -> Table:
+    lines = folder / "flow-transcripts-few.jsonl"
+    lines.write_text("".join(json.dumps(call) + "\n" for call in calls), encoding="utf-8")
+    with open_store(folder / "few.db", write=True, create=True) as store:
+        ingest([lines], Writer(store))
+        return show(store, view, Request(**asked))
+
+
+@pytest.mark.parametrize(
+    "view", ["flows", "segments", "states", "worklist", "conversations", "runs", "judges", "archetypes"]
+)
+def test_an_empty_store_is_said_to_be_one(view: str, tmp_path: Path) -> None:
+    assert list(shown(tmp_path, view, []).notes)[-1] == EMPTY
+
+
+@pytest.mark.parametrize("view", ["segments", "states"])
+@pytest.mark.parametrize("asked", [{}, {"by": ("agent",)}, {"where": "flow=viewing"}, {"limit": 1}])
+def test_where_every_call_was_errored_the_calls_are_counted(view: str, asked: dict[str, Any], tmp_path: Path) -> None:
+    table = shown(tmp_path, view, [BROKEN, {**BROKEN, "conversation_id": "c-2"}], **asked)
+    assert not table.rows
+    assert "Excluded: 2 errored calls are in no mean." in table.notes
+    assert EMPTY not in table.notes
+    assert (NO_STATES in table.notes) is ("where" not in asked)
+
+
+def test_errored_calls_of_a_family_without_a_name_are_counted_all_the_same(tmp_path: Path) -> None:
+    notes = shown(tmp_path, "archetypes", [BROKEN]).notes
+    assert "Excluded: 1 errored call is in no mean (· 1)." in notes
