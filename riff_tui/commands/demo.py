@@ -32,6 +32,8 @@ def demo(
 
     The store is DIR/demo.db unless --store names another one.
     """
+    import shlex
+
     from riff_tui.streams import say
 
     settings = settings_for(store or str(out / STORE_NAME), ascii=ascii_only)
@@ -39,6 +41,7 @@ def demo(
     summary = ingest.run(str(settings.store), list(calls.files))
     say(f"{calls.conversations} simulated conversations below {out}.")
     say(list(ingest.told(summary))[-1])
+    say(f"Next: riff-tui ui --store {shlex.quote(str(settings.store))}")
     if ui.has_terminal():
         ui.explore(settings)
     else:
