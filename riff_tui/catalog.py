@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from riff_tui.errors import UsageError
 from riff_tui.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from riff_store.database import Store
+    from riff_tui.table import Rest
 
 BY = ("agent", "persona", "run", "scenario")
 
@@ -30,7 +34,8 @@ class Request:
     """What is wanted of a view: a filter, further keys, a column to sort by, how many rows.
 
     `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
-    `trend` adds to each row of the flow matrix its operability in its last runs, oldest first.
+    `trend` adds to each row of the flow matrix its operability in its last runs, oldest first. A
+    `hurried` one leaves to the table's `rest` what would keep a screen waiting.
     """
 
     where: str = ""
@@ -40,6 +45,7 @@ class Request:
     text: bool = False
     redact: bool = False
     trend: bool = False
+    hurried: bool = False
 
 
 VIEWS: tuple[View, ...] = (
@@ -175,8 +181,17 @@ def show(store: Store, name: str, request: Request) -> Table:
 
     view = resolve(name)
     _check(view, request)
-    table = questions.ask(store, view.name, request, parse(request.where))
-    return replace(table, filter=request.where.strip(), dump=dump_command(view.name, request))
+    return _signed(questions.ask(store, view.name, request, parse(request.where)), request)
+
+
+def _signed(table: Table, request: Request) -> Table:
+    """The table with the request that it answers; what is left for later will have it as well."""
+
+    def steps(rest: Rest) -> Generator[str, None, Table]:
+        return _signed((yield from rest()), request)
+
+    rest = None if table.rest is None else partial(steps, table.rest)
+    return replace(table, filter=request.where.strip(), dump=dump_command(table.view, request), rest=rest)
 
 
 def dump_command(name: str, request: Request) -> str:

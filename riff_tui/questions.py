@@ -6,15 +6,16 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from riff_store.matching import matches
+from riff_store.matching import tester
 from riff_store.predicates import Predicate, Term, all_of, conjuncts
 from riff_store.vocabulary import ALIASES
 from riff_tui.arranging import excluded_text, left_out, limited, ordered, sort_column
 from riff_tui.errors import UsageError
 from riff_tui.filtering import split, take_judges
-from riff_tui.table import Column, Row, Table
+from riff_tui.table import Column, Row, Table, drained
 
 if TYPE_CHECKING:
+    from riff_store.answers import PooledLatency
     from riff_store.database import Store
     from riff_tui.catalog import Request
 
@@ -44,6 +45,11 @@ EMPTY = "The store holds nothing of this yet: riff-tui ingest PATH... fills it."
 NO_STATES = "No call that counts has events, and states come from those."
 _FILLED_BY_INGEST = ("flows", "segments", "states", "runs", "judges", "archetypes")
 _ALL = 10**9
+
+
+def row_fields(view: str) -> Collection[str]:
+    """What a filter can say of the rows of a view; nothing where all of it is said of calls."""
+    return _ROW_FIELDS.get(view, ())
 
 
 def ask(store: Store, view: str, request: Request, predicate: Predicate | None) -> Table:
@@ -94,21 +100,23 @@ def _states(store: Store, request: Request, predicate: Predicate | None) -> Tabl
 
 
 def _neighbors(store: Store, request: Request, predicate: Predicate | None) -> Table:
-    from riff_store.queries.latencies import MOST_CALLS, pooled_latency
+    from riff_store.queries.latencies import LatencyReading
     from riff_store.queries.neighbors import neighborhood
+    from riff_tui.one_state import QUICK_CALLS, calls_around, in_steps, named_state
     from riff_tui.views.neighbors import neighbors
 
-    flow, state, rest = _named_state(predicate)
+    flow, state, rest = named_state(predicate)
+    said, rows = split(all_of(rest), _ROW_FIELDS["neighbors"])
+    calls = calls_around(state, said)
+    with store.snapshot():
+        around, reading = neighborhood(store, flow, state, calls), LatencyReading(store, flow, state, calls)
 
-    def make(calls: Predicate | None) -> Table:
-        pooled = pooled_latency(store, flow, state, calls)
-        table = neighbors(neighborhood(store, flow, state, calls), pooled)
-        if pooled is not None or table.extras["calls"] <= MOST_CALLS:
-            return table
-        silent = f"lat_p95 is pooled over at most {MOST_CALLS:,} calls; narrow the filter to see it."
-        return replace(table, notes=[*table.notes, silent])
+    def table(pooled: PooledLatency | None) -> Table:
+        return _Answer(request, None, rows).of(lambda _: neighbors(around, pooled), recount=False)
 
-    return _Answer(request, *split(all_of(rest), _ROW_FIELDS["neighbors"])).of(make, recount=False)
+    if request.hurried and reading.kept > QUICK_CALLS and not reading.too_many:
+        return replace(table(None), rest=lambda: in_steps(reading, table))
+    return drained(in_steps(reading, table))
 
 
 def _worklist(store: Store, request: Request, predicate: Predicate | None) -> Table:
@@ -221,8 +229,8 @@ class _Answer:
 def _matching(table: Table, predicate: Predicate | None) -> Sequence[Row]:
     if predicate is None:
         return table.rows
-    names = [column.key for column in table.columns if column.kind == "name"]
-    return [row for row in table.rows if matches(predicate, row.record, names)]
+    holds = tester(predicate, [column.key for column in table.columns if column.kind == "name"])
+    return [row for row in table.rows if holds(row.record)]
 
 
 def _keys(own: tuple[str, ...], by: Iterable[str]) -> tuple[str, ...]:
@@ -272,25 +280,6 @@ def _call_sort(sort: str | None, known: Sequence[Column]) -> str | None:
         name = sort.removeprefix("-")
         key = ALIASES.get(name.lower(), name)
     return f"-{key}" if sort.startswith("-") else key
-
-
-def _named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]:
-    """The flow and the state that a filter names, and what else it says."""
-    named: dict[str, str] = {}
-    rest: list[Predicate] = []
-    for part in conjuncts(predicate):
-        if isinstance(part, Term) and part.field in ("flow", "state") and part.operator == "=":
-            if named.setdefault(part.field, str(part.value)) != part.value:
-                raise UsageError(f"neighbors needs one {part.field}, and the filter names two")
-        else:
-            rest.append(part)
-    if set(named) != {"flow", "state"}:
-        missing = " and ".join(f"{field}=" for field in ("flow", "state") if field not in named)
-        raise UsageError(
-            f"neighbors needs {missing} in the filter,"
-            " such as riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details'"
-        )
-    return named["flow"], named["state"], rest
 
 
 _QUESTIONS: dict[str, Callable[[Store, Request, Predicate | None], Table]] = {

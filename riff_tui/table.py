@@ -6,7 +6,7 @@ record; columns say how it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -90,6 +90,10 @@ class GraphFigure(Figure, Protocol):
         ...
 
 
+Rest: TypeAlias = Callable[[], Generator[str, None, "Table"]]
+"""Steps that say what is being done, and end with the same table with nothing left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """Rows that belong together under a heading, such as one list of the worklist.
@@ -110,7 +114,8 @@ class Table:
     `rows` may be any sequence, so that a long list can be a window over a query. `extras` are
     further top-level keys of the JSON form. `notes` explain units and what was left out,
     a sentence each; `hidden` counts the rows that a filter or a limit took away. `dump` is the
-    command that prints the same.
+    command that prints the same. Where something that takes long was left for later, `rest` begins
+    to ask for it.
     """
 
     view: str
@@ -124,7 +129,18 @@ class Table:
     figure: Figure | None = None
     sections: Sequence[Section] = ()
     dump: str = ""
+    rest: Rest | None = field(default=None, compare=False)
 
     def column(self, key: str) -> Column | None:
         """The column of that key, if there is one."""
         return next((column for column in self.columns if column.key == key), None)
+
+
+def drained(steps: Generator[str, None, Table]) -> Table:
+    """The table that steps end with, for those who can wait."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: Table = end.value
+            return found

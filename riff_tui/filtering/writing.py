@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from riff_store.predicates import And, Not, Or, Predicate, Term
+from riff_store.predicates import And, InState, Not, Or, Predicate, Term
 from riff_store.vocabulary import field_of, split_name
 
 _PLAIN = re.compile(r"\w[\w.+@#-]*")
@@ -32,6 +32,8 @@ def render(predicate: Predicate | None) -> str:
             return " ".join(_grouped(part, And, Or) for part in parts)
         case Or(parts):
             return " | ".join(_grouped(part, Or) for part in parts)
+        case InState(part):
+            return f"({render(part)})"
 
 
 def _grouped(predicate: Predicate, *loose: type[And | Or]) -> str:

@@ -11,6 +11,7 @@ from riff_tui import egograph
 from riff_tui.numbers import fixed
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views import cells, columns
+from riff_tui.views import pooled as latency
 
 _COLUMNS: Sequence[Column] = (
     Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),
@@ -28,7 +29,7 @@ _COLUMNS: Sequence[Column] = (
 def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Table:
     """Rows for the steps in, to itself and out; `extras` hold what the state reaches.
 
-    `pooled` is the latency over all turns in the state, where transcripts were kept.
+    `pooled` is the latency over all turns in the state, None where it has not been asked for.
     """
     graph = egograph.of_neighborhood(answer)
     loop = Neighbor(
@@ -55,9 +56,9 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
             "calls": answer.calls,
             "reach": dict(_reached(answer.reach)),
             "metrics": _metrics(answer.cell),
-            "pooled_latency_p95": pooled.p95 if pooled else None,
+            **latency.extras(pooled),
         },
-        figure=egograph.EgoFigure(graph, answer.reach),
+        figure=latency.StateFigure(egograph.EgoFigure(graph, answer.reach), pooled),
     )
 
 
@@ -108,9 +109,8 @@ def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
         yield f"No call has been in {answer.state}."
     else:
         yield from _measured(answer.cell)
-    if pooled is not None:
-        seconds = fixed(pooled.p95, 2, trim=True)
-        yield f"lat_p95(s) pooled over all {pooled.turns} turns of {pooled.calls} calls: {seconds}"
+        if pooled is not None:
+            yield latency.told(pooled, answer.cell.n)
     if answer.reach:
         yield f"Blast radius: the share of the flow's {answer.calls} calls that got there."
     else:

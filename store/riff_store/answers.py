@@ -92,12 +92,30 @@ class Neighborhood:
 
 
 @dataclass(frozen=True, slots=True)
-class PooledLatency:
-    """The 95th percentile in seconds over the latencies of all `turns` in a state, and the `calls` they come from."""
+class Bucket:
+    """How many values lie from `low` up to but not at `high`; the last bucket may have no end."""
 
-    p95: float
+    low: float
+    high: float | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PooledLatency:
+    """Latencies in seconds of all turns in a state at once, as far as transcripts were kept.
+
+    `turns` with a latency come from `calls`, those from `kept` transcripts. Where these are `too_many`
+    to be read, and where they hold no latency, the percentiles are None and there are no buckets.
+    """
+
+    p50: float | None
+    p95: float | None
+    p99: float | None
     turns: int
     calls: int
+    kept: int
+    too_many: bool = False
+    buckets: Sequence[Bucket] = ()
 
 
 @dataclass(frozen=True, slots=True)

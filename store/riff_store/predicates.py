@@ -1,7 +1,7 @@
 """What a filter says, as values: a tree of terms that SQL and Python both understand.
 
-The grammar that makes these lives with the command line; what each term means is decided here,
-once, and compiled to bound SQL by the queries.
+The grammar that makes these lives with the command line (`InState` is none of it); what each term
+means is decided here, once, and compiled to bound SQL by the queries.
 """
 
 from __future__ import annotations
@@ -50,7 +50,14 @@ class Or:
     parts: tuple[Predicate, ...]
 
 
-Predicate: TypeAlias = Term | Not | And | Or
+@dataclass(frozen=True, slots=True)
+class InState:
+    """True of a call where its part is true of one of the call's states, whatever states a question is about."""
+
+    part: Predicate
+
+
+Predicate: TypeAlias = Term | Not | And | Or | InState
 
 
 def both(first: Predicate | None, second: Predicate | None) -> Predicate | None:
@@ -75,7 +82,7 @@ def terms(predicate: Predicate | None) -> Iterator[Term]:
     match predicate:
         case Term():
             yield predicate
-        case Not(part):
+        case Not(part) | InState(part):
             yield from terms(part)
         case And(parts) | Or(parts):
             for part in parts:

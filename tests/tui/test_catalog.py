@@ -13,7 +13,7 @@ from riff_store.database import Store, open_store
 from riff_tui.catalog import BY, VIEWS, Request, dump_command, resolve, show
 from riff_tui.errors import UsageError
 from riff_tui.filtering import FilterError
-from riff_tui.table import Row, Table
+from riff_tui.table import Row, Table, drained
 from riff_tui.window import PAGE, Window
 
 
@@ -193,6 +193,46 @@ def test_neighbors_need_a_state(store: Store, where: str, complaint: str) -> Non
         show(store, "neighbors", Request(where=where))
 
 
+@pytest.mark.parametrize(
+    ("where", "calls", "n"),
+    [
+        ("segment=collect", 9, 9),
+        ("stall=1", 3, 3),
+        ("(segment=collect stall=1) agent=gemini", 3, 3),
+        ("!stall=1", 6, 6),
+        ("(stall=1 | persona:patient) !guard_error>0", 4, 4),
+        ("((state=collect_details stall=1) | agent=qwen)", 6, 6),
+        ("!(state=confirm) (stall=1)", 3, 3),
+        ("segment=opening", 0, 0),
+        ("run=run-2", 3, 3),
+    ],
+)
+def test_what_is_said_of_states_beside_a_named_one_is_said_of_it(store: Store, where: str, calls: int, n: int) -> None:
+    table = show(store, "neighbors", Request(where=f"flow=viewing state=collect_details {where}"))
+    listed = show(store, "conversations", Request(where=f"flow=viewing state=collect_details errored=no {where}"))
+    assert (table.extras["calls"], len(listed.rows)) == (calls, calls)
+    assert (table.extras["metrics"] or {"n": 0})["n"] == n
+    if where == "stall=1":
+        assert table.extras["metrics"]["stall"] == 1.0
+        assert names(table, "direction", "state", "n") == [("in", "greet", 3)]
+
+
+def test_a_large_cell_leaves_its_latencies_to_those_who_can_wait(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("riff_tui.one_state.QUICK_CALLS", 2)
+    monkeypatch.setattr("riff_store.queries.latencies.CHUNK", 4)
+    where = "flow=viewing state=collect_details"
+    at_once = show(store, "neighbors", Request(where=where, hurried=True))
+    whole = show(store, "neighbors", Request(where=where))
+    assert at_once.rest is not None
+    assert (at_once.rows, at_once.extras["pooled_latency"]) == (whole.rows, None)
+    steps = at_once.rest()
+    assert [next(steps), next(steps)] == [
+        "reading latencies: 4 of 9 transcripts", "reading latencies: 8 of 9 transcripts",
+    ]  # fmt: skip
+    assert drained(steps) == whole
+    assert (whole.rest, whole.dump) == (None, f"riff-tui dump neighbors --where '{where}'")
+
+
 def test_neighbors_of_some_calls_only(store: Store) -> None:
     table = show(store, "neighbors", Request(where="flow=viewing state=collect_details agent=qwen"))
     assert names(table, "direction", "state", "count") == [("in", "greet", 3), ("out", "confirm", 3)]
@@ -238,7 +278,7 @@ def test_a_broken_filter_names_the_position(store: Store) -> None:
 
 
 def test_calls_are_sorted_by_what_happened_in_a_state(store: Store) -> None:
-    table = show(store, "conversations", Request(where="flow=viewing", sort="-stall", limit=4))
+    table = show(store, "conversations", Request(where="flow=viewing", sort="-stall", limit=3))
     assert {row.record["final_state"] for row in table.rows} == {"collect_details"}
 
 

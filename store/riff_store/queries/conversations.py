@@ -26,7 +26,8 @@ def conversations(
     """Calls in order: by `sort` (a column, `-` before it for downwards), then run start, run, flow and name.
 
     What is not measured comes last either way. A metric of states sorts by the call's highest value in
-    the states that the filter names. Raises `ValueError` for a column that calls do not have.
+    the states that the filter names, and is not measured for an errored call. Raises `ValueError` for a
+    column that calls do not have.
     """
     with store.snapshot():
         return calls_of(store, conversation_ids(store, calls, sort, limit, offset))
@@ -97,7 +98,9 @@ def _metric(store: Store, calls: Predicate | None, metric: str) -> Any:
         rows = m.StateScore.alias()
         states = {name: getattr(rows, name) for name in STATE_COLUMNS}
         about = Scope(store, m.Conversation, states).condition(_about_states(calls))
-        return rows.select(pw.fn.MAX(states[metric])).where((rows.conversation == m.Conversation.id) & about)
+        # What happened in an errored call says nothing of the state, so it is not measured.
+        about &= (rows.conversation == m.Conversation.id) & ~m.Conversation.errored
+        return rows.select(pw.fn.MAX(states[metric])).where(about)
     scores, aspect = m.AspectScore.alias(), m.Aspect.alias()
     judge = scores.judge != m.COMPUTED_JUDGE if FIELDS[metric].spreads else scores.judge == m.COMPUTED_JUDGE
     return (

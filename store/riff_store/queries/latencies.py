@@ -10,12 +10,13 @@ import peewee as pw
 from riff_store import models as m
 from riff_store.answers import PooledLatency
 from riff_store.database import Store
+from riff_store.histogram import buckets, percentile
 from riff_store.predicates import Predicate, Term, all_of
 from riff_store.queries.scope import Scope
 from riff_store.transcripts import unpacked
 
 MOST_CALLS = 20_000
-_CHUNK = 200
+CHUNK = 200
 
 
 class _Event(msgspec.Struct):
@@ -28,43 +29,85 @@ class _Document(msgspec.Struct):
     events: list[_Event] = []
 
 
-def pooled_latency(store: Store, flow: str, state: str, calls: Predicate | None = None) -> PooledLatency | None:
-    """The pooled figure of a state, read from the kept transcripts.
+class LatencyReading:
+    """Reads the kept transcripts of a state's calls step by step, since a large cell takes a while.
 
-    `None` where no transcript with a latency was kept, and for more than `MOST_CALLS` calls, which
-    would keep people waiting.
+    `kept` is how many there are to read. Where they are more than `MOST_CALLS`, none is read.
     """
-    about = [Term("flow", "=", flow), Term("state", "=", state), *([] if calls is None else [calls])]
-    latencies: list[float] = []
-    measured = 0
+
+    def __init__(self, store: Store, flow: str, state: str, calls: Predicate | None = None) -> None:
+        about = [Term("flow", "=", flow), Term("state", "=", state), *([] if calls is None else [calls])]
+        self._store = store
+        self._state = state
+        self._keys = _keys(store, all_of(about))
+        self._latencies: list[float] = []
+        self._measured = 0
+
+    @property
+    def kept(self) -> int:
+        """How many transcripts there are to read; beyond `MOST_CALLS` not counted further."""
+        return len(self._keys)
+
+    @property
+    def too_many(self) -> bool:
+        """Whether nobody should wait for all of them."""
+        return self.kept > MOST_CALLS
+
+    def steps(self) -> Iterator[int]:
+        """Read them; after each step how many have been read so far."""
+        if self.too_many:
+            return
+        for start in range(0, self.kept, CHUNK):
+            for body in _bodies(self._store, self._keys[start : start + CHUNK]):
+                found = _in_state(body, self._state)
+                self._latencies += found
+                self._measured += bool(found)
+            yield min(start + CHUNK, self.kept)
+
+    def answer(self) -> PooledLatency:
+        """What was read so far."""
+        ranked = sorted(self._latencies)
+        shares = [percentile(ranked, share) / 1000 for share in (0.50, 0.95, 0.99)] if ranked else [None] * 3
+        return PooledLatency(
+            p50=shares[0],
+            p95=shares[1],
+            p99=shares[2],
+            turns=len(ranked),
+            calls=self._measured,
+            kept=self.kept,
+            too_many=self.too_many,
+            buckets=buckets([latency / 1000 for latency in ranked]),
+        )
+
+
+def pooled_latency(store: Store, flow: str, state: str, calls: Predicate | None = None) -> PooledLatency:
+    """The pooled latencies of a state, read from the kept transcripts of calls that were not errored.
+
+    Nothing is measured where none with a latency was kept, and for more than `MOST_CALLS` of them,
+    which would keep people waiting.
+    """
     with store.snapshot():
-        keys = _keys(store, all_of(about))
-        if len(keys) > MOST_CALLS:
-            return None
-        for body in _bodies(store, keys):
-            found = _in_state(body, state)
-            latencies += found
-            measured += bool(found)
-    if not latencies:
-        return None
-    return PooledLatency(_percentile(sorted(latencies), 0.95) / 1000, len(latencies), measured)
+        reading = LatencyReading(store, flow, state, calls)
+        for _ in reading.steps():
+            pass
+    return reading.answer()
 
 
 def _keys(store: Store, about: Predicate | None) -> list[int]:
-    call = m.Conversation
-    query = call.select(call.id).where(~call.errored, Scope(store).condition(about)).limit(MOST_CALLS + 1)
+    call, kept = m.Conversation, m.Transcript
+    query = call.select(call.id).join(kept, on=(kept.conversation == call.id))
+    query = query.where(~call.errored, Scope(store).condition(about)).limit(MOST_CALLS + 1)
     return [key for (key,) in store.execute(query)]
 
 
 def _bodies(store: Store, keys: list[int]) -> Iterator[bytes]:
     kept: pw.ModelSelect[m.Transcript] = m.Transcript.select(m.Transcript.body)
-    for start in range(0, len(keys), _CHUNK):
-        for (body,) in store.execute(kept.where(m.Transcript.conversation.in_(keys[start : start + _CHUNK]))):
-            yield bytes(body)
+    for (body,) in store.execute(kept.where(m.Transcript.conversation.in_(keys))):
+        yield bytes(body)
 
 
 def _in_state(body: bytes, state: str) -> list[float]:
-    """The latencies of the turns in a state; a damaged transcript has none."""
+    """The latencies in milliseconds of the turns in a state; a damaged transcript has none."""
     try:
         document = msgspec.json.decode(unpacked(body), type=_Document)
     except (ValueError, RecursionError):
@@ -77,10 +120,3 @@ def _in_state(body: bytes, state: str) -> list[float]:
         elif event.type == "turn_complete" and current == state and event.latency_ms is not None:
             found.append(event.latency_ms)
     return [latency for latency in found if latency >= 0]
-
-
-def _percentile(ranked: list[float], share: float) -> float:
-    place = share * (len(ranked) - 1)
-    low = int(place)
-    high = min(low + 1, len(ranked) - 1)
-    return ranked[low] + (ranked[high] - ranked[low]) * (place - low)

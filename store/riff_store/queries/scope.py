@@ -17,7 +17,7 @@ from riff_store import models as m
 from riff_store.database import Store
 from riff_store.matching import fold, is_version_of, satisfies
 from riff_store.moments import span
-from riff_store.predicates import And, Not, Or, Predicate, Term, terms
+from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
 from riff_store.queries.dimensions import DIMENSIONS, judge_names, judges_shown, names_of
 from riff_store.vocabulary import CALL_NAMES, field_of, split_name
 
@@ -84,6 +84,8 @@ class Scope:
                 return self._all(parts)
             case Or(parts):
                 return _combined(operator.or_, [self.condition(part) for part in parts])
+            case InState(part):
+                return self._any_row([part])
 
     def _all(self, parts: Sequence[Predicate]) -> Condition:
         """Parts that stand side by side and speak of states speak of the same row."""
@@ -98,7 +100,7 @@ class Scope:
         match predicate:
             case Term(field):
                 return field is not None and field_of(field).level == "state"
-            case Not():
+            case Not() | InState():
                 return False
             case And(parts) | Or(parts):
                 return all(self._asks_rows(part) for part in parts)

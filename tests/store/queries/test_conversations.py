@@ -131,11 +131,14 @@ def test_calls_that_stalled_in_the_state_come_first(store: Store) -> None:
             call("fine", states=[state("collect"), state("greet", stall=1)]),
             call("stalled", states=[state("collect", stall=1)]),
             call("elsewhere", states=[state("greet", stall=1)]),
+            call("broken", states=[state("collect", stall=1)], errored=True),
         ],
     )
-    assert named(conversations(store, parse("state=collect"), sort="-stall")) == ["stalled", "fine"]
-    assert named(conversations(store, parse("(state=collect) flow:view"), sort="-stall")) == ["stalled", "fine"]
-    assert named(conversations(store, sort="-stall")) == ["elsewhere", "fine", "stalled"]
+    assert named(conversations(store, parse("state=collect"), sort="-stall")) == ["stalled", "fine", "broken"]
+    assert named(conversations(store, parse("(state=collect) flow:view"), sort="-stall")) == [
+        "stalled", "fine", "broken",
+    ]  # fmt: skip
+    assert named(conversations(store, sort="-stall")) == ["elsewhere", "fine", "stalled", "broken"]
 
 
 @pytest.mark.parametrize("column", ["weather", "operability", "id; DROP TABLE flow", "", "-", "state", "segment"])

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from riff_store.answers import Bucket
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
-from riff_store.predicates import Term
+from riff_store.predicates import And, InState, Term
 from riff_store.queries import latencies
-from riff_store.queries.latencies import pooled_latency
-from tests.store.building import call, fresh, put
+from riff_store.queries.latencies import LatencyReading, pooled_latency
+from tests.store.building import call, fresh, put, state
 
 
 @pytest.fixture
@@ -42,29 +43,46 @@ def turns(name: str, waits: Sequence[float | None], **given: object) -> Conversa
 def test_turns_of_all_calls_count_alike(store: Store) -> None:
     put(store, "calls.jsonl", [turns("c-1", [1000] * 19), turns("c-2", [2000, None, -5]), turns("c-3", [])])
     found = pooled_latency(store, "viewing", "collect")
-    assert found is not None
-    assert found.p95 == pytest.approx(1.05)
-    assert (found.turns, found.calls) == (20, 2)
+    assert [found.p50, found.p95, found.p99] == pytest.approx([1.0, 1.05, 1.81])
+    assert (found.turns, found.calls, found.kept, found.too_many) == (20, 2, 3, False)
+    assert [each for each in found.buckets if each.count] == [Bucket(1.0, 1.1, 19), Bucket(2.0, 2.2, 1)]
 
 
 def test_calls_of_the_filter_only_and_no_errored_ones(store: Store) -> None:
     calls = [turns("c-1", [1000]), turns("c-2", [3000], agent="model-b"), turns("c-3", [5000], errored=True)]
     put(store, "calls.jsonl", calls)
     found = pooled_latency(store, "viewing", "collect", Term("agent", "=", "model-b"))
-    assert found is not None
     assert (found.p95, found.calls) == (3.0, 1)
-    whole = pooled_latency(store, "viewing", "collect")
-    assert whole is not None
-    assert whole.calls == 2
+    assert pooled_latency(store, "viewing", "collect").calls == 2
 
 
 def test_without_transcripts_nothing_is_measured(store: Store) -> None:
     put(store, "calls.jsonl", [call("c-1"), call("c-2", transcript=b"damaged"), call("c-3", transcript=packed([1]))])
-    assert pooled_latency(store, "viewing", "collect") is None
-    assert pooled_latency(store, "viewing", "nowhere") is None
+    found = pooled_latency(store, "viewing", "collect")
+    assert (found.p50, found.p95, found.p99, found.turns, found.kept, found.buckets) == (None, None, None, 0, 2, [])
+    assert pooled_latency(store, "viewing", "nowhere").kept == 0
 
 
 def test_nobody_waits_for_more_calls_than_can_be_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     put(store, "calls.jsonl", [turns(f"c-{number}", [1000]) for number in range(3)])
     monkeypatch.setattr(latencies, "MOST_CALLS", 2)
-    assert pooled_latency(store, "viewing", "collect") is None
+    found = pooled_latency(store, "viewing", "collect")
+    assert (found.p95, found.turns, found.too_many) == (None, 0, True)
+
+
+def test_a_large_cell_is_read_in_steps_and_can_be_left_in_between(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, "calls.jsonl", [turns(f"c-{number}", [1000 + number]) for number in range(5)])
+    monkeypatch.setattr(latencies, "CHUNK", 2)
+    reading = LatencyReading(store, "viewing", "collect")
+    assert reading.kept == 5
+    assert list(reading.steps()) == [2, 4, 5]
+    assert reading.answer() == pooled_latency(store, "viewing", "collect")
+
+
+def test_what_a_filter_says_of_the_state_is_said_of_its_own_row(store: Store) -> None:
+    stalls, passes = ([state("greet", stall=passing), state("collect", stall=1 - passing)] for passing in (0, 1))
+    put(store, "calls.jsonl", [turns("c-1", [1000], states=stalls), turns("c-2", [3000], states=passes)])
+    stalled = InState(And((Term("state", "=", "collect"), Term("stall", "=", 1.0))))
+    assert pooled_latency(store, "viewing", "collect", stalled).p50 == 1.0

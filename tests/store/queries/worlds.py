@@ -10,7 +10,7 @@ from typing import Any
 from riff_store.database import Store, open_store
 from riff_store.facts import ConversationFacts, ExpectedStep, JudgedScore, StateAspects
 from riff_store.matching import matches
-from riff_store.predicates import And, Not, Or, Predicate, Term
+from riff_store.predicates import And, InState, Not, Or, Predicate, Term
 from riff_store.vocabulary import CALL_NAMES, field_of
 from tests.store.building import call, fresh, put, state, verdict
 
@@ -148,7 +148,7 @@ def about_states(predicate: Predicate) -> bool:
     match predicate:
         case Term(name):
             return name is not None and field_of(name).level == "state"
-        case Not():
+        case Not() | InState():
             return False
         case And(parts) | Or(parts):
             return all(about_states(part) for part in parts)
@@ -165,6 +165,8 @@ def holds(predicate: Predicate | None, record: Mapping[str, Any], rows: Sequence
             return matches(predicate, record, CALL_NAMES)
         case Not(part):
             return not holds(part, record, rows)
+        case InState(part):
+            return any(matches(part, row, ()) for row in rows)
         case Or(parts):
             return any(holds(part, record, rows) for part in parts)
         case And(parts):

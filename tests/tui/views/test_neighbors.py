@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from riff_store.answers import Neighbor, Neighborhood, StateCell
+from riff_store.answers import Bucket, Neighbor, Neighborhood, PooledLatency, StateCell
 from riff_tui.egograph import LEGEND
 from riff_tui.views.neighbors import neighbors
 from tests.tui.views.by_hand import state_cell
@@ -89,3 +89,42 @@ def test_the_graph_is_drawn() -> None:
     drawn = "\n".join(figure.draw(ascii_only=True))
     assert "collect_details" in drawn
     assert "self 9" in drawn
+
+
+def waits(*, turns: int = 20, kept: int = 4, too_many: bool = False) -> PooledLatency:
+    p50, p95, p99 = (1.0, 2.25, 4.0) if turns else (None, None, None)
+    spread = [Bucket(1.0, 1.5, 15), Bucket(1.5, None, 5)] if turns else []
+    return PooledLatency(p50, p95, p99, turns, 4 if turns else 0, kept, too_many, spread)
+
+
+def test_pooled_latencies_stand_in_words_in_json_and_below_the_graph() -> None:
+    table = neighbors(answer(state_cell("apartment_viewing", "collect_details", n=4)), waits())
+    assert "lat(s) pooled over all 20 turns of 4 calls: p50 1.0, p95 2.25, p99 4.0" in table.notes
+    assert table.extras["pooled_latency_p95"] == 2.25
+    assert table.extras["pooled_latency"]["buckets"] == [
+        {"from": 1.0, "to": 1.5, "turns": 15}, {"from": 1.5, "to": None, "turns": 5},
+    ]  # fmt: skip
+    assert table.figure is not None
+    assert table.figure.draw(ascii_only=True)[-6:] == [
+        "Turns by latency, pooled over all 20 of 4 calls",
+        "   15     5",
+        " ######",
+        " ######",
+        " ###### ######",
+        " 1      1.5+ s",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pooled", "said"),
+    [
+        (waits(turns=0, kept=0), "not available, for no transcripts of these calls were kept"),
+        (waits(turns=0), "not measured, for the kept transcripts hold no latency here"),
+        (waits(turns=0, kept=20_001, too_many=True), "not read for more than 20,000 calls; narrow the filter"),
+        (waits(kept=3), "of 4 calls (of 9 calls 3 transcripts were kept): p50"),
+    ],
+)
+def test_why_pooled_latencies_are_missing_is_said(pooled: PooledLatency, said: str) -> None:
+    table = neighbors(answer(state_cell("apartment_viewing", "collect_details", n=9)), pooled)
+    assert any(said in note for note in table.notes)
+    assert (table.extras["pooled_latency"] is None) == (not pooled.turns)

@@ -1,0 +1,83 @@
+"""The one state that a filter names: which calls it speaks of, and how long they waited there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING
+
+from riff_store.predicates import And, InState, Not, Or, Predicate, Term, conjuncts, terms
+from riff_store.vocabulary import field_of
+from riff_tui.errors import UsageError
+
+if TYPE_CHECKING:
+    from riff_store.answers import PooledLatency
+    from riff_store.queries.latencies import LatencyReading
+    from riff_tui.table import Table
+
+QUICK_CALLS = 600
+"""So many transcripts are read before anybody notices."""
+
+
+def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]:
+    """The flow and the state that a filter names, and what else it says; raises `UsageError` for none or two."""
+    named: dict[str, str] = {}
+    rest: list[Predicate] = []
+    for part in conjuncts(predicate):
+        if isinstance(part, Term) and part.field in ("flow", "state") and part.operator == "=":
+            if named.setdefault(part.field, str(part.value)) != part.value:
+                raise UsageError(f"neighbors needs one {part.field}, and the filter names two")
+        else:
+            rest.append(part)
+    if set(named) != {"flow", "state"}:
+        missing = " and ".join(f"{field}=" for field in ("flow", "state") if field not in named)
+        raise UsageError(
+            f"neighbors needs {missing} in the filter,"
+            " such as riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details'"
+        )
+    return named["flow"], named["state"], rest
+
+
+def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
+    """The calls that a filter leaves around a state: those that a list of calls with `state=` beside it holds.
+
+    What it says of states is said of the rows of a call then, not of the states that a graph is made of.
+    """
+    if not any(_is_of_states(term) for term in terms(calls)):
+        return calls
+    return _of_calls(And((Term("state", "=", state), *conjuncts(calls))))
+
+
+def _of_calls(predicate: Predicate) -> Predicate:
+    """The same with every part about states wrapped; those side by side speak of the same row."""
+    if _asks_states(predicate) and not isinstance(predicate, And):
+        return InState(predicate)
+    match predicate:
+        case Not(part):
+            return Not(_of_calls(part))
+        case Or(parts):
+            return Or(tuple(_of_calls(part) for part in parts))
+        case And(parts):
+            rows = [part for part in parts if not isinstance(part, And) and _asks_states(part)]
+            rest = [_of_calls(part) for part in parts if part not in rows]
+            return And((*([InState(And(tuple(rows)))] if rows else []), *rest))
+    return predicate
+
+
+def _asks_states(predicate: Predicate) -> bool:
+    match predicate:
+        case And(parts) | Or(parts):
+            return all(_asks_states(part) for part in parts)
+        case Term():
+            return _is_of_states(predicate)
+    return False
+
+
+def in_steps(reading: LatencyReading, table: Callable[[PooledLatency | None], Table]) -> Generator[str, None, Table]:
+    """Read on; says how far it is, and ends with the table that holds it all."""
+    for done in reading.steps():
+        yield f"reading latencies: {done:,} of {reading.kept:,} transcripts"
+    return table(reading.answer())
+
+
+def _is_of_states(term: Term) -> bool:
+    return term.field is not None and field_of(term.field).level == "state"
