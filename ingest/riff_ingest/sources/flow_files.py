@@ -21,6 +21,7 @@ from riff_store.facts import DescribedFlow, DescribedState, Skipped
 
 MAX_FLOW_FILE = 16 * 1024 * 1024
 
+_ENDS = (("from", "source"), ("to", "target"))
 _ENDINGS = (".gz", ".json", ".toml")
 _NATIVE_PARTS = frozenset({"edges", *Contract.__struct_fields__} - {"archetype"})
 
@@ -92,7 +93,7 @@ def _toml_line(error: tomllib.TOMLDecodeError) -> int | None:
 
 def _native_flow(document: dict[str, Any], path: Path) -> FlowFile:
     contract, misfits = contract_of(document)
-    edges = _edges(document.get("edges"), ("from", "to"), misfits)
+    edges = _edges(document.get("edges"), misfits)
     return _flow_file(_flow_name(document, path), contract, edges, misfits)
 
 
@@ -117,7 +118,7 @@ def _editor_flow(document: dict[str, Any], path: Path) -> FlowFile:
         completion_slots=list(completion) or None,
         states=states,
     )
-    edges = _edges(document.get("edges"), ("source", "target"), misfits)
+    edges = _edges(document.get("edges"), misfits)
     return _flow_file(_flow_name(document, path), contract, edges, misfits)
 
 
@@ -152,15 +153,15 @@ def _flow_file(flow: str, contract: Contract, edges: list[tuple[str, str]], misf
     return FlowFile(DescribedFlow(flow, contract.archetype, described, edges, body), contract, left_out)
 
 
-def _edges(given: Any, keys: tuple[str, str], misfits: list[str]) -> list[tuple[str, str]]:
-    """Edges as pairs or as tables with the given keys, each once."""
+def _edges(given: Any, misfits: list[str]) -> list[tuple[str, str]]:
+    """Edges as pairs or as tables whose ends have either form's names, each once."""
     if not isinstance(given, list):
         if given is not None:
             misfits.append("edges")
         return []
     edges: dict[tuple[str, str], None] = {}
     for edge in given:
-        ends = [edge.get(key) for key in keys] if isinstance(edge, dict) else edge
+        ends = [edge.get(one, edge.get(other)) for one, other in _ENDS] if isinstance(edge, dict) else edge
         if isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, str) and end for end in ends):
             edges[(ends[0], ends[1])] = None
         else:

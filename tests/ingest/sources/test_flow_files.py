@@ -142,6 +142,14 @@ def test_the_flow_editors_file_describes_a_flow(tmp_path: Path) -> None:
     ]
 
 
+def test_edges_may_have_the_names_of_either_form(tmp_path: Path) -> None:
+    given = [{"from": "a", "to": "b"}, {"source": "b", "target": "c"}, ["c", "d"], {"source": "d", "to": "e"}]
+    for document in ({"flow": "f", "edges": given}, {"nodes": [{"id": "a", "type": "initial"}], "edges": given}):
+        flow = read(written(tmp_path / "flow.json", document))
+        assert flow.described.edges == [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")]
+        assert flow.left_out == []
+
+
 def test_a_flow_without_marks_promises_no_outcome(tmp_path: Path) -> None:
     nodes = [{"id": "hi", "type": "initial", "data": {}}, {"id": "bye", "type": "end"}]
     flow = read(written(tmp_path / "f.json", {"nodes": nodes}))
