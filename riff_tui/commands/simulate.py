@@ -36,12 +36,14 @@ def simulate(
     debug: DebugOption = False,
 ) -> None:
     """Play callers against built-in flows and write transcripts and humanness scores as files."""
+    import shlex
+
     from riff_tui.streams import say
 
     chosen = [name.strip() for part in flows or () for name in part.split(",") if name.strip()]
     summary = run(out, chosen if flows else None, conversations, seed)
     say(f"{summary.conversations} conversations in {len(summary.files)} files below {out}.")
-    say(f"Next: riff-tui ingest {out}")
+    say(f"Next: riff-tui ingest {shlex.quote(str(out))}")
 
 
 def run(out: Path, flows: list[str] | None, conversations: int | None, seed: int) -> SimulationSummary:

@@ -38,8 +38,8 @@ def test_a_demo_says_where_its_store_is_to_be_found_again(
 
 
 def test_a_simulation_leaves_files_to_ingest(tmp_path: Path, capsys: Captured) -> None:
-    out = tmp_path / "out"
+    out = tmp_path / "two words"
     assert run(["simulate", "--out", str(out), "--conversations", "8", "--flows", "dental_clinic"]) == ExitCode.OK
     assert capsys.readouterr().err == f"8 conversations in {len(list(out.rglob('*.jsonl')))} files below {out}.\n" + (
-        f"Next: riff-tui ingest {out}\n"
+        f"Next: riff-tui ingest '{out}'\n"
     )
