@@ -13,6 +13,11 @@ from riff_tui.table import THIN, Severity
 
 Keys = Mapping[str, str | None]
 
+BAD_SCORE, WEAK_SCORE = 4, 7
+LATE = 5
+WATCHED = 0.15
+HARDLY = 0.3
+
 
 def where(keys: Keys) -> str:
     """The filter expression that selects exactly these names."""
@@ -55,14 +60,14 @@ def score_marks(record: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Sev
     marks: dict[str, Severity] = {}
     for key in keys:
         value = record.get(key)
-        if value is not None and value < 7:
-            marks[key] = "bad" if value <= 4 else "warn"
+        if value is not None and value < WEAK_SCORE:
+            marks[key] = "bad" if value <= BAD_SCORE else "warn"
     return marks
 
 
 def latency_mark(seconds: float | None) -> Severity | None:
     """The mark of a turn latency: callers start to talk over the agent, or hang up."""
-    if seconds is None or seconds <= 5:
+    if seconds is None or seconds <= LATE:
         return None
     return "bad" if seconds > SLOW else "warn"
 
@@ -72,11 +77,11 @@ def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
     marks: dict[str, Severity] = {}
     for key in ("stall", "escalation"):
         value = record[key]
-        if value is not None and value >= 0.15:
+        if value is not None and value >= WATCHED:
             marks[key] = "bad" if value >= HIGH else "warn"
     stuck = record["progress"] is not None and record["progress"] < HEALTHY_PROGRESS
     if stuck:
-        marks["progress"] = "bad" if record["progress"] < 0.3 else "warn"
+        marks["progress"] = "bad" if record["progress"] < HARDLY else "warn"
     if record["dwell_turns"] is not None and record["dwell_turns"] > LONG_DWELL:
         marks["dwell_turns"] = "bad" if stuck else "warn"
     latency = latency_mark(record["latency_p95"])
@@ -85,7 +90,7 @@ def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
     if record["guard_error"]:
         marks["guard_error"] = "bad" if record["guard_error"] >= GUARD_ERRORS else "warn"
     if stuck and record["slot_fill_rate"] is not None and record["slot_fill_rate"] < HEALTHY_PROGRESS:
-        marks["slot_fill_rate"] = "bad" if record["slot_fill_rate"] < 0.3 else "warn"
+        marks["slot_fill_rate"] = "bad" if record["slot_fill_rate"] < HARDLY else "warn"
     if record.get("missed"):
         marks["missed"] = "bad" if record["missed"] >= HIGH else "warn"
     row = worst_of(mark for key, mark in marks.items() if key != "progress")
