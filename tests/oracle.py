@@ -1,0 +1,294 @@
+"""Every figure once more: plain Python over the lines of transcripts, written from docs/metrics.md alone.
+
+It shares no code with what it checks, keeps everything in lists and takes no shortcut, so that it can be read
+beside the page. Rows are dictionaries with the keys of the JSON dumps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any, TypeAlias
+
+Call: TypeAlias = dict[str, Any]
+Row: TypeAlias = dict[str, Any]
+
+ASPECTS = ("correctness", "completion", "errors", "latency_p95", "latency_mean", "turn_count")
+METRICS = (
+    "progress", "stall", "escalation", "revisit", "dwell_turns", "latency_p95", "guard_error", "slot_fill_rate"
+)  # fmt: skip
+
+
+# 1. events
+
+
+def visits(call: Call) -> list[Row]:
+    """What happened between entering a state and leaving it, in order."""
+    found: list[Row] = []
+    is_open = False
+    for event in call["events"]:
+        match event["type"]:
+            case "state_entered":
+                if is_open:
+                    found[-1]["to"] = event["state"]
+                found.append({"state": event["state"], "to": None, "latencies": [], "turns": 0, "guard_errors": 0})
+                is_open = True
+            case "state_exited" if is_open and found[-1]["state"] == event["state"]:
+                found[-1]["to"] = event["to_state"]
+                is_open = False
+            case "turn_complete" if found:
+                found[-1]["turns"] += 1
+                found[-1]["latencies"].append(event["latency_ms"] / 1000)
+            case "guard_evaluated" if is_open and event.get("error") is not None:
+                found[-1]["guard_errors"] += 1
+    return found
+
+
+def filled(call: Call) -> set[tuple[str, str]]:
+    """Slots and the states that filled them."""
+    return {
+        (event["slot"], event["state"])
+        for event in call["events"]
+        if event["type"] == "slot_filled" and event["value"] is not None
+    }
+
+
+# 2. and 3. states and segments
+
+
+def state_rows(call: Call) -> list[Row]:
+    contract = call["contract"]
+    escalations = set(contract["escalation_terminals"])
+    outcomes = escalations | set(contract["success_terminals"])
+    seen = visits(call)
+    working = [visit for visit in seen if visit["state"] not in outcomes]
+    escalated = any(visit["to"] in escalations or visit["state"] in escalations for visit in seen)
+    rows = []
+    for state in dict.fromkeys(visit["state"] for visit in working):
+        own = [visit for visit in working if visit["state"] == state]
+        left_to = [visit["to"] for visit in own if visit["to"] is not None]
+        described = contract["states"][state]
+        required = set(described.get("required_slots", ()))
+        rows.append(
+            {
+                "state": state,
+                "segment": described["segment"],
+                "progress": any(target != state and target not in escalations for target in left_to),
+                "stall": working[-1]["state"] == state and not call["completed"] and not escalated,
+                "escalation": any(target in escalations for target in left_to),
+                "revisit": len(own) - 1,
+                "dwell_turns": sum(visit["turns"] for visit in own) / len(own),
+                "latency_p95": percentile95([latency for visit in own for latency in visit["latencies"]]),
+                "guard_error": sum(visit["guard_errors"] for visit in own),
+                "slot_fill_rate": len([slot for slot in required if (slot, state) in filled(call)]) / len(required)
+                if required
+                else None,
+                "to_states": Counter(left_to),
+            }
+        )
+    return rows
+
+
+def percentile95(values: Sequence[float]) -> float | None:
+    if not values:
+        return None
+    ranked = sorted(values)
+    place = 0.95 * (len(ranked) - 1)
+    below, above = ranked[math.floor(place)], ranked[math.ceil(place)]
+    return below + (above - below) * (place - math.floor(place))
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    measured = [value for value in values if value is not None]
+    return sum(measured) / len(measured) if measured else None
+
+
+def counted(calls: Iterable[Call]) -> list[Call]:
+    return [call for call in calls if not call.get("errored")]
+
+
+def pooled(rows: Sequence[Row]) -> Row:
+    return {"n": len(rows), **{metric: mean(row[metric] for row in rows) for metric in METRICS}}
+
+
+def worst_first(row: Row) -> tuple[Any, ...]:
+    return -row["stall"], row["progress"], -row["escalation"], -row["n"]
+
+
+def name_of(call: Call, key: str) -> str:
+    return str(call[{"agent": "agent_model", "run": "run_id"}.get(key, key)])
+
+
+def states(calls: Iterable[Call], by: tuple[str, ...] = ()) -> list[Row]:
+    cells = defaultdict(list)
+    for call in counted(calls):
+        for row in state_rows(call):
+            cells[call["flow"], row["state"], *(name_of(call, key) for key in by)].append(row)
+    found = [
+        dict(zip(("flow", "state", *by), names, strict=True))
+        | pooled(rows)
+        | {"segment": rows[0]["segment"], "to_states": dict(sum((row["to_states"] for row in rows), Counter()))}
+        for names, rows in cells.items()
+    ]
+    return sorted(found, key=lambda row: (worst_first(row), *(row[key] for key in ("flow", "state", *by))))
+
+
+def segments(calls: Iterable[Call], by: tuple[str, ...] = ()) -> list[Row]:
+    cells: dict[tuple[str, ...], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for call in counted(calls):
+        for row in state_rows(call):
+            cells[call["flow"], row["segment"], *(name_of(call, key) for key in by)][row["state"]].append(row)
+    found = []
+    for names, members in cells.items():
+        worst = min(
+            ({"state": state, **pooled(rows)} for state, rows in members.items()),
+            key=lambda row: (worst_first(row), row["state"]),
+        )
+        found.append(
+            dict(zip(("flow", "segment", *by), names, strict=True))
+            | pooled([row for rows in members.values() for row in rows])
+            | {"worst_state": worst["state"], "worst_stall": worst["stall"], "worst_n": worst["n"]}
+        )
+    return sorted(found, key=lambda row: (worst_first(row), *(row[key] for key in ("flow", "segment", *by))))
+
+
+# 4. and 5. calls and operability
+
+
+def aspects(call: Call) -> Row:
+    contract = call["contract"]
+    goals = set(contract["success_terminals"])
+    passed = {name for visit in visits(call) for name in (visit["state"], visit["to"])} | {call.get("final_state")}
+    wanted = {*contract["required_slots"], *contract["completion_slots"]}
+    kept = {slot for slot, value in call.get("slots", {}).items() if value is not None}
+    kept |= {slot for slot, _ in filled(call)}
+    share = len(wanted & kept) / len(wanted) if wanted else 1
+    allowed = not contract["final_statuses"] or call.get("final_status") in contract["final_statuses"]
+    failures = len(call.get("errors", ())) + (call["stop_reason"] in ("unsafe", "max_turns", "loop"))
+    turns = [event["latency_ms"] / 1000 for event in call["events"] if event["type"] == "turn_complete"]
+    return {
+        "correctness": 10 * bool(goals & passed) * share * allowed,
+        "completion": 10 * (call["completed"] and call["stop_reason"] == "terminal"),
+        "errors": max(0, 10 - 2.5 * failures),
+        "latency_p95": percentile95(turns),
+        "latency_mean": mean(turns),
+        "turn_count": len(turns),
+    }
+
+
+def operability(cell: Row) -> float | None:
+    if cell["correctness"] is None:
+        return None
+    judged = [score for score in cell["humanness"].values() if score is not None]
+    slow = cell["latency_p95"]
+    parts = (
+        (0.35, cell["correctness"]),
+        (0.20, cell["completion"]),
+        (0.15, cell["errors"]),
+        (0.10, None if slow is None else min(10, max(0, 10 * (1 - slow / 15)))),
+        (0.20, median(judged) if judged else None),
+    )
+    measured = [(weight, score) for weight, score in parts if score is not None]
+    blend = sum(weight * score for weight, score in measured) / sum(weight for weight, _ in measured)
+    cap = 4 if cell["correctness"] < 10 else 6 if cell["completion"] < 10 else 10
+    return float(min(blend, cap))
+
+
+def flows(calls: Iterable[Call], scores: Iterable[Row], by: tuple[str, ...] = ()) -> list[Row]:
+    verdicts = {(score["run_id"], score["conversation_id"], score["judge"]): score["score"] for score in scores}
+    judges = sorted({judge for _, _, judge in verdicts})
+    cells = defaultdict(list)
+    for call in calls:
+        cells[call["flow"], name_of(call, "agent"), *(name_of(call, key) for key in by)].append(call)
+    found = []
+    for names, members in cells.items():
+        row = dict(zip(("flow", "agent", *by), names, strict=True))
+        good = counted(members)
+        scored = [aspects(call) for call in good]
+        row |= {"n": len(good), "excluded": len(members) - len(good)}
+        row |= {aspect: mean(call[aspect] for call in scored) for aspect in ASPECTS}
+        row["humanness"] = {
+            judge: mean(verdicts.get((call["run_id"], call["conversation_id"], judge)) for call in good)
+            for judge in judges
+        }
+        row["operability"] = operability(row)
+        found.append(row)
+    names = ("flow", "agent", *by)
+    return sorted(found, key=lambda row: (*last_if_missing(row["operability"]), *(row[key] for key in names)))
+
+
+def last_if_missing(value: float | None) -> tuple[bool, float]:
+    return value is None, round(value or 0.0, 9)
+
+
+# 6. to 8. worklist, neighbours, intervals
+
+
+def worklist(calls: Sequence[Call], scores: Sequence[Row]) -> dict[str, list[tuple[str, str]]]:
+    """The places of each list, the most urgent first."""
+
+    def places(rows: list[Row], key: str, urgency: Callable[[Row], Any]) -> list[tuple[str, str]]:
+        ranked = sorted(rows, key=lambda row: (row["n"] < 5, urgency(row)))
+        return [(row["flow"], row[key]) for row in ranked]
+
+    weak = [row for row in flows(calls, scores) if row["correctness"] is not None and row["correctness"] < 7]
+    high = [row for row in segments(calls) if row["stall"] >= 0.25 or row["escalation"] >= 0.25]
+    roots = [row for row in states(calls) if is_root(row)]
+    return {
+        "flows": places(weak, "agent", lambda row: (row["correctness"], row["flow"], row["agent"])),
+        "segments": places(high, "segment", lambda row: 0),
+        "states": places(roots, "state", lambda row: -(row["stall"] + 0.5 * row["escalation"])),
+    }
+
+
+def is_root(row: Row) -> bool:
+    stuck = row["dwell_turns"] > 3 and row["progress"] < 0.7
+    slow = row["latency_p95"] is not None and row["latency_p95"] > 8
+    return bool(row["stall"] >= 0.25 or row["escalation"] >= 0.25 or stuck or slow or row["guard_error"] >= 0.5)
+
+
+def steps(calls: Iterable[Call], flow: str) -> Counter[tuple[str, str]]:
+    """How often calls of a flow went from one state to another."""
+    return Counter(
+        {
+            (row["state"], target): count
+            for row in states(calls)
+            if row["flow"] == flow
+            for target, count in row["to_states"].items()
+        }
+    )
+
+
+def reach(calls: Iterable[Call], flow: str, state: str) -> dict[str, float]:
+    """The states ahead, each with the share of the flow's calls that entered it."""
+    own = [call for call in counted(calls) if call["flow"] == flow]
+    taken = steps(own, flow)
+    ahead: set[str] = set()
+    pending = [state]
+    while pending:
+        one = pending.pop()
+        found = {target for start, target in taken if start == one} - ahead
+        ahead |= found
+        pending += found
+    entered = [came_to(call) for call in own]
+    return {name: sum(name in states for states in entered) / len(own) for name in ahead - {state}}
+
+
+def came_to(call: Call) -> set[str]:
+    """The states with a row, and the outcomes that they led to."""
+    rows = state_rows(call)
+    outcomes = {*call["contract"]["success_terminals"], *call["contract"]["escalation_terminals"]}
+    return {row["state"] for row in rows} | {name for row in rows for name in row["to_states"] if name in outcomes}
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    z = 1.959963984540054
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return middle - half, middle + half
+
+
+def picked(row: Mapping[str, Any], keys: Iterable[str]) -> Row:
+    return {key: row[key] for key in keys}

@@ -1,0 +1,132 @@
+"""What the views say of calls, dirty streams among them, is what a second computation from the same lines says."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riff_ingest.pipeline import ingest
+from riff_ingest.simulate import simulate
+from riff_store.database import Store, open_store
+from riff_store.writer import Writer
+from riff_tui.catalog import Request, show
+from tests import oracle
+from tests.oracle import Call, Row
+
+
+class Evidence:
+    """Calls and scores as they stand in files, and the store that was made of them."""
+
+    def __init__(self, folder: Path, store: Store) -> None:
+        self.store = store
+        self.calls = list(_lines(folder, "flow-transcripts-*.jsonl"))
+        self.scores = list(_lines(folder, "humanness-*.jsonl"))
+
+    def rows(self, view: str, **asked: Any) -> list[Row]:
+        return [dict(row.record) for row in show(self.store, view, Request(**asked)).rows]
+
+
+def _lines(folder: Path, pattern: str) -> Iterator[Row]:
+    for path in sorted(folder.rglob(pattern)):
+        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+
+
+def _spoil(call: Call, chance: random.Random) -> Call:
+    """The call with events missing, doubled and in the wrong order, as faulty recorders leave them."""
+    events = []
+    for event in call["events"]:
+        events += [event] * chance.choices((0, 1, 2), (0.1, 0.85, 0.05))[0]
+    if events and chance.random() < 0.3:
+        place = chance.randrange(len(events))
+        events.insert(chance.randrange(len(events)), events.pop(place))
+    return {**call, "events": events or call["events"]}
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+    folder, chance = tmp_path_factory.mktemp("oracle"), random.Random(7)
+    simulate(folder, conversations=480, seed=3)
+    for path in folder.rglob("flow-transcripts-*.jsonl"):
+        calls = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        spoilt = [json.dumps(_spoil(call, chance) if chance.random() < 0.5 else call) + "\n" for call in calls]
+        path.write_text("".join(spoilt), encoding="utf-8")
+    with open_store(folder / "all.db", write=True, create=True) as store:
+        ingest([folder], Writer(store))
+        yield Evidence(folder, store)
+
+
+def assert_same(found: list[Row], wanted: list[Row], names: tuple[str, ...], values: tuple[str, ...]) -> None:
+    """The same rows in the same order, their values equal but for the last digits."""
+    assert [oracle.picked(row, names) for row in found] == [oracle.picked(row, names) for row in wanted]
+    for one, other in zip(found, wanted, strict=True):
+        for value in values:
+            assert one[value] == pytest.approx(other[value], rel=1e-9, abs=1e-9), (oracle.picked(other, names), value)
+
+
+@pytest.mark.parametrize("by", [(), ("run",), ("persona",)])
+def test_flows(evidence: Evidence, by: tuple[str, ...]) -> None:
+    wanted = oracle.flows(evidence.calls, evidence.scores, by)
+    values = ("n", "excluded", "operability", *oracle.ASPECTS, "humanness")
+    assert_same(evidence.rows("flows", by=by), wanted, ("flow", "agent", *by), values)
+
+
+@pytest.mark.parametrize("by", [(), ("agent",), ("run",), ("scenario",)])
+def test_states(evidence: Evidence, by: tuple[str, ...]) -> None:
+    wanted = oracle.states(evidence.calls, by)
+    values = ("segment", "n", *oracle.METRICS, "to_states")
+    assert_same(evidence.rows("states", by=by), wanted, ("flow", "state", *by), values)
+
+
+@pytest.mark.parametrize("by", [(), ("agent",), ("persona",)])
+def test_segments(evidence: Evidence, by: tuple[str, ...]) -> None:
+    wanted = oracle.segments(evidence.calls, by)
+    values = ("n", *oracle.METRICS, "worst_state", "worst_stall", "worst_n")
+    assert_same(evidence.rows("segments", by=by), wanted, ("flow", "segment", *by), values)
+
+
+def test_a_filter_on_calls_leaves_what_the_same_calls_alone_would_give(evidence: Evidence) -> None:
+    persona = evidence.calls[0]["persona"]
+    calls = [call for call in evidence.calls if call["persona"] == persona and not call["completed"]]
+    found = evidence.rows("states", where=f"persona={persona} completed=no")
+    assert_same(found, oracle.states(calls), ("flow", "state"), ("n", *oracle.METRICS, "to_states"))
+
+
+def test_each_call(evidence: Evidence) -> None:
+    wanted = {(call["run_id"], call["conversation_id"]): oracle.aspects(call) for call in evidence.calls}
+    rows = evidence.rows("conversations")
+    assert len(rows) == len(wanted)
+    for row in rows:
+        for aspect in ("correctness", "latency_p95", "turn_count"):
+            assert row[aspect] == pytest.approx(wanted[row["run"], row["conversation"]][aspect])
+
+
+def test_the_worklist(evidence: Evidence) -> None:
+    wanted = oracle.worklist(evidence.calls, evidence.scores)
+    rows = evidence.rows("worklist", limit=100)
+    for listed, key in (("flows", "agent"), ("segments", "segment"), ("states", "state")):
+        assert wanted[listed]
+        assert [(row["flow"], row[key]) for row in rows if row["list"] == listed] == wanted[listed]
+
+
+def test_the_neighbours_of_every_state_of_a_flow(evidence: Evidence) -> None:
+    flow = "dog_grooming"
+    taken = oracle.steps(evidence.calls, flow)
+    for state in dict.fromkeys(start for start, _ in taken):
+        table = show(evidence.store, "neighbors", Request(where=f"flow={flow} state={state}"))
+        found = {(row.record["direction"], row.record["state"]): row.record["count"] for row in table.rows}
+        before = {("in", start): count for (start, end), count in taken.items() if end == state != start}
+        after = {("out", end): count for (start, end), count in taken.items() if start == state != end}
+        loops = {("self", state): taken[state, state]} if taken[state, state] else {}
+        assert found == before | loops | after
+        assert table.extras["reach"] == pytest.approx(oracle.reach(evidence.calls, flow, state))
+
+
+def test_rates_have_wilsons_interval(evidence: Evidence) -> None:
+    for row in evidence.rows("states"):
+        for rate in ("progress", "stall", "escalation"):
+            assert row["intervals"][rate] == pytest.approx(oracle.wilson(row[rate], row["n"]), abs=1e-9)
