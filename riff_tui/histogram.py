@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from riff_store.answers import Bucket
+from riff_store.answers.neighbors import Bucket
 from riff_tui.glyphs import Glyphs, glyphs
 from riff_tui.numbers import fixed
 

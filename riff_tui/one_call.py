@@ -10,7 +10,7 @@ from riff_tui.errors import UsageError
 from riff_tui.views.cells import shell_quoted, where
 
 if TYPE_CHECKING:
-    from riff_store.answers import Call
+    from riff_store.answers.calls import Call
     from riff_store.database import Store
 
 NAMED = 3

@@ -10,7 +10,7 @@ from riff_store.vocabulary import field_of
 from riff_tui.errors import UsageError
 
 if TYPE_CHECKING:
-    from riff_store.answers import PooledLatency
+    from riff_store.answers.neighbors import PooledLatency
     from riff_store.queries.latencies import LatencyReading
     from riff_tui.table import Table
 

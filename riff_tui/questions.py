@@ -15,7 +15,7 @@ from riff_tui.filtering import split, take_judges
 from riff_tui.table import Column, Row, Table, drained
 
 if TYPE_CHECKING:
-    from riff_store.answers import PooledLatency
+    from riff_store.answers.neighbors import PooledLatency
     from riff_store.database import Store
     from riff_tui.catalog import Request
 

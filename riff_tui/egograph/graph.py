@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from riff_store.answers import Neighbor as AnsweredNeighbor
-from riff_store.answers import Neighborhood
+from riff_store.answers.neighbors import Neighbor as AnsweredNeighbor
+from riff_store.answers.neighbors import Neighborhood
 
 Side = Literal["in", "centre", "out"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from riff_store.answers import ArchetypeCell
+from riff_store.answers.lists import ArchetypeCell
 from riff_tui.table import Column, Row, Table
 from riff_tui.views import cells, columns
 

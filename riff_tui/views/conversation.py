@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from riff_store.answers import CallDetail, VisitedState
+from riff_store.answers.calls import CallDetail, VisitedState
 from riff_tui.numbers import fixed
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views import cells

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from riff_store.answers import FlowCell
+from riff_store.answers.cells import FlowCell
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views import cells, columns

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from riff_store.answers import PooledLatency
+from riff_store.answers.neighbors import PooledLatency
 from riff_tui import egograph, histogram
 from riff_tui.numbers import fixed
 

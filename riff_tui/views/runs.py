@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riff_store.answers import RunSummary
+from riff_store.answers.lists import RunSummary
 from riff_tui.table import Column, Row, Table
 from riff_tui.views import cells, columns
 

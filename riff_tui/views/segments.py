@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from riff_store.answers import SegmentCell
+from riff_store.answers.cells import SegmentCell
 from riff_store.ranking import is_thin, mean
 from riff_tui.numbers import fixed
 from riff_tui.table import Column, Row, Table

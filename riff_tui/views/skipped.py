@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riff_store.answers import SkippedEntry
+from riff_store.answers.lists import SkippedEntry
 from riff_tui.table import Column, Row, Table
 
 _COLUMNS = (

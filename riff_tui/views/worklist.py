@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from riff_store.answers import FlowCell, SegmentCell, StateCell, Worklist
+from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
+from riff_store.answers.lists import Worklist
 from riff_store.ranking import is_thin, mean, reasons
 from riff_tui.numbers import fixed
 from riff_tui.table import Column, Row, Section, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from riff_store.answers import FlowCell, SegmentCell, StateCell
+from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
 from riff_store.measure import Measure
 
 THIN = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.answers import Bucket
+from riff_store.answers.neighbors import Bucket
 from riff_store.histogram import buckets
 from riff_tui.glyphs import ASCII, UNICODE
 from riff_tui.histogram import LEAST_HEIGHT, bars, draw, edge, sparkline

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from riff_store.answers import ArchetypeCell, FlowCell
+from riff_store.answers.cells import FlowCell
+from riff_store.answers.lists import ArchetypeCell
 from riff_store.database import Store
 from riff_store.measure import Measure
 from riff_store.predicates import Predicate

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from riff_store import models as m
-from riff_store.answers import CallDetail, Verdict, VisitedState
+from riff_store.answers.calls import CallDetail, Verdict, VisitedState
 from riff_store.database import Store
 from riff_store.errors import NotAStore
 from riff_store.queries.conversations import calls_of

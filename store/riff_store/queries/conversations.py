@@ -8,7 +8,7 @@ from typing import Any
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers import Call
+from riff_store.answers.calls import Call
 from riff_store.database import Store
 from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
 from riff_store.queries.dimensions import DIMENSIONS

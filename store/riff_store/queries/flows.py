@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from riff_store.answers import FlowCell
+from riff_store.answers.cells import FlowCell
 from riff_store.database import Store
 from riff_store.matching import matches
 from riff_store.measure import Measure

@@ -8,7 +8,7 @@ from itertools import groupby
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers import JudgeSummary
+from riff_store.answers.lists import JudgeSummary
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, judges_shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers import Overview
+from riff_store.answers.lists import Overview
 from riff_store.database import Store
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers import RunSummary
+from riff_store.answers.lists import RunSummary
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping

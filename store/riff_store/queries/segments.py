@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riff_store.answers import SegmentCell, StateCell
+from riff_store.answers.cells import SegmentCell, StateCell
 from riff_store.database import Store
 from riff_store.predicates import Predicate, both
 from riff_store.queries.dimensions import Grouping, Names

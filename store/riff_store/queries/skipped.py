@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riff_store import models as m
-from riff_store.answers import SkippedEntry
+from riff_store.answers.lists import SkippedEntry
 from riff_store.database import Store
 
 

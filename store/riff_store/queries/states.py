@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from riff_store import models as m
-from riff_store.answers import StateCell
+from riff_store.answers.cells import StateCell
 from riff_store.database import Store
 from riff_store.matching import matches
 from riff_store.predicates import Predicate, both, terms

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from riff_store.answers import FlowCell, StateCell, Worklist
+from riff_store.answers.cells import FlowCell, StateCell
+from riff_store.answers.lists import Worklist
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.flows import flow_cells

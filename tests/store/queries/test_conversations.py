@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from riff_store.answers import Call
+from riff_store.answers.calls import Call
 from riff_store.database import Store
 from riff_store.queries.conversations import PLAIN, calls_of, conversation_ids, conversations, count_conversations
 from riff_tui.filtering import parse

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_store.answers import FlowCell
+from riff_store.answers.cells import FlowCell
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.queries.flows import flow_cells

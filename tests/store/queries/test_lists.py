@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.answers import RunSummary, SkippedEntry
+from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
 from riff_store.facts import Skipped
 from riff_store.queries.archetypes import archetypes

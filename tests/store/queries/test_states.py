@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_store.answers import StateCell
+from riff_store.answers.cells import StateCell
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, DescribedFlow, DescribedState, ExpectedStep, StateAspects
 from riff_store.measure import Measure

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers import StateCell
+from riff_store.answers.cells import StateCell
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, ExpectedStep
 from riff_store.measure import Measure

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from riff_store.answers import Call, CallDetail, FlowCell, SegmentCell, StateCell, VisitedState
+from riff_store.answers.calls import Call, CallDetail, VisitedState
+from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
 from riff_store.measure import UNIT, Measure
 
 RATES = {"progress", "stall", "escalation"}

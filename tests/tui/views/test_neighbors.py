@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from riff_store.answers import Bucket, Neighbor, Neighborhood, PooledLatency, StateCell
+from riff_store.answers.cells import StateCell
+from riff_store.answers.neighbors import Bucket, Neighbor, Neighborhood, PooledLatency
 from riff_tui.egograph import LEGEND
 from riff_tui.views.neighbors import neighbors
 from tests.tui.views.by_hand import state_cell

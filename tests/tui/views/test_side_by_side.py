@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_store.answers import ArchetypeCell, RunSummary
+from riff_store.answers.lists import ArchetypeCell, RunSummary
 from riff_tui.sinks import render
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.archetypes import archetypes
