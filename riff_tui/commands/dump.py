@@ -36,21 +36,6 @@ class Format(enum.StrEnum):
     MERMAID = "mermaid"
 
 
-_BY_SUFFIX = {
-    ".md": Format.MARKDOWN,
-    ".markdown": Format.MARKDOWN,
-    ".csv": Format.CSV,
-    ".json": Format.JSON,
-    ".jsonl": Format.JSONL,
-    ".svg": Format.SVG,
-    ".dot": Format.DOT,
-    ".gv": Format.DOT,
-    ".mmd": Format.MERMAID,
-}
-# These are made to be posted: words of callers stay out of them unless they are asked for.
-_POSTED = frozenset({Format.MARKDOWN, Format.SVG})
-
-
 def dump(
     view: Annotated[
         str,
@@ -117,10 +102,11 @@ def dump(
     from riff_store.database import open_store
     from riff_tui.catalog import Request, show
     from riff_tui.settings import store_location
+    from riff_tui.sinks.endings import POSTED, format_of
 
     settings = settings_for(store, ascii=ascii_only)
-    form = format or (_BY_SUFFIX.get(output.suffix.lower()) if output is not None else None) or Format.TEXT
-    posted = form in _POSTED
+    form = format or Format((format_of(output) if output is not None else None) or "text")
+    posted = form in POSTED
     request = Request(
         where=where,
         by=tuple(name for part in by or () for name in part.split(",") if name),
