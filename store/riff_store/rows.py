@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -84,7 +85,7 @@ class Rows:
         self._ranks = ranks
         self._touched = touched
         self._pending: dict[tuple[int, str], ConversationFacts] = {}
-        self._tables: dict[type[pw.Model], Values] = {}
+        self._tables: defaultdict[type[pw.Model], Values] = defaultdict(list)
         self._next_id = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM conversation").fetchone()[0])
         self.taken = 0
         self.replaced = 0
@@ -104,7 +105,7 @@ class Rows:
     def add_score(self, score: JudgedScore) -> None:
         """Take a verdict, whether its call is there or not."""
         names = self._names
-        self._values(m.JudgedScore).extend(
+        self._tables[m.JudgedScore].extend(
             (
                 self._source_file, score.line, names.runs[score.run], storable(score.conversation),
                 names.judge(score.judge, score.prompt_hash), names.aspects[score.aspect],
@@ -122,15 +123,15 @@ class Rows:
             if state.outcome is not None:
                 names.outcome(key, state.outcome)
             slots = json.dumps(list(state.required_slots))
-            self._values(m.DescribedState).extend((key, source, names.segments[state.segment], slots))
+            self._tables[m.DescribedState].extend((key, source, names.segments[state.segment], slots))
         for start, end in dict.fromkeys(described.edges):
-            self._values(m.DescribedEdge).extend((states[start], states[end], source))
-        self._values(m.FlowContract).extend((flow, source, described.contract))
+            self._tables[m.DescribedEdge].extend((states[start], states[end], source))
+        self._tables[m.FlowContract].extend((flow, source, described.contract))
 
     def add_note(self, note: Skipped) -> None:
         """Record what was not taken as it stood."""
         row = (None, self._source_file, note.kind, note.line, storable(note.reason), None, _text(note.conversation))
-        self._values(m.SkippedInput).extend(row)
+        self._tables[m.SkippedInput].extend(row)
 
     def flush(self) -> None:
         """Insert everything that was collected."""
@@ -143,16 +144,13 @@ class Rows:
             insert(self._connection, model, values)
             values.clear()
 
-    def _values(self, model: type[pw.Model]) -> Values:
-        return self._tables.setdefault(model, [])
-
     def _call_rows(self, run: int, name: str, facts: ConversationFacts) -> None:
         names = self._names
         key, self._next_id = self._next_id, self._next_id + 1
         flow = names.flow(facts.flow, facts.archetype)
         agent = names.agents[facts.agent]
         self._touched.add((flow, agent, run))
-        self._values(m.Conversation).extend(
+        self._tables[m.Conversation].extend(
             (
                 key, run, name, flow, agent, _key(names.personas, facts.persona), _key(names.scenarios, facts.scenario),
                 facts.trial, facts.started_at, facts.duration_s, facts.completed,
@@ -161,28 +159,26 @@ class Rows:
                 facts.defects, None if facts.origin == "observed" else facts.origin, self._source_file, facts.line,
             )
         )  # fmt: skip
-        scored, aspects = self._values(m.AspectScore), names.aspects
+        scored, aspects = self._tables[m.AspectScore], names.aspects
         for aspect, value in facts.aspects.items():
             if value is not None:
-                scored.extend((key, aspects[aspect], m.COMPUTED_JUDGE, value))
+                scored += (key, aspects[aspect], m.COMPUTED_JUDGE, value)
         states, segments = names.states(flow), names.segments
         for state, outcome in facts.terminals.items():
             names.outcome(states[state], outcome)
-        visited, transitions = self._values(m.StateScore), self._values(m.Transition)
+        visited, transitions = self._tables[m.StateScore], self._tables[m.Transition]
         for row in facts.states:
             origin = states[row.state]
-            visited.extend(
-                (
-                    key, origin, segments[row.segment], row.progress, row.stall, row.escalation, row.revisit,
-                    row.dwell_turns, row.latency_p95_ms, row.guard_error, row.slot_fill_rate,
-                )
+            visited += (
+                key, origin, segments[row.segment], row.progress, row.stall, row.escalation, row.revisit,
+                row.dwell_turns, row.latency_p95_ms, row.guard_error, row.slot_fill_rate,
             )  # fmt: skip
             for target, count in row.to_states.items():
-                transitions.extend((key, origin, states[target], count))
+                transitions += (key, origin, states[target], count)
         for position, step in enumerate(facts.expected):
-            self._values(m.ExpectedStep).extend((key, position, states[step.state], step.by, step.called, step.matched))
+            self._tables[m.ExpectedStep].extend((key, position, states[step.state], step.by, step.called, step.matched))
         if facts.transcript is not None:
-            self._values(m.Transcript).extend((key, facts.transcript))
+            self._tables[m.Transcript].extend((key, facts.transcript))
 
     def _yield_to_later_files(self) -> None:
         by_run: dict[int, list[str]] = {}
@@ -225,7 +221,7 @@ class Rows:
         self.replaced += 1
         place = f"line {by_line}" if by_path is None else f"{by_path}, line {by_line}"
         reason = f"the same conversation of run {storable(run)} stands again in {place}, which counts"
-        self._values(m.SkippedInput).extend((None, loser, "replaced", line, reason, storable(run), name))
+        self._tables[m.SkippedInput].extend((None, loser, "replaced", line, reason, storable(run), name))
 
 
 def _text(value: str | None) -> str | None:
