@@ -159,7 +159,7 @@ def _conversations(store: Store, request: Request, predicate: Predicate | None) 
 
     total = count_conversations(store)
     notes = [] if total else [EMPTY]
-    return replace(conversations(Window(len(ids), fetch)), notes=notes, hidden=max(0, total - len(ids)))
+    return replace(conversations(Window(len(ids), fetch, ids)), notes=notes, hidden=max(0, total - len(ids)))
 
 
 def _conversation(store: Store, request: Request, predicate: Predicate | None) -> Table:

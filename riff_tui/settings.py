@@ -28,10 +28,13 @@ class Settings:
     theme: str | None = None
     ascii: bool | None = None
     mouse: bool | None = None
+    live: bool | None = None
     jobs: int | None = None
 
 
-_KINDS: Mapping[str, type] = {"store": str, "theme": str, "ascii": bool, "mouse": bool, "jobs": int}
+_KINDS: Mapping[str, type] = {
+    "store": str, "theme": str, "ascii": bool, "mouse": bool, "live": bool, "jobs": int,
+}  # fmt: skip
 
 
 def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int | None) -> Settings:

@@ -13,12 +13,30 @@ KEPT_PAGES = 16
 
 
 class Window(Sequence[Row]):
-    """A sequence of `count` rows over `fetch(offset, limit)`; the pages used last are kept."""
+    """A sequence of `count` rows over `fetch(offset, limit)`; the pages used last are kept.
 
-    def __init__(self, count: int, fetch: Callable[[int, int], Sequence[Row]]) -> None:
+    `keys` name the rows, so that a row of another window can be found in this one.
+    """
+
+    def __init__(
+        self, count: int, fetch: Callable[[int, int], Sequence[Row]], keys: Sequence[int] | None = None
+    ) -> None:
         self._count = count
         self._fetch = fetch
+        self._keys = keys
         self._pages: OrderedDict[int, Sequence[Row]] = OrderedDict()
+
+    def place_of(self, other: Window, place: int) -> int | None:
+        """Where the row is that stands at a place of another window, if it is here."""
+        if self._keys is None or other._keys is None or not 0 <= place < len(other):
+            return None
+        key = other._keys[place]
+        if place < len(self) and self._keys[place] == key:
+            return place
+        try:
+            return self._keys.index(key)
+        except ValueError:
+            return None
 
     def __len__(self) -> int:
         return self._count

@@ -14,15 +14,28 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "riff-tui ui",
     "riff-tui ui states --where 'flow=apartment_viewing'",
+    "riff-tui ui states --where 'stall>0.3' --sort -dwell_turns --fresh",
     "riff-tui ui worklist --store nightly.db --theme ansi",
 )
 
 
 def ui(
-    view: Annotated[str, typer.Argument(metavar="[VIEW]", help="The first screen.", show_default=False)] = "flows",
+    view: Annotated[
+        str | None,
+        typer.Argument(metavar="[VIEW]", help="The first screen; else where you were last.", show_default=False),
+    ] = None,
     where: WhereOption = "",
+    sort: Annotated[
+        str | None,
+        typer.Option("--sort", metavar="KEY|-KEY", help="Sort the first screen by a column.", show_default=False),
+    ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ignore what the last session left behind.", show_default=False)
+        bool,
+        typer.Option(
+            "--fresh",
+            help="Begin without what earlier sessions left; only what you change is kept.",
+            show_default=False,
+        ),
     ] = False,
     theme: Annotated[str | None, typer.Option("--theme", metavar="T", help="The colours.", show_default=False)] = None,
     ascii_only: AsciiOption = None,
@@ -34,11 +47,13 @@ def ui(
 ) -> None:
     """Walk from a weak flow to the state that broke it and to the calls that prove it."""
     settings = settings_for(store, theme=theme, ascii=ascii_only, mouse=mouse)
-    explore(settings, view=view, where=where, fresh=fresh)
+    explore(settings, view=view, where=where, sort=sort, fresh=fresh)
 
 
-def explore(settings: Settings, *, view: str = "flows", where: str = "", fresh: bool = False) -> None:
-    """Open the explorer on the store that the settings name.
+def explore(
+    settings: Settings, *, view: str | None = None, where: str = "", sort: str | None = None, fresh: bool = False
+) -> None:
+    """Open the explorer on the store that the settings name, at a place, else where one was last.
 
     Raises `NoTerminal` with the command that prints the same where there is no terminal.
     """
@@ -46,16 +61,17 @@ def explore(settings: Settings, *, view: str = "flows", where: str = "", fresh: 
     from riff_tui.errors import NoTerminal
     from riff_tui.settings import store_location
 
-    name = resolve(view).name
+    name = resolve(view or "flows").name
     if not has_terminal():
         given = f" --store {_quoted(settings.store)}" if settings.store else ""
         raise NoTerminal(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
-            f" this prints the same: {dump_command(name, Request(where=where))}{given}"
+            f" this prints the same: {dump_command(name, Request(where=where, sort=sort))}{given}"
         )
-    from riff_tui.tui import run_explorer
+    from riff_tui.tui import Start, run_explorer
 
-    raise typer.Exit(run_explorer(store_location(settings), view=name, where=where, fresh=fresh, settings=settings))
+    start = Start(name if view or where or sort else None, where, sort, fresh)
+    raise typer.Exit(run_explorer(store_location(settings), start, settings))
 
 
 def has_terminal() -> bool:

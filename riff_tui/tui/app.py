@@ -4,37 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
-import time
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from rich.console import RenderableType
 from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
+from textual.timer import Timer
 
-from riff_tui.errors import ExitCode
+from riff_tui.errors import ExitCode, OutputError
 from riff_tui.glyphs import UNICODE, Glyphs
 from riff_tui.tui.asking import Asker
-from riff_tui.tui.counting import ago
+from riff_tui.tui.keeping import Keeper
+from riff_tui.tui.live import Live
 from riff_tui.tui.palette import PALETTES, Palette
 from riff_tui.tui.places import START, Stack, Trail
 from riff_tui.tui.reading import Show
 from riff_tui.tui.screens.explorer import ExplorerScreen
 
-if TYPE_CHECKING:
-    from riff_tui.settings import Settings
-
 _HANGUP = 129
+# So much later what was changed is written, together with what is changed meanwhile.
+SAVED_AFTER_S = 2.0
 _ENDS = {signal.SIGTERM: int(ExitCode.TERMINATED), signal.SIGHUP: _HANGUP}
 
 
 class Explorer(App[None], inherit_bindings=False):
-    """Walks the tables that `show` answers with; `overview` says in a few words what the store holds."""
+    """Walks the tables that `show` answers with; `overview` says in a few words how old they are.
+
+    `keeper` knows what lasts; `live` sees the store change, which is shown at once unless `paused`;
+    `store` is what a command has to name to find it.
+    """
 
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
@@ -52,15 +55,25 @@ class Explorer(App[None], inherit_bindings=False):
         start: Stack = START,
         palette: Palette = PALETTES["ansi"],
         glyphs: Glyphs = UNICODE,
+        keeper: Keeper | None = None,
+        live: Live | None = None,
+        paused: bool = False,
+        store: str = "",
     ) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self.animation_level = "none"
         self.palette = palette
         self.glyphs = glyphs
+        self.keeper = keeper or Keeper()
+        self.live = live
+        self.paused = paused
+        self.store = store
+        self.unsaved = False
         self._show = show
         self._overview = overview
         self._start = start
+        self._to_be_saved: Timer | None = None
         self.asker = Asker()
 
     def get_driver_class(self) -> type[Driver]:
@@ -81,7 +94,49 @@ class Explorer(App[None], inherit_bindings=False):
         for number, code in _ENDS.items():
             # Where the loop is not the main thread's, signals are somebody else's business.
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self.exit, None, code)
+                loop.add_signal_handler(number, self._end, code)
+        self.keeper.changed = self._save_soon
+
+    def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """End, and know the place to come back to."""
+        self._note_place()
+        super().exit(result, return_code, message)
+
+    def _end(self, code: int) -> None:
+        """End by a signal: the terminal may be gone already, so what lasts is written before it is restored."""
+        self._note_place()
+        with contextlib.suppress(OutputError):
+            self.keeper.write()
+        self.exit(None, code)
+
+    def _save_soon(self) -> None:
+        if self._to_be_saved is None:
+            self._to_be_saved = self.set_timer(SAVED_AFTER_S, self._save)
+
+    def _save(self) -> None:
+        self._to_be_saved = None
+        self._note_place()
+        self.run_worker(self._write(), group="saving", exit_on_error=False)
+
+    async def _write(self) -> None:
+        try:
+            await self.asker.ask(self.keeper.write)
+        except OutputError as error:
+            # Said once: a home that cannot be written stays so.
+            if not self.unsaved and self._walk is not None:
+                self._walk.say(f"what lasts is not kept: {error}", "warn")
+            self.unsaved = True
+
+    def _note_place(self) -> None:
+        walk = self._walk
+        if walk is not None and walk.reading is not None:
+            walk.settle()
+            self.keeper.be_at(walk.trail.stack)
+
+    @property
+    def _walk(self) -> ExplorerScreen | None:
+        """The screen that everything else lies on."""
+        return next((screen for screen in self.screen_stack if isinstance(screen, ExplorerScreen)), None)
 
     def _on_app_blur(self, event: events.AppBlur) -> None:  # type: ignore[override]  # waits for nothing
         # Nothing looks different in a window without focus, so nothing is to be sent again.
@@ -111,47 +166,3 @@ class Explorer(App[None], inherit_bindings=False):
     def _fatal_error(self) -> None:
         # Textual would print a trace with local variables, and they hold callers' words.
         self._close_messages_no_wait()
-
-
-def run_explorer(
-    location: str, *, view: str = "flows", where: str = "", fresh: bool = False, settings: Settings | None = None
-) -> int:
-    """Open the explorer on a store; the exit code says how it ended.
-
-    Raises `FilterError` and the store's errors before the terminal is touched, and afterwards what
-    ended the explorer.
-    """
-    from riff_store.database import open_store
-    from riff_tui import catalog
-    from riff_tui.tui.places import opened
-    from riff_tui.tui.surroundings import look_around
-
-    found = look_around(
-        theme=settings.theme if settings else None,
-        ascii_only=settings.ascii if settings else None,
-        mouse=settings.mouse if settings else None,
-    )
-    start = opened(view, where)
-    store = open_store(location)
-    explorer = Explorer(
-        lambda name, request: catalog.show(store, name, request),
-        partial(_age, store.location),
-        start=start,
-        palette=found.palette,
-        glyphs=found.glyphs,
-    )
-    explorer.run(mouse=found.mouse)
-    # Where a question is still on its way, the process ends without waiting for it; the store was only read.
-    if explorer.asker.idle:
-        store.close()
-    if explorer.failure is not None:
-        raise explorer.failure
-    return explorer.return_code or 0
-
-
-def _age(location: str) -> str:
-    """When the store was written last, as far as its file tells."""
-    try:
-        return f"written {ago(time.time() - os.stat(location).st_mtime)}"
-    except OSError:
-        return ""

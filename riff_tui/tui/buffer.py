@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import overload
 
 from riff_tui.table import Row
+from riff_tui.window import Window
 
 PAGE = 256
 _KEPT = 32
+# More than half of the rows that a screen can show.
+_AROUND = 60
 
 
 class Buffer(Sequence[Row]):
@@ -49,12 +52,26 @@ class Buffer(Sequence[Row]):
         """Whether a row is at hand."""
         return index // PAGE in self._pages
 
+    def read(self, start: int, stop: int) -> Sequence[Row]:
+        """Some rows, which are not kept: for who goes through many of them; belongs on another thread."""
+        return self._rows[start:stop]
+
     def load(self, page: int) -> None:
         """Read a page; those used longest ago are let go."""
         start = page * PAGE
         self._pages[page] = self._rows[start : start + PAGE]
         if len(self._pages) > _KEPT:
             self._pages.popitem(last=False)
+
+    def follow(self, before: Buffer, index: int) -> None:
+        """Have the row at hand that was at `index` of an earlier answer to the same question, and those around it."""
+        place: int | None = index
+        if isinstance(self._rows, Window) and isinstance(before._rows, Window):
+            place = self._rows.place_of(before._rows, index)
+        for near in () if place is None else (place - _AROUND, place + _AROUND, place):
+            page = max(0, min(near, len(self) - 1)) // PAGE
+            if len(self) and page not in self._pages:
+                self.load(page)
 
 
 def at_hand(rows: Sequence[Row], index: int) -> bool:

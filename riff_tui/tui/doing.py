@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from riff_tui.tui.buffer import at_hand
+from riff_tui.tui.ordering import following_order
 from riff_tui.tui.palette import following
 from riff_tui.tui.places import Trail, choose, descend, state_of
 from riff_tui.tui.scopes import carried
@@ -141,12 +142,9 @@ def _sort(*, other_way: bool) -> Doing:
         column, here = screen.table.under, screen.trail.here
         if column is None:
             return
-        rising = (column.better == "higher" or column.kind in ("name", "text", "time")) != other_way
-        if here.sort in (column.key, f"-{column.key}"):
-            rising = here.sort != column.key
-        order = column.key if rising else f"-{column.key}"
         screen.settle()
-        screen.visit(screen.trail.alter(replace(screen.trail.here, sort=order)))
+        screen.explorer.keeper.sort(here.view, following_order(here.sort, column, other_way=other_way))
+        screen.visit(screen.trail)
 
     return sort
 
@@ -167,13 +165,13 @@ def _dump(screen: ExplorerScreen) -> None:
 
 
 def _refresh(screen: ExplorerScreen) -> None:
-    screen.settle()
-    screen.visit(screen.trail, again=True)
+    screen.follower.refresh()
 
 
 def _theme(screen: ExplorerScreen) -> None:
     palette = following(screen.explorer.palette)
     screen.explorer.palette = palette
+    screen.explorer.keeper.take_theme(palette.name)
     screen.restyle(palette)
     screen.say(f"theme: {palette.name}")
 

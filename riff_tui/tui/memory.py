@@ -15,6 +15,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._readings: OrderedDict[tuple[str, str, str | None], Reading] = OrderedDict()
+        self._stale: tuple[str, str, str | None] | None = None
 
     def recall(self, place: Place) -> Reading | None:
         """What was read for a place that asks the same."""
@@ -22,6 +23,8 @@ class Memory:
 
     def keep(self, stack: Stack, reading: Reading) -> None:
         """Remember what was read for the place on top of a stack."""
+        if self._readings.get(stack[-1].question) is not reading:
+            self._stale = None if self._stale == stack[-1].question else self._stale
         self._readings[stack[-1].question] = reading
         for place in stack:
             if place.question in self._readings:
@@ -29,9 +32,14 @@ class Memory:
         while len(self._readings) > max(MOST, len(stack)):
             self._readings.popitem(last=False)
 
+    def is_stale(self, place: Place) -> bool:
+        """Whether what is remembered of a place outlived the rest."""
+        return place.question == self._stale
+
     def forget(self, but: Place | None = None) -> None:
         """Forget everything, or everything but one place."""
         kept = self.recall(but) if but is not None else None
+        self._stale = but.question if but is not None else None
         self._readings.clear()
         if but is not None and kept is not None:
             self._readings[but.question] = kept

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from riff_tui.actions import Kind
-from riff_tui.filtering import parse, quote
+from riff_tui.filtering import quote
 from riff_tui.table import Row, Table
 from riff_tui.tui.scopes import both, carried, fixed, kept, narrowed, value, within
 
@@ -93,14 +93,17 @@ class Trail:
 
     def go(self, stack: Stack) -> Trail:
         """Be somewhere else; what was ahead is forgotten."""
-        if _same(stack, self.stack):
+        if same(stack, self.stack):
             return self
         steps = (*self.stacks[: self.at + 1], stack)[-MOST_STEPS:]
         return Trail(steps, len(steps) - 1)
 
     def alter(self, place: Place) -> Trail:
         """The same place seen differently (cursor, sort): no step to go back over."""
-        stack = (*self.stack[:-1], place)
+        return self.amend((*self.stack[:-1], place))
+
+    def amend(self, stack: Stack) -> Trail:
+        """The same places seen differently."""
         return Trail((*self.stacks[: self.at], stack, *self.stacks[self.at + 1 :]), self.at)
 
     def back(self) -> Trail:
@@ -110,6 +113,12 @@ class Trail:
     def forward(self) -> Trail:
         """One step forward in time, if there is one."""
         return replace(self, at=min(len(self.stacks) - 1, self.at + 1))
+
+    def ordered(self, sorts: Mapping[str, str]) -> Trail:
+        """The same with the rows here in the order that was chosen for their view."""
+        here = self.here
+        sort = None if here.kind == "conversation" else sorts.get(here.view)
+        return self if sort == here.sort else self.alter(replace(here, sort=sort))
 
     def up(self) -> Trail:
         """The place above, if there is one."""
@@ -122,16 +131,6 @@ class Trail:
     def instead(self, place: Place) -> Trail:
         """Another place in the stead of this one."""
         return self.go((*self.stack[:-1], place))
-
-
-def opened(view: str, where: str) -> Stack:
-    """Where the explorer opens; raises `FilterError` where the expression makes no sense."""
-    parse(where)
-    if view in ("neighbors", "conversation"):
-        named = value(where, "state" if view == "neighbors" else "conversation")
-        return (*START, Place(view, crumb=named or view, scope=where.strip()))
-    place = Place(view, filter=where.strip())
-    return (place,) if view == "flows" else (*START, place)
 
 
 def noun(view: str) -> str:
@@ -206,8 +205,10 @@ def _crumb(record: Mapping[str, Any], view: str, scope: str) -> str:
     return " › ".join(name for name in names if name) or noun(view)
 
 
-def _same(first: Stack, second: Stack) -> bool:
+def same(first: Stack, second: Stack) -> bool:
+    """Whether two stacks hold the same places, however their rows are ordered and wherever the cursor stands."""
+
     def told(stack: Stack) -> list[Place]:
-        return [replace(place, row="", column="", index=0) for place in stack]
+        return [replace(place, row="", column="", index=0, sort=None) for place in stack]
 
     return told(first) == told(second)

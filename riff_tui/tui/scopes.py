@@ -30,6 +30,13 @@ def kept(scope: str, steps: Collection[str]) -> str:
     return _written(part for part in conjuncts(parse(scope)) if _named(part) not in STEPS or _named(part) in steps)
 
 
+def parted(expression: str, steps: Collection[str]) -> tuple[str, str]:
+    """An expression in two: the part that names these steps of the walk, and everything else it says."""
+    parts = list(conjuncts(parse(expression)))
+    names = [part for part in parts if _named(part) in steps]
+    return _written(names), _written(part for part in parts if part not in names)
+
+
 def within(inner: str, outer: str) -> bool:
     """Whether the inner scope holds everything that the outer one does."""
     return set(conjuncts(parse(outer))) <= set(conjuncts(parse(inner)))

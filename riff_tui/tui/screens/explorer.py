@@ -23,12 +23,15 @@ from riff_tui.tui.asking import Asker
 from riff_tui.tui.buffer import PAGE, Buffer
 from riff_tui.tui.columns import shown
 from riff_tui.tui.counting import counted, nothing_here
+from riff_tui.tui.following import Follower
 from riff_tui.tui.keys import textual_keys
 from riff_tui.tui.memory import Memory
 from riff_tui.tui.palette import Palette
 from riff_tui.tui.places import Place, Trail, crumbs, noun
 from riff_tui.tui.reading import Reading, Show, read
-from riff_tui.tui.scopes import fixed, offset
+from riff_tui.tui.rereading import read_list
+from riff_tui.tui.scopes import fixed
+from riff_tui.tui.setbacks import Setbacks
 from riff_tui.tui.situations import situation_of
 from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.head import Head
@@ -64,12 +67,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.trail = trail
         self.reading: Reading | None = None
         self.trouble: Exception | None = None
+        self.notice = ""
         self._show = show
         self._overview = overview
-        self._about = ""
         self._asker = asker
         self._wanted: set[tuple[int, int]] = set()
         self._memory = Memory()
+        self.setbacks = Setbacks(self)
 
     # What is on the screen
 
@@ -96,6 +100,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.prompt = self.query_one(Prompt)
         self.bottom = self.query_one(BottomLine)
         self.table.focus()
+        self.notice = self.explorer.keeper.complaint
+        self.follower = Follower(self, self.explorer.live, paused=self.explorer.paused)
+        self.follower.start()
         self.visit(self.trail)
 
     def on_resize(self) -> None:
@@ -114,25 +121,37 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     # Going somewhere
 
-    def visit(self, trail: Trail, *, again: bool = False) -> None:
-        """Be at another place as soon as its tables are read; until then this one stays, and its keys work."""
+    def visit(self, trail: Trail, *, again: bool = False, other: bool = False) -> None:
+        """Be at another place as soon as its tables are read; until then this one stays, and its keys work.
+
+        What is known of it holds unless it is to be asked `again`; in `other` data nothing holds.
+        """
+        self.setbacks.give_up()
+        trail = trail.ordered(self.explorer.keeper.now.sorts)
         if again:
-            # The list that a conversation came from stays, for n and p go through it.
-            self._memory.forget(trail.stack[-2] if trail.here.kind == "conversation" else None)
+            self._forget(None if other else trail)
         remembered = self._memory.recall(trail.here)
         if remembered is not None:
             self.workers.cancel_group(self, "visit")
+            if self._memory.is_stale(trail.here):
+                self.follower.doubt()
             self._arrive(trail, remembered)
         else:
             self.run_worker(self._travel(trail), group="visit", exclusive=True, exit_on_error=False)
 
+    def _forget(self, trail: Trail | None) -> None:
+        # The list that a conversation came from stays, for n and p go through it.
+        self._memory.forget(trail.stack[-2] if trail and trail.here.kind == "conversation" else None)
+
     @property
     def is_travelling(self) -> bool:
         """Whether another place is being read."""
-        return any(worker.group == "visit" and not worker.is_finished for worker in self.workers)
+        on_its_way = any(worker.group == "visit" and not worker.is_finished for worker in self.workers)
+        return on_its_way or self.setbacks.waits
 
     def stay(self) -> None:
         """Give up reading another place."""
+        self.setbacks.give_up()
         self.workers.cancel_group(self, "visit")
         self.say("left it; this is where you were")
 
@@ -140,14 +159,24 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         patience = self.set_timer(_PATIENCE_S, lambda: self.say(f"reading {noun(trail.here.view)} …"))
         try:
             reading = await self._asker.ask(lambda: read(self._show, trail.here))
-            if not self._about and self._overview is not None:
-                self._about = await self._asker.ask(self._overview)
+            trail = await self._with_list(trail)
         except Exception as error:  # whatever stops a question is said and stops nothing else
-            self._failed(error, trail)
+            self.setbacks.meet(error, trail)
         else:
             self._arrive(trail, reading)
         finally:
             patience.stop()
+
+    async def _with_list(self, trail: Trail) -> Trail:
+        """Know the list that a conversation lies in, for one can begin at a conversation."""
+        stack = trail.stack
+        if trail.here.kind != "conversation" or self._memory.recall(stack[-2]) is not None:
+            return trail
+        found = await self._asker.ask(lambda: read_list(self._show, stack))
+        if found is None:
+            return trail
+        self._memory.keep((*stack[:-2], found[0]), found[1])
+        return trail.amend((*stack[:-2], found[0], stack[-1]))
 
     def fetch(self, rows: Sequence[Row], index: int, then: Callable[[], None]) -> None:
         """Have a row of a long list read that is not at hand, and go on when it is."""
@@ -170,16 +199,25 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
             self.fail(event.worker.error)
 
-    def _failed(self, error: Exception, trail: Trail) -> None:
-        if isinstance(error, FilterError):
-            place = trail.here
-            position = error.position - (offset(place.scope, place.filter) if place.filter else 0)
-            if self.prompt.is_open and position >= 0:
-                self.prompt.complain(FilterError(error.message, position))
-                return
-        self.fail(error)
-
     def _arrive(self, trail: Trail, reading: Reading) -> None:
+        with self.app.batch_update():
+            self.close_prompt()
+            self._draw(trail, reading)
+            self.say(self.notice, "warn" if self.notice else None)
+            self.notice = ""
+            self.body.focus()
+            self.tell()
+
+    def renew(self, reading: Reading, *, changed: bool = True) -> None:
+        """Show this place as it is by now: nothing moves, and nothing else happens."""
+        if changed:
+            self._forget(self.trail)
+        with self.app.batch_update():
+            self._draw(self.trail, reading)
+            self.tell()
+
+    def _draw(self, trail: Trail, reading: Reading) -> None:
+        again = self.reading is not None and trail.here.question == self.trail.here.question
         if (trail.here.view, trail.here.scope) == (self.trail.here.view, self.trail.here.scope) and self.reading:
             # Keys went on working while the store was asked.
             trail = trail.alter(self._with_cursor(trail.here))
@@ -188,27 +226,22 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             reading.main.rows.missing = partial(self.fetch, reading.main.rows, then=self.table.refreshed)
         place = trail.here
         self._memory.keep(trail.stack, reading)
-        with self.app.batch_update():
-            self.close_prompt()
-            self.set_class(place.kind == "conversation", "-conversation")
-            self.head.show(place, reading)
-            if place.kind == "conversation":
-                self.transcript.load(reading.main, row=place.row)
-            else:
-                hide = fixed(place.scope) if place.view != "worklist" else frozenset[str]()
-                self.table.load(
-                    reading.main,
-                    hide=hide,
-                    sort=place.sort,
-                    row=place.row,
-                    index=place.index,
-                    column=place.column,
-                    empty=nothing_here(place),
-                )
-            self.table.activate(not self.head.focused_graph)
-            self.bottom.say("")
-            self.body.focus()
-            self.tell()
+        self.set_class(place.kind == "conversation", "-conversation")
+        self.head.show(place, reading)
+        if place.kind == "conversation":
+            self.transcript.load(reading.main, row=place.row, again=again)
+        else:
+            self.table.load(
+                reading.main,
+                hide=fixed(place.scope) if place.view != "worklist" else frozenset[str](),
+                sort=place.sort,
+                row=place.row,
+                index=place.index,
+                column=place.column,
+                empty=nothing_here(place),
+                again=again,
+            )
+        self.table.activate(not self.head.focused_graph)
 
     def into_graph(self, focused: bool) -> None:
         """Put the cursor into the neighbour graph, or back into the rows."""
@@ -219,8 +252,19 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def tell(self) -> None:
         """Bring the line above and the line below up to date."""
-        self.top.show(crumbs(self.trail.stack), self._counts())
+        self.tell_top()
         self.bottom.hint(hints(self.situation))
+
+    def tell_top(self) -> None:
+        """Bring the line above up to date."""
+        age = self.age if len(self.trail.stack) == 1 else ""
+        said = (self.follower.status, self._counts(), age)
+        self.top.show(crumbs(self.trail.stack), " · ".join(part for part in said if part))
+
+    @property
+    def age(self) -> str:
+        """How old the data are, in words that are true now."""
+        return self._overview() if self._overview is not None else ""
 
     def say(self, text: str, severity: Severity | None = None) -> None:
         """Say something in the line below, until the next key; `text` is raw."""
@@ -254,7 +298,12 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def settle(self) -> None:
         """Remember in the trail where the cursor stands."""
-        self.trail = self.trail.alter(self._with_cursor(self.trail.here))
+        self.trail = self.trail.alter(self.place)
+
+    @property
+    def place(self) -> Place:
+        """The place that one is at, with its cursor."""
+        return self._with_cursor(self.trail.here)
 
     def _with_cursor(self, place: Place) -> Place:
         row, column = self.body.row, self.table.under
@@ -268,8 +317,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             position = self.position()
             return f"{position[0]} of {position[1]}" if position else ""
         whole = self.whole(place) if place.filter else None
-        text = counted(place, reading.main, whole)
-        return f"{text} · {self._about}" if self._about and len(self.trail.stack) == 1 else text
+        return counted(place, reading.main, whole)
 
     def whole(self, place: Place) -> int | None:
         """How many rows a place has without what was typed, where that is known."""
@@ -344,7 +392,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             found = await self._asker.ask(lambda: read(self._show, place))
         except Exception as error:  # said under the prompt, where the next key mends it
             if isinstance(error, FilterError):
-                self._failed(error, trail)
+                self.setbacks.meet(error, trail)
             else:
                 self.prompt.tell(describe(error)[1])
         else:

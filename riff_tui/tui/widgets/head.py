@@ -33,6 +33,7 @@ class Head(Bar):
 
     def show(self, place: Place, reading: Reading) -> None:
         """Show what belongs above the rows of this place, nothing above those of a list."""
+        before = self._spot if self.place and self.place.scope == place.scope else None
         self.place, self.reading = place, reading
         self.focused_graph = place.graph and reading.neighbors is not None
         graph = getattr(reading.neighbors.figure, "graph", None) if reading.neighbors else None
@@ -41,6 +42,9 @@ class Head(Bar):
         self.draw()
         sides = [spot.side for spot in self._spots]
         self._at = sides.index("out") if "out" in sides else 0
+        if before is not None:
+            names = [(spot.side, spot.state) for spot in self._spots]
+            self._at = names.index((before.side, before.state)) if (before.side, before.state) in names else self._at
         if self.focused_graph:
             self.draw()
 

@@ -57,6 +57,7 @@ class LineTable(ScrollView, can_focus=True):
         self._empty = ""
         self._active = True
         self._marked: frozenset[str] = frozenset()
+        self._lit: frozenset[str] = frozenset()
         self.columns: list[Column] = []
         self._ruler = Ruler((), glyphs, None)
         self._first = 0
@@ -77,13 +78,16 @@ class LineTable(ScrollView, can_focus=True):
         empty: str = "",
         marked: Collection[str] = (),
         choice: Choice = AS_IT_IS,
+        again: bool = False,
     ) -> None:
         """Show a table with the cursor on the row and column of these names, or as near to them as it was.
 
         `index` is where the row was. `hide` names columns to leave out, `sort` the key that the rows
         are ordered by, with `-` for descending. `empty` is said in place of rows where there are none.
-        `marked` are ids of rows that carry a mark, `choice` the columns that one chose.
+        `marked` are ids of rows that carry a mark, `choice` the columns that one chose. The same rows shown `again`
+        stay on the lines where they were.
         """
+        line, first = (self.cursor - self._top, self._first) if again else (-1, 0)
         same = table.view == self.table.view
         old_column = self.columns[self.column].key if same and self.columns else ""
         self.table, self._empty, self._marked = table, empty, frozenset(marked)
@@ -91,12 +95,15 @@ class LineTable(ScrollView, can_focus=True):
         keys = [each.key for each in self.columns]
         wanted = column or old_column
         self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())
-        self._first = 0
+        self._first = first
         self._ruler = Ruler(self.columns, self.glyphs, sort, wide=choice.wide)
         self._ruler.look(table.rows[:_SAMPLE])
         self.set_reactive(LineTable.cursor, position(table.rows, row, index))
         self.virtual_size = Size(self.size.width, len(table.rows) + 1)
         self._arrange()
+        if again:
+            self._scroll(self.cursor - line)
+            self._widen()
         self._reveal(center=True)
         self.refresh()
 
@@ -130,9 +137,12 @@ class LineTable(ScrollView, can_focus=True):
     def mark(self, marked: Collection[str]) -> None:
         """The rows of these ids carry a mark now, and no others."""
         changed, self._marked = self._marked ^ frozenset(marked), frozenset(marked)
-        for index, row in enumerate(self._window(), self._top):
-            if row.id in changed:
-                self._refresh_row(index)
+        self._refresh_rows(changed)
+
+    def highlight(self, ids: Collection[str]) -> None:
+        """The rows of these ids stand out now, and no others."""
+        changed, self._lit = self._lit ^ frozenset(ids), frozenset(ids)
+        self._refresh_rows(changed)
 
     # Moving
 
@@ -248,6 +258,11 @@ class LineTable(ScrollView, can_focus=True):
             self._stale.add(index)
         self._refresh_line(index - self._top + 1, least=1)
 
+    def _refresh_rows(self, ids: Collection[str]) -> None:
+        for index, row in enumerate(self._window() if ids else (), self._top):
+            if row.id in ids:
+                self._refresh_row(index)
+
     def _refresh_line(self, y: int, *, least: int = 0) -> None:
         if least <= y < self.size.height:
             self.refresh(Region(0, y, self.size.width, 1))
@@ -308,7 +323,8 @@ class LineTable(ScrollView, can_focus=True):
 
     def _row(self, row: Row, at_cursor: bool, width: int) -> Strip:
         at_cursor = at_cursor and self._active
-        base = self.palette.cursor if at_cursor else self.palette.faint if row.thin else None
+        lit = self.palette.head if row.id in self._lit else None
+        base = self.palette.cursor if at_cursor else lit or (self.palette.faint if row.thin else None)
         mark = row.severity.get("")
         sign, style = self.glyphs.mark(mark), self._over(base, mark)
         if row.id in self._marked:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
@@ -12,6 +14,7 @@ from textual.strip import Strip
 
 from riff_tui.glyphs import UNICODE, Glyphs
 from riff_tui.table import Row, Table
+from riff_tui.tui.emphasis import marked
 from riff_tui.tui.lines import strip_of
 from riff_tui.tui.palette import PALETTES, Palette
 from riff_tui.tui.transcript import Told, tell
@@ -37,19 +40,30 @@ class Transcript(ScrollView, can_focus=True):
         self.table = _NOTHING
         self._told: list[Told] = []
         self._spans: list[tuple[int, int]] = []
+        self._needles: Sequence[re.Pattern[str]] = ()
 
-    def load(self, table: Table, *, row: str = "") -> None:
-        """Show a conversation with the cursor on the row of that id."""
+    def load(self, table: Table, *, row: str = "", again: bool = False) -> None:
+        """Show a conversation with the cursor on the row of that id; shown `again`, it stays where it was."""
+        line = self._spans[self.cursor][0] - self.scroll_offset.y if again and self._spans else None
         self.table = table
         found = next((index for index, each in enumerate(table.rows) if each.id == row), 0)
         self.set_reactive(Transcript.cursor, found)
-        self.scroll_to(y=0, animate=False, force=True)
+        if line is None:
+            self.scroll_to(y=0, animate=False, force=True)
         self._tell()
+        if line is not None and self._spans:
+            self.scroll_to(y=self._spans[self.cursor][0] - line, animate=False, force=True)
 
     @property
     def row(self) -> Row | None:
         """The row under the cursor."""
         return self.table.rows[self.cursor] if len(self.table.rows) else None
+
+    def mark(self, needles: Sequence[re.Pattern[str]]) -> None:
+        """Let everything that a needle finds stand out, and nothing else."""
+        if list(needles) != list(self._needles):
+            self._needles = needles
+            self.refresh()
 
     def restyle(self, palette: Palette) -> None:
         """Take other colours."""
@@ -101,7 +115,8 @@ class Transcript(ScrollView, can_focus=True):
             return Strip.blank(self.size.width)
         told = self._told[index]
         at_cursor = told.row == self.cursor and told.row is not None
-        return strip_of(told.line, self.size.width, self.palette.cursor if at_cursor else None)
+        line = marked(told.line, self._needles)
+        return strip_of(line, self.size.width, self.palette.cursor if at_cursor else None)
 
     def on_click(self, event: events.Click) -> None:
         index = self.scroll_offset.y + event.y

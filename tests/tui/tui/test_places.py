@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from riff_tui.catalog import Request
-from riff_tui.filtering import FilterError
 from riff_tui.table import Row, Table
-from riff_tui.tui.places import START, Place, Stack, Trail, below, centred, choose, crumbs, descend, opened, state_of
+from riff_tui.tui.places import START, Place, Stack, Trail, below, centred, choose, crumbs, descend, state_of
 from riff_tui.tui.scopes import both, carried, fixed, kept, narrowed, offset, within
 from tests.tui.tui.fake import FakeCatalog, flow_table
 
@@ -117,15 +116,6 @@ def test_a_moved_cursor_is_no_step_to_go_back_over() -> None:
     altered = trail.alter(Place("segments", crumb=trail.here.crumb, scope=trail.here.scope, row="x", index=3))
     assert altered.back().stack == START
     assert altered.go(walked(0)) == altered
-
-
-def test_it_opens_where_the_command_line_says() -> None:
-    assert opened("flows", " dent ") == (Place("flows", filter="dent"),)
-    assert opened("states", "") == (*START, Place("states"))
-    assert opened("neighbors", "flow=a state=b")[-1] == Place("neighbors", crumb="b", scope="flow=a state=b")
-    assert opened("conversation", "c-12")[-1] == Place("conversation", crumb="conversation", scope="c-12")
-    with pytest.raises(FilterError):
-        opened("states", "stall>")
 
 
 def test_names_in_a_scope_are_replaced_field_by_field() -> None:

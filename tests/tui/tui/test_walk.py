@@ -98,7 +98,7 @@ async def test_the_store_is_asked_with_the_names_of_the_rows_above() -> None:
         assert asked[0] == ("flows", "")
         assert ("segments", "flow=viewing agent=gemini") in asked
         assert ("states", "flow=viewing agent=gemini segment=collect") in asked
-        assert ("neighbors", "flow=viewing agent=gemini state=collect_details") in asked
+        assert ("neighbors", "flow=viewing agent=gemini segment=collect state=collect_details") in asked
         assert ("conversations", "flow=viewing agent=gemini segment=collect state=collect_details") in asked
 
 
@@ -297,6 +297,10 @@ async def test_sorting_keeps_the_cursor_on_its_row_and_turns_round() -> None:
         assert at.row == "viewing qwen"
         await at.press("s")
         assert at.catalog.asked[-1][1].sort == "-operability"
+        await at.press("s")
+        assert at.screen.trail.here.sort is None
+        await at.press("S")
+        assert at.screen.trail.here.sort == "-operability"
         await at.press("h", "S")
         assert at.catalog.asked[-1][1].sort == "-agent"
         assert at.row == "viewing qwen"
@@ -332,7 +336,8 @@ async def test_the_command_that_prints_the_same_is_shown_whole() -> None:
     async with walking(size=(60, 20)) as at:
         await at.press("enter", "enter", "enter", "d")
         said = " ".join(at.bottom.split())
-        assert "riff-tui dump neighbors --where 'flow=viewing agent=gemini state=collect_details'" in said
+        where = "--where 'flow=viewing agent=gemini segment=collect state=collect_details'"
+        assert said == f"riff-tui dump neighbors {where} · riff-tui dump conversations {where}"
 
 
 async def test_help_tells_purpose_columns_keys_and_what_does_not_apply() -> None:

@@ -1,0 +1,67 @@
+"""Open the explorer on a store: where, in which colours, with what earlier sessions left; and how it ended."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from riff_tui.settings import Settings, load, state_directory, store_location
+from riff_tui.tui.app import Explorer
+from riff_tui.tui.keeping import Keeper, kept_file
+from riff_tui.tui.links import opened
+from riff_tui.tui.live import Live
+from riff_tui.tui.places import Stack
+from riff_tui.tui.surroundings import look_around
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The place to open at, the last one where no view is given; `fresh` leaves aside what earlier sessions left."""
+
+    view: str | None = None
+    where: str = ""
+    sort: str | None = None
+    fresh: bool = False
+
+
+def run_explorer(location: str, start: Start, settings: Settings) -> int:
+    """Open the explorer on a store; the exit code says how it ended.
+
+    Raises `FilterError` and the store's errors before the terminal is touched, and afterwards what
+    ended the explorer.
+    """
+    from riff_store.database import open_store
+
+    wanted = opened(start.view or "flows", start.where)
+    live = Live(open_store(location))
+    path = os.path.realpath(location)
+    keeper = Keeper(kept_file(path, state_directory()), path, fresh=start.fresh)
+    found = look_around(theme=settings.theme or keeper.now.theme, ascii_only=settings.ascii, mouse=settings.mouse)
+    explorer = Explorer(
+        live.show,
+        live.age,
+        start=_begin(keeper, start, wanted),
+        palette=found.palette,
+        glyphs=found.glyphs,
+        keeper=keeper,
+        live=live,
+        paused=settings.live is False,
+        store="" if path == os.path.realpath(store_location(load())) else path,
+    )
+    explorer.run(mouse=found.mouse)
+    # Where a question is still on its way, the process ends without waiting for it; the store was only read.
+    if explorer.asker.idle:
+        live.close()
+    if explorer.failure is not None:
+        raise explorer.failure
+    return explorer.return_code or 0
+
+
+def _begin(keeper: Keeper, start: Start, wanted: Stack) -> Stack:
+    """The place that was asked for, else the last one."""
+    if start.sort is not None:
+        keeper.lend_sort(wanted[-1].view, start.sort)
+    if start.view is None and keeper.now.stack:
+        return keeper.now.stack
+    keeper.opened(wanted)
+    return wanted
