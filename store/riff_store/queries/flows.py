@@ -8,12 +8,11 @@ from dataclasses import replace
 from riff_store.answers.cells import FlowCell
 from riff_store.database import Store
 from riff_store.matching import matches
-from riff_store.measure import Measure
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.predicates import Or, Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names, judge_names, judges_shown
 from riff_store.queries.sums import AspectSums, aspect_sums, call_counts
-from riff_store.ranking import least_operable_first, mean
+from riff_store.ranking import least_operable_first
 from riff_store.scoring import operability
 
 TREND = 10
@@ -79,19 +78,21 @@ def _cell(
         aspects=dict(sorted(aspects.items())),
         humanness=dict(sorted(humanness.items())),
         successes=correctness.successes() if correctness else None,
-        operability=operability_of(aspects, humanness),
+        operability=_operability(sums, judges),
     )
 
 
-def operability_of(aspects: Mapping[str, Measure], humanness: Mapping[str, Measure]) -> float | None:
-    """Operability of a cell's means."""
-    return operability(
-        mean(aspects, "correctness"),
-        mean(aspects, "completion"),
-        mean(aspects, "errors"),
-        mean(aspects, "latency_p95"),
-        {judge: measure.mean for judge, measure in humanness.items()},
-    )
+def _operability(sums: Mapping[tuple[str, int], AspectSums], judges: Mapping[int, str]) -> float | None:
+    def mean(aspect: str) -> float | None:
+        found = sums.get((aspect, COMPUTED_JUDGE))
+        return found.mean if found else None
+
+    humanness = {
+        judges[judge]: found.mean
+        for (aspect, judge), found in sums.items()
+        if aspect == "humanness" and judge in judges
+    }
+    return operability(mean("correctness"), mean("completion"), mean("errors"), mean("latency_p95"), humanness)
 
 
 def _history(
@@ -107,9 +108,12 @@ def _history(
     last = sorted(order, key=order.__getitem__)[-TREND:]
     if not last:
         return {}
-    some = Or(tuple(Term("run", "=", run) for run in last))
+    place = {run: index for index, run in enumerate(last)}
+    lately = both(Or(tuple(Term("run", "=", run) for run in last)), calls)
+    group = Grouping(tuple(dict.fromkeys((*by, "run"))))
+    sums, shown = aspect_sums(store, lately, group), _chosen(store, judges)
     found: dict[Names, list[float | None]] = {}
-    for cell in _cells(store, both(some, calls), tuple(dict.fromkeys((*by, "run"))), judges):
-        names = tuple(cell.keys[name] for name in by)
-        found.setdefault(names, [None] * len(last))[last.index(cell.keys["run"] or "")] = cell.operability
+    for names in call_counts(store, lately, group):
+        steps = found.setdefault(names[: len(by)], [None] * len(last))
+        steps[place[names[group.by.index("run")] or ""]] = _operability(sums.get(names, {}), shown)
     return found

@@ -136,7 +136,9 @@ class Scope:
 
     def _named(self, name: str, term: Term) -> Condition:
         dimension = DIMENSIONS[name]
-        known = self._known.setdefault(name, names_of(self._store, dimension))
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = names_of(self._store, dimension)
         states = self._states or {}
         column = states[dimension.key] if dimension.key in states else getattr(self._calls, dimension.key)
         unnamed = {key for key, text in known.items() if text is None}

@@ -30,6 +30,11 @@ class AspectSums(NamedTuple):
     top: int
     unscored: int
 
+    @property
+    def mean(self) -> float | None:
+        """Its mean alone, the same as that of its measure."""
+        return self.total / (UNIT * self.n) if self.n else None
+
     def measure(self, aspect: str = "") -> Measure:
         """Its mean on the aspect's own scale."""
         if aspect in RATES:
