@@ -28,6 +28,9 @@ from riff_store.errors import NewerStore, NotAStore, OlderStore, StoreError, Sto
 APPLICATION_ID = 0x52494646
 BUSY_SECONDS = 10
 CACHE_KIB = 16_384
+PAGE_BYTES = 8192
+"""A transcript takes some 2 kB: of pages of 4096 bytes most would hold one and be half empty."""
+
 _MAGIC = b"SQLite format 3\x00"
 _COMMON = {"busy_timeout": BUSY_SECONDS * 1000, "trusted_schema": 0, "cell_size_check": 1}
 
@@ -239,7 +242,8 @@ def _create(path: Path) -> None:
 
 
 def _fill(path: Path) -> None:
-    database = pw.SqliteDatabase(str(path), pragmas={"journal_mode": "delete", "synchronous": "full"})
+    pragmas = {"page_size": PAGE_BYTES, "journal_mode": "delete", "synchronous": "full"}
+    database = pw.SqliteDatabase(str(path), pragmas=pragmas)
     try:
         with database.bind_ctx(models.ALL), database.atomic("IMMEDIATE"):
             database.create_tables(models.ALL, safe=False)
