@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from riff_tui.errors import UsageError
 
@@ -51,28 +52,23 @@ def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int 
 
 def store_location(settings: Settings) -> str:
     """The path or URL of the store: what was asked for, else the one in the user's data directory."""
-    if settings.store:
-        return settings.store
-    import platformdirs
-
-    return str(Path(platformdirs.user_data_dir(APP, appauthor=False)) / STORE_NAME)
+    return settings.store or str(_own_directory("data") / STORE_NAME)
 
 
 def state_directory() -> Path:
     """Where the explorer keeps what lasts between two runs."""
-    import platformdirs
-
-    return Path(platformdirs.user_state_dir(APP, appauthor=False))
+    return _own_directory("state")
 
 
-def config_file(environ: Mapping[str, str]) -> Path:
-    """The settings file: `$RIFF_TUI_CONFIG`, else the one in the user's configuration directory."""
+def config_file(environ: Mapping[str, str]) -> Path | None:
+    """The settings file: `$RIFF_TUI_CONFIG`, else the one in the user's configuration directory, if there is one."""
     named = environ.get("RIFF_TUI_CONFIG")
     if named:
         return Path(named)
-    import platformdirs
-
-    return Path(platformdirs.user_config_dir(APP, appauthor=False)) / "settings.toml"
+    try:
+        return _own_directory("config") / "settings.toml"
+    except UsageError:
+        return None
 
 
 def wants_color(is_terminal: bool, environ: Mapping[str, str] | None = None) -> bool:
@@ -88,7 +84,22 @@ def wants_color(is_terminal: bool, environ: Mapping[str, str] | None = None) -> 
     return is_terminal
 
 
-def _from_file(path: Path) -> dict[str, str | bool | int]:
+def _own_directory(kind: Literal["config", "data", "state"]) -> Path:
+    """One of the user's directories for this program; a user without a home directory has none."""
+    import platformdirs
+
+    try:
+        path = Path(getattr(platformdirs, f"user_{kind}_dir")(APP, appauthor=False))
+    except RuntimeError:
+        path = Path("~")
+    if not path.is_absolute():
+        raise UsageError("there is no home directory to keep things in; set HOME, or name a store with --store")
+    return path
+
+
+def _from_file(path: Path | None) -> dict[str, str | bool | int]:
+    if path is None:
+        return {}
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -106,7 +117,7 @@ def _from_file(path: Path) -> dict[str, str | bool | int]:
         if kind is None:
             raise UsageError(f"settings file {path}: unknown key {name!r}; known are {', '.join(_KINDS)}")
         if type(value) is not kind:
-            raise UsageError(f"settings file {path}: {name} must be a {_word(kind)}")
+            raise UsageError(f"settings file {path}: {name} must be {_word(kind)}")
     return document
 
 
@@ -119,7 +130,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str | bool | int]
             continue
         value = _converted(text, kind)
         if value is None:
-            raise UsageError(f"${variable} must be a {_word(kind)}, not {text!r}")
+            raise UsageError(f"${variable} must be {_word(kind)}, not {text!r}")
         found[name] = value
     return found
 
@@ -134,7 +145,7 @@ def _converted(text: str, kind: type) -> str | bool | int | None:
 
 
 def _word(kind: type) -> str:
-    return {str: "text", bool: "true or false", int: "whole number"}[kind]
+    return {str: "text", bool: "true or false", int: "a whole number"}[kind]
 
 
 def _reason(error: Exception) -> str:

@@ -45,7 +45,7 @@ def test_an_environment_variable_that_makes_no_sense_is_named(environ: dict[str,
     [
         ("stroe = 'x'", "unknown key 'stroe'; known are store"),
         ("jobs = '2'", "jobs must be a whole number"),
-        ("ascii = 1", "ascii must be a true or false"),
+        ("ascii = 1", "ascii must be true or false"),
         ("store", "settings.toml"),
     ],
 )
@@ -80,6 +80,17 @@ def test_the_default_store_and_state_lie_in_the_users_directories(
     assert store_location(Settings()) == str(tmp_path / "data" / "riff-tui" / "store.db")
     assert store_location(Settings(store="here.db")) == "here.db"
     assert state_directory() == tmp_path / "state" / "riff-tui"
+
+
+def test_without_a_home_directory_only_the_default_store_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(*names: str, appauthor: bool) -> str:
+        raise RuntimeError("Could not determine home directory.")
+
+    for kind in ("config", "data", "state"):
+        monkeypatch.setattr(f"platformdirs.user_{kind}_dir", homeless)
+    assert store_location(load({}, store="own.db")) == "own.db"
+    with pytest.raises(UsageError, match="name a store with --store"):
+        store_location(load({}))
 
 
 @pytest.mark.parametrize(
