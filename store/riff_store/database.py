@@ -155,7 +155,10 @@ def _local_path(location: str | Path) -> Path:
     text = os.fspath(location)
     if "://" in text:
         raise StoreError(f"{text}: only stores in a local SQLite file can be opened; give a path")
-    return Path(text).expanduser()
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise StoreMissing(f"{text}: nobody of that name has a home directory here; give a path without ~") from None
 
 
 def _connect(path: Path, *, write: bool) -> Store:
@@ -206,9 +209,10 @@ def _schema_of(path: Path) -> int:
         with open(path, "rb") as file:
             header = file.read(100)
     except FileNotFoundError:
-        raise StoreMissing(
-            f"{path}: there is no store; make one with `riff-tui ingest PATH... --store {path}`, or try `riff-tui demo`"
-        ) from None
+        import shlex
+
+        making = f"riff-tui ingest PATH... --store {shlex.quote(str(path))}"
+        raise StoreMissing(f"{path}: there is no store; make one with `{making}`, or try `riff-tui demo`") from None
     except OSError as error:
         raise StoreReadOnly(f"{path}: cannot be read ({error.strerror})") from error
     if len(header) < 100 or not header.startswith(_MAGIC):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import sqlite3
 import stat
 import struct
@@ -119,6 +120,17 @@ def test_a_migration_that_would_lose_rows_is_refused(filled: Path) -> None:
     with pytest.raises(StoreError, match="lose rows"):
         migrate(filled, 1, {1: step}, 2)
     assert contents(filled)["calls"]
+
+
+def test_what_would_make_a_missing_store_can_be_typed_as_it_is_said(tmp_path: Path) -> None:
+    missing = tmp_path / "two words.db"
+    with pytest.raises(StoreMissing, match=re.escape(f"--store '{missing}'`")):
+        open_store(missing)
+
+
+def test_a_home_of_nobody_is_called_so() -> None:
+    with pytest.raises(StoreMissing, match="nobody of that name has a home directory"):
+        open_store("~no-such-person/x.db", write=True, create=True)
 
 
 def test_an_older_store_is_not_migrated_by_reading(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
