@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from riff_tui.numbers import cell_text
@@ -44,8 +44,8 @@ def lines(svg: str) -> list[str]:
 
 
 def unwrapped(text: str) -> str:
-    """The text without blanks and line ends, which the picture sets anew in its notes."""
-    return re.sub("[ \n]", "", text)
+    """The text without blanks of any kind and line ends, which the picture sets anew in its notes."""
+    return re.sub(r"\s", "", text)
 
 
 @pytest.mark.parametrize("shape", sample_tables.ALL)
@@ -66,6 +66,7 @@ def test_hostile_names_are_words_and_nothing_else(make: Any) -> None:
 
 
 @given(st.lists(st.tuples(ANYTHING, st.none() | ANYTHING, st.none() | st.floats()), max_size=5), ANYTHING, ANYTHING)
+@example([], "", "\N{NO-BREAK SPACE}")
 def test_it_parses_and_holds_every_cell(records: list[Any], title: str, note: str) -> None:
     columns = [
         Column("name", "Name", kind="name"),
