@@ -55,34 +55,27 @@ def _correctness(call: Conversation, stream: Stream) -> float | None:
     contract = call.contract
     if contract is None:
         return None
-    parts = (_reached(call, stream), _slots(call, stream), _status(call, contract))
-    if parts == (None, None, None):
-        return None
-    score = 10.0
-    for part in parts:
-        if part is not None:
-            score *= part
-    return score
+    return 10.0 * _reached(call, stream) * _slots(call, stream) * _status(call, contract)
 
 
-def _reached(call: Conversation, stream: Stream) -> float | None:
+def _reached(call: Conversation, stream: Stream) -> float:
     goals = stream.terms.successes
     if not goals:
-        return None
+        return 1.0
     return 1.0 if call.final_state in goals or not goals.isdisjoint(stream.outcomes) else 0.0
 
 
-def _slots(call: Conversation, stream: Stream) -> float | None:
+def _slots(call: Conversation, stream: Stream) -> float:
     wanted = stream.terms.wanted_slots
     if not wanted:
-        return None
+        return 1.0
     filled, brought = stream.filled, call.slots
     return len([slot for slot in wanted if slot in filled or brought.get(slot) is not None]) / len(wanted)
 
 
-def _status(call: Conversation, contract: Contract) -> float | None:
+def _status(call: Conversation, contract: Contract) -> float:
     if not contract.final_statuses:
-        return None
+        return 1.0
     return 1.0 if call.final_status in contract.final_statuses else 0.0
 
 
