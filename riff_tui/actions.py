@@ -7,11 +7,23 @@ it does not apply, so no key is ever silently dead.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from riff_tui.refusals import (
+    needs_choosable,
+    needs_last,
+    needs_list_columns,
+    needs_markable_row,
+    needs_marks,
+    needs_pair,
+    needs_pane,
+    needs_row_or_pane,
+    needs_unpaired,
+)
+
 Kind: TypeAlias = Literal["list", "state", "conversation"]
-Group: TypeAlias = Literal["Move", "Go", "Find", "Look", "Leave"]
+Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Look", "Leave"]
 
 HINTS = 6
 KINDS: tuple[Kind, ...] = ("list", "state", "conversation")
@@ -25,6 +37,10 @@ class Situation:
     rows of the list that a conversation was opened from; `graph` says that the cursor is in the
     neighbour graph; `neighbors` that there is a graph to go to; `trouble` that something went wrong;
     `travelling` that another place is being read.
+
+    `marks` counts the marked rows of the list, `at_mark` says that the cursor is on one, `unlike` why its rows
+    cannot be compared, `pair` that two are being compared; `choosable` that there are columns to show or hide,
+    `pane` that the detail pane is there, `covered` that it hides the rows, `last` that another view was left.
     """
 
     view: str = "flows"
@@ -43,6 +59,14 @@ class Situation:
     dump: bool = False
     trouble: bool = False
     travelling: bool = False
+    marks: int = 0
+    at_mark: bool = False
+    unlike: str = ""
+    pair: bool = False
+    choosable: bool = False
+    pane: bool = False
+    covered: bool = False
+    last: bool = False
 
 
 Refusal: TypeAlias = Callable[[Situation], str]
@@ -88,7 +112,7 @@ def _needs_below(situation: Situation) -> str:
 
 
 def _needs_depth(situation: Situation) -> str:
-    if situation.travelling or situation.filtered or situation.graph or situation.depth > 1:
+    if situation.travelling or situation.pane or situation.filtered or situation.graph or situation.depth > 1:
         return ""
     return "this is the first screen; q quits"
 
@@ -102,7 +126,9 @@ def _needs_column(situation: Situation) -> str:
 
 
 def _needs_list(situation: Situation) -> str:
-    return "a conversation cannot be filtered; n and p go to others" if situation.kind == "conversation" else ""
+    if situation.kind == "conversation":
+        return "a conversation cannot be filtered; n and p go to others"
+    return needs_unpaired(situation)
 
 
 def _needs_siblings(situation: Situation) -> str:
@@ -159,12 +185,13 @@ ACTIONS: tuple[Action, ...] = (
         "close",
         ("Esc", "Backspace"),
         "up",
-        "Give up waiting, else leave the graph, else clear the filter, else go up.",
+        "Give up waiting, else close the pane, else leave the graph, else clear the filter, else go up.",
         "Go",
         _needs_depth,
     ),
     Action("back", ("[",), "back", "Go to the place before this one.", "Go", _needs_back),
     Action("forward", ("]",), "forward", "Go to the place after this one again.", "Go", _needs_forward),
+    Action("last_view", ("-",), "last view", "Go to the view before this one; again: back here.", "Go", needs_last),
     Action("worklist", ("0",), "worklist", "What to work on: the weakest flows, segments and states.", "Go"),
     Action("flows", ("1",), "flows", "Every flow and agent, worst first.", "Go"),
     Action("segments", ("2",), "segments", "The segments of this flow; again: of more.", "Go"),
@@ -200,7 +227,34 @@ ACTIONS: tuple[Action, ...] = (
     Action("filter", ("/",), "filter", "Show only what matches; the grammar is that of --where.", "Find", _needs_list),
     Action("sort", ("s",), "sort", "Sort by the column under the cursor, worst first.", "Find", _needs_column),
     Action("reverse", ("S",), "reverse", "Sort by the column under the cursor, best first.", "Find", _needs_column),
+    Action("mark", ("m",), "mark", "Mark the row, or take its mark back.", "Mark", needs_markable_row),
+    Action("next_mark", ("u",), "next mark", "Go to the next marked row.", "Mark", needs_marks),
+    Action("clear_marks", ("x",), "clear marks", "Take back all marks of this list.", "Mark", needs_marks),
+    Action(
+        "compare",
+        ("=",),
+        "compare",
+        "Put two marked rows side by side, or the marked one and this one; there: change sides.",
+        "Mark",
+        needs_pair,
+        lambda situation: "change sides" if situation.pair else "compare",
+    ),
+    Action(
+        "pane",
+        ("p",),
+        "details",
+        "Tell all of the row under the cursor in a pane that follows it, with 95 % intervals and why cells are marked.",
+        "Look",
+        needs_row_or_pane,
+        lambda situation: "close details" if situation.pane else "details",
+        kinds=("list", "state"),
+    ),
+    Action("pane_down", ("J",), "pane down", "Scroll the pane down.", "Look", needs_pane),
+    Action("pane_up", ("K",), "pane up", "Scroll the pane up.", "Look", needs_pane),
+    Action("columns", ("c",), "columns", "Choose the columns to show.", "Look", needs_choosable),
+    Action("wide", ("w",), "wide", "Show columns at their full width, or fitted.", "Look", needs_list_columns),
     Action("copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown or the dump command.", "Look"),
+    Action("write", ("o",), "write", "Write what this screen shows into a file.", "Look"),
     Action("dump", ("d",), "dump command", "Show the command that prints this screen.", "Look", _needs_dump),
     Action("refresh", ("r",), "refresh", "Ask the store again; the cursor stays on its row.", "Look"),
     Action("trouble", ("!",), "what went wrong", "Show where the last error came from.", "Look", _needs_trouble),
@@ -241,8 +295,21 @@ def meant(id: str, situation: Situation) -> Action:
 
 def hints(situation: Situation) -> list[tuple[str, str]]:
     """At most six (key, word) pairs that apply now, `?` and `q` first."""
-    chosen = [_BY_ID[id] for id in _HINTED[situation.kind]]
+    # The line stays as it is while the cursor moves, on to a mark and off it.
+    situation = replace(situation, at_mark=False)
+    chosen = [_BY_ID[id] for id in _hinted(situation)]
     return [(each.keys[0], each.said(situation)) for each in chosen if not each.refuse(situation)][:HINTS]
+
+
+def _hinted(situation: Situation) -> tuple[str, ...]:
+    """What matters most: what was begun, else what the screen is for."""
+    if situation.covered:
+        return ("help", "quit_or_back", "open", "down", "page_down", "pane")
+    if situation.pair:
+        return ("help", "quit_or_back", "compare", "sort", "pane", "write")
+    if situation.marks and situation.kind != "conversation":
+        return ("help", "quit_or_back", "compare", "next_mark", "clear_marks", "open")
+    return _HINTED[situation.kind]
 
 
 def key_table(actions: Sequence[Action] = ACTIONS) -> list[tuple[str, str]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import overload
 
 from riff_tui.table import Row
@@ -52,6 +53,12 @@ class Buffer(Sequence[Row]):
         """Whether a row is at hand."""
         return index // PAGE in self._pages
 
+    @property
+    def indices(self) -> Iterable[int]:
+        """Where the rows at hand are."""
+        pages = (range(page * PAGE, page * PAGE + len(rows)) for page, rows in self._pages.items())
+        return itertools.chain.from_iterable(pages)
+
     def read(self, start: int, stop: int) -> Sequence[Row]:
         """Some rows, which are not kept: for who goes through many of them; belongs on another thread."""
         return self._rows[start:stop]
@@ -84,6 +91,11 @@ def all_at_hand(rows: Sequence[Row]) -> bool:
     if isinstance(rows, Buffer):
         return all(rows.has(start) for start in range(0, len(rows), PAGE))
     return isinstance(rows, list | tuple)
+
+
+def indices_at_hand(rows: Sequence[Row]) -> Iterable[int]:
+    """Where the rows are that can be looked at without asking anybody."""
+    return rows.indices if isinstance(rows, Buffer) else range(len(rows)) if isinstance(rows, list | tuple) else ()
 
 
 def position(rows: Sequence[Row], row_id: str, index: int) -> int:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from riff_tui.table import Table
-from riff_tui.tui.places import Place
+from riff_tui.tui.places import SIDE_BY_SIDE, Place
 
 _ONE = {"entries": "entry"}
 # Beyond this nobody counts by looking at every row.
 _LOOKED_AT = 20_000
 
 
-def counted(place: Place, table: Table, whole: int | None) -> str:
+def counted(place: Place, table: Table, whole: int | None, marked: int = 0) -> str:
     """`37 of 412 states shown`; `whole` is the number of rows without what was typed, where it is known."""
+    return (f"{marked:,} marked · " if marked else "") + _counted(place, table, whole)
+
+
+def _counted(place: Place, table: Table, whole: int | None) -> str:
     rows = len(table.rows)
     if place.filter and whole is not None:
         return f"{rows:,} of {whole:,} {_noun(place, whole)} shown"
@@ -31,7 +35,7 @@ def _flows(table: Table) -> str:
 
 
 def _noun(place: Place, count: int) -> str:
-    word = {"neighbors": "conversations", "worklist": "entries"}.get(place.view, place.view)
+    word = {"neighbors": "conversations", "worklist": "entries", SIDE_BY_SIDE: "metrics"}.get(place.view, place.view)
     if count != 1:
         return word
     return _ONE.get(word, word.removesuffix("s"))

@@ -38,6 +38,7 @@ def detail_lines(
     writer.marks(table, row)
     writer.record(table, row)
     if told is not None:
+        writer.lines.append(())
         writer.rule("transcript")
         writer.lines += [each.line for each in tell(told.rows, (), width, glyphs, palette)]
     return writer.lines
@@ -58,8 +59,11 @@ class _Writer:
 
     def marks(self, table: Table, row: Row) -> None:
         """Why cells are marked, the gravest first."""
+        found: dict[tuple[Severity, str], list[str]] = {}
         for severity, title, why in reasons(table, row):
-            self._text(f"{self._glyphs.mark(severity)} {shown(title, self._glyphs)}: {why}", self._palette.of(severity))
+            found.setdefault((severity, why), []).append(shown(title, self._glyphs))
+        for (severity, why), titles in found.items():
+            self._text(f"{self._glyphs.mark(severity)} {', '.join(titles)}: {why}", self._palette.of(severity))
         if thinness(row):
             self._text(f"{self._glyphs.thin} thin: {thinness(row)}", self._palette.faint)
         if self.lines:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from riff_tui.tui.buffer import at_hand
+from riff_tui.tui.handling import HANDLINGS
 from riff_tui.tui.ordering import following_order
 from riff_tui.tui.palette import following
 from riff_tui.tui.places import Trail, choose, descend, state_of
@@ -40,7 +41,7 @@ def _sideways(columns: int) -> Doing:
 
 
 def _page(pages: int) -> Doing:
-    return lambda screen: screen.body.page(pages)
+    return lambda screen: (screen.beside if screen.beside.covers else screen.body).page(pages)
 
 
 def _to_end(end: int) -> Doing:
@@ -75,6 +76,8 @@ def _close(screen: ExplorerScreen) -> None:
     here = screen.trail.here
     if screen.is_travelling:
         screen.stay()
+    elif screen.beside.is_visible:
+        screen.beside.toggle()
     elif screen.head.focused_graph:
         screen.into_graph(False)
     elif here.filter:
@@ -195,7 +198,9 @@ def _trouble(screen: ExplorerScreen) -> None:
 
 
 def _quit_or_back(screen: ExplorerScreen) -> None:
-    if screen.head.focused_graph:
+    if screen.beside.covers:
+        screen.beside.toggle()
+    elif screen.head.focused_graph:
         screen.into_graph(False)
     elif len(screen.trail.stack) > 1:
         _up(screen)
@@ -241,4 +246,5 @@ DOINGS: Mapping[str, Doing] = {
     "help": _help,
     "quit_or_back": _quit_or_back,
     "quit": _quit,
+    **HANDLINGS,
 }

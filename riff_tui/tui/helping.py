@@ -13,6 +13,8 @@ from riff_tui.table import Column, Table
 from riff_tui.tui.columns import for_screen, shown, title
 from riff_tui.tui.lines import Line, wrapped
 from riff_tui.tui.palette import Palette
+from riff_tui.tui.places import noun
+from riff_tui.views import side_by_side
 
 _IN_STATE = (
     "Below stand the conversations behind the state, those that stalled in it first.",
@@ -129,4 +131,6 @@ class _Writer:
 def _about(situation: Situation) -> Sequence[str]:
     if situation.kind == "state":
         return (*resolve("neighbors").help, *_IN_STATE)
+    if situation.view == noun(side_by_side.VIEW):
+        return side_by_side.HELP
     return resolve(situation.view).help

@@ -14,7 +14,7 @@ import msgspec
 
 from riff_tui.filtering import FilterError, parse
 from riff_tui.safe_text import one_line
-from riff_tui.tui.places import Place, Stack
+from riff_tui.tui.places import SIDE_BY_SIDE, Place, Stack
 
 FORM = 1
 MOST_FILTERS = 50
@@ -122,10 +122,13 @@ def _sound(stack: Stack) -> bool:
 def _sound_place(place: Place) -> bool:
     from riff_tui.catalog import VIEWS
 
-    texts = [getattr(place, each.name) for each in fields(Place)]
+    texts = [*(getattr(place, each.name) for each in fields(Place)), *place.pair]
     short = all(len(text) <= LONGEST for text in texts if isinstance(text, str))
-    known = any(place.view == view.name for view in VIEWS)
-    return short and known and place.index >= 0 and _is_filter(place.scope) and _is_filter(place.filter)
+    # Two rows side by side are rows of a view.
+    paired = place.view == SIDE_BY_SIDE and len(place.pair) == 2
+    known = any((place.of if paired else place.view) == view.name for view in VIEWS) and paired == bool(place.pair)
+    filters = (place.scope, place.filter, *place.pair)
+    return short and known and place.index >= 0 and all(_is_filter(each) for each in filters)
 
 
 def _is_filter(expression: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from riff_tui.tui.places import Place, Stack
+from riff_tui.tui.places import Place, Question, Stack
 from riff_tui.tui.reading import Reading
 
 MOST = 12
@@ -14,8 +14,8 @@ class Memory:
     """The readings of the places visited last; those above the present one are never forgotten."""
 
     def __init__(self) -> None:
-        self._readings: OrderedDict[tuple[str, str, str | None], Reading] = OrderedDict()
-        self._stale: tuple[str, str, str | None] | None = None
+        self._readings: OrderedDict[Question, Reading] = OrderedDict()
+        self._stale: Question | None = None
 
     def recall(self, place: Place) -> Reading | None:
         """What was read for a place that asks the same."""

@@ -13,10 +13,21 @@ from riff_tui.actions import Kind
 from riff_tui.filtering import quote
 from riff_tui.table import Row, Table
 from riff_tui.tui.scopes import both, carried, fixed, kept, narrowed, value, within
+from riff_tui.views import side_by_side
 
 MOST_STEPS = 200
+SIDE_BY_SIDE = side_by_side.VIEW
 
-_DEPTH = {"flows": 0, "worklist": 1, "segments": 1, "states": 2, "neighbors": 3, "conversations": 3, "conversation": 4}
+_DEPTH = {
+    "flows": 0,
+    "worklist": 1,
+    "segments": 1,
+    "states": 2,
+    "neighbors": 3,
+    "conversations": 3,
+    "conversation": 4,
+    SIDE_BY_SIDE: 4,
+}
 _BELOW = {
     "flows": "segments",
     "segments": "states",
@@ -32,7 +43,10 @@ _SCOPES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "states": (("flow", "agent", "segment"), ("flow", "agent"), ()),
     "conversations": (("flow", "agent", "segment", "state"), ("flow", "agent"), ()),
 }
-_NOUNS = {"neighbors": "state"}
+_NOUNS = {"neighbors": "state", SIDE_BY_SIDE: "comparison"}
+
+
+Question = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +55,8 @@ class Place:
 
     `scope` comes from the rows above, `filter` was typed here; `crumb` is raw text for the
     breadcrumb, empty for a view of everything. `row` and `column` name the cursor's row and
-    column, `index` is where that row was; `graph` says that the cursor is in the neighbour graph.
+    column, `index` is where that row was; `graph` says that the cursor is in the neighbour graph. Of
+    a comparison `pair` are the ids of both rows, and `of` is the view that they come from.
     """
 
     view: str
@@ -53,6 +68,8 @@ class Place:
     column: str = ""
     index: int = 0
     graph: bool = False
+    of: str = ""
+    pair: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
@@ -65,9 +82,9 @@ class Place:
         return "state" if self.view == "neighbors" else "conversation" if self.view == "conversation" else "list"
 
     @property
-    def question(self) -> tuple[str, str, str | None]:
+    def question(self) -> Question:
         """What its rows depend on: two places with the same question hold the same rows."""
-        return self.view, self.where, self.sort
+        return self.view, self.where, self.sort, self.of, *self.pair
 
 
 Stack = tuple[Place, ...]
@@ -76,10 +93,11 @@ START: Stack = (Place("flows"),)
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """The stack of places one is in, and the stacks before and after it."""
+    """The stack of places one is in, the stacks before and after it, and the last one of another view."""
 
     stacks: tuple[Stack, ...] = (START,)
     at: int = 0
+    last: Stack | None = None
 
     @property
     def stack(self) -> Stack:
@@ -96,7 +114,7 @@ class Trail:
         if same(stack, self.stack):
             return self
         steps = (*self.stacks[: self.at + 1], stack)[-MOST_STEPS:]
-        return Trail(steps, len(steps) - 1)
+        return Trail(steps, len(steps) - 1, self._left_for(stack))
 
     def alter(self, place: Place) -> Trail:
         """The same place seen differently (cursor, sort): no step to go back over."""
@@ -104,15 +122,28 @@ class Trail:
 
     def amend(self, stack: Stack) -> Trail:
         """The same places seen differently."""
-        return Trail((*self.stacks[: self.at], stack, *self.stacks[self.at + 1 :]), self.at)
+        return replace(self, stacks=(*self.stacks[: self.at], stack, *self.stacks[self.at + 1 :]))
 
     def back(self) -> Trail:
         """One step back in time, if there is one."""
-        return replace(self, at=max(0, self.at - 1))
+        return self._to(max(0, self.at - 1))
 
     def forward(self) -> Trail:
         """One step forward in time, if there is one."""
-        return replace(self, at=min(len(self.stacks) - 1, self.at + 1))
+        return self._to(min(len(self.stacks) - 1, self.at + 1))
+
+    def to_last(self) -> Trail:
+        """Where one was in another view or of something else before, if anywhere; and from there back again."""
+        return self.go(self.last) if self.last is not None else self
+
+    def _to(self, at: int) -> Trail:
+        return replace(self, at=at, last=self._left_for(self.stacks[at]))
+
+    def _left_for(self, stack: Stack) -> Stack | None:
+        """The last view, once one is at that stack: this one, unless it shows the same there."""
+        here, there = self.here, stack[-1]
+        stays = (here.view, here.scope, here.pair) == (there.view, there.scope, there.pair)
+        return self.last if stays else self.stack
 
     def ordered(self, sorts: Mapping[str, str]) -> Trail:
         """The same with the rows here in the order that was chosen for their view."""
@@ -131,6 +162,11 @@ class Trail:
     def instead(self, place: Place) -> Trail:
         """Another place in the stead of this one."""
         return self.go((*self.stack[:-1], place))
+
+
+def hidden(place: Place) -> frozenset[str]:
+    """The columns that say the same in every row of a place."""
+    return fixed(place.scope) if place.view != "worklist" else frozenset()
 
 
 def noun(view: str) -> str:

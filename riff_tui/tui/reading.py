@@ -9,6 +9,7 @@ from typing import Protocol
 from riff_tui.catalog import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.buffer import PAGE, Buffer
+from riff_tui.tui.pairing import compared
 from riff_tui.tui.places import Place
 from riff_tui.tui.scopes import kept
 
@@ -40,6 +41,8 @@ class Reading:
 
 def read(show: Show, place: Place) -> Reading:
     """Ask for everything that a place shows."""
+    if place.pair:
+        return Reading(compared(show, place))
     if place.kind == "conversation":
         return Reading(show("conversation", Request(where=place.scope, text=True)))
     if place.kind == "list":

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from riff_tui.actions import Situation
 from riff_tui.tui.columns import has_order
-from riff_tui.tui.places import below, noun, state_of
+from riff_tui.tui.places import below, hidden, noun, state_of
+from riff_tui.tui.screens.choosing import offering
+from riff_tui.views import side_by_side
 
 if TYPE_CHECKING:
     from riff_tui.tui.screens.explorer import ExplorerScreen
@@ -20,6 +22,7 @@ def situation_of(screen: ExplorerScreen) -> Situation:
     column = screen.table.under if place.kind != "conversation" and table is not None else None
     position = screen.position() if place.kind == "conversation" else None
     under = place if place.kind == "state" else state_of(place, row) if place.kind == "list" else None
+    marked = screen.shelf.marks.of(place)
     return Situation(
         view=noun(place.view),
         kind=place.kind,
@@ -36,4 +39,12 @@ def situation_of(screen: ExplorerScreen) -> Situation:
         dump=bool(reading and reading.source.dump),
         trouble=screen.trouble is not None,
         travelling=screen.is_travelling,
+        marks=len(marked),
+        at_mark=row is not None and row.id in marked,
+        unlike=side_by_side.refusal(table.view) if table is not None else "",
+        pair=bool(place.pair),
+        pane=screen.beside.is_visible,
+        covered=screen.beside.covers,
+        last=trail.last is not None,
+        choosable=table is not None and bool(offering(table, hidden(place))),
     )

@@ -21,7 +21,7 @@ HELP = (
 )
 RULE = (
     "Largest difference first, each on its own scale: 10 for scores, 1 for shares and yes or no, 15 s for latencies,"
-    " else the larger of the two values. Δ is b - a; what one side lacks comes last."
+    " else the larger of the two values. Δ is what b has more than a. What one side lacks comes last."
 )
 CHANCE = "Intervals hold 95 %: where those of a and b overlap, the difference may be chance."
 _LIKE = {"flows", "archetypes", "segments", "states", "runs", "conversations", "judges"}
@@ -37,9 +37,11 @@ _COLUMNS: Sequence[Column] = (
     Column("unit", "Unit", kind="text", shown=False, help="Its unit."),
     Column("a", "a", decimals=_FINEST, trim=True, help="The first of the two rows."),
     Column("b", "b", decimals=_FINEST, trim=True, help="The second of the two rows."),
-    Column("delta", "Δ", decimals=_FINEST, trim=True, strong=True, help="b - a, in the metric's own unit."),
     Column(
-        "direction", "b is", kind="text", help="Better or worse than a, or only other, where no way is the good one."
+        "delta", "Δ", decimals=_FINEST, trim=True, strong=True, help="What b has more than a, in the metric's own unit."
+    ),
+    Column(
+        "direction", "b is", kind="flag", help="Better or worse than a, or only other, where no way is the good one."
     ),
     Column("n_a", "n(a)", kind="count", help=f"Calls behind a; below {THIN} it is thin and carries `~`."),
     Column("n_b", "n(b)", kind="count", help=f"Calls behind b; below {THIN} it is thin and carries `~`."),
@@ -123,7 +125,9 @@ def _joined(columns: Sequence[Column], row: Row) -> str:
 
 def _identity(table: Table) -> list[Column]:
     keys = _NAMED_BY.get(table.view)
-    return [column for column in table.columns if (column.key in keys if keys else column.kind == "name")]
+    return [
+        column for column in table.columns if (column.key in keys if keys else column.kind == "name" and column.shown)
+    ]
 
 
 def _naming(table: Table, *rows: Row) -> list[Column]:

@@ -20,20 +20,23 @@ from riff_tui.settings import state_directory
 from riff_tui.table import Row, Severity, Table
 from riff_tui.tui import clipboard
 from riff_tui.tui.asking import Asker
+from riff_tui.tui.beside import Beside
 from riff_tui.tui.buffer import PAGE, Buffer
+from riff_tui.tui.choice import Choice
 from riff_tui.tui.columns import shown
 from riff_tui.tui.counting import counted, nothing_here
 from riff_tui.tui.following import Follower
 from riff_tui.tui.keys import textual_keys
 from riff_tui.tui.memory import Memory
 from riff_tui.tui.palette import Palette
-from riff_tui.tui.places import Place, Trail, crumbs, noun
+from riff_tui.tui.places import Place, Trail, crumbs, hidden, noun
 from riff_tui.tui.reading import Reading, Show, read
 from riff_tui.tui.rereading import read_list
-from riff_tui.tui.scopes import fixed
 from riff_tui.tui.setbacks import Setbacks
+from riff_tui.tui.shelf import Shelf
 from riff_tui.tui.situations import situation_of
 from riff_tui.tui.widgets.bars import BottomLine, TopLine
+from riff_tui.tui.widgets.body import Body
 from riff_tui.tui.widgets.head import Head
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.prompt import Prompt
@@ -54,9 +57,6 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     ExplorerScreen #too-small { display: none; }
     ExplorerScreen.-too-small > * { display: none; }
     ExplorerScreen.-too-small > #too-small { display: block; }
-    ExplorerScreen Transcript { display: none; }
-    ExplorerScreen.-conversation Transcript { display: block; }
-    ExplorerScreen.-conversation LineTable { display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(textual_keys(each.keys), f"screen.do('{each.id}')", each.title, show=False) for each in ACTIONS
@@ -68,11 +68,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.reading: Reading | None = None
         self.trouble: Exception | None = None
         self.notice = ""
-        self._show = show
+        self.show_view = self._show = show
         self._overview = overview
         self._asker = asker
         self._wanted: set[tuple[int, int]] = set()
         self._memory = Memory()
+        self.beside = Beside(self, show)
+        self.shelf = Shelf(lambda: self.explorer.keeper)
         self.setbacks = Setbacks(self)
 
     # What is on the screen
@@ -87,8 +89,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         yield Static("", id="too-small", markup=False)
         yield TopLine(palette=palette, glyphs=glyphs, id="top")
         yield Head(palette=palette, glyphs=glyphs, id="head")
-        yield LineTable(palette=palette, glyphs=glyphs, id="table")
-        yield Transcript(palette=palette, glyphs=glyphs, id="transcript")
+        yield Body(palette, glyphs)
         yield Prompt(palette=palette, glyphs=glyphs, id="prompt")
         yield BottomLine(palette=palette, glyphs=glyphs, id="bottom")
 
@@ -113,6 +114,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             self.query_one("#too-small", Static).update(shown(sentence, self.explorer.glyphs))
         self.set_class(small, "-too-small")
         self.query_one(Head).draw()
+        self.beside.place()
 
     @property
     def body(self) -> LineTable | Transcript:
@@ -226,22 +228,25 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             reading.main.rows.missing = partial(self.fetch, reading.main.rows, then=self.table.refreshed)
         place = trail.here
         self._memory.keep(trail.stack, reading)
-        self.set_class(place.kind == "conversation", "-conversation")
+        self.query_one(Body).set_class(place.kind == "conversation", "-conversation")
         self.head.show(place, reading)
         if place.kind == "conversation":
             self.transcript.load(reading.main, row=place.row, again=again)
         else:
             self.table.load(
                 reading.main,
-                hide=fixed(place.scope) if place.view != "worklist" else frozenset[str](),
+                hide=hidden(place),
                 sort=place.sort,
                 row=place.row,
                 index=place.index,
                 column=place.column,
                 empty=nothing_here(place),
+                marked=self.shelf.marks.of(place),
+                choice=self.shelf.choice(place),
                 again=again,
             )
         self.table.activate(not self.head.focused_graph)
+        self.beside.arrived()
 
     def into_graph(self, focused: bool) -> None:
         """Put the cursor into the neighbour graph, or back into the rows."""
@@ -276,6 +281,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             widget.palette = palette
         self.table.restyle(palette)
         self.transcript.restyle(palette)
+        self.beside.pane.restyle(palette)
         self.head.draw()
         self.tell()
 
@@ -317,7 +323,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             position = self.position()
             return f"{position[0]} of {position[1]}" if position else ""
         whole = self.whole(place) if place.filter else None
-        return counted(place, reading.main, whole)
+        return counted(place, reading.main, whole, len(self.shelf.marks.of(place)))
 
     def whole(self, place: Place) -> int | None:
         """How many rows a place has without what was typed, where that is known."""
@@ -363,6 +369,16 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def on_line_table_opened(self) -> None:
         self.action_do("open")
+
+    def on_line_table_moved(self) -> None:
+        self.beside.moved()
+
+    def choose(self, choice: Choice) -> None:
+        """Show the same rows with other columns."""
+        self.settle()
+        self.shelf.choose(self.trail.here, choice)
+        if self.reading is not None:
+            self._arrive(self.trail, self.reading)
 
     # Filtering
 

@@ -8,6 +8,7 @@ from rich.style import Style
 
 from riff_tui.egograph import EgoGraph, Spot, drawing
 from riff_tui.table import Row, Table
+from riff_tui.tui.columns import shown
 from riff_tui.tui.facts import conversation_lines, state_lines
 from riff_tui.tui.lines import Line, Piece
 from riff_tui.tui.places import Place, centred
@@ -110,6 +111,8 @@ class Head(Bar):
         assert self.place is not None
         if self.place.kind == "conversation":
             return self._conversation(self.reading.main)
+        if self.place.pair:
+            return self._pair(self.reading.main)
         if self.place.kind == "state" and self.reading.neighbors is not None:
             return self._state(self.reading.neighbors, self.reading.cell)
         return []
@@ -126,6 +129,12 @@ class Head(Bar):
             styles = [self.palette.faint, *[self.palette.accent] * len(drawn)]
             lines += [((f" {line}", style),) for line, style in zip(drawn, styles, strict=False)]
         return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.faint),)]
+
+    def _pair(self, table: Table) -> list[Line]:
+        drawn = (
+            table.figure.draw(ascii_only=self.glyphs.ascii_only, width=self.app.size.width - 2) if table.figure else []
+        )
+        return [((f" {shown(line, self.glyphs)}", self.palette.head),) for line in drawn]
 
     def _state(self, neighbors: Table, cell: Table | None) -> list[Line]:
         width, room = self.app.size.width, self._room()

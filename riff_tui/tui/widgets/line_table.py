@@ -23,6 +23,7 @@ from riff_tui.tui.lines import wrapped
 from riff_tui.tui.palette import PALETTES, Palette
 from riff_tui.tui.ruler import Ruler
 from riff_tui.tui.runs import Run, append, strip_of_runs
+from riff_tui.tui.widgets.pane import Pane
 from riff_tui.tui.widgets.shifting import can_shift, shift
 
 _SAMPLE = 100
@@ -49,12 +50,16 @@ class LineTable(ScrollView, can_focus=True):
     class Opened(Message):
         """The row under the cursor was clicked."""
 
+    class Moved(Message):
+        """The cursor is on another row, or on the same one that has come meanwhile."""
+
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
         super().__init__(id=id)
         self.palette = palette
         self.glyphs = glyphs
         self.table = _NOTHING
         self._empty = ""
+        self.companion: Pane | None = None
         self._active = True
         self._marked: frozenset[str] = frozenset()
         self._lit: frozenset[str] = frozenset()
@@ -128,6 +133,7 @@ class LineTable(ScrollView, can_focus=True):
         """Draw rows that have come meanwhile."""
         self._widen()
         self.refresh()
+        self.post_message(self.Moved())
 
     def restyle(self, palette: Palette) -> None:
         """Take other colours."""
@@ -190,6 +196,7 @@ class LineTable(ScrollView, can_focus=True):
         self._reveal()
         self._refresh_row(old)
         self._refresh_row(new)
+        self.post_message(self.Moved())
 
     def watch_column(self) -> None:
         before = self._arranged
@@ -231,7 +238,7 @@ class LineTable(ScrollView, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         by = round(new_value) - round(old_value)
-        if self._stale is None or not can_shift(self, by):
+        if self._stale is None or not can_shift(self, by, self.companion):
             self.refresh()
             return
         self._shift(by)
@@ -240,6 +247,8 @@ class LineTable(ScrollView, can_focus=True):
         """Shift the lines on the terminal and repaint only what came into view or was about to be repainted."""
         self._styles_cache.clear()
         shift(self, self.region.y + 1, self._height, by)
+        if self.companion is not None:
+            self.companion.displaced = True
         appeared = range(self._height - by, self._height) if by > 0 else range(-by)
         for index in {*(self._top + line for line in appeared), *(self._stale or ())}:
             self._refresh_row(index)

@@ -9,15 +9,21 @@ _INDEX = "\x1bD"
 _REVERSE_INDEX = "\x1bM"
 
 
-def can_shift(widget: Widget, by: int) -> bool:
-    """Whether the terminal's lines below a widget are its own, from edge to edge, and nothing is drawn over them."""
+def can_shift(widget: Widget, by: int, beside: Widget | None = None) -> bool:
+    """Whether the terminal's lines below a widget are its own, from edge to edge, and nothing is drawn over them.
+
+    Those `beside` it are shifted as well.
+    """
     app = widget.app
+    wide = widget.region.width
+    if beside is not None and (beside.region.y, beside.region.height) == (widget.region.y, widget.region.height):
+        wide += beside.region.width
     return (
         0 < abs(by) <= FARTHEST
         and not app.is_headless
         and widget.screen.is_active
         and widget.region.x == 0
-        and widget.region.width == app.size.width
+        and wide == app.size.width
     )
 
 

@@ -1,0 +1,151 @@
+"""The detail pane: where it stands, which row it follows, and that it waits until the cursor rests."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from textual.timer import Timer
+
+from riff_tui.catalog import Request
+from riff_tui.errors import describe
+from riff_tui.table import Row, Table
+from riff_tui.tui.columns import shown
+from riff_tui.tui.detail import detail_lines, heading
+from riff_tui.tui.lines import Line
+from riff_tui.tui.widgets.body import Body
+from riff_tui.tui.widgets.line_table import LineTable
+from riff_tui.tui.widgets.pane import Pane
+
+if TYPE_CHECKING:
+    from riff_tui.tui.reading import Show
+    from riff_tui.tui.screens.explorer import ExplorerScreen
+
+Side: TypeAlias = Literal["right", "below", "full"]
+
+RIGHT_FROM = 120
+BELOW_FROM = 30
+# Shorter than a pause that one notices, longer than the time between two moves of a key held down.
+RESTS_AFTER_S = 0.15
+_WIDEST = 64
+_MOST_TOLD = 16
+
+
+def side_for(width: int, height: int) -> Side:
+    """Where the pane stands on a screen of that size."""
+    return "right" if width >= RIGHT_FROM else "below" if height >= BELOW_FROM else "full"
+
+
+class Beside:
+    """Opens, places and fills the pane of a screen; `show` is asked for what was said in a call."""
+
+    def __init__(self, screen: ExplorerScreen, show: Show) -> None:
+        self.is_open = False
+        self._screen = screen
+        self._show = show
+        self._resting: Timer | None = None
+        self._told: OrderedDict[str, Table | str] = OrderedDict()
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether it can be seen: a conversation has no rows to tell more about."""
+        return self.is_open and self._screen.trail.here.kind != "conversation"
+
+    @property
+    def covers(self) -> bool:
+        """Whether it stands in the place of the table."""
+        return self.is_visible and self._side == "full"
+
+    def toggle(self) -> None:
+        """Open it or close it."""
+        self.is_open = not self.is_open
+        self.place()
+        self._fill()
+        self._screen.body.focus()
+        self._screen.tell()
+
+    def place(self) -> None:
+        """Put it where the size of the screen has room for it."""
+        screen, side = self._screen, self._side
+        for each in ("right", "below", "full"):
+            screen.query_one(Body).set_class(self.is_visible and each == side, f"-{each}")
+        at_right = self.is_visible and side == "right"
+        self.pane.beside = at_right
+        self.pane.styles.width = min(_WIDEST, screen.app.size.width * 2 // 5) if at_right else "100%"
+        screen.query_one(LineTable).companion = self.pane if at_right else None
+
+    def arrived(self) -> None:
+        """The rows are others now, or say something else."""
+        self._told.clear()
+        self.place()
+        self._fill(keep=True)
+
+    def moved(self) -> None:
+        """The cursor moved: what it is on is told when it stays there."""
+        if self.is_visible:
+            self._stop()
+            self._resting = self._screen.set_timer(RESTS_AFTER_S, self._fill)
+
+    def turn(self, lines: int) -> None:
+        """Scroll it."""
+        self.pane.turn(lines)
+
+    def page(self, pages: int) -> None:
+        """Scroll it by whole pages."""
+        self.pane.page(pages)
+
+    @property
+    def pane(self) -> Pane:
+        """The widget."""
+        return self._screen.query_one(Pane)
+
+    @property
+    def _side(self) -> Side:
+        return side_for(*self._screen.app.size)
+
+    def _stop(self) -> None:
+        if self._resting is not None:
+            self._resting.stop()
+            self._resting = None
+
+    def _fill(self, *, keep: bool = False) -> None:
+        self._stop()
+        reading, row = self._screen.reading, self._screen.table.row
+        if not self.is_visible or reading is None:
+            return
+        table, told = reading.main, None
+        if row is not None and table.view == "conversations" and row.where:
+            told = self._told.get(row.where)
+            if told is None:
+                self._screen.run_worker(self._ask(row), group="detail", exclusive=True, exit_on_error=False)
+        self._draw(table, row, told, keep=keep)
+
+    def _draw(self, table: Table, row: Row | None, told: Table | str | None, *, keep: bool) -> None:
+        glyphs, palette = self.pane.glyphs, self.pane.palette
+
+        def make(width: int) -> tuple[str, Sequence[Line]]:
+            if row is None or not row.id:
+                return "", ()
+            found = told if isinstance(told, Table) else None
+            lines = detail_lines(table, row, width, glyphs, self.pane.palette, found)
+            if isinstance(told, str):
+                lines += [(), ((f" {shown(told, glyphs)}", palette.faint),)]
+            return heading(table, row, glyphs), lines
+
+        self.pane.show(make, keep=keep)
+
+    async def _ask(self, row: Row) -> None:
+        told: Table | str
+        try:
+            told = await self._screen.explorer.asker.ask(
+                lambda: self._show("conversation", Request(where=row.where, text=True))
+            )
+        except Exception as error:  # said where the words would have stood; the record is there without them
+            told = describe(error)[1]
+        self._told[row.where] = told
+        while len(self._told) > _MOST_TOLD:
+            self._told.popitem(last=False)
+        reading, now = self._screen.reading, self._screen.table.row
+        if reading is not None and now is not None and now.id == row.id and self.is_visible:
+            self._draw(reading.main, now, told, keep=True)
