@@ -84,7 +84,7 @@ def compress(call: Conversation) -> bytes:
 
 @lru_cache(maxsize=1)
 def _compressor() -> zstandard.ZstdCompressor:
-    return zstandard.ZstdCompressor(level=3, write_checksum=False)
+    return zstandard.ZstdCompressor(level=1, write_checksum=False)
 
 
 def _added(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
