@@ -11,6 +11,7 @@ from riff_store.matching import matches
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.predicates import Or, Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names, judge_names, judges_shown
+from riff_store.queries.order import run_order
 from riff_store.queries.sums import AspectSums, aspect_sums, call_counts
 from riff_store.ranking import least_operable_first
 from riff_store.scoring import operability
@@ -99,8 +100,6 @@ def _history(
     store: Store, calls: Predicate | None, by: Sequence[str], judges: Predicate | None
 ) -> dict[Names, list[float | None]]:
     """The operability of each cell in each of the last runs that the filter leaves."""
-    from riff_store.queries.runs import run_order
-
     order = run_order(store)
     if calls is not None:
         left = {run for (run,), (n, _) in call_counts(store, calls, Grouping(("run",))).items() if n}

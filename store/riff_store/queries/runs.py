@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import peewee as pw
-
 from riff_store import models as m
 from riff_store.answers.lists import RunSummary
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping
+from riff_store.queries.order import run_order, run_starts
 from riff_store.queries.sums import call_counts
 
 
@@ -19,7 +18,7 @@ def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
         for (run, flow), found in call_counts(store, calls, Grouping(("run", "flow"))).items():
             counts.setdefault(run or "", {})[flow or ""] = found
         described = store.execute(m.Run.select(m.Run.name, m.Run.label, m.Run.commit, m.Run.branch))
-        started, order = _started(store), run_order(store)
+        started, order = run_starts(store), run_order(store)
     return [
         RunSummary(
             run=name,
@@ -34,17 +33,3 @@ def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
         for name, label, commit, branch in sorted(described, key=lambda row: order.get(row[0], 0))
         if name in counts
     ]
-
-
-def run_order(store: Store) -> dict[str, int]:
-    """The place of each run in time; runs without any time come last, by name."""
-    started = _started(store)
-    ordered = sorted(started, key=lambda name: (started[name] is None, started[name] or 0, name))
-    return {name: place for place, name in enumerate(ordered)}
-
-
-def _started(store: Store) -> dict[str, int | None]:
-    cell = m.CallRollup
-    rows = store.execute(cell.select(cell.run, pw.fn.MIN(cell.first_at)).group_by(cell.run))
-    names = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
-    return {names[run]: started for run, started in rows}

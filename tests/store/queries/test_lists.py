@@ -14,7 +14,8 @@ from riff_store.database import Store
 from riff_store.facts import Skipped
 from riff_store.queries.archetypes import archetypes
 from riff_store.queries.judges import judges, ranks, spearman
-from riff_store.queries.runs import run_order, runs
+from riff_store.queries.order import run_order
+from riff_store.queries.runs import runs
 from riff_store.queries.skipped import skipped
 from riff_tui.filtering import parse
 from tests.store.building import call, fresh, put, verdict
