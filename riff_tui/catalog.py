@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from riff_tui.errors import UsageError
 from riff_tui.table import Table
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 BY = ("agent", "persona", "run", "scenario")
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """A view: its name, what else it is called, what it is for in three lines, and whether `--by` splits its rows."""
 
     name: str

@@ -7,8 +7,7 @@ import contextlib
 import os
 import shutil
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 from riff_tui.errors import ExitCode, trace, writing
 from riff_tui.settings import wants_color
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 _GLYPHS = "·…█→"
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """A stream for data and what it can show; `width` is None where nothing may be cut."""
 
     stream: TextIO

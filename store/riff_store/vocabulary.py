@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Kind: TypeAlias = Literal["name", "number", "flag", "time"]
 Level: TypeAlias = Literal["call", "state", "row"]
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A word that a filter knows.
 
     `level` says what has it: a call, a state's row of a call, or nothing but the rows of some view.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import peewee as pw
 
@@ -15,8 +15,7 @@ from riff_store.database import Store
 Names: TypeAlias = tuple[str | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Dimension:
+class Dimension(NamedTuple):
     """A name of a call: the key column that fact tables have, and the column that holds the text."""
 
     key: str
