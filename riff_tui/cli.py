@@ -88,6 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         from riff_tui.streams import stand_in_for_closed
 
         stand_in_for_closed()
+    # Most of what a command makes lasts as long as the command, so it is searched for garbage seldom.
+    gc.set_threshold(50_000)
     code = run(given)
     # The memory goes back whole; looking through it for cycles first would take a tenth of a short dump.
     gc.freeze()
