@@ -5,6 +5,7 @@ RiffError              1  unexpected
 ├── NoTerminal         2  the explorer was asked for where there is no terminal
 ├── OutputError        1  what was asked for cannot be written
 │   └── OutputFull     4  for there is no room left
+├── JudgeStopped       1  a judge cannot be asked any further
 ├── Unhealthy          4  the doctor found something
 └── InputSkipped       5  `--strict`, and some input was not taken
 
@@ -62,6 +63,10 @@ class OutputFull(OutputError):
     """There is no room left for it."""
 
     code = ExitCode.STORE
+
+
+class JudgeStopped(RiffError):
+    """A judge cannot be asked any further; what it said is kept."""
 
 
 class Unhealthy(RiffError):

@@ -43,6 +43,10 @@ class ProgressLine:
         """So many of so many conversations are made."""
         self._show(lambda seconds: counting_text(done, total, seconds))
 
+    def judging(self, done: int, total: int, spent: str) -> None:
+        """A judge has answered about so many of so many conversations, which cost so much."""
+        self._show(lambda seconds: f"{counting_text(done, total, seconds)} · {spent}")
+
     def clear(self) -> None:
         """Take the line away, so that what follows starts on an empty one."""
         if self._shows:
@@ -98,7 +102,10 @@ def on_terminal() -> Iterator[ProgressLine | None]:
 
 
 def _pace(done: int, seconds: float) -> list[str]:
-    return [f"{done / seconds:.0f}/s"] if seconds >= SETTLING_SECONDS else []
+    if seconds < SETTLING_SECONDS:
+        return []
+    pace = done / seconds
+    return [f"{pace:.0f}/s" if pace >= 1 or not done else f"{pace * 60:.0f}/min"]
 
 
 def _left(done: int, total: int, seconds: float) -> list[str]:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from riff_tui.errors import UsageError
 
@@ -36,6 +36,7 @@ class Settings:
 _KINDS: Mapping[str, type] = {
     "store": str, "theme": str, "ascii": bool, "mouse": bool, "live": bool, "jobs": int,
 }  # fmt: skip
+_TABLES = ("judges",)  # read by the command that needs them
 
 
 def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int | None) -> Settings:
@@ -71,6 +72,15 @@ def config_file(environ: Mapping[str, str]) -> Path | None:
         return None
 
 
+def judges(environ: Mapping[str, str] | None = None) -> tuple[Mapping[str, Any], Path]:
+    """What the settings file says of judges, a table for each name, and the directory of the file."""
+    path = config_file(os.environ if environ is None else environ)
+    tables = _document(path).get("judges", {})
+    if not isinstance(tables, dict):
+        raise UsageError(f"settings file {path}: judges must be tables, such as [judges.gemini]")
+    return tables, path.parent if path is not None else Path()
+
+
 def wants_color(is_terminal: bool, environ: Mapping[str, str] | None = None) -> bool:
     """Whether to colour a stream: NO_COLOR, then FORCE_COLOR and CLICOLOR_FORCE, then CLICOLOR, then the terminal."""
     environ = os.environ if environ is None else environ
@@ -97,7 +107,7 @@ def _own_directory(kind: Literal["config", "data", "state"]) -> Path:
     return path
 
 
-def _from_file(path: Path | None) -> dict[str, str | bool | int]:
+def _document(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
@@ -109,13 +119,19 @@ def _from_file(path: Path | None) -> dict[str, str | bool | int]:
     import tomllib
 
     try:
-        document = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"settings file {path}: {error}") from error
+
+
+def _from_file(path: Path | None) -> dict[str, str | bool | int]:
+    document = _document(path)
+    for name in _TABLES:
+        document.pop(name, None)
     for name, value in document.items():
         kind = _KINDS.get(name)
         if kind is None:
-            raise UsageError(f"settings file {path}: unknown key {name!r}; known are {', '.join(_KINDS)}")
+            raise UsageError(f"settings file {path}: unknown key {name!r}; known are {', '.join([*_KINDS, *_TABLES])}")
         if type(value) is not kind:
             raise UsageError(f"settings file {path}: {name} must be {_word(kind)}")
     return document

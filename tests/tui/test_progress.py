@@ -29,6 +29,18 @@ def test_nothing_is_foretold_from_nothing() -> None:
     assert counting_text(10, 100, 0.2) == "10/100 conversations"
 
 
+def test_slow_work_is_told_by_the_minute() -> None:
+    assert counting_text(2, 10, 60.0) == "2/10 conversations · 2/min · 4:00 left"
+
+
+def test_judging_tells_what_it_costs() -> None:
+    times = iter([0.0, 2.0])
+    stream = io.StringIO()
+    ProgressLine(stream, 100, clock=lambda: next(times)).judging(10, 40, "12k tokens in, 900 out, 0.02 USD")
+    drawn = stream.getvalue().removeprefix("\r\x1b[K")
+    assert drawn == "10/40 conversations · 5/s · 6 s left · 12k tokens in, 900 out, 0.02 USD"
+
+
 def test_long_times_are_minutes() -> None:
     assert [clock_text(seconds) for seconds in (0.4, 59.4, 61, 3600)] == ["0 s", "59 s", "1:01", "60:00"]
 

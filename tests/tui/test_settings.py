@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from riff_tui.errors import UsageError
-from riff_tui.settings import Settings, load, state_directory, store_location, wants_color
+from riff_tui.settings import Settings, judges, load, state_directory, store_location, wants_color
 
 
 @pytest.fixture
@@ -110,3 +110,14 @@ def test_without_a_home_directory_only_the_default_store_is_missing(monkeypatch:
 )
 def test_colour_follows_the_conventions(is_terminal: bool, environ: dict[str, str], wanted: bool) -> None:
     assert wants_color(is_terminal, environ) is wanted
+
+
+def test_judges_are_tables_of_the_settings_file(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    environ = {"RIFF_TUI_CONFIG": str(path)}
+    path.write_text('jobs = 3\n[judges.mine]\nkind = "command"\n', encoding="utf-8")
+    assert load(environ).jobs == 3
+    assert judges(environ) == ({"mine": {"kind": "command"}}, tmp_path)
+    path.write_text("judges = 3", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"judges must be tables, such as \[judges.gemini\]"):
+        judges(environ)

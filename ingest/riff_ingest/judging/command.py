@@ -1,0 +1,109 @@
+"""A command-line model: the prompt on its stdin, the verdict on its stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+from collections.abc import Mapping, Sequence
+
+from riff_ingest.judging.protocol import Answer, Question, Refused, Signature, Unanswered
+
+LARGEST_OUTPUT = 1024 * 1024
+LONGEST_COMPLAINT = 200
+ENDING_SECONDS = 2.0
+_PIECE = 64 * 1024
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_SHORTEST_SECRET = 6
+
+
+class CommandJudge:
+    """Runs a program once a try, without a shell, in a process group of its own that is killed where the try fails."""
+
+    def __init__(self, argv: Sequence[str], model: str | None, prompt_hash: str) -> None:
+        self._argv = tuple(argv)
+        self._signature = Signature(model, prompt_hash)
+
+    def signature(self, run: str, conversation: str) -> Signature:
+        """The model and the prompt, for every call."""
+        return self._signature
+
+    async def ask(self, question: Question) -> Answer:
+        """What the program printed; raises `Unanswered` where it failed."""
+        pipe = asyncio.subprocess.PIPE
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+            )
+        except OSError as error:
+            raise Refused(f"{self._argv[0]} cannot be run: {error.strerror or type(error).__name__}") from error
+        try:
+            printed, complained = await _talk(process, question.prompt.as_one())
+            code = await process.wait()
+        except BaseException:
+            await _end(process)
+            raise
+        if code:
+            raise Unanswered(_failure(code, complained))
+        return Answer(printed.decode(errors="replace"))
+
+    async def close(self) -> None:
+        """Nothing is held between two tries."""
+
+
+async def _talk(process: asyncio.subprocess.Process, prompt: str) -> tuple[bytes, bytes]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    _, printed, complained = await asyncio.gather(
+        _write(process.stdin, prompt.encode(errors="replace")), _read(process.stdout), _read_last(process.stderr)
+    )
+    return printed, complained
+
+
+async def _write(stream: asyncio.StreamWriter, data: bytes) -> None:
+    with contextlib.suppress(ConnectionError):  # it may answer without reading to the end
+        stream.write(data)
+        await stream.drain()
+    stream.close()
+
+
+async def _read(stream: asyncio.StreamReader) -> bytes:
+    found = b""
+    while piece := await stream.read(_PIECE):
+        found += piece
+        if len(found) > LARGEST_OUTPUT:
+            raise Unanswered("the command printed too much", again=False)
+    return found
+
+
+async def _read_last(stream: asyncio.StreamReader) -> bytes:
+    found = b""
+    while piece := await stream.read(_PIECE):
+        found = (found + piece)[-_PIECE:]
+    return found
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Leave nothing of the group behind, whatever it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(TimeoutError):  # one that left the group may still hold the pipes
+        await asyncio.wait_for(process.wait(), ENDING_SECONDS)
+
+
+def _failure(code: int, complained: bytes) -> str:
+    how = f"signal {-code}" if code < 0 else f"exit code {code}"
+    lines = complained.decode(errors="replace").strip().splitlines()
+    last = without_secrets(lines[-1].strip(), os.environ)[:LONGEST_COMPLAINT] if lines else ""
+    return f"the command ended with {how}{f': {last}' if last else ''}"
+
+
+def without_secrets(text: str, environ: Mapping[str, str]) -> str:
+    """The text without the values of variables that are named as keys, tokens or passwords."""
+    for name, value in environ.items():
+        if _SECRET.search(name) and len(value) >= _SHORTEST_SECRET:
+            text = text.replace(value, f"${name}")
+    return text

@@ -1,0 +1,79 @@
+"""What a judge is to whoever asks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from riff_ingest.judging.rubric import Prompt
+
+
+class Signature(NamedTuple):
+    """What has to be the same for a score to count as given already."""
+
+    model: str | None
+    prompt_hash: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that were paid for."""
+
+    input: int = 0
+    output: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.input + other.input, self.output + other.output)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One call to be judged, and the prompt that asks for it."""
+
+    run: str
+    conversation: str
+    prompt: Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back: `text` to be read as a verdict, or the `fault` for which there is none.
+
+    `judged_at` is the time of a verdict that was given earlier.
+    """
+
+    text: str = ""
+    fault: str | None = None
+    usage: Usage = Usage()
+    judged_at: str | None = None
+
+
+class Judge(Protocol):
+    """Somebody who answers prompts; knows neither files nor retries."""
+
+    def signature(self, run: str, conversation: str) -> Signature | None:
+        """How the answer will be signed; `None` where this judge has nothing to say of the call."""
+
+    async def ask(self, question: Question) -> Answer:
+        """One try at an answer; raises `Unanswered` where there was none and `Refused` where there will be none."""
+
+    async def close(self) -> None:
+        """Give back what the judge holds."""
+
+
+class Unanswered(Exception):
+    """A try that brought no answer; `again` says whether another one may, `after` how many seconds to wait first."""
+
+    def __init__(self, reason: str, *, again: bool = True, after: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.again = again
+        self.after = after
+
+
+class Refused(Exception):
+    """The judge cannot be asked at all, for this call or any other; the message says what to do."""
+
+
+class Misconfigured(Exception):
+    """The settings of a judge make no sense; the message says which."""

@@ -1,0 +1,96 @@
+"""Verdicts that were given before: for trying things out without paying, and for tests."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from riff_ingest.judging.calls import Name
+from riff_ingest.judging.protocol import Answer, Misconfigured, Question, Signature
+from riff_ingest.sources.find import find_inputs
+from riff_ingest.sources.lines import BrokenInput, read_lines
+from riff_ingest.sources.loose_json import loads
+from riff_ingest.sources.runs import run_of
+from riff_ingest.sources.timestamps import parse_time
+
+_NO_REASON = "No reason was recorded."
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    answer: Answer
+    signature: Signature
+
+
+class ReplayJudge:
+    """Says again what humanness files or recordings hold.
+
+    A line of a recording has `run_id`, `conversation_id` and the raw `answer` of a judge; a line of a
+    humanness file is spelled as an answer first. Of several lines on a call the latest counts.
+    """
+
+    def __init__(self, paths: Iterable[str | os.PathLike[str]], recorded_as: str) -> None:
+        self._recorded: dict[Name, tuple[int, _Recorded]] = {}
+        others: set[str] = set()
+        for line, run in _lines(paths):
+            judge = line.get("judge")
+            if judge is not None and judge != recorded_as:
+                others.add(str(judge))
+                continue
+            self._take(line, run)
+        if not self._recorded:
+            known = f"; there are verdicts of {', '.join(sorted(others))} (recorded_as)" if others else ""
+            raise Misconfigured(f"path holds no verdict of {recorded_as}{known}")
+
+    def signature(self, run: str, conversation: str) -> Signature | None:
+        """As the verdict was signed; `None` for a call of which none is recorded."""
+        found = self._recorded.get(Name(run, conversation))
+        return found[1].signature if found else None
+
+    async def ask(self, question: Question) -> Answer:
+        """What is recorded."""
+        return self._recorded[Name(question.run, question.conversation)][1].answer
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _take(self, line: dict[str, Any], run: str) -> None:
+        name = Name(str(line.get("run_id") or run), str(line["conversation_id"]))
+        judged_at = line.get("judged_at") if isinstance(line.get("judged_at"), str) else None
+        moment = parse_time(judged_at) if judged_at else None
+        order = -1 if moment is None else moment
+        known = self._recorded.get(name)
+        if known is None or known[0] <= order:
+            signature = Signature(_text(line.get("model")), _text(line.get("prompt_hash")))
+            self._recorded[name] = order, _Recorded(_answer(line, judged_at if moment is not None else None), signature)
+
+
+def _lines(paths: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[dict[str, Any], str]]:
+    """The objects in all files that name a conversation and a score or an answer, each with its default run."""
+    for path in find_inputs(paths).files:
+        for _, data in read_lines(path, lambda problem: None):
+            try:
+                line = loads(data, Counter())
+            except BrokenInput:
+                continue
+            if isinstance(line, dict) and line.get("conversation_id") and ("score" in line or "answer" in line):
+                yield line, run_of(Path(path))
+
+
+def _answer(line: dict[str, Any], judged_at: str | None) -> Answer:
+    if isinstance(line.get("answer"), str):
+        return Answer(line["answer"], judged_at=judged_at)
+    reason = line.get("rationale") or _NO_REASON
+    if line.get("score") is None:
+        return Answer(fault=str(line.get("unscored") or reason), judged_at=judged_at)
+    verdict = {"score": line["score"], "evidence": line.get("evidence") or [], "reason": reason}
+    return Answer(json.dumps(verdict), judged_at=judged_at)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

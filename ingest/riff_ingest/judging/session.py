@@ -1,0 +1,145 @@
+"""A run of judging from start to end: what is left to ask, asking it, and what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from riff_ingest.judging.asking import Asking, Call, Outcome
+from riff_ingest.judging.calls import Found, Name, read_calls, spread
+from riff_ingest.judging.configured import Configured
+from riff_ingest.judging.evidence import evidence_of
+from riff_ingest.judging.ledger import Ledger
+from riff_ingest.judging.protocol import Signature
+from riff_ingest.judging.running import Report, Running, Standing
+
+CHARACTERS_PER_TOKEN = 4
+
+
+@dataclass(slots=True)
+class Plan:
+    """Which calls to ask about, and how many need not be asked."""
+
+    due: list[Name] = field(default_factory=list)
+    scored_before: int = 0
+    unscored_before: int = 0
+    unrecorded: int = 0
+    beyond_limit: int = 0
+
+
+@dataclass(slots=True)
+class Ended:
+    """What came of a run: reasons with their counts for what stayed unscored, and what ended it early, if anything."""
+
+    standing: Standing
+    unscored: Counter[str]
+    signal: int | None = None
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One judge over what was found, its verdicts kept in a ledger.
+
+    `judged_at` is the time that verdicts carry, `None` for that of the answer.
+    """
+
+    config: Configured
+    found: Found
+    ledger: Ledger
+    judged_at: str | None = None
+
+    def runs(self) -> set[str]:
+        """The runs of the calls that can be judged."""
+        return {name.run for name in self.found.places}
+
+    def plan(self, *, limit: int | None = None, retry_unscored: bool = False) -> Plan:
+        """What is left to ask, at most `limit` calls; what has a score under the same signature is not asked again."""
+        known = self.ledger.known(self.runs())
+        plan = Plan()
+        for name in self.found.places:
+            signature = self.config.sign(*name)
+            if signature is None:
+                plan.unrecorded += 1
+            elif (name, signature) in known.scored:
+                plan.scored_before += 1
+            elif not retry_unscored and (name, signature) in known.unscored:
+                plan.unscored_before += 1
+            else:
+                plan.due.append(name)
+        chosen = spread(plan.due, limit)
+        plan.beyond_limit = len(plan.due) - len(chosen)
+        plan.due = chosen
+        return plan
+
+    def estimate(self, plan: Plan) -> int:
+        """About how many tokens the prompts of a plan have, by their length."""
+        rubric = self.config.rubric
+        return sum(
+            about_tokens(evidence_of(call.turns).prompt(rubric).as_one()) for call in read_calls(self.found, plan.due)
+        )
+
+    def run(
+        self,
+        plan: Plan,
+        environ: Mapping[str, str],
+        *,
+        at_once: int | None = None,
+        report: Report | None = None,
+        stopped: Report | None = None,
+    ) -> Ended:
+        """Ask, and keep each outcome as it comes; the ledger has to hold the files of `runs`.
+
+        Raises `Misconfigured`.
+        """
+        asking = Asking(self.config.judge(environ), self.config.rubric, self.config.patience)
+        standing = Standing(len(plan.due))
+        ended = Ended(standing, Counter())
+
+        def keep(call: Call, outcome: Outcome) -> None:
+            self.ledger.keep(call.run, self._line(call, outcome))
+            if outcome.unscored is not None:
+                ended.unscored[outcome.unscored] += 1
+
+        running = Running(asking, keep, standing, report=report, stopped=stopped)
+        running.over(read_calls(self.found, plan.due), at_once or self.config.at_once)
+        standing.spent = asking.spent
+        ended.signal, ended.error = running.signal, running.error
+        return ended
+
+    def _line(self, call: Call, outcome: Outcome) -> dict[str, Any]:
+        """A line of a humanness file (formats.md, section 2)."""
+        signature = self.config.sign(call.run, call.conversation) or Signature(None, None)
+        verdict = outcome.verdict
+        line: dict[str, Any] = {
+            "run_id": call.run,
+            "conversation_id": call.conversation,
+            "judge": self.config.name,
+            "score": verdict.score if verdict else None,
+            "judged_at": self.judged_at or outcome.judged_at or _now(),
+            "rationale": verdict.reason if verdict else f"Unscored: {outcome.unscored}",
+            "prompt_hash": signature.prompt_hash,
+            "model": signature.model,
+        }
+        if signature.prompt_hash == self.config.rubric.prompt_hash:
+            line["prompt_version"] = self.config.rubric.version
+        if verdict:
+            line["evidence"] = list(verdict.evidence)
+        else:
+            line["unscored"] = outcome.unscored
+        if outcome.is_cut:
+            line["evidence_cut"] = True
+        return line
+
+
+def about_tokens(text: str) -> int:
+    """A guess: four letters of ASCII make a token, and so does each other character."""
+    others = sum(not character.isascii() for character in text)
+    return others + (len(text) - others) // CHARACTERS_PER_TOKEN
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,263 @@
+"""`judge`: have transcripts scored for how human the agent sounded."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from riff_tui.commands.options import DebugOption
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Iterator
+
+    from riff_ingest.judging.calls import Found
+    from riff_ingest.judging.configured import Configured, Prices
+    from riff_ingest.judging.protocol import Usage
+    from riff_ingest.judging.running import Standing
+    from riff_ingest.judging.session import Ended, Plan, Session
+
+EXAMPLES = (
+    "riff-tui judge runs/nightly-2026-06-22 --judge gemini --out runs",
+    "riff-tui judge runs --judge gemini --out runs --dry-run",
+    "riff-tui judge runs --judge codex --out scores --limit 200 --retry-unscored",
+)
+REASONS = 5
+
+
+def judge(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Transcripts, or directories to walk.", show_default=False)
+    ],
+    name: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="NAME",
+            help="A judge of the settings file, or gemini, dashscope, openai.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", metavar="DIR", help="Where RUN/humanness-NAME.jsonl go.", show_default=False),
+    ],
+    judged_at: Annotated[
+        str | None,
+        typer.Option("--judged-at", metavar="TIME", help="The time that scores carry; else now.", show_default=False),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", min=1, help="At most so many calls, spread evenly.", show_default=False),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            "--concurrency", metavar="N", min=1, max=256, help="Calls to ask about at once.", show_default=False
+        ),
+    ] = None,
+    retry_unscored: Annotated[
+        bool, typer.Option("--retry-unscored", help="Ask again where there was no score.", show_default=False)
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say how many calls and tokens it would be.", show_default=False)
+    ] = False,
+    debug: DebugOption = False,
+) -> None:
+    """Have a judge score how human the agent sounds, and write humanness scores as files to ingest.
+
+    What has a score already is not asked, or paid for, again. The transcript goes to the judge and nowhere else.
+    """  # fmt: skip
+    from riff_ingest.judging.calls import find_calls
+    from riff_ingest.judging.ledger import Ledger
+    from riff_ingest.judging.session import Session
+    from riff_tui.errors import UsageError
+    from riff_tui.streams import say
+
+    config = _configured(name)
+    _check_time(judged_at)
+    missing = next((path for path in paths if not path.exists()), None)
+    if missing is not None:
+        raise UsageError(f"{missing}: there is no such file or directory")
+    found = find_calls(paths)
+    if not found.files:
+        raise UsageError(f"{paths[0]}: no transcripts were found there; they are known as flow-transcripts-*.jsonl")
+    session = Session(config, found, Ledger(name, _places(out, name)), judged_at)
+    with _told_as_usage(name):
+        if dry_run:
+            plan = session.plan(limit=limit, retry_unscored=retry_unscored)
+            for line in told_before(plan, found, config, session.estimate(plan)):
+                say(line)
+            return
+        with session.ledger:
+            session.ledger.hold(session.runs())
+            plan = session.plan(limit=limit, retry_unscored=retry_unscored)
+            ended = _run(session, plan, concurrency) if plan.due else None
+    if ended is not None and ended.error is not None:
+        raise _stopped(name, ended)
+    for line in told(plan, found, config.prices, ended):
+        say(line)
+    _end(out, ended)
+
+
+def _configured(name: str) -> Configured:
+    from riff_ingest.judging.configured import configured
+    from riff_tui import settings
+    from riff_tui.errors import UsageError
+
+    if not name.strip() or name.startswith("("):
+        raise UsageError("--judge needs the name of a judge, such as gemini")
+    tables, base = settings.judges()
+    with _told_as_usage(name):
+        return configured(name, tables, base)
+
+
+def _check_time(text: str | None) -> None:
+    from riff_ingest.sources.timestamps import parse_time
+    from riff_tui.errors import UsageError
+
+    if text is not None and parse_time(text) is None:
+        raise UsageError(f"--judged-at: {text!r} is not a time such as 2026-06-22T03:00:00Z")
+
+
+def _places(out: Path, judge: str) -> Callable[[str], Path]:
+    file = f"humanness-{_name(judge)}.jsonl"
+    return lambda run: out / _name(run) / file
+
+
+def _name(identifier: str) -> str:
+    """The name itself where it is fit for a file, so that scores lie beside the transcripts of their run."""
+    import re
+
+    from riff_tui.safe_text import file_name
+
+    return identifier if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", identifier) else file_name(identifier)
+
+
+def _run(session: Session, plan: Plan, concurrency: int | None) -> Ended:
+    import os
+
+    from riff_tui.progress import on_terminal
+    from riff_tui.streams import say
+
+    with on_terminal() as progress:
+
+        def report(standing: Standing) -> None:
+            if progress is not None:
+                progress.judging(standing.done, standing.total, spent_text(standing.spent, session.config.prices))
+
+        def stopped(standing: Standing) -> None:
+            if progress is not None:
+                progress.clear()
+            if standing.under_way:
+                say(f"Stopping; {_counted(standing.under_way, 'answer')} still on the way. Ctrl-C again drops them.")
+
+        return session.run(plan, os.environ, at_once=concurrency, report=report, stopped=stopped)
+
+
+def told_before(plan: Plan, found: Found, config: Configured, tokens: int) -> Iterator[str]:
+    """What a run would do, a line each."""
+    about = f"about {tokens} tokens to read"
+    price = config.prices.input
+    if price is not None:
+        about += f", which cost about {tokens * price / 1_000_000:.2f} {config.prices.currency} without the answers"
+    yield f"{_counted(len(plan.due), 'call')} to judge: {about}."
+    yield from _passed_over(plan, found)
+
+
+def told(plan: Plan, found: Found, prices: Prices, ended: Ended | None) -> Iterator[str]:
+    """What came of a run, a line each."""
+    standing = ended.standing if ended else None
+    parts = [f"{standing.scored if standing else 0} judged"]
+    if standing and standing.done > standing.scored:
+        parts.append(f"{standing.done - standing.scored} unscored")
+    if standing and standing.done < standing.total:
+        parts.append(f"{standing.total - standing.done} not asked")
+    yield f"{', '.join(parts)}."
+    if ended and ended.unscored:
+        yield f"Unscored: {_reasons(ended.unscored)}. --retry-unscored asks again."
+    yield from _passed_over(plan, found)
+    if standing and standing.spent != type(standing.spent)():
+        yield f"Spent: {spent_text(standing.spent, prices)}."
+
+
+def spent_text(usage: Usage, prices: Prices) -> str:
+    """What was used up: tokens, and what they cost where prices are known."""
+    tokens = f"{_short(usage.input)} tokens in, {_short(usage.output)} out"
+    cost = prices.cost(usage)
+    return tokens if cost is None else f"{tokens}, {cost:.4f} {prices.currency}"
+
+
+def _passed_over(plan: Plan, found: Found) -> Iterator[str]:
+    before = {
+        "had a score already": plan.scored_before,
+        "were unscored before (--retry-unscored)": plan.unscored_before,
+    }
+    before |= {"are not recorded": plan.unrecorded, "are left for later (--limit)": plan.beyond_limit}
+    if any(before.values()):
+        yield f"Not asked: {', '.join(f'{count} {why}' for why, count in before.items() if count)}."
+    unfit = {
+        "errored": found.errored,
+        "without a word of the agent": found.without_text,
+        "that cannot be read": found.unreadable,
+    }
+    if any(unfit.values()):
+        yield f"Left out: {', '.join(f'{count} {why}' for why, count in unfit.items() if count)}."
+
+
+def _reasons(unscored: Counter[str]) -> str:
+    ranked = sorted(unscored.items(), key=lambda item: (-item[1], item[0]))
+    shown = [f"{count} × {reason}" for reason, count in ranked[:REASONS]]
+    return ", ".join([*shown, f"{len(ranked) - REASONS} other reasons"] if len(ranked) > REASONS else shown)
+
+
+def _stopped(name: str, ended: Ended) -> Exception:
+    """The error that ends a run of which the rest cannot be judged."""
+    from riff_ingest.judging.protocol import Refused
+    from riff_tui.errors import JudgeStopped
+
+    if not isinstance(ended.error, Refused):
+        assert ended.error is not None
+        return ended.error
+    kept = f"{_counted(ended.standing.scored, 'score')} kept, {ended.standing.total - ended.standing.done} calls left"
+    return JudgeStopped(f"judge {name}: {ended.error}; {kept}: mend it and run the same command again")
+
+
+def _end(out: Path, ended: Ended | None) -> None:
+    import shlex
+    import signal
+
+    from riff_tui.errors import Terminated
+    from riff_tui.streams import say
+
+    if ended is not None and ended.signal == signal.SIGTERM:
+        raise Terminated
+    if ended is not None and ended.signal is not None:
+        raise KeyboardInterrupt
+    say(f"Next: riff-tui ingest {shlex.quote(str(out))}")
+
+
+@contextmanager
+def _told_as_usage(name: str) -> Iterator[None]:
+    """Say of which judge a setting, or of which file a problem is."""
+    from riff_ingest.judging.ledger import Unkeepable
+    from riff_ingest.judging.protocol import Misconfigured
+    from riff_tui.errors import OutputError, UsageError
+
+    try:
+        yield
+    except Misconfigured as error:
+        raise UsageError(f"judge {name}: {error}") from error
+    except Unkeepable as error:
+        raise OutputError(str(error)) from error
+
+
+def _short(count: int) -> str:
+    return str(count) if count < 10_000 else f"{count / 1000:.0f}k" if count < 10_000_000 else f"{count / 1e6:.1f}M"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
