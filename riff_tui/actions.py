@@ -41,6 +41,7 @@ class Situation:
     `marks` counts the marked rows of the list, `at_mark` says that the cursor is on one, `unlike` why its rows
     cannot be compared, `pair` that two are being compared; `choosable` that there are columns to show or hide,
     `pane` that the detail pane is there, `covered` that it hides the rows, `last` that another view was left.
+    `live` says that the store is followed, `paused` that it is not just now.
     """
 
     view: str = "flows"
@@ -59,6 +60,8 @@ class Situation:
     dump: bool = False
     trouble: bool = False
     travelling: bool = False
+    live: bool = False
+    paused: bool = False
     marks: int = 0
     at_mark: bool = False
     unlike: str = ""
@@ -153,6 +156,10 @@ def _needs_dump(situation: Situation) -> str:
     return "" if situation.dump else "no dump prints this"
 
 
+def _needs_live(situation: Situation) -> str:
+    return "" if situation.live else "nothing is followed here; r asks the store again"
+
+
 def _needs_trouble(situation: Situation) -> str:
     return "" if situation.trouble else "nothing went wrong so far"
 
@@ -225,8 +232,22 @@ ACTIONS: tuple[Action, ...] = (
         kinds=("conversation",),
     ),
     Action("filter", ("/",), "filter", "Show only what matches; the grammar is that of --where.", "Find", _needs_list),
-    Action("sort", ("s",), "sort", "Sort by the column under the cursor, worst first.", "Find", _needs_column),
-    Action("reverse", ("S",), "reverse", "Sort by the column under the cursor, best first.", "Find", _needs_column),
+    Action(
+        "sort",
+        ("s",),
+        "sort",
+        "Sort by the column under the cursor, worst first; again: best first, then in the view's own order.",
+        "Find",
+        _needs_column,
+    ),
+    Action(
+        "reverse",
+        ("S",),
+        "reverse",
+        "Sort by the column under the cursor, best first; again: the other way round.",
+        "Find",
+        _needs_column,
+    ),
     Action("mark", ("m",), "mark", "Mark the row, or take its mark back.", "Mark", needs_markable_row),
     Action("next_mark", ("u",), "next mark", "Go to the next marked row.", "Mark", needs_marks),
     Action("clear_marks", ("x",), "clear marks", "Take back all marks of this list.", "Mark", needs_marks),
@@ -253,10 +274,26 @@ ACTIONS: tuple[Action, ...] = (
     Action("pane_up", ("K",), "pane up", "Scroll the pane up.", "Look", needs_pane),
     Action("columns", ("c",), "columns", "Choose the columns to show.", "Look", needs_choosable),
     Action("wide", ("w",), "wide", "Show columns at their full width, or fitted.", "Look", needs_list_columns),
-    Action("copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown or the dump command.", "Look"),
+    Action("copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown, a command or a link.", "Look"),
     Action("write", ("o",), "write", "Write what this screen shows into a file.", "Look"),
-    Action("dump", ("d",), "dump command", "Show the command that prints this screen.", "Look", _needs_dump),
+    Action(
+        "dump",
+        ("d",),
+        "dump command",
+        "Show the command that prints this screen; again: the link, a command that opens it.",
+        "Look",
+        _needs_dump,
+    ),
     Action("refresh", ("r",), "refresh", "Ask the store again; the cursor stays on its row.", "Look"),
+    Action(
+        "pause",
+        ("z",),
+        "pause",
+        "Stop showing what others write to the store, or go on showing it.",
+        "Look",
+        _needs_live,
+        lambda situation: "go on" if situation.paused else "pause",
+    ),
     Action("trouble", ("!",), "what went wrong", "Show where the last error came from.", "Look", _needs_trouble),
     Action("theme", ("t",), "theme", "Take the next set of colours.", "Look"),
     Action("help", ("?",), "help", "What this screen is for, its keys and its columns.", "Leave"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from riff_tui.tui.buffer import at_hand
 from riff_tui.tui.handling import HANDLINGS
+from riff_tui.tui.links import link_to
 from riff_tui.tui.ordering import following_order
 from riff_tui.tui.palette import following
 from riff_tui.tui.places import Trail, choose, descend, state_of
@@ -164,11 +165,16 @@ def _copy(screen: ExplorerScreen) -> None:
 
 def _dump(screen: ExplorerScreen) -> None:
     if screen.reading:
-        screen.say(screen.reading.source.dump)
+        dump = screen.reading.source.dump
+        screen.say(link_to(screen) if screen.bottom.before == dump else dump)
 
 
 def _refresh(screen: ExplorerScreen) -> None:
     screen.follower.refresh()
+
+
+def _pause(screen: ExplorerScreen) -> None:
+    screen.follower.pause()
 
 
 def _theme(screen: ExplorerScreen) -> None:
@@ -241,6 +247,7 @@ DOINGS: Mapping[str, Doing] = {
     "copy": _copy,
     "dump": _dump,
     "refresh": _refresh,
+    "pause": _pause,
     "trouble": _trouble,
     "theme": _theme,
     "help": _help,

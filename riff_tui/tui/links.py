@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from riff_tui.filtering import parse
 from riff_tui.tui.places import START, Place, Stack
 from riff_tui.tui.scopes import fixed, kept, parted, value
+
+if TYPE_CHECKING:
+    from riff_tui.tui.screens.explorer import ExplorerScreen
 
 _NEIGHBORS = ("flow", "agent", "segment", "state")
 # What a view below the flows can be narrowed to from above.
@@ -32,6 +36,11 @@ def link(place: Place, store: str = "") -> str:
     if store:
         parts += ["--store", shell_quoted(store)]
     return " ".join(parts)
+
+
+def link_to(screen: ExplorerScreen) -> str:
+    """The link to the place that a screen is at."""
+    return link(screen.trail.here, screen.explorer.store)
 
 
 def opened(view: str, where: str) -> Stack:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from riff_store.database import Store
@@ -12,6 +13,7 @@ from riff_tui import catalog
 from riff_tui.catalog import Request
 from riff_tui.table import Table
 from riff_tui.tui.counting import ago
+from riff_tui.views.cells import shell_quoted
 
 Found: TypeAlias = Literal["same", "changed", "busy", "replaced", "gone"]
 
@@ -19,10 +21,12 @@ Found: TypeAlias = Literal["same", "changed", "busy", "replaced", "gone"]
 class Live:
     """Asks a store for views and sees whether it still holds what it held when it was last taken in.
 
+    `named` is what a command has to name to find the store, where that is not the default one.
     `show`, `look` and `renew` belong on the one thread that asks the store.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, named: str = "") -> None:
+        self._named = named
         self.location = store.location
         self._store = store
         self._written_at: float | None = None
@@ -75,7 +79,8 @@ class Live:
 
     def _show(self, view: str, request: Request) -> Table:
         with self._store.snapshot():
-            return catalog.show(self._store, view, request)
+            table = catalog.show(self._store, view, request)
+        return replace(table, dump=f"{table.dump} --store {shell_quoted(self._named)}") if self._named else table
 
     def _take_in(self) -> None:
         # What is written between the two is found changed at the next look, which does no harm.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from riff_tui.errors import OutputError
 from riff_tui.settings import Settings, load, state_directory, store_location
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.keeping import Keeper, kept_file
@@ -33,8 +34,9 @@ def run_explorer(location: str, start: Start, settings: Settings) -> int:
     from riff_store.database import open_store
 
     wanted = opened(start.view or "flows", start.where)
-    live = Live(open_store(location))
     path = os.path.realpath(location)
+    named = "" if path == os.path.realpath(store_location(load())) else path
+    live = Live(open_store(location), named)
     keeper = Keeper(kept_file(path, state_directory()), path, fresh=start.fresh)
     found = look_around(theme=settings.theme or keeper.now.theme, ascii_only=settings.ascii, mouse=settings.mouse)
     explorer = Explorer(
@@ -46,15 +48,27 @@ def run_explorer(location: str, start: Start, settings: Settings) -> int:
         keeper=keeper,
         live=live,
         paused=settings.live is False,
-        store="" if path == os.path.realpath(store_location(load())) else path,
+        store=named,
     )
     explorer.run(mouse=found.mouse)
+    _write(keeper, said=explorer.unsaved)
     # Where a question is still on its way, the process ends without waiting for it; the store was only read.
     if explorer.asker.idle:
         live.close()
     if explorer.failure is not None:
         raise explorer.failure
     return explorer.return_code or 0
+
+
+def _write(keeper: Keeper, *, said: bool) -> None:
+    """Write what lasts; where that fails, a line says so, unless it was `said` before."""
+    from riff_tui.streams import say
+
+    try:
+        keeper.write()
+    except OutputError as error:
+        if not said:
+            say(f"What lasts was not kept: {error}")
 
 
 def _begin(keeper: Keeper, start: Start, wanted: Stack) -> Stack:

@@ -42,19 +42,23 @@ class Setbacks:
         if isinstance(error, FilterError) and self._pointed_at(error, place):
             return
         if isinstance(error, StoreBusy):
-            screen.say(f"{error} (asked again until it answers; Esc gives up)", "warn")
+            screen.say("another process is writing the store; it is asked until it answers, Esc gives up", "warn")
             self._again = screen.set_timer(_AGAIN_AFTER_S, lambda: screen.visit(trail))
         elif place.sort is not None and isinstance(error, UsageError) and str(error).startswith("--sort"):
             # The order comes from another place or an earlier session, and its column is not here any more.
             screen.explorer.keeper.sort(place.view, None)
             screen.notice = f"{noun(place.view)} cannot be sorted by {place.sort.removeprefix('-')} here"
-            screen.visit(trail)
+            self._visit(trail)
         elif screen.reading is None and trail.stack != START:
             screen.trouble = error
             screen.notice = f"the place to begin at cannot be shown: {describe(error)[1]}"
-            screen.visit(Trail((START,)))
+            self._visit(Trail((START,)))
         else:
             screen.fail(error)
+
+    def _visit(self, trail: Trail) -> None:
+        # Not from within the question that failed, for going elsewhere ends that.
+        self._screen.call_later(self._screen.visit, trail)
 
     def _pointed_at(self, error: FilterError, place: Place) -> bool:
         """Show where in the prompt it is wrong, if it is open and the place lies in it."""

@@ -39,6 +39,8 @@ def situation_of(screen: ExplorerScreen) -> Situation:
         dump=bool(reading and reading.source.dump),
         trouble=screen.trouble is not None,
         travelling=screen.is_travelling,
+        live=screen.follower.live is not None,
+        paused=screen.follower.paused,
         marks=len(marked),
         at_mark=row is not None and row.id in marked,
         unlike=side_by_side.refusal(table.view) if table is not None else "",

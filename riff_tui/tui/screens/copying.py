@@ -14,12 +14,13 @@ from riff_tui.safe_text import block
 from riff_tui.sinks import render
 from riff_tui.table import Row, Table
 from riff_tui.tui.columns import for_screen, shown, text_of
+from riff_tui.tui.links import link_to
 from riff_tui.tui.widgets.bars import BottomLine
 
 if TYPE_CHECKING:
     from riff_tui.tui.screens.explorer import ExplorerScreen
 
-_CHOICES = (("r", "row"), ("c", "cell"), ("m", "Markdown"), ("d", "dump command"), ("Esc", "nothing"))
+_CHOICES = (("r", "row"), ("c", "cell"), ("m", "Markdown"), ("d", "dump command"), ("l", "link"), ("Esc", "nothing"))
 
 
 class Copying(ModalScreen[None], inherit_bindings=False):
@@ -34,6 +35,7 @@ class Copying(ModalScreen[None], inherit_bindings=False):
         Binding("c", "copy('cell')", show=False),
         Binding("m", "copy('table')", show=False),
         Binding("d", "copy('dump')", show=False),
+        Binding("l", "copy('link')", show=False),
         Binding("escape,q,backspace", "dismiss", show=False),
     ]
 
@@ -60,6 +62,8 @@ class Copying(ModalScreen[None], inherit_bindings=False):
         reading, row = self._place.reading, self._place.body.row
         if reading is None:
             return ""
+        if what == "link":
+            return block(link_to(self._place))
         if what == "dump":
             return block(reading.source.dump)
         if what == "table":

@@ -209,11 +209,17 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             self.notice = ""
             self.body.focus()
             self.tell()
+        self.explorer.keeper.be_at(self.trail.stack)
 
     def renew(self, reading: Reading, *, changed: bool = True) -> None:
         """Show this place as it is by now: nothing moves, and nothing else happens."""
         if changed:
             self._forget(self.trail)
+        if reading == self.reading:
+            self.reading = reading
+            self._memory.keep(self.trail.stack, reading)
+            self.tell_top()
+            return
         with self.app.batch_update():
             self._draw(self.trail, reading)
             self.tell()
@@ -354,6 +360,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         """Carry out an action of the registry, or say why it does not apply."""
         from riff_tui.tui.doing import DOINGS
 
+        self.follower.key()
         if self.prompt.is_open:
             if id == "close":
                 self.close_prompt()

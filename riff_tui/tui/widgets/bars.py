@@ -77,6 +77,7 @@ class BottomLine(Bar):
 
     hints: tuple[tuple[str, str], ...] = ()
     said: str = ""
+    before: str = ""
     severity: Severity | None = None
 
     def hint(self, hints: Sequence[tuple[str, str]]) -> None:
@@ -86,6 +87,7 @@ class BottomLine(Bar):
 
     def say(self, text: str, severity: Severity | None = None) -> None:
         """Say something in place of the hints, an empty text to end it; `text` is raw."""
+        self.before = self.said
         if (text, severity) != (self.said, self.severity):
             self.said, self.severity = text, severity
             self.draw()

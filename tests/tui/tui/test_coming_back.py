@@ -1,0 +1,251 @@
+"""Coming back to a store: to the place, order and colours of last time, unless a link or `--fresh` says otherwise."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from riff_store.database import open_store
+from riff_tui import catalog
+from riff_tui.settings import state_directory
+from riff_tui.tui.app import Explorer
+from riff_tui.tui.keeping import Keeper, kept_file
+from riff_tui.tui.lasting import Lasting
+from riff_tui.tui.places import START, Place
+from tests.tui.tui.terminal import Terminal
+from tests.tui.tui.test_live import ingest_elsewhere
+from tests.tui.tui.test_on_a_store import COMMAND
+from tests.tui.tui.test_walk import Walker
+
+CONVERSATION = (
+    *START,
+    Place("conversations", scope="flow=viewing", row="run=run-1 conversation=c-0003", index=1),
+    Place("conversation", "c-0003", "run=run-1 conversation=c-0003"),
+)
+
+
+@asynccontextmanager
+async def session(store: Path, keeper: Keeper) -> AsyncIterator[Walker]:
+    """An explorer that begins where the last one ended."""
+    with open_store(store) as opened:
+        start = keeper.now.stack or START
+        if not keeper.now.stack:
+            keeper.opened(start)
+        app = Explorer(lambda view, request: catalog.show(opened, view, request), start=start, keeper=keeper)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await app.workers.wait_for_complete()
+            await pilot.pause()
+            yield Walker(app, pilot, None)  # type: ignore[arg-type]  # a real catalog answers
+
+
+async def test_the_place_with_those_above_it_its_cursor_and_its_order_come_back(tiny: Path, tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    async with session(tiny, Keeper(file)) as at:
+        await at.press("enter", "enter", "l", "s", "j")
+        before = at.path, at.row, at.screen.table.column, at.screen.trail.here.sort
+        assert before[-1] is not None
+        await at.press("Q")
+        at.app.keeper.write()
+    async with session(tiny, Keeper(file)) as at:
+        assert (at.path, at.row, at.screen.table.column, at.screen.trail.here.sort) == before
+        await at.press("escape")
+        assert at.path.startswith("flows › viewing @ gemini ")
+        await at.press("escape", "3")
+        assert at.screen.trail.here.sort == before[-1]
+
+
+async def test_a_conversation_comes_back_with_the_list_that_n_and_p_go_through(tiny: Path) -> None:
+    keeper = Keeper()
+    keeper.be_at(CONVERSATION)
+    async with session(tiny, keeper) as at:
+        assert "4 of 10" in at.path
+        await at.press("n")
+        assert "c-0004" in at.path
+        assert "5 of 10" in at.path
+        await at.press("escape")
+        assert at.screen.table.cursor == 4
+
+
+async def test_a_place_that_is_gone_is_said_and_the_first_screen_opens(tiny: Path) -> None:
+    keeper = Keeper()
+    keeper.be_at((*START, Place("conversation", "c-9999", "run=run-1 conversation=c-9999")))
+    async with session(tiny, keeper) as at:
+        assert at.path.startswith("flows ")
+        assert "cannot be shown" in at.bottom
+        assert "no call matches" in at.bottom
+        await at.press("j")
+        assert "? help" in at.bottom
+
+
+async def test_an_order_whose_column_is_gone_is_said_and_given_up(tiny: Path) -> None:
+    keeper = Keeper()
+    keeper.sort("flows", "-hum:nobody")
+    async with session(tiny, keeper) as at:
+        assert at.path.startswith("flows ")
+        assert "cannot be sorted by hum:nobody" in at.bottom
+        assert keeper.now.sorts == {}
+
+
+async def test_what_changed_is_written_by_and_by(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("riff_tui.tui.app.SAVED_AFTER_S", 0.05)
+    file = tmp_path / "kept.json"
+    async with session(tiny, Keeper(file)) as at:
+        await at.press("t", "enter", "j")
+        await at.pilot.pause(0.2)
+        await at.app.workers.wait_for_complete()
+        found = Keeper(file).now
+        assert found.theme == "dark"
+        assert found.stack[-1].view == "segments"
+
+
+async def test_what_cannot_be_written_is_said_once(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("riff_tui.tui.app.SAVED_AFTER_S", 0.05)
+    (tmp_path / "in-the-way").touch()
+    async with session(tiny, Keeper(tmp_path / "in-the-way" / "kept.json")) as at:
+        await at.press("t")
+        await at.pilot.pause(0.2)
+        assert "what lasts is not kept" in at.bottom
+        await at.press("t")
+        await at.pilot.pause(0.2)
+        assert "what lasts is not kept" not in at.bottom
+
+
+async def test_d_shows_the_dump_and_then_the_link_and_y_l_copies_it(tiny: Path) -> None:
+    async with session(tiny, Keeper()) as at:
+        await at.press("enter", "s", "d")
+        assert at.bottom.strip().startswith("riff-tui dump segments --where 'flow=viewing agent=gemini'")
+        await at.press("d")
+        link = f"riff-tui ui segments --where 'flow=viewing agent=gemini' --sort {at.screen.trail.here.sort}"
+        assert at.bottom.strip() == link
+        await at.press("d")
+        assert "riff-tui dump" in at.bottom
+        await at.press("d", "j", "d")
+        assert "riff-tui dump" in at.bottom
+        await at.press("y", "l")
+        assert Path(" ".join(at.bottom.split()).rsplit("to ", 1)[1]).read_text() == f"{link}\n"
+
+
+# On a terminal
+
+
+def opening(store: Path, *arguments: str) -> Terminal:
+    return Terminal([*COMMAND, *arguments, "--store", str(store)], width=100)
+
+
+def kept(store: Path) -> Lasting:
+    keeper = Keeper(kept_file(str(store), state_directory()))
+    assert keeper.complaint == ""
+    return keeper.now
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
+def test_a_signal_leaves_behind_where_one_was(tiny: Path, number: signal.Signals) -> None:
+    with opening(tiny) as terminal:
+        terminal.wait_for("viewing")
+        terminal.press("\r")
+        terminal.wait_for("viewing @ gemini")
+        terminal.press("j")
+        terminal.signal(number)
+        assert terminal.end() == 128 + number
+    assert [place.view for place in kept(tiny).stack] == ["flows", "segments"]
+    assert kept(tiny).stack[-1].index == 1
+    with opening(tiny) as terminal:
+        terminal.wait_for("viewing @ gemini")
+        terminal.press("Q")
+        assert terminal.end() == 0
+
+
+def test_a_closed_terminal_leaves_it_behind_too(tiny: Path) -> None:
+    with opening(tiny) as terminal:
+        terminal.wait_for("viewing")
+        terminal.press("\r")
+        terminal.wait_for("viewing @ gemini")
+        os.close(terminal._fd)
+        terminal._fd = os.open(os.devnull, os.O_RDONLY)
+        os.waitpid(terminal.pid, 0)
+        terminal.code = -1
+    assert [place.view for place in kept(tiny).stack] == ["flows", "segments"]
+
+
+def test_a_link_and_fresh_open_elsewhere_and_keep_the_last_place_until_one_goes_on(tiny: Path) -> None:
+    with opening(tiny) as terminal:
+        terminal.wait_for("viewing")
+        terminal.press("\r")
+        terminal.wait_for("viewing @ gemini")
+        terminal.press("Q")
+        assert terminal.end() == 0
+    for arguments, seen in ((("--fresh",), "20 calls"), (("states", "--where", "flow=weather"), "› weather › states")):
+        with opening(tiny, *arguments) as terminal:
+            terminal.wait_for(seen)
+            terminal.press("jQ")
+            assert terminal.end() == 0
+        assert [place.view for place in kept(tiny).stack] == ["flows", "segments"]
+    with opening(tiny, "runs", "--sort", "-n") as terminal:
+        terminal.wait_for("n▼")
+        terminal.press("4")
+        terminal.wait_for("conversations")
+        terminal.press("Q")
+        assert terminal.end() == 0
+    assert kept(tiny).stack[-1].view == "conversations"
+    assert kept(tiny).sorts == {}
+
+
+def test_the_theme_that_was_chosen_lasts_and_a_setting_goes_before_it(tiny: Path) -> None:
+    with opening(tiny) as terminal:
+        terminal.wait_for("viewing")
+        terminal.press("tQ")
+        assert terminal.end() == 0
+    assert kept(tiny).theme == "dark"
+    for arguments, named in (((), "light"), (("--theme", "ansi"), "dark")):
+        with opening(tiny, *arguments) as terminal:
+            terminal.wait_for("viewing")
+            terminal.press("t")
+            terminal.wait_for(f"theme: {named}")
+            terminal.signal(signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\x00{", b'{"form": 99}', b"[" * 50_000], ids=["empty", "bytes", "newer", "deep"]
+)
+def test_a_damaged_file_is_said_and_everything_works(tiny: Path, content: bytes) -> None:
+    file = kept_file(str(tiny), state_directory())
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    with opening(tiny) as terminal:
+        terminal.wait_for("is ignored")
+        terminal.press("\r")
+        terminal.wait_for("viewing @ gemini")
+        terminal.press("Q")
+        assert terminal.end() == 0
+    assert [place.view for place in kept(tiny).stack] == ["flows", "segments"]
+    assert json.loads(file.read_text())["store"] == str(tiny)
+
+
+def test_the_link_names_the_store_that_was_opened(tiny: Path) -> None:
+    with opening(tiny) as terminal:
+        terminal.wait_for("viewing")
+        terminal.press("dd")
+        terminal.wait_for("riff-tui ui flows --store")
+        assert str(tiny) in "".join(line.strip() for line in terminal.lines)
+        terminal.press("Q")
+
+
+def test_an_explorer_that_follows_a_store_sends_nothing_until_it_grows(tiny: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copy(tiny, tmp_path / "growing.db"))
+    with opening(store) as terminal:
+        terminal.wait_for("20 calls")
+        terminal.take()
+        assert terminal.take(quiet=5.0) == b""
+        ingest_elsewhere(store, 100)
+        terminal.wait_for("21 calls")
+        terminal.take()
+        assert terminal.take(quiet=3.0) == b""
+        terminal.press("Q")
+        assert terminal.end() == 0
