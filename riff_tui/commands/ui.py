@@ -42,11 +42,15 @@ def ui(
     mouse: Annotated[
         bool | None, typer.Option("--mouse/--no-mouse", help="Take the mouse, over SSH as well.", show_default=False)
     ] = None,
+    live: Annotated[
+        bool | None,
+        typer.Option("--live/--no-live", help="Show what others write to the store, or offer it.", show_default=False),
+    ] = None,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Walk from a weak flow to the state that broke it and to the calls that prove it."""
-    settings = settings_for(store, theme=theme, ascii=ascii_only, mouse=mouse)
+    settings = settings_for(store, theme=theme, ascii=ascii_only, mouse=mouse, live=live)
     explore(settings, view=view, where=where, sort=sort, fresh=fresh)
 
 

@@ -93,7 +93,8 @@ class Follower:
     def _may_show(self) -> bool:
         """Whether rows may change under the eyes: nothing is on its way, nothing is typed, nothing covers them."""
         screen = self._screen
-        return not (screen.is_travelling or screen.prompt.is_open) and screen.app.screen is screen
+        typing = screen.focused not in (None, screen.table, screen.transcript)
+        return not typing and screen.app.screen is screen and not screen.situation.travelling
 
     def _begin(self) -> None:
         if self.live is not None and not self._looking and self._screen.explorer.asker.idle:
