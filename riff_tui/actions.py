@@ -35,8 +35,8 @@ class Situation:
 
     `below` names what Enter opens, `column` the column under the cursor if it has an order; `siblings` counts the
     rows of the list that a conversation was opened from; `graph` says that the cursor is in the
-    neighbour graph; `neighbors` that there is a graph to go to; `trouble` that something went wrong;
-    `travelling` that another place is being read.
+    neighbour graph, `fold` names what can be shown of a state next; `neighbors` that there is a graph to
+    go to; `trouble` that something went wrong; `travelling` that something is being read.
 
     `marks` counts the marked rows of the list, `at_mark` says that the cursor is on one, `unlike` why its rows
     cannot be compared, `pair` that two are being compared; `choosable` that there are columns to show or hide,
@@ -55,6 +55,7 @@ class Situation:
     back: bool = False
     forward: bool = False
     graph: bool = False
+    fold: str = ""
     neighbors: bool = False
     siblings: int = 0
     dump: bool = False
@@ -208,10 +209,11 @@ ACTIONS: tuple[Action, ...] = (
         "neighbors",
         ("v",),
         "neighbours",
-        "The neighbour graph of the state under the cursor; in a state, move between its graph and its conversations.",
+        "The neighbour graph of the state under the cursor; in a state, go round: its graph, its latencies, its"
+        " conversations alone, all of it.",
         "Go",
         _needs_state,
-        lambda situation: "conversations" if situation.graph else "neighbours",
+        lambda situation: situation.fold or "neighbours",
     ),
     Action(
         "next",

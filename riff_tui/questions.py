@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from riff_store.matching import tester
@@ -12,7 +13,7 @@ from riff_store.vocabulary import ALIASES
 from riff_tui.arranging import excluded_text, left_out, limited, ordered, sort_column
 from riff_tui.errors import UsageError
 from riff_tui.filtering import split, take_judges
-from riff_tui.table import Column, Row, Table, drained
+from riff_tui.table import Column, Row, Table, drained, in_a_step
 
 if TYPE_CHECKING:
     from riff_store.answers.neighbors import PooledLatency
@@ -59,15 +60,24 @@ def ask(store: Store, view: str, request: Request, predicate: Predicate | None) 
 
 def _flows(store: Store, request: Request, predicate: Predicate | None) -> Table:
     from riff_store.queries.flows import flow_cells
+    from riff_store.queries.scope import needs
     from riff_tui.views.flows import flows
 
     by = _keys(("flow", "agent"), request.by)
     judges, rest = take_judges(predicate)
+    calls, rows = split(rest, _fields("flows", request.by))
 
-    def make(calls: Predicate | None) -> Table:
-        return flows(flow_cells(store, calls, by, judges, trend=request.trend), request.by)
+    def table(*, trend: bool) -> Table:
+        def make(some: Predicate | None) -> Table:
+            # All rows are only counted, unless they are what was asked for.
+            return flows(flow_cells(store, some, by, judges, trend=trend and some is calls), request.by)
 
-    return _Answer(request, *split(rest, _fields("flows", request.by))).of(make)
+        return _Answer(request, calls, rows).of(make)
+
+    if request.trend and request.hurried and needs(calls, by) == "base":
+        steps = partial(in_a_step, "reading how it went run by run", partial(table, trend=True))
+        return replace(table(trend=False), rest=steps)
+    return table(trend=request.trend)
 
 
 def _segments(store: Store, request: Request, predicate: Predicate | None) -> Table:

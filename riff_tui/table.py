@@ -144,3 +144,9 @@ def drained(steps: Generator[str, None, Table]) -> Table:
         except StopIteration as end:
             found: Table = end.value
             return found
+
+
+def in_a_step(doing: str, make: Callable[[], Table]) -> Generator[str, None, Table]:
+    """Steps that are but one."""
+    yield doing
+    return make()

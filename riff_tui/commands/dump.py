@@ -114,6 +114,7 @@ def dump(
         limit=limit,
         text=text or not posted,
         redact=posted if redact is None else redact,
+        trend=form in (Format.JSON, Format.JSONL),
     )
     with open_store(store_location(settings)) as opened, opened.snapshot():
         table = show(opened, view, request)

@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 _Job = tuple[Callable[[], Any], "asyncio.Future[Any]"]
@@ -29,6 +30,14 @@ class Asker:
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._jobs.put((question, future))
         return await future
+
+    async def follow(self, steps: Generator[str, None, T], told: Callable[[str], None]) -> T:
+        """What steps end with; other questions have their turn between them, and `told` hears what each one says."""
+        while True:
+            said, ended, answer = await self.ask(partial(_next, steps))
+            if ended:
+                return cast(T, answer)
+            told(said)
 
     @property
     def idle(self) -> bool:
@@ -59,3 +68,11 @@ class Asker:
         # Whoever asked may be gone, and the loop with them.
         with contextlib.suppress(RuntimeError):
             future.get_loop().call_soon_threadsafe(unless_done)
+
+
+def _next(steps: Generator[str, None, T]) -> tuple[str, bool, T | None]:
+    """What one more step says, whether it was the last one, and what that ended with."""
+    try:
+        return next(steps), False, None
+    except StopIteration as end:
+        return "", True, end.value

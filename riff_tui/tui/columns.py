@@ -77,7 +77,8 @@ def for_screen(table: Table, hide: frozenset[str] = frozenset(), choice: Choice 
     found = [
         column
         for column in every(table)
-        if column.key not in hide and _is_wanted(column, choice, unasked=not known or _is_measured(column, known))
+        if column.key not in hide
+        and _is_wanted(column, choice, unasked=not known or column is TREND or _is_measured(column, known))
     ]
     last = _LAST.get(table.view, ())
     found.sort(key=lambda column: last.index(column.key) if column.key in last else -1)
@@ -88,7 +89,7 @@ def every(table: Table) -> list[Column]:
     """Every column that the rows could show: intervals behind what they belong to, the trend behind the counts."""
     known = _known(table)
     found = with_intervals(table.columns, known)
-    if any(row.record.get(TREND.key) for row in known):
+    if _has_trend(table, known):
         after = next((place for place, column in enumerate(found, 1) if column.key == "n"), len(found))
         found.insert(after, TREND)
     return found
@@ -110,6 +111,11 @@ def _known(table: Table) -> Sequence[Row]:
     return table.rows if len(table.rows) <= _LOOKED_AT and all_at_hand(table.rows) else ()
 
 
+def _has_trend(table: Table, known: Sequence[Row]) -> bool:
+    """Whether rows carry a trend, or will once the rest of the table has been read."""
+    return (table.view == "flows" and table.rest is not None) or any(row.record.get(TREND.key) for row in known)
+
+
 def _is_wanted(column: Column, choice: Choice, *, unasked: bool) -> bool:
     if column.key in choice.shown:
         return True
@@ -117,4 +123,5 @@ def _is_wanted(column: Column, choice: Choice, *, unasked: bool) -> bool:
 
 
 def _is_measured(column: Column, rows: Sequence[Row]) -> bool:
-    return any(column.key in row.display or column.value(row.record) is not None for row in rows)
+    # A trend that is not there yet will be.
+    return column is TREND or any(column.key in row.display or column.value(row.record) is not None for row in rows)

@@ -77,6 +77,8 @@ def _close(screen: ExplorerScreen) -> None:
     here = screen.trail.here
     if screen.is_travelling:
         screen.stay()
+    elif screen.catching_up.waits:
+        screen.catching_up.leave()
     elif screen.beside.is_visible:
         screen.beside.toggle()
     elif screen.head.focused_graph:
@@ -113,7 +115,7 @@ def _view(view: str) -> Doing:
 
 def _neighbors(screen: ExplorerScreen) -> None:
     if screen.trail.here.kind == "state":
-        screen.into_graph(not screen.head.focused_graph)
+        screen.into_graph(screen.head.unfold() == "graph")
         return
     place = state_of(screen.trail.here, screen.body.row)
     if place is not None:
@@ -165,8 +167,8 @@ def _copy(screen: ExplorerScreen) -> None:
 
 def _dump(screen: ExplorerScreen) -> None:
     if screen.reading:
-        dump = screen.reading.source.dump
-        screen.say(link_to(screen) if screen.bottom.before == dump else dump)
+        said = "  ·  ".join(screen.reading.dumps)
+        screen.say(link_to(screen) if screen.bottom.before == said else said)
 
 
 def _refresh(screen: ExplorerScreen) -> None:

@@ -10,8 +10,9 @@ from riff_tui.numbers import fixed, percent
 from riff_tui.safe_text import fit
 from riff_tui.table import Column, Row, Table
 from riff_tui.tui.columns import shown, title
-from riff_tui.tui.lines import Line, Piece, width_of, wrapped
+from riff_tui.tui.lines import Line, Piece, cut, width_of, wrapped
 from riff_tui.tui.palette import Palette
+from riff_tui.views import cells, columns
 
 _ASPECTS = (
     ("correctness", "corr"),
@@ -35,29 +36,26 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     said += [f"errored: {call.get('error') or 'the agent or its backend was broken'}"] if call.get("errored") else []
     said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
     first = [(f"{mark}{shown(ended, glyphs)}", style), (f" · {shown(' · '.join(said), glyphs)}", None)]
-    return [_cut(first, width - 1, glyphs), _cut(_scores(table, glyphs, palette), width - 1, glyphs)]
+    return [cut(first, width - 1, glyphs), cut(_scores(table, glyphs, palette), width - 1, glyphs)]
 
 
-def state_lines(
-    cell: Table | None, known: Mapping[str, Any], room: int, width: int, glyphs: Glyphs, palette: Palette
-) -> list[Line]:
-    """The metrics of a state with their intervals; then what it reaches, in as many lines as there is room for.
+def state_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """The metrics of a state with their intervals; `known` are the extras of its `neighbors` table."""
+    metrics = known.get("metrics")
+    if not isinstance(metrics, Mapping):
+        return []
+    row = Row("", metrics, severity=cells.state_marks(metrics), thin=cells.is_thin(metrics["n"]))
+    return _flowed(_metrics([columns.N, *columns.STATE_METRICS, *columns.STEPS], row, glyphs, palette), width - 1)
 
-    `known` are the extras of the state's `neighbors` table.
-    """
-    metrics = _metrics(cell.columns, cell.rows[0], glyphs, palette) if cell is not None and len(cell.rows) else []
-    pooled = known.get("pooled_latency_p95")
-    if isinstance(pooled, int | float):
-        metrics.append([("p95 of all turns ", palette.faint), (fixed(pooled, 1), None)])
+
+def reach_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """What starves if the state breaks, with the share of calls that came there."""
     reach = known.get("reach")
-    lines = _flowed(metrics, width - 1)
-    if isinstance(reach, Mapping) and reach:
-        ranked = sorted(reach.items(), key=lambda step: (-step[1], step[0]))
-        said = "  ".join(f"{shown(str(state), glyphs)} {percent(share)}" for state, share in ranked)
-        pieces = wrapped(f"starve if it breaks: {said}", width - 2)
-        least = max(1, min(2, room - len(lines)))
-        lines += [((f" {piece}", palette.faint),) for piece in pieces[:least]]
-    return lines[:room]
+    if not isinstance(reach, Mapping) or not reach:
+        return []
+    ranked = sorted(reach.items(), key=lambda step: (-step[1], step[0]))
+    said = "  ".join(f"{shown(str(state), glyphs)} {percent(share)}" for state, share in ranked)
+    return [((f" {piece}", palette.faint),) for piece in wrapped(f"starve if it breaks: {said}", width - 2)]
 
 
 def _scores(table: Table, glyphs: Glyphs, palette: Palette) -> list[Piece]:
@@ -114,13 +112,3 @@ def _flowed(groups: Sequence[list[Piece]], width: int) -> list[Line]:
         lines[-1] += group
         used += length
     return [tuple(line) for line in lines]
-
-
-def _cut(line: Sequence[Piece], width: int, glyphs: Glyphs) -> Line:
-    found: list[Piece] = []
-    for text, style in line:
-        room = width - width_of(found)
-        if room <= 0:
-            break
-        found.append((fit(text, room, glyphs.ellipsis), style))
-    return tuple(found)

@@ -9,6 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from riff_tui.glyphs import Glyphs
 from riff_tui.safe_text import cell_width, fit
 
 Piece: TypeAlias = tuple[str, Style | None]
@@ -41,6 +42,17 @@ def wrapped(text: str, width: int) -> list[str]:
 def width_of(line: Iterable[Piece]) -> int:
     """The cells that a line takes."""
     return sum(cell_width(text) for text, _ in line)
+
+
+def cut(line: Iterable[Piece], width: int, glyphs: Glyphs) -> Line:
+    """A line of at most so many cells, cut with an ellipsis."""
+    found: list[Piece] = []
+    for text, style in line:
+        room = width - width_of(found)
+        if room <= 0:
+            break
+        found.append((fit(text, room, glyphs.ellipsis), style))
+    return tuple(found)
 
 
 def _chopped(word: str, width: int) -> list[str]:

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from riff_tui.catalog import Request
-from riff_tui.table import Row, Table
+from riff_tui.table import Rest, Table
 from riff_tui.tui.buffer import PAGE, Buffer
 from riff_tui.tui.pairing import compared
 from riff_tui.tui.places import Place
-from riff_tui.tui.scopes import kept
+from riff_tui.tui.scopes import around
 
-# Beyond this a list is not put into another order here: it would have to be read whole.
-_ORDERED = 5_000
+STALLED_FIRST = "-stall"
 
 
 class Show(Protocol):
@@ -25,37 +24,64 @@ class Show(Protocol):
         ...
 
 
+class Names(Protocol):
+    """Asks the store which names there are."""
+
+    def known(self, field: str, where: str = "") -> Sequence[str]:
+        """Every name of a field in order."""
+        ...
+
+    def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int]]:
+        """The names that such calls have, each with how many."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The table that is walked and, for a state, its neighbours and its metrics."""
+    """The table that is walked and, for a state, its neighbours with its metrics and latencies."""
 
     main: Table
     neighbors: Table | None = None
-    cell: Table | None = None
 
     @property
     def source(self) -> Table:
-        """The table whose dump prints this place."""
+        """The table whose dump prints what the place is about."""
         return self.neighbors or self.main
+
+    @property
+    def dumps(self) -> list[str]:
+        """The commands that print all of it."""
+        return [table.dump for table in (self.neighbors, self.main) if table is not None and table.dump]
+
+    @property
+    def rest(self) -> Rest | None:
+        """What was left for later."""
+        return self.source.rest
+
+    def completed(self, table: Table) -> Reading:
+        """The same with the table that the rest ended with."""
+        return Reading(table) if self.neighbors is None else replace(self, neighbors=table)
 
 
 def read(show: Show, place: Place) -> Reading:
-    """Ask for everything that a place shows."""
+    """Ask for what a place shows; what takes long is left to the reading's `rest`."""
     if place.pair:
         return Reading(compared(show, place))
+    rows = read_rows(show, place)
+    if place.kind != "state":
+        return Reading(rows)
+    return Reading(rows, neighbors=show("neighbors", Request(where=around(place.scope, place.filter), hurried=True)))
+
+
+def read_rows(show: Show, place: Place) -> Table:
+    """Ask for the rows that one walks through alone."""
     if place.kind == "conversation":
-        return Reading(show("conversation", Request(where=place.scope, text=True)))
-    if place.kind == "list":
-        return Reading(_buffered(show(place.view, Request(where=place.where, sort=place.sort)), place.index))
-    state = kept(place.scope, ("flow", "agent", "state"))
-    calls = show("conversations", Request(where=place.where, sort=place.sort))
-    if place.sort is None:
-        calls = replace(calls, rows=_stalled_first(calls.rows, place.crumb))
-    return Reading(
-        _buffered(calls, place.index),
-        neighbors=show("neighbors", Request(where=state)),
-        cell=show("states", Request(where=state)),
-    )
+        return show("conversation", Request(where=place.scope, text=True))
+    if place.kind == "state":
+        calls = show("conversations", Request(where=place.where, sort=place.sort or STALLED_FIRST))
+        return _buffered(calls, place.index)
+    request = Request(where=place.where, sort=place.sort, trend=place.view == "flows", hurried=True)
+    return _buffered(show(place.view, request), place.index)
 
 
 def _buffered(table: Table, index: int) -> Table:
@@ -65,15 +91,3 @@ def _buffered(table: Table, index: int) -> Table:
     rows = Buffer(table.rows)
     rows.load(max(0, min(index, len(rows) - 1)) // PAGE)
     return replace(table, rows=rows)
-
-
-def _stalled_first(rows: Sequence[Row], state: str) -> Sequence[Row]:
-    """The conversations that ended in the state without being completed, before all others."""
-    if len(rows) > _ORDERED:
-        return rows
-
-    def stalled(row: Row) -> bool:
-        record = row.record
-        return record.get("final_state") == state and not record.get("completed") and not record.get("errored")
-
-    return sorted(rows, key=lambda row: not stalled(row))

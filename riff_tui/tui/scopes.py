@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from riff_store.predicates import And, Or, Predicate, Term, conjuncts
+from riff_store.predicates import And, Or, Predicate, Term, conjuncts, terms
 from riff_tui.filtering import FilterError, parse, render, split
 from riff_tui.table import Table
 
@@ -60,6 +60,12 @@ def both(scope: str, expression: str) -> str:
     if not scope or not expression.strip():
         return scope or expression
     return f"{scope} ({expression})" if isinstance(parse(expression), Or) else f"{scope} {expression}"
+
+
+def around(scope: str, expression: str) -> str:
+    """A scope and what a typed expression says of calls by name; bare words are looked for in rows alone."""
+    said = (part for part in conjuncts(parse(expression)) if all(term.field is not None for term in terms(part)))
+    return both(scope, _written(said))
 
 
 def offset(scope: str, expression: str) -> int:

@@ -8,10 +8,13 @@ from riff_tui.actions import Situation
 from riff_tui.tui.columns import has_order
 from riff_tui.tui.places import below, hidden, noun, state_of
 from riff_tui.tui.screens.choosing import offering
+from riff_tui.tui.state_head import Fold
 from riff_tui.views import side_by_side
 
 if TYPE_CHECKING:
     from riff_tui.tui.screens.explorer import ExplorerScreen
+
+_FOLDS: dict[Fold, str] = {"all": "all of it", "graph": "neighbours", "latencies": "latencies", "list": "list only"}
 
 
 def situation_of(screen: ExplorerScreen) -> Situation:
@@ -34,11 +37,12 @@ def situation_of(screen: ExplorerScreen) -> Situation:
         back=trail.at > 0,
         forward=trail.at < len(trail.stacks) - 1,
         graph=screen.head.focused_graph,
+        fold=_FOLDS[screen.head.next_fold] if place.kind == "state" else "",
         neighbors=under is not None,
         siblings=position[1] if position else 0,
         dump=bool(reading and reading.source.dump),
         trouble=screen.trouble is not None,
-        travelling=screen.is_travelling,
+        travelling=screen.is_travelling or screen.catching_up.waits,
         live=screen.follower.live is not None,
         paused=screen.follower.paused,
         marks=len(marked),

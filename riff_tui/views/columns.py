@@ -90,6 +90,8 @@ WRONG_ARGS = Column(
     "wrong_args", "wrong_args", unit="share", better="lower", decimals=2, trim=True,
     help="Of the calls that had to take this step, those that took it with other arguments than the reference.",
 )  # fmt: skip
+STEPS = (EXPECTED, MISSED, WRONG_ARGS)
+STEP_KEYS = tuple(column.key for column in STEPS)
 TO_STATES = Column(
     "to_states", "to_states", kind="object", shown=False, help="Where the state led to, with the count of each."
 )

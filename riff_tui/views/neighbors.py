@@ -9,7 +9,7 @@ from riff_store.answers.cells import StateCell
 from riff_store.answers.neighbors import Neighbor, Neighborhood, PooledLatency
 from riff_store.ranking import mean
 from riff_tui import egograph
-from riff_tui.numbers import fixed
+from riff_tui.numbers import fixed, percent
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views import cells, columns
 from riff_tui.views import pooled as latency
@@ -100,7 +100,8 @@ def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
     if cell is None:
         return None
     means = {key: mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
-    return {"segment": cell.segment, "n": cell.n, **means, "intervals": cells.intervals(cell.measures)}
+    asked = {} if cell.expected is None else {key: getattr(cell, key) for key in columns.STEP_KEYS}
+    return {"segment": cell.segment, "n": cell.n, **means, **asked, "intervals": cells.intervals(cell.measures)}
 
 
 def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
@@ -130,3 +131,6 @@ def _measured(cell: StateCell) -> Iterator[str]:
             low, high = (fixed(end, 2, trim=True) for end in interval)
             said += f" ({low} to {high})"
         yield said
+    if cell.expected is not None:
+        missed, wrong = (percent(share) for share in (cell.missed, cell.wrong_args))
+        yield f"tasks ask for it in {cell.expected} calls: missed {missed}, wrong arguments {wrong}"

@@ -46,15 +46,20 @@ class StateFigure:
 
 def told(pooled: PooledLatency, n: int) -> str:
     """The percentiles, or why there are none; `n` calls have been in the state."""
-    if pooled.too_many:
-        return f"lat(s) pooled over all turns: not read for more than {pooled.kept - 1:,} calls; narrow the filter."
-    if not pooled.kept:
-        return "lat(s) pooled over all turns: not available, for no transcripts of these calls were kept."
     if not pooled.turns:
-        return "lat(s) pooled over all turns: not measured, for the kept transcripts hold no latency here."
+        return f"lat(s) {reason(pooled)}"
     figures = ", ".join(f"{share} {fixed(getattr(pooled, share), 2, trim=True)}" for share in SHARES)
     missing = f" (of {n} calls {pooled.kept} transcripts were kept)" if pooled.kept < n else ""
     return f"lat(s) pooled over all {pooled.turns} turns of {pooled.calls} calls{missing}: {figures}"
+
+
+def reason(pooled: PooledLatency) -> str:
+    """Why there are no percentiles."""
+    if pooled.too_many:
+        return f"pooled over all turns: not read for more than {pooled.kept - 1:,} calls; narrow the filter"
+    if not pooled.kept:
+        return "pooled over all turns: not available, no transcripts were kept"
+    return "pooled over all turns: not measured, the kept transcripts hold no latency"
 
 
 def extras(pooled: PooledLatency | None) -> Mapping[str, Any]:

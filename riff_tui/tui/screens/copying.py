@@ -9,10 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
+from riff_tui.errors import RiffError
 from riff_tui.glyphs import UNICODE
 from riff_tui.safe_text import block
+from riff_tui.settings import state_directory
 from riff_tui.sinks import render
 from riff_tui.table import Row, Table
+from riff_tui.tui import clipboard
 from riff_tui.tui.columns import for_screen, shown, text_of
 from riff_tui.tui.links import link_to
 from riff_tui.tui.widgets.bars import BottomLine
@@ -54,7 +57,7 @@ class Copying(ModalScreen[None], inherit_bindings=False):
         text = self._text(what)
         self.dismiss()
         if text:
-            self._place.copy(what, text)
+            self._place.run_worker(taken(self._place, what, text), group="copy", exit_on_error=False)
         else:
             self._place.say(f"there is no {what} to copy", "warn")
 
@@ -65,7 +68,7 @@ class Copying(ModalScreen[None], inherit_bindings=False):
         if what == "link":
             return block(link_to(self._place))
         if what == "dump":
-            return block(reading.source.dump)
+            return "\n".join(block(command) for command in reading.dumps)
         if what == "table":
             return markdown(reading.main)
         if row is None:
@@ -76,6 +79,17 @@ class Copying(ModalScreen[None], inherit_bindings=False):
         if what == "cell":
             return text_of(column, row, UNICODE) if column else ""
         return line(reading.main, row)
+
+
+async def taken(place: ExplorerScreen, what: str, text: str) -> None:
+    """Copy safe text, and say where it went."""
+    send = place.explorer.send
+    try:
+        told = await place.explorer.asker.ask(lambda: clipboard.copy(text, state_directory(), send))
+    except (OSError, RiffError) as error:
+        place.fail(error)
+    else:
+        place.say(f"{what} {told}")
 
 
 def markdown(table: Table) -> str:

@@ -14,14 +14,13 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from riff_tui.actions import ACTIONS, Situation, hints, meant
-from riff_tui.errors import RiffError, describe
+from riff_tui.errors import describe
 from riff_tui.filtering import FilterError
-from riff_tui.settings import state_directory
 from riff_tui.table import Row, Severity, Table
-from riff_tui.tui import clipboard
 from riff_tui.tui.asking import Asker
 from riff_tui.tui.beside import Beside
 from riff_tui.tui.buffer import PAGE, Buffer
+from riff_tui.tui.catching_up import CatchUp
 from riff_tui.tui.choice import Choice
 from riff_tui.tui.columns import shown
 from riff_tui.tui.counting import counted, nothing_here
@@ -30,7 +29,7 @@ from riff_tui.tui.keys import textual_keys
 from riff_tui.tui.memory import Memory
 from riff_tui.tui.palette import Palette
 from riff_tui.tui.places import Place, Trail, crumbs, hidden, noun
-from riff_tui.tui.reading import Reading, Show, read
+from riff_tui.tui.reading import Reading, Show, read, read_rows
 from riff_tui.tui.rereading import read_list
 from riff_tui.tui.setbacks import Setbacks
 from riff_tui.tui.shelf import Shelf
@@ -76,6 +75,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.beside = Beside(self, show)
         self.shelf = Shelf(lambda: self.explorer.keeper)
         self.setbacks = Setbacks(self)
+        self.catching_up = CatchUp(self)
 
     # What is on the screen
 
@@ -253,6 +253,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             )
         self.table.activate(not self.head.focused_graph)
         self.beside.arrived()
+        self.catching_up.begin(reading)
 
     def into_graph(self, focused: bool) -> None:
         """Put the cursor into the neighbour graph, or back into the rows."""
@@ -290,18 +291,6 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.beside.pane.restyle(palette)
         self.head.draw()
         self.tell()
-
-    def copy(self, what: str, text: str) -> None:
-        """Copy safe text, and say where it went."""
-        self.run_worker(self._copy(what, text), group="copy", exit_on_error=False)
-
-    async def _copy(self, what: str, text: str) -> None:
-        try:
-            told = await self._asker.ask(lambda: clipboard.copy(text, state_directory(), self.explorer.send))
-        except (OSError, RiffError) as error:
-            self.fail(error)
-        else:
-            self.say(f"{what} {told}")
 
     def fail(self, error: Exception) -> None:
         """Say what went wrong, and keep it for who wants to know more."""
@@ -412,11 +401,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         place: Place = replace(self.trail.here, filter=expression)
         trail = self.trail.instead(place)
         try:
-            found = await self._asker.ask(lambda: read(self._show, place))
+            found = await self._asker.ask(lambda: read_rows(self._show, place))
         except Exception as error:  # said under the prompt, where the next key mends it
             if isinstance(error, FilterError):
                 self.setbacks.meet(error, trail)
             else:
                 self.prompt.tell(describe(error)[1])
         else:
-            self.prompt.tell(counted(place, found.main, self.whole(place)))
+            self.prompt.tell(counted(place, found, self.whole(place)))

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 
 from rich.style import Style
 
+from riff_store.answers.neighbors import PooledLatency
 from riff_tui.egograph import EgoGraph, Spot, drawing
 from riff_tui.table import Row, Table
 from riff_tui.tui.columns import shown
-from riff_tui.tui.facts import conversation_lines, state_lines
+from riff_tui.tui.facts import conversation_lines
 from riff_tui.tui.lines import Line, Piece
 from riff_tui.tui.places import Place, centred
 from riff_tui.tui.reading import Reading
+from riff_tui.tui.state_head import Canvas, Fold, folded, following, pooled_of
 from riff_tui.tui.widgets.bars import Bar
 
+LEFT_FOR_LATER = "latencies are not read yet"
 _LEAST_ROWS = 7
 
 
@@ -28,6 +31,9 @@ class Head(Bar):
     reading: Reading | None = None
     place: Place | None = None
     focused_graph: bool = False
+    pooled: PooledLatency | None = None
+    doing: str = ""
+    _aside: Fold = "all"
     _graph: EgoGraph | None = None
     _spots: tuple[Spot, ...] = ()
     _at: int = 0
@@ -35,8 +41,12 @@ class Head(Bar):
     def show(self, place: Place, reading: Reading) -> None:
         """Show what belongs above the rows of this place, nothing above those of a list."""
         before = self._spot if self.place and self.place.scope == place.scope else None
+        before_place = self.place
         self.place, self.reading = place, reading
         self.focused_graph = place.graph and reading.neighbors is not None
+        self.doing = LEFT_FOR_LATER if reading.rest is not None else ""
+        if not self.doing or (before_place is not None and before_place.scope != place.scope):
+            self.pooled = pooled_of(reading.neighbors)
         graph = getattr(reading.neighbors.figure, "graph", None) if reading.neighbors else None
         self._graph = graph if isinstance(graph, EgoGraph) else None
         self._at = 0
@@ -54,6 +64,27 @@ class Head(Bar):
         if self.styles.height is None or self.styles.height.value != len(lines):
             self.styles.height = len(lines)
         self.lines = tuple(lines)
+
+    @property
+    def fold(self) -> Fold:
+        """What is shown of a state; the graph as long as the cursor is in it."""
+        return "graph" if self.focused_graph else self._aside
+
+    @property
+    def next_fold(self) -> Fold:
+        """What would be shown next."""
+        return following(self.fold, self.reading.neighbors if self.reading else None)
+
+    def unfold(self) -> Fold:
+        """Go on to what is shown next, of this state and of others; the graph only while the cursor is in it."""
+        fold = self.next_fold
+        self._aside = "all" if fold == "graph" else fold
+        return fold
+
+    def tell(self, doing: str) -> None:
+        """Say what is being done to know what is not shown yet."""
+        self.doing = doing
+        self.draw()
 
     def focus_graph(self, focused: bool) -> None:
         """Put the cursor into the graph, or give it back to the rows."""
@@ -114,7 +145,7 @@ class Head(Bar):
         if self.place.pair:
             return self._pair(self.reading.main)
         if self.place.kind == "state" and self.reading.neighbors is not None:
-            return self._state(self.reading.neighbors, self.reading.cell)
+            return self._state(self.reading.neighbors)
         return []
 
     def _room(self) -> int:
@@ -136,12 +167,10 @@ class Head(Bar):
         )
         return [((f" {shown(line, self.glyphs)}", self.palette.head),) for line in drawn]
 
-    def _state(self, neighbors: Table, cell: Table | None) -> list[Line]:
-        width, room = self.app.size.width, self._room()
-        lines: list[Line] = list(self._drawing(width - 2))
-        # Half a graph tells nothing, unless the cursor is in it.
-        lines = lines[:room] if len(lines) <= room or self.focused_graph else []
-        return lines + state_lines(cell, neighbors.extras, room - len(lines), width, self.glyphs, self.palette)
+    def _state(self, neighbors: Table) -> list[Line]:
+        canvas = Canvas(self.app.size.width, self._room(), self.glyphs, self.palette)
+        graph = self._drawing(canvas.width - 2)
+        return folded(self.fold, graph, neighbors, self.pooled, self.doing, canvas)
 
     def _drawing(self, width: int) -> Sequence[Line]:
         if self._graph is None:

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import overload
 
+from riff_store.answers.neighbors import Bucket, Neighbor, Neighborhood, PooledLatency
 from riff_store.predicates import terms
 from riff_tui.catalog import Request
-from riff_tui.egograph import EgoFigure, EgoGraph, Neighbor
 from riff_tui.filtering import parse
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.moments import Moment, Span
+from riff_tui.views.neighbors import neighbors
 from riff_tui.views.visit_timeline import VisitTimeline
+from tests.tui.views.by_hand import state_cell
 
 NAMES = ("apartment_scheduler", "property_trouble_ticket", "austin_plumbing", "weather", "dental_clinic")
 SCORES = (
@@ -135,7 +137,10 @@ class FakeCatalog:
         table = _TABLES[view](request)
         words = [term for term in terms(parse(request.where)) if term.field is None]
         rows = [row for row in table.rows if all(str(term.value) in row.id for term in words)]
-        if request.sort:
+        if request.sort == "-stall" and table.view == "conversations":
+            named = {term.value for term in terms(parse(request.where)) if term.field == "state"}
+            rows.sort(key=lambda row: row.record["stalled_in"] not in named)
+        elif request.sort:
             key = request.sort.removeprefix("-")
             column = table.column(key)
             assert column is not None
@@ -192,22 +197,32 @@ def _states(request: Request) -> Table:
     )
 
 
+WAITS = PooledLatency(
+    1.2,
+    3.9,
+    9.1,
+    60,
+    11,
+    11,
+    buckets=[Bucket(0.5, 1.0, 18), Bucket(1.0, 2.0, 33), Bucket(2.0, 5.0, 7), Bucket(5.0, None, 2)],
+)
+
+
 def _neighbors(request: Request) -> Table:
     state = next(str(term.value) for term in terms(parse(request.where)) if term.field == "state")
-    before = [Neighbor("triage", 42, 0.71, 0.0), Neighbor("greet", 17, 0.29, 0.0)]
-    after = [Neighbor("confirm", 31, 0.5, 0.2), Neighbor("escalated", 6, 0.1, None, "escalation")]
-    sides = [("in", step) for step in before] + [("out", step) for step in after]
-    rows = [
-        Row(
-            f"{side} {step.name}",
-            {"direction": side, "state": step.name, "count": step.count, "stall": step.stall},
-            severity={"stall": "warn"} if step.stall else {},
-            where="" if step.outcome else f"flow=viewing state={step.name}",
-        )
-        for side, step in sides
-    ]
-    figure = EgoFigure(EgoGraph(state, before, after, 9, 0.14))
-    return Table("neighbors", "Neighbours", (), rows, extras={"reach": {"confirm": 0.5}}, figure=figure)
+    stall = 0.36 if state == "collect_details" else 0.2
+    cell = state_cell("viewing", state, n=11, progress=1 - stall, stall=stall, escalation=0.1, dwell_turns=3.6)
+    answer = Neighborhood(
+        flow="viewing",
+        state=state,
+        cell=cell,
+        predecessors=[Neighbor("triage", 42, 0.71, 0.0, 11), Neighbor("greet", 17, 0.29, 0.0, 11)],
+        successors=[Neighbor("confirm", 31, 0.5, 0.2, 11), Neighbor("escalated", 6, 0.1, None, 0, "escalation")],
+        loops=9,
+        reach={"confirm": 0.5},
+        calls=11,
+    )
+    return neighbors(answer, WAITS)
 
 
 def _conversations(_: Request) -> Table:
@@ -221,6 +236,7 @@ def _conversations(_: Request) -> Table:
             "persona": "calm" if index % 2 else "angry",
             "completed": index % 3 == 0,
             "final_state": "closing" if index % 3 == 0 else "collect_details",
+            "stalled_in": None if index % 3 == 0 else "collect_details",
             "correctness": 10.0 if index % 3 == 0 else 0.0,
         }
         marks: dict[str, Severity] = {} if record["completed"] else {"correctness": "bad", "": "bad"}

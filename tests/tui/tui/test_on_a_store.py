@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +18,8 @@ from riff_store.database import open_store
 from riff_store.writer import Writer
 from riff_tui import catalog
 from riff_tui.tui.app import Explorer
+from riff_tui.tui.links import opened as stack_of
+from riff_tui.tui.places import START, Stack
 from tests.tui.sinks.printed import assert_golden
 from tests.tui.tui.terminal import Terminal
 from tests.tui.tui.test_walk import Walker
@@ -32,13 +39,13 @@ KEYS = {"\r": "enter", "?": "question_mark"}
 
 
 @asynccontextmanager
-async def exploring(store: Path, size: tuple[int, int] = (100, 30)) -> AsyncIterator[Walker]:
+async def exploring(store: Path, size: tuple[int, int] = (100, 30), start: Stack = START) -> AsyncIterator[Walker]:
     with open_store(store) as opened:
-        app = Explorer(lambda view, request: catalog.show(opened, view, request))
+        app = Explorer(lambda view, request: catalog.show(opened, view, request), start=start)
         async with app.run_test(size=size) as pilot:
-            await app.workers.wait_for_complete()
-            await pilot.pause()
-            yield Walker(app, pilot, None)  # type: ignore[arg-type]  # a real catalog answers
+            at = Walker(app, pilot, None)  # type: ignore[arg-type]  # a real catalog answers
+            await at.settle()
+            yield at
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
@@ -51,16 +58,71 @@ async def test_the_screens_of_the_walk_look_as_they_did(tiny: Path, size: tuple[
             assert_golden("\n".join(lines) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")
 
 
-async def test_what_is_walked_is_what_a_dump_prints(tiny: Path) -> None:
-    async with exploring(tiny) as at:
-        await at.press("enter", "enter", "enter", "d")
-        command = " ".join(at.bottom.split())
-        assert command.startswith("riff-tui dump neighbors --where 'flow=viewing")
-        with open_store(tiny) as opened:
-            where = command.split("--where ", 1)[1].strip("'")
-            table = catalog.show(opened, "neighbors", catalog.Request(where=where))
-        assert at.screen.reading is not None
-        assert at.screen.reading.neighbors == table
+VIEWS = [view.name for view in catalog.VIEWS if view.name not in ("neighbors", "conversation")]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+async def test_a_screen_shows_the_rows_that_its_dump_command_prints(tiny: Path, view: str) -> None:
+    where = "reason:JSON" if view == "skipped" else "run:run-1"
+    for stack in (stack_of(view, ""), stack_of(view, where)):
+        async with exploring(tiny, start=stack) as at:
+            assert rows_on(at) == printed(tiny, at)
+
+
+async def test_a_state_and_a_conversation_are_what_their_dump_commands_print(tiny: Path) -> None:
+    async with exploring(tiny, start=stack_of("flows", "persona:p")) as at:
+        await at.press("enter", "enter", "enter")
+        reading = at.screen.reading
+        assert reading is not None
+        assert reading.neighbors is not None
+        commands = reading.dumps
+        assert [command.split()[2] for command in commands] == ["neighbors", "conversations"]
+        assert "persona:p" in commands[0]
+        around = answer(tiny, commands[0])
+        assert [row.record for row in reading.neighbors.rows] == around["rows"]
+        for key in ("calls", "reach", "metrics", "pooled_latency_p95", "pooled_latency"):
+            assert plain(reading.neighbors.extras[key]) == around[key]
+        assert rows_on(at) == answer(tiny, commands[1])["rows"]
+        await at.press("enter")
+        assert rows_on(at) == printed(tiny, at)
+
+
+async def test_what_is_typed_in_a_state_narrows_its_graph_and_its_metrics_as_well(tiny: Path) -> None:
+    async with exploring(tiny, start=stack_of("neighbors", "flow=viewing state=collect_details")) as at:
+        for typed, n in (("agent=qwen", 3), ("stall=1", 3), ("run:1 persona:patient", 3)):
+            await at.press("slash", "ctrl+u", *typed, "enter")
+            assert at.screen.reading is not None
+            assert at.screen.reading.neighbors is not None
+            around = answer(tiny, at.screen.reading.dumps[0])
+            assert around["metrics"]["n"] == n
+            assert plain(at.screen.reading.neighbors.extras["metrics"]) == around["metrics"]
+            assert f" n {n}~" in at.head
+
+
+def rows_on(at: Walker) -> list[object]:
+    table = at.screen.reading.main if at.screen.reading else None
+    assert table is not None
+    return [plain(row.record) for row in table.rows]
+
+
+def printed(store: Path, at: Walker) -> list[object]:
+    assert at.screen.reading is not None
+    (command,) = at.screen.reading.dumps
+    rows: list[object] = answer(store, command)["rows"]
+    return rows
+
+
+def answer(store: Path, command: str) -> dict[str, Any]:
+    """What a dump command prints, as JSON."""
+    given = [*shlex.split(command)[1:], "--format", "json", "--store", str(store)]
+    run = "import sys; from riff_tui.cli import main; main(sys.argv[1:])"
+    done = subprocess.run([sys.executable, "-c", run, *given], capture_output=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def plain(value: object) -> object:
+    return json.loads(json.dumps(value))
 
 
 async def test_a_filter_on_calls_holds_all_the_way_down(tiny: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import io
 import threading
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from riff_tui.tui.buffer import PAGE, Buffer, all_at_hand, at_hand, position
 from riff_tui.tui.clipboard import copy
 from riff_tui.tui.columns import for_screen, text_of
 from riff_tui.tui.counting import ago, counted, nothing_here
-from riff_tui.tui.facts import conversation_lines, state_lines
+from riff_tui.tui.facts import conversation_lines, reach_lines
 from riff_tui.tui.helping import help_lines, trouble_lines
 from riff_tui.tui.keys import textual_keys
 from riff_tui.tui.lines import Line
@@ -126,6 +127,41 @@ async def test_a_question_that_nobody_waits_for_is_not_asked() -> None:
     assert asked == [3]
 
 
+async def test_steps_let_others_have_their_turn_and_end_with_an_answer() -> None:
+    asker, order = Asker(), list[str]()
+
+    def steps() -> Generator[str, None, int]:
+        for step in ("one", "two"):
+            order.append(step)
+            yield step
+        return 7
+
+    told = list[str]()
+    following = asyncio.create_task(asker.follow(steps(), told.append))
+    await asyncio.sleep(0)
+    await asker.ask(lambda: order.append("another"))
+    assert await following == 7
+    assert told == ["one", "two"]
+    assert order == ["one", "another", "two"]
+
+
+async def test_nobody_goes_on_with_steps_that_nobody_waits_for() -> None:
+    asker, order = Asker(), list[int]()
+
+    def steps() -> Generator[str, None, None]:
+        for step in range(1_000_000):
+            order.append(step)
+            yield ""
+
+    following = asyncio.create_task(asker.follow(steps(), lambda _: None))
+    await asker.ask(lambda: None)
+    following.cancel()
+    await asker.ask(lambda: None)
+    gone = len(order)
+    await asker.ask(lambda: None)
+    assert len(order) == gone < 10
+
+
 def test_a_buffer_gives_what_is_at_hand_and_asks_for_the_rest() -> None:
     source = LazyRows(1_000)
     rows, missing = Buffer(source), list[int]()
@@ -202,7 +238,7 @@ def test_hostile_words_stay_words_in_a_transcript_and_in_help(text: str) -> None
     lines += conversation_lines(
         Table("conversation", "", (), [], extras={"call": {"stop_reason": text}}), 60, UNICODE, PLAIN
     )
-    lines += state_lines(None, {"reach": {text: 0.5}}, 4, 60, UNICODE, PLAIN)
+    lines += reach_lines({"reach": {text: 0.5}}, 60, UNICODE, PLAIN)
     codes = {ord(character) for line in lines for words, _ in line for character in words}
     assert not any(code < 32 or 0x7F <= code < 0xA0 or 0x202A <= code <= 0x202E for code in codes)
 

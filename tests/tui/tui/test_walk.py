@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 
 from riff_store.errors import StoreBusy
 from riff_tui.actions import ACTIONS
@@ -38,8 +40,14 @@ class Walker:
     async def press(self, *keys: str) -> None:
         for key in keys:
             await self.pilot.press(key)
-            await self.app.workers.wait_for_complete()
-            await self.pilot.pause()
+            await self.settle()
+
+    async def settle(self) -> None:
+        """Wait for every answer, also for those that others led to; what was given up has none."""
+        while pending := [worker for worker in self.app.workers if not worker.is_finished]:
+            with contextlib.suppress(WorkerCancelled):
+                await self.app.workers.wait_for_complete(pending)
+        await self.pilot.pause()
 
     @property
     def path(self) -> str:
@@ -66,9 +74,9 @@ async def walking(
     catalog = catalog or FakeCatalog()
     app = Explorer(catalog.show, lambda: "3 min ago", start=start)
     async with app.run_test(size=size) as pilot:
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        yield Walker(app, pilot, catalog)
+        at = Walker(app, pilot, catalog)
+        await at.settle()
+        yield at
 
 
 async def test_enter_goes_down_to_a_conversation_and_escape_comes_up_to_the_same_rows() -> None:

@@ -119,8 +119,8 @@ def test_pooled_latencies_stand_in_words_in_json_and_below_the_graph() -> None:
 @pytest.mark.parametrize(
     ("pooled", "said"),
     [
-        (waits(turns=0, kept=0), "not available, for no transcripts of these calls were kept"),
-        (waits(turns=0), "not measured, for the kept transcripts hold no latency here"),
+        (waits(turns=0, kept=0), "not available, no transcripts were kept"),
+        (waits(turns=0), "not measured, the kept transcripts hold no latency"),
         (waits(turns=0, kept=20_001, too_many=True), "not read for more than 20,000 calls; narrow the filter"),
         (waits(kept=3), "of 4 calls (of 9 calls 3 transcripts were kept): p50"),
     ],

@@ -1,0 +1,249 @@
+"""The screen of a state: its graph, its metrics, how long callers waited, and what of it fits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+
+import pytest
+
+from riff_store.answers.neighbors import PooledLatency
+from riff_tui.catalog import Request
+from riff_tui.glyphs import ASCII, UNICODE
+from riff_tui.table import Table
+from riff_tui.tui.app import Explorer
+from riff_tui.tui.lines import Line, width_of
+from riff_tui.tui.palette import PALETTES
+from riff_tui.tui.places import START, Place
+from riff_tui.tui.state_head import Canvas, Fold, folded, following, pooled_of
+from riff_tui.views.pooled import StateFigure
+from tests.tui.tui.fake import WAITS, FakeCatalog
+from tests.tui.tui.test_walk import Walker, walking
+
+HERE = (*START, Place("neighbors", "collect_details", scope="flow=viewing state=collect_details"))
+TABLE = FakeCatalog().show("neighbors", Request(where="flow=viewing state=collect_details"))
+GRAPH: Sequence[Line] = [((f"graph {number}", None),) for number in range(5)]
+PALETTE = PALETTES["ansi"]
+
+
+def lines(
+    fold: Fold = "all",
+    *,
+    room: int = 15,
+    width: int = 80,
+    pooled: PooledLatency | None = WAITS,
+    doing: str = "",
+    ascii_only: bool = False,
+) -> list[str]:
+    canvas = Canvas(width, room, ASCII if ascii_only else UNICODE, PALETTE)
+    found = folded(fold, GRAPH, TABLE, pooled, doing, canvas)
+    assert len(found) <= room
+    assert all(width_of(line) <= width for line in found)
+    return ["".join(text for text, _ in line) for line in found]
+
+
+def test_all_of_a_state_stands_on_a_screen_of_24_lines() -> None:
+    found = lines()
+    assert [text[:5] for text in found[:5]] == ["graph"] * 5
+    assert found[5].startswith(" n 11   prog")
+    assert " latency of all 60 turns, pooled  p50 1.2  p95 3.9  p99 !9.1 s" in found
+    assert found[-2] == "  0.5    1      2      5+ s"
+    assert found[-1] == " starve if it breaks: confirm 50%"
+
+
+@pytest.mark.parametrize(
+    ("room", "graph", "columns", "spark"),
+    [
+        (15, True, True, False),
+        (12, True, True, False),
+        (9, True, False, True),
+        (7, False, True, False),
+        (6, False, False, True),
+        (3, False, False, True),
+    ],
+)
+def test_what_has_no_room_is_folded(room: int, graph: bool, columns: bool, spark: bool) -> None:
+    found = lines(room=room)
+    assert any("graph" in text for text in found) == graph
+    assert any("5+ s" in text and "p50" not in text for text in found) == columns
+    assert any("p50" in text and "5+ s" in text for text in found) == spark
+    assert any("prog" in text for text in found)
+
+
+def test_each_part_can_have_the_room() -> None:
+    assert lines("list") == []
+    assert [text[:5] for text in lines("graph", room=4)] == ["graph"] * 4
+    found = lines("latencies")
+    assert not any("graph" in text for text in found)
+    assert len([text for text in found if "█" in text]) > len([text for text in lines() if "█" in text])
+    assert all(text.isascii() for text in lines("latencies", ascii_only=True))
+
+
+def test_a_narrow_screen_keeps_the_figures() -> None:
+    assert any(text.startswith(" 60 turns pooled  p50 1.2  p95 3.9  p99 !9.1 s") for text in lines(width=60, room=6))
+
+
+@pytest.mark.parametrize(
+    ("pooled", "doing", "said"),
+    [
+        (PooledLatency(None, None, None, 0, 0, 0), "", "not available, no transcripts were kept"),
+        (PooledLatency(None, None, None, 0, 0, 20_001, too_many=True), "", "not read for more than 20,000 calls"),
+        (replace(WAITS, kept=9), "", "pooled, 9 of 11 transcripts kept  p50"),
+        (None, "reading latencies: 200 of 900 transcripts", "reading latencies: 200 of 900 transcripts"),
+    ],
+)
+def test_what_is_known_of_latencies_is_said(pooled: PooledLatency | None, doing: str, said: str) -> None:
+    assert any(said in text for text in lines(pooled=pooled, doing=doing))
+
+
+def test_columns_that_are_still_to_come_have_their_room() -> None:
+    assert len(lines(pooled=None, doing="reading")) == len(lines())
+
+
+def test_parts_come_round_and_latencies_only_where_there_are_some() -> None:
+    folds: list[Fold] = ["all", "graph", "latencies", "list"]
+    assert [following(fold, TABLE) for fold in folds] == ["graph", "latencies", "list", "all"]
+    bare = replace(TABLE, figure=None)
+    assert pooled_of(bare) is None
+    assert [following(fold, bare) for fold in folds] == ["graph", "list", "list", "all"]
+
+
+async def test_v_goes_round_the_parts_of_a_state_and_says_what_comes_next() -> None:
+    async with walking(HERE, size=(80, 24)) as at:
+        for word, seen, not_seen in (
+            ("neighbours", "[collect_details]", "nothing of this"),
+            ("latencies", "[collect_details]", "nothing of this"),
+            ("list only", "█████", "[collect_details]"),
+            ("all of it", "", "prog"),
+            ("neighbours", "[collect_details]", "nothing of this"),
+        ):
+            assert f"v {word}" in at.bottom
+            assert seen in at.head
+            assert not_seen not in at.head
+            await at.press("v")
+
+
+@pytest.mark.parametrize("size", [(60, 10), (80, 24), (100, 16), (200, 60)])
+async def test_conversations_keep_their_lines_whatever_stands_above(size: tuple[int, int]) -> None:
+    async with walking(HERE, size=size) as at:
+        for _ in range(4):
+            assert at.screen.table.size.height >= 7
+            await at.press("v")
+
+
+class Slow(FakeCatalog):
+    """Leaves the latencies of a state and the trend of flows for later, and takes a step when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = threading.Semaphore(0)
+        self.taken = 0
+
+    def show(self, view: str, request: Request) -> Table:
+        whole = super().show(view, request)
+        if view == "neighbors":
+            assert request.hurried
+            assert isinstance(whole.figure, StateFigure)
+            return replace(whole, figure=replace(whole.figure, pooled=None), rest=lambda: self._rest(whole))
+        if view == "flows" and request.where:
+            rows = [replace(row, record={**row.record, "trend": [1.0, 9.0]}) for row in whole.rows]
+            return replace(whole, rest=lambda: self._rest(replace(whole, rows=rows)))
+        return whole
+
+    def _rest(self, whole: Table) -> Generator[str, None, Table]:
+        for step in range(1, 4):
+            assert self.steps.acquire(timeout=10)
+            self.taken = step
+            yield f"reading latencies: {step} of 3 transcripts"
+        return whole
+
+
+async def slowly(at: Walker) -> None:
+    for _ in range(3):
+        await at.pilot.pause(0.05)
+
+
+@pytest.fixture
+def catalog(monkeypatch: pytest.MonkeyPatch) -> Slow:
+    monkeypatch.setattr("riff_tui.tui.catching_up._APART_S", 0.0)
+    return Slow()
+
+
+async def test_a_large_state_is_on_the_screen_before_its_latencies_are(catalog: Slow) -> None:
+    app = Explorer(catalog.show, start=HERE)
+    async with app.run_test(size=(80, 24)) as pilot:
+        at = Walker(app, pilot, catalog)
+        await slowly(at)
+        assert at.row == "c-0001"
+        assert "latencies are not read yet" in at.head
+        height = at.screen.head.size.height
+        catalog.steps.release()
+        await slowly(at)
+        assert "reading latencies: 1 of 3" in at.bottom
+        assert "Esc" in at.bottom
+        await pilot.press("j")
+        catalog.steps.release(2)
+        await at.settle()
+        assert "latency of all 60 turns, pooled" in at.head
+        assert at.screen.head.size.height == height
+        assert at.row == "c-0002"
+        assert "? help" in at.bottom
+
+
+async def test_escape_leaves_the_latencies_and_refresh_reads_them(catalog: Slow) -> None:
+    app = Explorer(catalog.show, start=HERE)
+    async with app.run_test(size=(80, 24)) as pilot:
+        at = Walker(app, pilot, catalog)
+        catalog.steps.release()
+        await slowly(at)
+        await pilot.press("escape")
+        assert "left it" in at.bottom
+        assert "latencies are not read: r reads them" in at.head
+        assert at.path.startswith("flows › collect_details")
+        catalog.steps.release(9)
+        await at.settle()
+        assert "latency of all" not in at.head
+        await at.press("r")
+        assert "latency of all" in at.head
+
+
+async def test_going_elsewhere_gives_the_latencies_up(catalog: Slow) -> None:
+    app = Explorer(catalog.show, start=HERE)
+    async with app.run_test(size=(80, 24)) as pilot:
+        at = Walker(app, pilot, catalog)
+        catalog.steps.release()
+        await slowly(at)
+        await pilot.press("enter")
+        catalog.steps.release()
+        await slowly(at)
+        assert "c-0001" in at.path
+        catalog.steps.release(9)
+        await at.settle()
+        assert catalog.taken < 3
+
+
+async def test_what_goes_wrong_later_is_said_and_the_place_stays(catalog: Slow) -> None:
+    def broken(whole: Table) -> Generator[str, None, Table]:
+        yield "reading"
+        raise ZeroDivisionError
+
+    catalog._rest = broken  # type: ignore[method-assign]  # breaks after a step
+    async with walking(HERE, catalog=catalog) as at:
+        assert "unexpected ZeroDivisionError" in at.bottom
+        assert at.row == "c-0001"
+
+
+async def test_a_trend_that_takes_long_comes_after_the_rows_into_the_column_that_waits_for_it(catalog: Slow) -> None:
+    app = Explorer(catalog.show, start=(Place("flows", filter="viewing"),))
+    async with app.run_test(size=(120, 24)) as pilot:
+        at = Walker(app, pilot, catalog)
+        await slowly(at)
+        columns = [column.key for column in at.screen.table.columns]
+        assert "trend" in columns
+        await pilot.press("j")
+        catalog.steps.release(9)
+        await at.settle()
+        assert [column.key for column in at.screen.table.columns] == columns
+        assert at.row == "viewing qwen"
+        assert "▂▇" in "\n".join(strip.text for strip in at.app.screen._compositor.render_strips())
