@@ -27,12 +27,12 @@ ORDER BY flow, agent, aspect, judge
 
 
 def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
-    """Both print every (flow, agent) cell of the same store as JSON."""
+    """Both print every (flow, agent) cell of the same store as CSV; our JSON has intervals and more besides."""
     store = folder / "dump.db"
     store.unlink(missing_ok=True)
     ingest_file(transcript_file(folder, sizes.few), store, with_text=False)
-    ours = [str(Path(sys.executable).parent / "riff-tui"), "dump", "flows", "--format", "json", "--store", str(store)]
-    theirs = [str(PEER), "query", str(store), _CELLS]
+    ours = [str(Path(sys.executable).parent / "riff-tui"), "dump", "flows", "--format", "csv", "--store", str(store)]
+    theirs = [str(PEER), "query", str(store), _CELLS, "--csv"]
     bare = [sys.executable, "-c", "pass"]
     dump, query, python = in_turns(
         partial(_seconds, ours), partial(_seconds, theirs), partial(_seconds, bare), rounds=sizes.rounds * 3
