@@ -7,6 +7,7 @@ import contextlib
 import os
 import re
 import signal
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 
 from riff_ingest.judging.protocol import Answer, Question, Refused, Signature, Unanswered
@@ -32,10 +33,9 @@ class CommandJudge:
 
     async def ask(self, question: Question) -> Answer:
         """What the program printed; raises `Unanswered` where it failed."""
-        pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
-                *self._argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+                *self._argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
             )
         except OSError as error:
             raise Refused(f"{self._argv[0]} cannot be run: {error.strerror or type(error).__name__}") from error
@@ -45,6 +45,8 @@ class CommandJudge:
         except BaseException:
             await _end(process)
             raise
+        if len(printed) > LARGEST_OUTPUT:
+            raise Unanswered("the command printed too much", again=False)
         if code:
             raise Unanswered(_failure(code, complained))
         return Answer(printed.decode(errors="replace"))
@@ -53,12 +55,14 @@ class CommandJudge:
         """Nothing is held between two tries."""
 
 
-async def _talk(process: asyncio.subprocess.Process, prompt: str) -> tuple[bytes, bytes]:
+async def _talk(process: Process, prompt: str) -> tuple[bytes, bytes]:
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
     _, printed, complained = await asyncio.gather(
-        _write(process.stdin, prompt.encode(errors="replace")), _read(process.stdout), _read_last(process.stderr)
+        _write(process.stdin, prompt.encode(errors="replace")),
+        _read(process, process.stdout),
+        _read_last(process.stderr),
     )
     return printed, complained
 
@@ -70,28 +74,37 @@ async def _write(stream: asyncio.StreamWriter, data: bytes) -> None:
     stream.close()
 
 
-async def _read(stream: asyncio.StreamReader) -> bytes:
+async def _read(process: Process, stream: asyncio.StreamReader) -> bytes:
+    """All that is printed; who prints more than `LARGEST_OUTPUT` is stopped, and the rest is thrown away."""
     found = b""
     while piece := await stream.read(_PIECE):
-        found += piece
-        if len(found) > LARGEST_OUTPUT:
-            raise Unanswered("the command printed too much", again=False)
+        if len(found) <= LARGEST_OUTPUT:
+            found += piece
+            if len(found) > LARGEST_OUTPUT:
+                _kill(process)
     return found
 
 
-async def _read_last(stream: asyncio.StreamReader) -> bytes:
+async def _read_last(stream: asyncio.StreamReader | None) -> bytes:
     found = b""
-    while piece := await stream.read(_PIECE):
+    while stream is not None and (piece := await stream.read(_PIECE)):
         found = (found + piece)[-_PIECE:]
     return found
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: Process) -> None:
     """Leave nothing of the group behind, whatever it started."""
+    _kill(process)
+    with contextlib.suppress(TimeoutError):  # one that left the group may still hold the pipes
+        async with asyncio.timeout(ENDING_SECONDS):
+            await _read_last(process.stdout)
+            await _read_last(process.stderr)
+            await process.wait()
+
+
+def _kill(process: Process) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    with contextlib.suppress(TimeoutError):  # one that left the group may still hold the pipes
-        await asyncio.wait_for(process.wait(), ENDING_SECONDS)
 
 
 def _failure(code: int, complained: bytes) -> str:
