@@ -123,6 +123,10 @@ class Follower:
 
         try:
             reading = await screen.explorer.asker.ask(ask)
+            if reading.rest is not None and before.rest is None:
+                # What was there would be missing for a moment.
+                rest = await screen.explorer.asker.follow(reading.rest(), lambda doing: None)
+                reading = reading.completed(rest)
         except StoreBusy:
             live.distrust()
             return "busy"

@@ -39,8 +39,9 @@ def link(place: Place, store: str = "") -> str:
 
 
 def link_to(screen: ExplorerScreen) -> str:
-    """The link to the place that a screen is at."""
-    return link(screen.trail.here, screen.explorer.store)
+    """The link to the place that a screen is at, of a comparison to the list that it was made in."""
+    places = [place for place in screen.trail.stack if not place.pair]
+    return link(places[-1], screen.explorer.store)
 
 
 def opened(view: str, where: str) -> Stack:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from riff_tui.errors import OutputError
+from riff_tui.errors import OutputError, UsageError
 from riff_tui.settings import Settings, load, state_directory, store_location
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.keeping import Keeper, kept_file
 from riff_tui.tui.links import opened
 from riff_tui.tui.live import Live
+from riff_tui.tui.palette import PALETTES
 from riff_tui.tui.places import Stack
 from riff_tui.tui.surroundings import look_around
 
@@ -28,11 +29,13 @@ class Start:
 def run_explorer(location: str, start: Start, settings: Settings) -> int:
     """Open the explorer on a store; the exit code says how it ended.
 
-    Raises `FilterError` and the store's errors before the terminal is touched, and afterwards what
+    Raises `UsageError`, `FilterError` and the store's errors before the terminal is touched, and afterwards what
     ended the explorer.
     """
     from riff_store.database import open_store
 
+    if settings.theme is not None and settings.theme not in PALETTES:
+        raise UsageError(f"no theme is called {settings.theme!r}; there are {', '.join(PALETTES)}")
     wanted = opened(start.view or "flows", start.where)
     path = os.path.realpath(location)
     named = "" if path == os.path.realpath(store_location(load())) else path
@@ -51,7 +54,9 @@ def run_explorer(location: str, start: Start, settings: Settings) -> int:
         store=named,
     )
     explorer.run(mouse=found.mouse)
-    _write(keeper, said=explorer.unsaved)
+    if explorer.failure is None:
+        # What ended the explorer against its will is no place to come back to.
+        _write(keeper, said=explorer.unsaved)
     # Where a question is still on its way, the process ends without waiting for it; the store was only read.
     if explorer.asker.idle:
         live.close()

@@ -228,6 +228,14 @@ def test_a_damaged_file_is_said_and_everything_works(tiny: Path, content: bytes)
     assert json.loads(file.read_text())["store"] == str(tiny)
 
 
+def test_a_theme_that_there_is_not_is_said_before_the_screen_is_touched(tiny: Path) -> None:
+    with opening(tiny, "--theme", "neon") as terminal:
+        assert terminal.end() == 2
+        sent = terminal.take()
+        assert b"there are ansi, dark, light, plain" in sent
+        assert b"\x1b[?1049h" not in sent
+
+
 def test_the_link_names_the_store_that_was_opened(tiny: Path) -> None:
     with opening(tiny) as terminal:
         terminal.wait_for("viewing")

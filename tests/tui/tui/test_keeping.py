@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -135,6 +136,22 @@ def test_two_explorers_on_one_store_keep_each_what_was_changed_in_it(file: Path)
     first.be_at(STACK)
     first.write()
     assert kept(file).sorts["flows"] == "-n"
+
+
+def test_a_reader_never_finds_half_a_file_however_many_write_it(file: Path) -> None:
+    def work(name: str) -> None:
+        keeper = Keeper(file)
+        for number in range(25):
+            keeper.mark(name, [f"row {each}" for each in range(number * 20)])
+            keeper.write()
+
+    writers = [threading.Thread(target=work, args=(name,)) for name in ("flows", "states", "runs")]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        assert Keeper(file).complaint == ""
+    assert kept(file).marks
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
 
 
 def good(**changes: object) -> bytes:

@@ -217,6 +217,24 @@ async def test_the_cursor_stays_on_its_row_and_its_line_where_rows_come_in_befor
         assert all(row.id for row in table._window())
 
 
+async def test_a_state_is_brought_up_to_date_whole_and_the_cursor_stays_in_its_graph(store: Path) -> None:
+    async with following_it(store) as at:
+        await at.press("enter", "enter", "enter", "v", "h")
+        assert at.screen.head.focused_graph
+        spot, before = at.screen.head._spot, at.screen.reading
+        ingest_elsewhere(store, 100, 5)
+        await look(at)
+        assert at.screen.reading is not None
+        assert before is not None
+        assert at.screen.reading != before
+        assert at.screen.reading.rest is None
+        assert at.screen.head.focused_graph
+        assert spot is not None
+        found = at.screen.head._spot
+        assert found is not None
+        assert (found.side, found.state) == (spot.side, spot.state)
+
+
 async def test_a_change_that_does_not_concern_the_screen_draws_nothing(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
