@@ -146,6 +146,24 @@ VIEWS: tuple[View, ...] = (
         ),
     ),
     View(
+        "timeline",
+        "Timeline",
+        (
+            "Quality from run to run: mean operability of the run's flows and agents, in the eyes of each judge alone.",
+            "Quality is comparable only down a column; (computed) uses no judge.",
+            "Drill into a run with flows --where 'run=R'.",
+        ),
+    ),
+    View(
+        "flow-table",
+        "Flow table",
+        (
+            "The quality of each flow for each agent in the eyes of each judge alone, side by side.",
+            "A judge who stands far from the others and from (computed) asks to be calibrated.",
+            "Drill into a flow with flows --where 'flow=F'.",
+        ),
+    ),
+    View(
         "skipped",
         "Skipped inputs",
         (

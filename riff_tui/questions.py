@@ -39,12 +39,14 @@ _ROW_FIELDS: dict[str, tuple[str, ...]] = {
         "archetype", "flows", "n", "excluded", "operability", "correctness", "completion", "worst_flow",
         "worst_operability",
     ),
+    "timeline": ("run", "started_at", "commit", "flows", "n", "excluded", "quality"),
+    "flow-table": ("flow", "n", "excluded"),
     "skipped": ("path", "line", "kind", "reason", "conversation"),
 }  # fmt: skip
 WORKLIST_LIMIT = 10
 EMPTY = "The store holds nothing of this yet: riff-tui ingest PATH... fills it."
 NO_STATES = "No call that counts has events, and states come from those."
-_FILLED_BY_INGEST = ("flows", "segments", "states", "runs", "judges", "archetypes")
+_FILLED_BY_INGEST = ("flows", "segments", "states", "runs", "judges", "archetypes", "timeline", "flow-table")
 _ALL = 10**9
 
 
@@ -204,6 +206,24 @@ def _archetypes(store: Store, request: Request, predicate: Predicate | None) -> 
     return answer.of(lambda calls: archetypes(families(store, calls)))
 
 
+def _timeline(store: Store, request: Request, predicate: Predicate | None) -> Table:
+    from riff_store.queries.timeline import timeline as by_run
+    from riff_tui.views.timeline import timeline
+
+    judges, rest = take_judges(predicate)
+    answer = _Answer(request, *split(rest, _ROW_FIELDS["timeline"]))
+    return answer.of(lambda calls: timeline(by_run(store, calls, judges)))
+
+
+def _flow_table(store: Store, request: Request, predicate: Predicate | None) -> Table:
+    from riff_store.queries.flow_table import flow_table as by_flow
+    from riff_tui.views.flow_table import flow_table
+
+    judges, rest = take_judges(predicate)
+    answer = _Answer(request, *split(rest, _ROW_FIELDS["flow-table"]))
+    return answer.of(lambda calls: flow_table(by_flow(store, calls, judges)))
+
+
 def _skipped(store: Store, request: Request, predicate: Predicate | None) -> Table:
     from riff_store.queries.skipped import skipped as entries
     from riff_tui.views.skipped import skipped
@@ -303,5 +323,7 @@ _QUESTIONS: dict[str, Callable[[Store, Request, Predicate | None], Table]] = {
     "conversation": _conversation,
     "judges": _judges,
     "archetypes": _archetypes,
+    "timeline": _timeline,
+    "flow-table": _flow_table,
     "skipped": _skipped,
 }

@@ -42,7 +42,7 @@ def dump(
         typer.Argument(
             metavar="VIEW",
             help="flows, segments, states, neighbors, worklist, conversations, conversation, runs, judges,"
-            " archetypes or skipped.",
+            " archetypes, timeline, flow-table or skipped.",
             show_default=False,
         ),
     ],

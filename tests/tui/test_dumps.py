@@ -24,6 +24,8 @@ CASES = {
     "runs": ("runs", Request()),
     "judges": ("judges", Request()),
     "archetypes": ("archetypes", Request()),
+    "timeline": ("timeline", Request()),
+    "flow-table": ("flow-table", Request()),
 }
 
 

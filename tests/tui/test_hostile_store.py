@@ -77,7 +77,20 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.mark.parametrize("format", sorted(FORMATS))
 @pytest.mark.parametrize(
-    "view", ["flows", "segments", "states", "worklist", "conversations", "runs", "judges", "archetypes", "skipped"]
+    "view",
+    [
+        "flows",
+        "segments",
+        "states",
+        "worklist",
+        "conversations",
+        "runs",
+        "judges",
+        "archetypes",
+        "timeline",
+        "flow-table",
+        "skipped",
+    ],
 )
 def test_no_view_lets_a_name_act(store: Store, view: str, format: str) -> None:
     text = printed(show(store, view, Request()), format)

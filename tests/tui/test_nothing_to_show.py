@@ -34,7 +34,19 @@ def shown(folder: Path, view: str, calls: Sequence[dict[str, Any]], **asked: Any
 
 
 @pytest.mark.parametrize(
-    "view", ["flows", "segments", "states", "worklist", "conversations", "runs", "judges", "archetypes"]
+    "view",
+    [
+        "flows",
+        "segments",
+        "states",
+        "worklist",
+        "conversations",
+        "runs",
+        "judges",
+        "archetypes",
+        "timeline",
+        "flow-table",
+    ],
 )
 def test_an_empty_store_is_said_to_be_one(view: str, tmp_path: Path) -> None:
     assert list(shown(tmp_path, view, []).notes)[-1] == EMPTY

@@ -44,12 +44,13 @@ def _cells(store: Store, calls: Predicate | None, by: Sequence[str], judges: Pre
     group = Grouping(tuple(by))
     counts = call_counts(store, calls, group)
     sums = aspect_sums(store, calls, group)
-    shown = _chosen(store, judges)
+    shown = chosen_judges(store, judges)
     return [_cell(dict(zip(by, names, strict=True)), n, excluded, sums.get(names, {}), shown)
             for names, (n, excluded) in counts.items()]  # fmt: skip
 
 
-def _chosen(store: Store, judges: Predicate | None) -> dict[int, str]:
+def chosen_judges(store: Store, judges: Predicate | None) -> dict[int, str]:
+    """The judges that a filter leaves, by key, each as it is shown."""
     shown, names = judges_shown(store), judge_names(store)
     return {
         key: shown[key]
@@ -110,7 +111,7 @@ def _history(
     place = {run: index for index, run in enumerate(last)}
     lately = both(Or(tuple(Term("run", "=", run) for run in last)), calls)
     group = Grouping(tuple(dict.fromkeys((*by, "run"))))
-    sums, shown = aspect_sums(store, lately, group), _chosen(store, judges)
+    sums, shown = aspect_sums(store, lately, group), chosen_judges(store, judges)
     found: dict[Names, list[float | None]] = {}
     for names in call_counts(store, lately, group):
         steps = found.setdefault(names[: len(by)], [None] * len(last))

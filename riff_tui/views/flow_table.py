@@ -1,0 +1,57 @@
+"""The flow table: each flow in the eyes of each judge, for each agent, to calibrate one by the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riff_store.answers.quality import COMPUTED, FlowQuality
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.views import cells, columns
+from riff_tui.views.timeline import DOWN_ONLY
+
+UNITS = (
+    "Units: quality 0-10, higher is better: operability with that judge's humanness alone; · where it scored no call."
+)
+
+
+def flow_table(answers: Sequence[FlowQuality]) -> Table:
+    """One row per flow, in the order of the answers, with a column for each agent and judge."""
+    pairs = sorted({(cell.agent, cell.judge) for flow in answers for cell in flow.cells})
+    return Table(
+        view="flow-table",
+        title="Flow table: flows × (agent, judge) (worst first)",
+        columns=[columns.FLOW, columns.N, columns.EXCLUDED, *(_column(agent, judge) for agent, judge in pairs)],
+        rows=[_row(flow) for flow in answers],
+        notes=[UNITS, DOWN_ONLY],
+    )
+
+
+def _column(agent: str, judge: str) -> Column:
+    seen = "without any judge's humanness" if judge == COMPUTED else f"with {judge}'s humanness alone"
+    return Column(
+        f"quality.{agent}.{judge}", f"{agent} {judge}", unit="0-10", better="higher", path=("quality", agent, judge),
+        help=f"Operability of the flow led by {agent}, {seen}.",
+    )  # fmt: skip
+
+
+def _row(flow: FlowQuality) -> Row:
+    quality: dict[str, dict[str, float | None]] = {}
+    for cell in flow.cells:
+        quality.setdefault(cell.agent, {})[cell.judge] = cell.quality
+    record: dict[str, Any] = {
+        "flow": flow.flow,
+        "cells": [
+            {"agent": cell.agent, "judge": cell.judge, "quality": cell.quality, "n": cell.n, "scored": cell.scored}
+            for cell in flow.cells
+        ],
+        "n": flow.n,
+        "excluded": flow.excluded,
+        "quality": quality,
+    }
+    marks: dict[str, Severity] = {}
+    for agent, values in quality.items():
+        found = cells.score_marks(values, list(values))
+        marks |= {f"quality.{agent}.{judge}": mark for judge, mark in found.items()}
+    where = cells.where({"flow": flow.flow})
+    return Row(where, record, severity=marks, thin=cells.is_thin(flow.n), where=where)

@@ -1,0 +1,71 @@
+"""The timeline: quality from run to run, a column for each judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riff_store.answers.quality import COMPUTED, RunQuality
+from riff_tui.table import Column, Row, Table
+from riff_tui.views import cells, columns
+
+DOWN_ONLY = "Quality is comparable only down a column: each judge has a scale of its own, and (computed) uses none."
+UNITS = "Units: quality 0-10, higher is better: mean operability of the run's (flow, agent) rows that the judge scored."
+LISTED = 5
+_COLUMNS = (
+    columns.RUN,
+    Column("started_at", "Started (UTC)", kind="time", help="When the first call of the run started."),
+    Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
+    Column("flows", "flows", kind="count", help="Flows that the run called."),
+    columns.N,
+    columns.EXCLUDED,
+)
+
+
+def timeline(answers: Sequence[RunQuality]) -> Table:
+    """One row per run, in the order of the answers."""
+    judges = list(dict.fromkeys((COMPUTED, *(judge for run in answers for judge in run.quality))))
+    return Table(
+        view="timeline",
+        title="Timeline: quality by judge (earliest run first)",
+        columns=[*_COLUMNS, *(_column(judge) for judge in judges)],
+        rows=[_row(run, judges) for run in answers],
+        notes=[UNITS, DOWN_ONLY, *_partly_judged(answers)],
+    )
+
+
+def _column(judge: str) -> Column:
+    seen = "without any judge's humanness" if judge == COMPUTED else f"with {judge}'s humanness alone"
+    return Column(
+        f"quality.{judge}", judge, unit="0-10", better="higher", path=("quality", judge),
+        help=f"Mean operability of the run's flows and agents, {seen}.",
+    )  # fmt: skip
+
+
+def _row(run: RunQuality, judges: Sequence[str]) -> Row:
+    record: dict[str, Any] = {
+        "run": run.run,
+        "started_at": cells.moment(run.started_at),
+        "commit": run.commit,
+        "flows": run.flows,
+        "n": run.n,
+        "excluded": run.excluded,
+        "quality": {judge: run.quality.get(judge) for judge in judges},
+        "quality_rows": {judge: run.rows.get(judge, 0) for judge in judges},
+    }
+    marks = {f"quality.{judge}": mark for judge, mark in cells.score_marks(record["quality"], judges).items()}
+    where = cells.where({"run": run.run})
+    return Row(where, record, severity=marks, thin=cells.is_thin(run.n), where=where)
+
+
+def _partly_judged(answers: Sequence[RunQuality]) -> list[str]:
+    """A sentence on the means that stand on fewer rows than there are."""
+    partly = [
+        f"{judge} {run.rows.get(judge, 0)} of {run.rows[COMPUTED]} in {run.run}"
+        for run in answers
+        for judge in run.quality
+        if 0 < run.rows.get(judge, 0) < run.rows[COMPUTED]
+    ]
+    more = len(partly) - LISTED
+    listed = ", ".join([*partly[:LISTED], *([f"{more} more"] if more > 0 else [])])
+    return [f"Judged in part, so the mean is over these rows only: {listed}."] if partly else []

@@ -1,0 +1,48 @@
+"""How good the rows of the flow matrix are in the eyes of one judge at a time: by run, and by flow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+COMPUTED = "(computed)"
+"""Quality in the eyes of no judge: humanness left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunQuality:
+    """A run on the timeline: `quality` maps `(computed)` and each judge to the mean over the run's rows.
+
+    A row is a (flow, agent). `rows` says over how many of them each mean was taken: those that the judge
+    scored. `started_at` is microseconds since the epoch.
+    """
+
+    run: str
+    started_at: int | None
+    commit: str | None
+    flows: int
+    n: int
+    excluded: int
+    quality: Mapping[str, float | None]
+    rows: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class QualityCell:
+    """One agent on one flow in the eyes of one judge; `n` calls count, of which the judge scored `scored`."""
+
+    agent: str
+    judge: str
+    quality: float | None
+    n: int
+    scored: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlowQuality:
+    """A flow in the calibration panel: a cell for each agent that led it and each judge, in this order."""
+
+    flow: str
+    n: int
+    excluded: int
+    cells: Sequence[QualityCell]
