@@ -7,13 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from riff_tui.errors import UsageError
-from riff_tui.table import Table
+from riff_tui.table import Table, throughout
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from riff_store.database import Store
-    from riff_tui.table import Rest
 
 BY = ("agent", "persona", "run", "scenario")
 
@@ -198,17 +195,9 @@ def show(store: Store, name: str, request: Request) -> Table:
 
     view = resolve(name)
     _check(view, request)
-    return _signed(questions.ask(store, view.name, request, parse(request.where)), request)
-
-
-def _signed(table: Table, request: Request) -> Table:
-    """The table with the request that it answers; what is left for later will have it as well."""
-
-    def steps(rest: Rest) -> Generator[str, None, Table]:
-        return _signed((yield from rest()), request)
-
-    rest = None if table.rest is None else partial(steps, table.rest)
-    return replace(table, filter=request.where.strip(), dump=dump_command(table.view, request), rest=rest)
+    table = questions.ask(store, view.name, request, parse(request.where))
+    signed = partial(replace, filter=request.where.strip(), dump=dump_command(view.name, request))
+    return throughout(table, signed)
 
 
 def dump_command(name: str, request: Request) -> str:

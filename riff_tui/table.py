@@ -7,7 +7,8 @@ record; columns say how it is shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 Better: TypeAlias = Literal["higher", "lower"]
@@ -144,6 +145,16 @@ def drained(steps: Generator[str, None, Table]) -> Table:
         except StopIteration as end:
             found: Table = end.value
             return found
+
+
+def throughout(table: Table, change: Callable[[Table], Table]) -> Table:
+    """A table changed, and in the same way what was left for later, once that is read."""
+
+    def steps(rest: Rest) -> Generator[str, None, Table]:
+        return throughout((yield from rest()), change)
+
+    rest = None if table.rest is None else partial(steps, table.rest)
+    return replace(change(table), rest=rest)
 
 
 def in_a_step(doing: str, make: Callable[[], Table]) -> Generator[str, None, Table]:

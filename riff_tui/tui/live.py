@@ -11,7 +11,7 @@ from riff_store.database import Store
 from riff_store.errors import StoreBusy, StoreError, StoreReadOnly
 from riff_tui import catalog
 from riff_tui.catalog import Request
-from riff_tui.table import Table
+from riff_tui.table import Table, throughout
 from riff_tui.tui.counting import ago
 from riff_tui.views.cells import shell_quoted
 
@@ -80,7 +80,8 @@ class Live:
     def _show(self, view: str, request: Request) -> Table:
         with self._store.snapshot():
             table = catalog.show(self._store, view, request)
-        return replace(table, dump=f"{table.dump} --store {shell_quoted(self._named)}") if self._named else table
+        named = f" --store {shell_quoted(self._named)}" if self._named else ""
+        return throughout(table, lambda found: replace(found, dump=f"{found.dump}{named}"))
 
     def _take_in(self) -> None:
         # What is written between the two is found changed at the next look, which does no harm.

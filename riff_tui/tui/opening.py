@@ -41,7 +41,9 @@ def run_explorer(location: str, start: Start, settings: Settings) -> int:
     named = "" if path == os.path.realpath(store_location(load())) else path
     live = Live(open_store(location), named)
     keeper = Keeper(kept_file(path, state_directory()), path, fresh=start.fresh)
-    found = look_around(theme=settings.theme or keeper.now.theme, ascii_only=settings.ascii, mouse=settings.mouse)
+    found = look_around(
+        theme=settings.theme, remembered=keeper.now.theme, ascii_only=settings.ascii, mouse=settings.mouse
+    )
     explorer = Explorer(
         live.show,
         live.age,

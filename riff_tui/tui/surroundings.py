@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from riff_tui.glyphs import Glyphs, glyphs
+from riff_tui.settings import wants_color
 from riff_tui.tui.palette import PALETTES, Palette
 
 _NEEDED = "·…›▲█▒─◆●⏎"
@@ -27,6 +28,7 @@ class Surroundings:
 def look_around(
     *,
     theme: str | None = None,
+    remembered: str | None = None,
     ascii_only: bool | None = None,
     mouse: bool | None = None,
     environ: Mapping[str, str] = os.environ,
@@ -34,10 +36,12 @@ def look_around(
 ) -> Surroundings:
     """What the environment says, over which goes what was asked for.
 
-    Over SSH the mouse stays with the terminal. NO_COLOR leaves reverse, bold and the signs.
+    Over SSH the mouse stays with the terminal, and its own colours are taken whatever those `remembered`
+    are. Without colours there are reverse, bold and the signs.
     """
     remote = bool(environ.get("SSH_CONNECTION"))
-    named = "plain" if environ.get("NO_COLOR") else "ansi" if theme not in PALETTES else str(theme)
+    theme = theme or (None if remote else remembered)
+    named = "plain" if not wants_color(True, environ) else "ansi" if theme not in PALETTES else str(theme)
     if ascii_only is None:
         ascii_only = environ.get("TERM") == "linux" or not _can_show(stream or sys.stderr)
     return Surroundings(PALETTES[named], glyphs(ascii_only), not remote if mouse is None else mouse)

@@ -13,7 +13,7 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -73,14 +73,22 @@ class Terminal:
 
     def wait_for(self, text: str) -> None:
         """Read until the text can be seen."""
+        self.wait(lambda: text in self.text, f"{text!r}")
+
+    def wait(self, seen: Callable[[], bool], what: str = "it") -> None:
+        """Read until something can be seen."""
         ends = time.monotonic() + _LONGEST_S
-        while text not in self.text:
+        while not seen():
             self._read(0.05)
-            assert time.monotonic() < ends, f"{text!r} never came; the screen is\n{self.text}"
+            assert time.monotonic() < ends, f"{what} never came; the screen is\n{self.text}"
+
+    def send(self, keys: str) -> None:
+        """Send keys as a terminal would."""
+        os.write(self._fd, keys.encode())
 
     def press(self, keys: str, *, quiet: float = _QUIET_S) -> bytes:
-        """Send keys as a terminal would and take what they cause."""
-        os.write(self._fd, keys.encode())
+        """Send keys and take what they cause."""
+        self.send(keys)
         return self.take(quiet=quiet)
 
     def resize(self, width: int, height: int) -> None:
