@@ -14,6 +14,8 @@ PAGE = 256
 _KEPT = 32
 # More than half of the rows that a screen can show.
 _AROUND = 60
+# So many pages before and behind are looked through for a row that is written anew.
+_SOUGHT = 8
 
 
 class Buffer(Sequence[Row]):
@@ -70,15 +72,28 @@ class Buffer(Sequence[Row]):
         if len(self._pages) > _KEPT:
             self._pages.popitem(last=False)
 
-    def follow(self, before: Buffer, index: int) -> None:
+    def follow(self, before: Buffer, index: int, row_id: str) -> None:
         """Have the row at hand that was at `index` of an earlier answer to the same question, and those around it."""
-        place: int | None = index
+        place: int | None = None
         if isinstance(self._rows, Window) and isinstance(before._rows, Window):
             place = self._rows.place_of(before._rows, index)
-        for near in () if place is None else (place - _AROUND, place + _AROUND, place):
+        if place is None:
+            place = self._sought(row_id, index)
+        for near in (place - _AROUND, place + _AROUND, place):
             page = max(0, min(near, len(self) - 1)) // PAGE
             if len(self) and page not in self._pages:
                 self.load(page)
+
+
+    def _sought(self, row_id: str, index: int) -> int:
+        """Where the row of that id is, looked for around `index` and not too far, else `index`."""
+        here = max(0, min(index, len(self) - 1)) // PAGE
+        pages = sorted(range(max(0, here - _SOUGHT), here + _SOUGHT + 1), key=lambda page: abs(page - here))
+        for page in pages:
+            for offset, row in enumerate(self.read(page * PAGE, (page + 1) * PAGE)):
+                if row.id == row_id:
+                    return page * PAGE + offset
+        return index
 
 
 def at_hand(rows: Sequence[Row], index: int) -> bool:

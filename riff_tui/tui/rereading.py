@@ -18,7 +18,7 @@ def read_again(show: Show, place: Place, before: Reading) -> Reading:
     reading = read(show, place)
     rows, old = reading.main.rows, before.main.rows
     if isinstance(rows, Buffer) and isinstance(old, Buffer):
-        rows.follow(old, place.index)
+        rows.follow(old, place.index, place.row)
     return reading
 
 

@@ -250,10 +250,10 @@ def test_an_explorer_that_follows_a_store_sends_nothing_until_it_grows(tiny: Pat
     with opening(store) as terminal:
         terminal.wait_for("20 calls")
         terminal.take()
-        assert terminal.take(quiet=5.0) == b""
+        assert terminal.take(quiet=4.5) == b""
         ingest_elsewhere(store, 100)
         terminal.wait_for("21 calls")
         terminal.take()
-        assert terminal.take(quiet=3.0) == b""
+        assert terminal.take(quiet=2.5) == b""
         terminal.press("Q")
         assert terminal.end() == 0

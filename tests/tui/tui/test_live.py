@@ -28,9 +28,10 @@ import json, sys
 from pathlib import Path
 from tests.tui import tiny_store
 from riff_tui.cli import run
-folder, store, first, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+folder, store = Path(sys.argv[1]), sys.argv[2]
+first, count, latency = map(int, sys.argv[3:])
 numbers = range(first, first + count)
-calls = [tiny_store.viewing(number, "gemini", "books", run="run-2", latency=700) for number in numbers]
+calls = [tiny_store.viewing(number, "gemini", "books", run="run-2", latency=latency) for number in numbers]
 path = folder / f"flow-transcripts-{first}.jsonl"
 path.write_text("".join(json.dumps(call) + "\\n" for call in calls))
 sys.exit(run(["ingest", str(path), "--store", store]))
@@ -43,13 +44,13 @@ def store(tmp_path: Path, tiny: Path) -> Path:
     return Path(shutil.copy(tiny, tmp_path / "growing.db"))
 
 
-def ingest_elsewhere(store: Path, first: int, count: int = 1) -> None:
+def ingest_elsewhere(store: Path, first: int, count: int = 1, latency: int = 700) -> None:
     """Another process ingests some more calls of `viewing` with gemini."""
     folder = store.parent / f"more-{first}"
     folder.mkdir()
     paths = os.pathsep.join(str(ROOT / part) for part in (".", "store", "ingest"))
     subprocess.run(
-        [sys.executable, "-c", MORE, str(folder), str(store), str(first), str(count)],
+        [sys.executable, "-c", MORE, str(folder), str(store), str(first), str(count), str(latency)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
@@ -205,7 +206,9 @@ async def test_what_another_process_ingests_appears_by_itself_and_nothing_moves(
 async def test_the_cursor_stays_on_its_row_and_its_line_where_rows_come_in_before_it(store: Path) -> None:
     ingest_elsewhere(store, 1_000, 700)
     async with following_it(store, size=(80, 20)) as at:
-        await at.press("4", "G", *["k"] * 150)
+        await at.press("4", "G")
+        at.screen.table.cursor -= 150
+        await at.press("k")
         table = at.screen.table
         before, line, top = at.row, table.cursor - table._top, table._top
         # Run-2 begins with calls of viewing that come before those of weather.
@@ -215,6 +218,21 @@ async def test_the_cursor_stays_on_its_row_and_its_line_where_rows_come_in_befor
         assert (at.row, table.cursor - table._top) == (before, line)
         assert table._top == top + 300
         assert all(row.id for row in table._window())
+
+
+async def test_the_cursor_stays_on_a_call_that_was_ingested_anew(store: Path) -> None:
+    ingest_elsewhere(store, 1_000, 300)
+    async with following_it(store, size=(80, 20)) as at:
+        await at.press("4", "G")
+        at.screen.table.cursor -= 150
+        await at.press("k")
+        before, number = at.row, at.screen.table.cursor
+        # The same calls once more, and others before them: each is taken out and put in again.
+        ingest_elsewhere(store, 500, 801, latency=600)
+        await look(at)
+        assert "821 conversations" in at.path
+        assert at.row == before
+        assert at.screen.table.cursor == number + 500
 
 
 async def test_a_state_is_brought_up_to_date_whole_and_the_cursor_stays_in_its_graph(store: Path) -> None:
