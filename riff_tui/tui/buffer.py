@@ -84,7 +84,6 @@ class Buffer(Sequence[Row]):
             if len(self) and page not in self._pages:
                 self.load(page)
 
-
     def _sought(self, row_id: str, index: int) -> int:
         """Where the row of that id is, looked for around `index` and not too far, else `index`."""
         here = max(0, min(index, len(self) - 1)) // PAGE
