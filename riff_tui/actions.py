@@ -11,15 +11,30 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from riff_tui.refusals import (
+    needs_back,
+    needs_below,
+    needs_calls,
+    needs_cells,
     needs_choosable,
+    needs_column,
+    needs_depth,
+    needs_dump,
+    needs_forward,
     needs_last,
     needs_list_columns,
+    needs_live,
     needs_markable_row,
     needs_marks,
+    needs_matches,
     needs_pair,
     needs_pane,
     needs_row_or_pane,
+    needs_rows,
+    needs_siblings,
+    needs_state,
+    needs_trouble,
     needs_unpaired,
+    needs_words,
 )
 
 Kind: TypeAlias = Literal["list", "state", "conversation"]
@@ -36,12 +51,13 @@ class Situation:
     `below` names what Enter opens, `column` the column under the cursor if it has an order; `siblings` counts the
     rows of the list that a conversation was opened from; `graph` says that the cursor is in the
     neighbour graph, `fold` names what can be shown of a state next; `neighbors` that there is a graph to
-    go to; `trouble` that something went wrong; `travelling` that something is being read.
+    go to; `trouble` that something went wrong; `travelling` that something is being read;
+    `sought` that there is something to go to the next match of.
+    `live` says that the store is followed, `paused` that it is not just now.
 
     `marks` counts the marked rows of the list, `at_mark` says that the cursor is on one, `unlike` why its rows
     cannot be compared, `pair` that two are being compared; `choosable` that there are columns to show or hide,
     `pane` that the detail pane is there, `covered` that it hides the rows, `last` that another view was left.
-    `live` says that the store is followed, `paused` that it is not just now.
     """
 
     view: str = "flows"
@@ -63,6 +79,7 @@ class Situation:
     travelling: bool = False
     live: bool = False
     paused: bool = False
+    sought: bool = False
     marks: int = 0
     at_mark: bool = False
     unlike: str = ""
@@ -105,70 +122,6 @@ class Action:
         return self.label(situation) if self.label else self.title
 
 
-def _needs_rows(situation: Situation) -> str:
-    return "" if situation.rows else "there are no rows here"
-
-
-def _needs_below(situation: Situation) -> str:
-    if not situation.rows:
-        return "there is no row to open"
-    return "" if situation.below else f"nothing lies below a row of {situation.view}"
-
-
-def _needs_depth(situation: Situation) -> str:
-    if situation.travelling or situation.pane or situation.filtered or situation.graph or situation.depth > 1:
-        return ""
-    return "this is the first screen; q quits"
-
-
-def _needs_column(situation: Situation) -> str:
-    if situation.kind == "conversation":
-        return "a conversation keeps the order in which it happened"
-    if situation.view == "worklist":
-        return "the worklist is ranked by what to fix first"
-    return "" if situation.column else "the column under the cursor has no order"
-
-
-def _needs_list(situation: Situation) -> str:
-    if situation.kind == "conversation":
-        return "a conversation cannot be filtered; n and p go to others"
-    return needs_unpaired(situation)
-
-
-def _needs_siblings(situation: Situation) -> str:
-    if situation.kind != "conversation":
-        return "only in a conversation"
-    return "" if situation.siblings > 1 else "the list it came from holds no other conversation"
-
-
-def _needs_back(situation: Situation) -> str:
-    return "" if situation.back else "there is no earlier place"
-
-
-def _needs_forward(situation: Situation) -> str:
-    return "" if situation.forward else "there is no later place"
-
-
-def _needs_state(situation: Situation) -> str:
-    return "" if situation.neighbors else "put the cursor on a state: neighbours belong to a state"
-
-
-def _needs_dump(situation: Situation) -> str:
-    return "" if situation.dump else "no dump prints this"
-
-
-def _needs_live(situation: Situation) -> str:
-    return "" if situation.live else "nothing is followed here; r asks the store again"
-
-
-def _needs_trouble(situation: Situation) -> str:
-    return "" if situation.trouble else "nothing went wrong so far"
-
-
-def _needs_cells(situation: Situation) -> str:
-    return _needs_rows(situation) if situation.kind != "conversation" else "a conversation has lines, not cells"
-
-
 ACTIONS: tuple[Action, ...] = (
     Action("down", ("j", "↓"), "down", "Move one row down.", "Move"),
     Action("up", ("k", "↑"), "up", "Move one row up.", "Move"),
@@ -176,35 +129,39 @@ ACTIONS: tuple[Action, ...] = (
     Action("page_up", ("PgUp",), "page up", "Move one page up.", "Move"),
     Action("first", ("g", "Home"), "first row", "Move to the first row.", "Move"),
     Action("last", ("G", "End"), "last row", "Move to the last row.", "Move"),
-    Action("left", ("h", "←"), "left", "Move the column cursor to the left.", "Move", _needs_cells),
-    Action("right", ("l", "→"), "right", "Move the column cursor to the right.", "Move", _needs_cells),
-    Action("next_bad", ("e",), "next bad", "Go to the next bad cell.", "Move", _needs_rows),
-    Action("previous_bad", ("E",), "previous bad", "Go to the previous bad cell.", "Move", _needs_rows),
+    Action("left", ("h", "←"), "left", "Move the column cursor to the left.", "Move", needs_cells),
+    Action("right", ("l", "→"), "right", "Move the column cursor to the right.", "Move", needs_cells),
+    Action("next_bad", ("e",), "next bad", "Go to the next bad cell, however far down.", "Move", needs_rows),
+    Action("previous_bad", ("E",), "previous bad", "Go to the previous bad cell.", "Move", needs_rows),
     Action(
         "open",
         ("Enter",),
         "open",
         "Go down to what lies below the row; in the neighbour graph, put that neighbour in the middle.",
         "Go",
-        _needs_below,
+        needs_below,
         lambda situation: "centre" if situation.graph else situation.below,
     ),
     Action(
         "close",
         ("Esc", "Backspace"),
         "up",
-        "Give up waiting, else close the pane, else leave the graph, else clear the filter, else go up.",
+        "Give up waiting, else close the pane, else leave the graph, else clear the filter or the search, else go up.",
         "Go",
-        _needs_depth,
+        needs_depth,
     ),
-    Action("back", ("[",), "back", "Go to the place before this one.", "Go", _needs_back),
-    Action("forward", ("]",), "forward", "Go to the place after this one again.", "Go", _needs_forward),
+    Action("back", ("[",), "back", "Go to the place before this one.", "Go", needs_back),
+    Action("forward", ("]",), "forward", "Go to the place after this one again.", "Go", needs_forward),
     Action("last_view", ("-",), "last view", "Go to the view before this one; again: back here.", "Go", needs_last),
     Action("worklist", ("0",), "worklist", "What to work on: the weakest flows, segments and states.", "Go"),
     Action("flows", ("1",), "flows", "Every flow and agent, worst first.", "Go"),
     Action("segments", ("2",), "segments", "The segments of this flow; again: of more.", "Go"),
     Action("states", ("3",), "states", "The states of this flow or segment; again: of more.", "Go"),
     Action("conversations", ("4",), "conversations", "The conversations behind this place; again: of more.", "Go"),
+    Action("runs", ("7",), "runs", "What was evaluated when: every run of these calls; again: of more.", "Go"),
+    Action("judges", ("8",), "judges", "Who scored these calls and how judges agree; again: of more.", "Go"),
+    Action("skipped", ("9",), "skipped inputs", "What an ingest did not take as it stood, and why.", "Go"),
+    Action("archetypes", ("A",), "archetypes", "The families of flows, each with its worst member.", "Go"),
     Action(
         "neighbors",
         ("v",),
@@ -212,16 +169,17 @@ ACTIONS: tuple[Action, ...] = (
         "The neighbour graph of the state under the cursor; in a state, go round: its graph, its latencies, its"
         " conversations alone, all of it.",
         "Go",
-        _needs_state,
+        needs_state,
         lambda situation: situation.fold or "neighbours",
     ),
     Action(
         "next",
         ("n",),
         "next",
-        "The next conversation of the same list.",
+        "The next match of the search; without one, or where no more follows, the next conversation of the same list.",
         "Go",
-        _needs_siblings,
+        needs_matches,
+        lambda situation: "next match" if situation.sought else "next",
         kinds=("conversation",),
     ),
     Action(
@@ -230,17 +188,45 @@ ACTIONS: tuple[Action, ...] = (
         "previous",
         "The previous conversation of the same list.",
         "Go",
-        _needs_siblings,
+        needs_siblings,
         kinds=("conversation",),
     ),
-    Action("filter", ("/",), "filter", "Show only what matches; the grammar is that of --where.", "Find", _needs_list),
+    Action(
+        "filter",
+        ("/",),
+        "filter",
+        "Show only what matches, with the grammar of --where; in a conversation, find what was said.",
+        "Find",
+        needs_unpaired,
+        label=lambda situation: "search" if situation.kind == "conversation" else "filter",
+    ),
+    Action(
+        "next_match",
+        ("n",),
+        "next match",
+        "The next row that the last filter matches, once Esc shows all rows again.",
+        "Find",
+        needs_words,
+        kinds=("list", "state"),
+    ),
+    Action(
+        "previous_match",
+        ("N",),
+        "previous match",
+        "The previous match; in a conversation with a search the same, and then the previous conversation.",
+        "Find",
+        needs_words,
+    ),
+    Action("pick_flow", ("f",), "pick a flow", "Narrow this place to a flow from a list.", "Find", needs_calls),
+    Action("pick_agent", ("a",), "pick an agent", "Narrow this place to an agent from a list.", "Find", needs_calls),
+    Action("pick_run", ("R",), "pick a run", "Narrow this place to a run from a list.", "Find", needs_calls),
     Action(
         "sort",
         ("s",),
         "sort",
         "Sort by the column under the cursor, worst first; again: best first, then in the view's own order.",
         "Find",
-        _needs_column,
+        needs_column,
     ),
     Action(
         "reverse",
@@ -248,7 +234,7 @@ ACTIONS: tuple[Action, ...] = (
         "reverse",
         "Sort by the column under the cursor, best first; again: the other way round.",
         "Find",
-        _needs_column,
+        needs_column,
     ),
     Action("mark", ("m",), "mark", "Mark the row, or take its mark back.", "Mark", needs_markable_row),
     Action("next_mark", ("u",), "next mark", "Go to the next marked row.", "Mark", needs_marks),
@@ -284,7 +270,7 @@ ACTIONS: tuple[Action, ...] = (
         "dump command",
         "Show the command that prints this screen; again: the link, a command that opens it.",
         "Look",
-        _needs_dump,
+        needs_dump,
     ),
     Action("refresh", ("r",), "refresh", "Ask the store again; the cursor stays on its row.", "Look"),
     Action(
@@ -293,11 +279,12 @@ ACTIONS: tuple[Action, ...] = (
         "pause",
         "Stop showing what others write to the store, or go on showing it.",
         "Look",
-        _needs_live,
+        needs_live,
         lambda situation: "go on" if situation.paused else "pause",
     ),
-    Action("trouble", ("!",), "what went wrong", "Show where the last error came from.", "Look", _needs_trouble),
+    Action("trouble", ("!",), "what went wrong", "Show where the last error came from.", "Look", needs_trouble),
     Action("theme", ("t",), "theme", "Take the next set of colours.", "Look"),
+    Action("palette", ("ctrl+p",), "everything", "Find an action by its name and do it.", "Leave"),
     Action("help", ("?",), "help", "What this screen is for, its keys and its columns.", "Leave"),
     Action(
         "quit_or_back",
@@ -321,6 +308,13 @@ _HINTED: dict[Kind, tuple[str, ...]] = {
 def action(id: str) -> Action:
     """The action of that id; `KeyError` if there is none."""
     return _BY_ID[id]
+
+
+def refusal(each: Action, situation: Situation) -> str:
+    """Why an action does not apply; also for one that belongs to other screens."""
+    if situation.kind not in each.kinds:
+        return f"only in a {' or a '.join(each.kinds)}"
+    return each.refuse(situation)
 
 
 def meant(id: str, situation: Situation) -> Action:

@@ -1,4 +1,4 @@
-"""Why a key for marks, columns, the pane or the last view does not apply; an empty text where it does."""
+"""Why a key does not apply; an empty text where it does."""
 
 from __future__ import annotations
 
@@ -8,6 +8,86 @@ if TYPE_CHECKING:
     from riff_tui.actions import Situation
 
 
+def needs_rows(situation: Situation) -> str:
+    return "" if situation.rows else "there are no rows here"
+
+
+def needs_below(situation: Situation) -> str:
+    if not situation.rows:
+        return "there is no row to open"
+    return "" if situation.below else f"nothing lies below a row of {situation.view}"
+
+
+def needs_depth(situation: Situation) -> str:
+    searched = situation.kind == "conversation" and situation.sought
+    begun = situation.travelling or situation.pane or situation.graph
+    if begun or situation.filtered or searched or situation.depth > 1:
+        return ""
+    return "this is the first screen; q quits"
+
+
+def needs_column(situation: Situation) -> str:
+    if situation.kind == "conversation":
+        return "a conversation keeps the order in which it happened"
+    if situation.view == "worklist":
+        return "the worklist is ranked by what to fix first"
+    return "" if situation.column else "the column under the cursor has no order"
+
+
+def needs_calls(situation: Situation) -> str:
+    if situation.pair:
+        return needs_unpaired(situation)
+    if situation.kind == "conversation":
+        return "a conversation is of one flow, one agent and one run; Esc goes to its list"
+    return "what was skipped belongs to no flow, agent or run" if situation.view == "skipped" else ""
+
+
+def needs_words(situation: Situation) -> str:
+    if situation.sought:
+        return needs_rows(situation)
+    if situation.kind == "conversation":
+        return "nothing is searched for: / takes words"
+    return "nothing was filtered by yet: / takes words, and once Esc shows all rows again, n goes to those that match"
+
+
+def needs_siblings(situation: Situation) -> str:
+    if situation.kind != "conversation":
+        return "only in a conversation"
+    return "" if situation.siblings > 1 else "the list it came from holds no other conversation"
+
+
+def needs_matches(situation: Situation) -> str:
+    return "" if situation.sought else needs_siblings(situation)
+
+
+def needs_back(situation: Situation) -> str:
+    return "" if situation.back else "there is no earlier place"
+
+
+def needs_forward(situation: Situation) -> str:
+    return "" if situation.forward else "there is no later place"
+
+
+def needs_state(situation: Situation) -> str:
+    return "" if situation.neighbors else "put the cursor on a state: neighbours belong to a state"
+
+
+def needs_dump(situation: Situation) -> str:
+    return "" if situation.dump else "no dump prints this"
+
+
+def needs_live(situation: Situation) -> str:
+    return "" if situation.live else "nothing is followed here; r asks the store again"
+
+
+def needs_trouble(situation: Situation) -> str:
+    return "" if situation.trouble else "nothing went wrong so far"
+
+
+def needs_cells(situation: Situation) -> str:
+    return needs_rows(situation) if situation.kind != "conversation" else "a conversation has lines, not cells"
+
+
 def needs_markable(situation: Situation) -> str:
     if situation.kind == "conversation":
         return "rows of lists can be marked, a conversation has none"
@@ -15,7 +95,7 @@ def needs_markable(situation: Situation) -> str:
 
 
 def needs_markable_row(situation: Situation) -> str:
-    return needs_markable(situation) or _rows(situation)
+    return needs_markable(situation) or needs_rows(situation)
 
 
 def needs_marks(situation: Situation) -> str:
@@ -50,7 +130,7 @@ def needs_list_columns(situation: Situation) -> str:
 
 
 def needs_row_or_pane(situation: Situation) -> str:
-    return "" if situation.pane else _rows(situation)
+    return "" if situation.pane else needs_rows(situation)
 
 
 def needs_pane(situation: Situation) -> str:
@@ -59,7 +139,3 @@ def needs_pane(situation: Situation) -> str:
 
 def needs_last(situation: Situation) -> str:
     return "" if situation.last else "no other view was left so far"
-
-
-def _rows(situation: Situation) -> str:
-    return "" if situation.rows else "there are no rows here"

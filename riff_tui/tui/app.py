@@ -23,7 +23,7 @@ from riff_tui.tui.keeping import Keeper
 from riff_tui.tui.live import Live
 from riff_tui.tui.palette import PALETTES, Palette
 from riff_tui.tui.places import START, Stack, Trail
-from riff_tui.tui.reading import Show
+from riff_tui.tui.reading import Names, Show
 from riff_tui.tui.screens.explorer import ExplorerScreen
 
 _HANGUP = 129
@@ -36,7 +36,7 @@ class Explorer(App[None], inherit_bindings=False):
     """Walks the tables that `show` answers with; `overview` says in a few words how old they are.
 
     `keeper` knows what lasts; `live` sees the store change, which is shown at once unless `paused`;
-    `store` is what a command has to name to find it.
+    `store` is what a command has to name to find it, `names` tells which names there are in it.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -59,6 +59,7 @@ class Explorer(App[None], inherit_bindings=False):
         live: Live | None = None,
         paused: bool = False,
         store: str = "",
+        names: Names | None = None,
     ) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
@@ -69,6 +70,7 @@ class Explorer(App[None], inherit_bindings=False):
         self.live = live
         self.paused = paused
         self.store = store
+        self.names = names
         self.unsaved = False
         self._show = show
         self._overview = overview
@@ -146,10 +148,12 @@ class Explorer(App[None], inherit_bindings=False):
         event.prevent_default()
 
     def action_interrupt(self) -> None:
-        """Ctrl-C: leave the prompt, else the explorer."""
+        """Ctrl-C: leave a list or the prompt, else the explorer."""
         screen = self.screen
-        if isinstance(screen, ExplorerScreen) and screen.prompt.is_open:
-            screen.close_prompt()
+        if isinstance(screen, ExplorerScreen) and screen.picker.is_open:
+            screen.picker.close()
+        elif isinstance(screen, ExplorerScreen) and screen.prompt.is_open:
+            screen.prompting.close()
         else:
             self.exit(return_code=int(ExitCode.INTERRUPTED))
 

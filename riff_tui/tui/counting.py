@@ -5,6 +5,7 @@ from __future__ import annotations
 from riff_tui.table import Table
 from riff_tui.tui.places import SIDE_BY_SIDE, Place
 
+_CALLED = {"neighbors": "conversations", "worklist": "entries", "skipped": "inputs", SIDE_BY_SIDE: "metrics"}
 _ONE = {"entries": "entry"}
 # Beyond this nobody counts by looking at every row.
 _LOOKED_AT = 20_000
@@ -18,10 +19,10 @@ def counted(place: Place, table: Table, whole: int | None, marked: int = 0) -> s
 def _counted(place: Place, table: Table, whole: int | None) -> str:
     rows = len(table.rows)
     if place.filter and whole is not None:
-        return f"{rows:,} of {whole:,} {_noun(place, whole)} shown"
+        return f"{rows:,} of {whole:,} {nouns(place, whole)} shown"
     if place.view == "flows" and not place.filter and isinstance(table.rows, list) and rows <= _LOOKED_AT:
         return _flows(table)
-    return f"{rows:,} {_noun(place, rows)}"
+    return f"{rows:,} {nouns(place, rows)}"
 
 
 def _flows(table: Table) -> str:
@@ -34,8 +35,9 @@ def _flows(table: Table) -> str:
     )
 
 
-def _noun(place: Place, count: int) -> str:
-    word = {"neighbors": "conversations", "worklist": "entries", SIDE_BY_SIDE: "metrics"}.get(place.view, place.view)
+def nouns(place: Place, count: int) -> str:
+    """What so many of the rows of a place are called."""
+    word = _CALLED.get(place.view, place.view)
     if count != 1:
         return word
     return _ONE.get(word, word.removesuffix("s"))
@@ -47,8 +49,10 @@ def nothing_here(place: Place) -> str:
         return "Nothing matches the filter: Esc clears it, / changes it."
     if place.view == "worklist":
         return "Nothing stands out: no flow is weak, no state stalls."
+    if place.view == "skipped":
+        return "Nothing was skipped: every input was taken as it stood."
     if place.scope:
-        return f"There are no {_noun(place, 2)} here: q goes back."
+        return f"There are no {nouns(place, 2)} here: q goes back."
     return "The store is empty: riff-tui ingest PATH... fills it, riff-tui demo shows what it can do."
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from riff_tui.tui.buffer import at_hand
 from riff_tui.tui.handling import HANDLINGS
+from riff_tui.tui.hunting import Quarry
 from riff_tui.tui.links import link_to
 from riff_tui.tui.ordering import following_order
 from riff_tui.tui.palette import following
 from riff_tui.tui.places import Trail, choose, descend, state_of
-from riff_tui.tui.scopes import carried
+from riff_tui.tui.scopes import called
 from riff_tui.tui.widgets.line_table import LineTable
 
 if TYPE_CHECKING:
@@ -51,8 +53,10 @@ def _to_end(end: int) -> Doing:
 
 def _bad(direction: int) -> Doing:
     def bad(screen: ExplorerScreen) -> None:
-        if not screen.body.to_bad(direction):
-            screen.say(f"no bad cell {'below' if direction > 0 else 'above'}", "warn")
+        body = screen.body
+        if not body.to_bad(direction):
+            there = partial(body.to_bad, direction, whole=True)
+            screen.hunter.go(Quarry("bad cell", body.is_bad, there), direction)
 
     return bad
 
@@ -75,7 +79,9 @@ def _open(screen: ExplorerScreen) -> None:
 
 def _close(screen: ExplorerScreen) -> None:
     here = screen.trail.here
-    if screen.is_travelling:
+    if screen.hunter.is_under_way:
+        screen.hunter.stop()
+    elif screen.is_travelling:
         screen.stay()
     elif screen.catching_up.waits:
         screen.catching_up.leave()
@@ -83,6 +89,8 @@ def _close(screen: ExplorerScreen) -> None:
         screen.beside.toggle()
     elif screen.head.focused_graph:
         screen.into_graph(False)
+    elif here.kind == "conversation" and screen.searcher.sought:
+        screen.searcher.end()
     elif here.filter:
         screen.settle()
         screen.visit(screen.trail.instead(replace(screen.trail.here, filter="")))
@@ -107,7 +115,7 @@ def _view(view: str) -> Doing:
     def go(screen: ExplorerScreen) -> None:
         screen.settle()
         here, table = screen.trail.here, screen.reading.main if screen.reading else None
-        conditions = carried(here.filter, table) if table else ""
+        conditions = called(here.filter, table) if table else ""
         screen.visit(screen.trail.go(choose(screen.trail.stack, view, conditions)))
 
     return go
@@ -127,6 +135,7 @@ def _sibling(direction: int) -> Doing:
     def go(screen: ExplorerScreen) -> None:
         table, position = screen.above(), screen.position()
         if table is None or position is None:
+            screen.say("nothing further matches here, and no list leads to another conversation", "warn")
             return
         index = position[0] - 1 + direction
         if not 0 <= index < len(table.rows):
@@ -156,7 +165,34 @@ def _sort(*, other_way: bool) -> Doing:
 
 
 def _filter(screen: ExplorerScreen) -> None:
-    screen.open_prompt()
+    screen.prompting.open()
+
+
+def _match(direction: int) -> Doing:
+    def match(screen: ExplorerScreen) -> None:
+        if screen.trail.here.kind != "conversation":
+            screen.searcher.step(direction)
+        elif not screen.searcher.within(direction):
+            if direction < 0:
+                screen.searcher.arrive_at_end()
+            _sibling(direction)(screen)
+
+    return match
+
+
+def _pick(field: str) -> Doing:
+    def pick(screen: ExplorerScreen) -> None:
+        from riff_tui.tui.dialogs import pick_name
+
+        pick_name(screen, field)
+
+    return pick
+
+
+def _palette(screen: ExplorerScreen) -> None:
+    from riff_tui.tui.dialogs import palette
+
+    palette(screen)
 
 
 def _copy(screen: ExplorerScreen) -> None:
@@ -240,10 +276,20 @@ DOINGS: Mapping[str, Doing] = {
     "segments": _view("segments"),
     "states": _view("states"),
     "conversations": _view("conversations"),
+    "runs": _view("runs"),
+    "judges": _view("judges"),
+    "skipped": _view("skipped"),
+    "archetypes": _view("archetypes"),
     "neighbors": _neighbors,
-    "next": _sibling(1),
+    "next": _match(1),
     "previous": _sibling(-1),
     "filter": _filter,
+    "next_match": _match(1),
+    "previous_match": _match(-1),
+    "pick_flow": _pick("flow"),
+    "pick_agent": _pick("agent"),
+    "pick_run": _pick("run"),
+    "palette": _palette,
     "sort": _sort(other_way=False),
     "reverse": _sort(other_way=True),
     "copy": _copy,

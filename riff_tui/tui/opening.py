@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 
 from riff_tui.errors import OutputError, UsageError
+from riff_tui.naming import Naming
 from riff_tui.settings import Settings, load, state_directory, store_location
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.keeping import Keeper, kept_file
@@ -37,9 +38,10 @@ def run_explorer(location: str, start: Start, settings: Settings) -> int:
     if settings.theme is not None and settings.theme not in PALETTES:
         raise UsageError(f"no theme is called {settings.theme!r}; there are {', '.join(PALETTES)}")
     wanted = opened(start.view or "flows", start.where)
+    opened_store = open_store(location)
     path = os.path.realpath(location)
     named = "" if path == os.path.realpath(store_location(load())) else path
-    live = Live(open_store(location), named)
+    live = Live(opened_store, named)
     keeper = Keeper(kept_file(path, state_directory()), path, fresh=start.fresh)
     found = look_around(
         theme=settings.theme, remembered=keeper.now.theme, ascii_only=settings.ascii, mouse=settings.mouse
@@ -52,6 +54,7 @@ def run_explorer(location: str, start: Start, settings: Settings) -> int:
         glyphs=found.glyphs,
         keeper=keeper,
         live=live,
+        names=Naming(opened_store),
         paused=settings.live is False,
         store=named,
     )

@@ -18,17 +18,15 @@ from riff_tui.views import side_by_side
 MOST_STEPS = 200
 SIDE_BY_SIDE = side_by_side.VIEW
 
-_DEPTH = {
-    "flows": 0,
-    "worklist": 1,
-    "segments": 1,
-    "states": 2,
-    "neighbors": 3,
-    "conversations": 3,
-    "conversation": 4,
+DEPTH = {
+    "flows": 0, "worklist": 1, "runs": 1, "judges": 1, "archetypes": 1, "skipped": 1, "segments": 1, "states": 2,
+    "neighbors": 3, "conversations": 3, "conversation": 4,
     SIDE_BY_SIDE: 4,
-}
+}  # fmt: skip
 _BELOW = {
+    "runs": "flows",
+    "archetypes": "flows",
+    "judges": "conversations",
     "flows": "segments",
     "segments": "states",
     "states": "neighbors",
@@ -36,15 +34,18 @@ _BELOW = {
     "conversations": "conversation",
 }
 _BELOW_WORK = {"flows": "segments", "segments": "states", "states": "neighbors"}
-# What a view can be narrowed to from above, from the narrowest to nothing.
+# Which steps of the walk narrow a view from above, from the most to none.
 _SCOPES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "worklist": ((),),
+    "runs": ((),),
+    "judges": ((),),
+    "archetypes": ((),),
     "segments": (("flow", "agent"), ()),
     "states": (("flow", "agent", "segment"), ("flow", "agent"), ()),
     "conversations": (("flow", "agent", "segment", "state"), ("flow", "agent"), ()),
 }
 _NOUNS = {"neighbors": "state", SIDE_BY_SIDE: "comparison"}
-
+_WHOLES = ("run", "archetype", "judge")
 
 Question = tuple[str | None, ...]
 
@@ -191,7 +192,7 @@ def descend(place: Place, table: Table, row: Row) -> Place | None:
     if view == "conversation":
         return Place(view, crumb=str(row.record.get("conversation") or ""), scope=row.where)
     scope = narrowed(narrowed(place.scope, carried(place.filter, table)), row.where)
-    return Place(view, crumb=_crumb(row.record, table.view, place.scope), scope=scope)
+    return Place(view, crumb=crumb_of(row.record, place.scope) or noun(table.view), scope=scope)
 
 
 def state_of(place: Place, row: Row | None) -> Place | None:
@@ -214,11 +215,14 @@ def choose(stack: Stack, view: str, conditions: str = "") -> Stack:
     """
     if view == "flows":
         return START
-    here = stack[-1]
-    scopes = [narrowed(kept(here.scope, steps), conditions) if steps else conditions for steps in _SCOPES[view]]
+    if view == "skipped":
+        return (*START, Place(view))
+    # A conversation says which call it is, its list what it was looked for in.
+    here = stack[-2] if stack[-1].kind == "conversation" and len(stack) > 1 else stack[-1]
+    scopes = [narrowed(kept(here.scope, steps), conditions) for steps in _SCOPES[view]] + [conditions]
     wider = (scope for scope in scopes if here.view != view or not within(scope, here.scope))
     scope = next(wider, scopes[-1])
-    above = tuple(place for place in stack if _DEPTH.get(place.view, 0) < _DEPTH[view] and within(scope, place.scope))
+    above = tuple(place for place in stack if DEPTH.get(place.view, 0) < DEPTH[view] and within(scope, place.scope))
     return (*(above or START), Place(view, scope=scope))
 
 
@@ -232,13 +236,13 @@ def state_name(place: Place) -> str:
     return value(place.scope, "state") or place.crumb
 
 
-def _crumb(record: Mapping[str, Any], view: str, scope: str) -> str:
+def crumb_of(record: Mapping[str, Any], scope: str) -> str:
     """What a row adds to the breadcrumb, without what the places above have said."""
     said = fixed(scope)
     flow, agent = (str(record.get(key) or "") if key not in said else "" for key in ("flow", "agent"))
-    last = next((str(record[key]) for key in ("state", "segment") if record.get(key)), "")
-    names = [" @ ".join(name for name in (flow, agent) if name), last if view != "flows" else ""]
-    return " › ".join(name for name in names if name) or noun(view)
+    last = next((str(record[key]) for key in ("state", "segment", *_WHOLES) if record.get(key)), "")
+    names = [" @ ".join(name for name in (flow, agent) if name), last]
+    return " › ".join(name for name in names if name)
 
 
 def same(first: Stack, second: Stack) -> bool:

@@ -65,8 +65,6 @@ class Reading:
 
 def read(show: Show, place: Place) -> Reading:
     """Ask for what a place shows; what takes long is left to the reading's `rest`."""
-    if place.pair:
-        return Reading(compared(show, place))
     rows = read_rows(show, place)
     if place.kind != "state":
         return Reading(rows)
@@ -75,6 +73,8 @@ def read(show: Show, place: Place) -> Reading:
 
 def read_rows(show: Show, place: Place) -> Table:
     """Ask for the rows that one walks through alone."""
+    if place.pair:
+        return compared(show, place)
     if place.kind == "conversation":
         return show("conversation", Request(where=place.scope, text=True))
     if place.kind == "state":

@@ -9,7 +9,8 @@ from riff_tui.filtering import FilterError, parse, render, split
 from riff_tui.table import Table
 
 # The names that say where in the walk one is; everything else in a scope is a condition on calls.
-STEPS = frozenset({"flow", "agent", "segment", "state", "run", "conversation"})
+STEPS = frozenset({"flow", "agent", "segment", "state", "conversation"})
+_NAMES = STEPS | {"run", "persona", "scenario", "archetype"}
 
 
 def narrowed(scope: str, expression: str) -> str:
@@ -82,8 +83,17 @@ def carried(expression: str, table: Table) -> str:
     return _written(conjuncts(calls))
 
 
+def called(expression: str, table: Table) -> str:
+    """The part of a typed filter that other views can be narrowed to: what it says of calls, and every name."""
+    try:
+        calls, _ = split(parse(expression), {column.key for column in table.columns if column.kind != "name"} | {"n"})
+    except FilterError:
+        return ""
+    return _written(conjuncts(calls))
+
+
 def _named(part: Predicate) -> str | None:
-    if isinstance(part, Term) and part.operator in ("=", "missing") and part.field in STEPS | {"persona", "scenario"}:
+    if isinstance(part, Term) and part.operator in ("=", "missing") and part.field in _NAMES:
         return part.field
     return None
 

@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.reactive import Reactive
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from riff_tui.actions import ACTIONS, Situation, hints, meant
 from riff_tui.errors import describe
-from riff_tui.filtering import FilterError
-from riff_tui.table import Row, Severity, Table
+from riff_tui.table import Severity, Table
 from riff_tui.tui.asking import Asker
 from riff_tui.tui.beside import Beside
-from riff_tui.tui.buffer import PAGE, Buffer
+from riff_tui.tui.buffer import Buffer
 from riff_tui.tui.catching_up import CatchUp
 from riff_tui.tui.choice import Choice
 from riff_tui.tui.columns import shown
 from riff_tui.tui.counting import counted, nothing_here
+from riff_tui.tui.fetching import Fetcher
 from riff_tui.tui.following import Follower
+from riff_tui.tui.hunting import Hunter
 from riff_tui.tui.keys import textual_keys
 from riff_tui.tui.memory import Memory
 from riff_tui.tui.palette import Palette
 from riff_tui.tui.places import Place, Trail, crumbs, hidden, noun
-from riff_tui.tui.reading import Reading, Show, read, read_rows
+from riff_tui.tui.prompting import Prompting
+from riff_tui.tui.reading import Reading, Show, read
 from riff_tui.tui.rereading import read_list
+from riff_tui.tui.searching import Searcher
 from riff_tui.tui.setbacks import Setbacks
 from riff_tui.tui.shelf import Shelf
 from riff_tui.tui.situations import situation_of
@@ -38,6 +43,7 @@ from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.body import Body
 from riff_tui.tui.widgets.head import Head
 from riff_tui.tui.widgets.line_table import LineTable
+from riff_tui.tui.widgets.picker import Picker
 from riff_tui.tui.widgets.prompt import Prompt
 from riff_tui.tui.widgets.transcript import Transcript
 
@@ -52,11 +58,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     """Shows a place and carries out actions on it; the store is only ever asked from another thread."""
 
     DEFAULT_CSS = """
-    ExplorerScreen { layout: vertical; background: ansi_default; color: ansi_default; }
+    ExplorerScreen { layout: vertical; layers: default over top; background: ansi_default; color: ansi_default; }
     ExplorerScreen #too-small { display: none; }
     ExplorerScreen.-too-small > * { display: none; }
     ExplorerScreen.-too-small > #too-small { display: block; }
     """
+    # Nothing looks different where the focus is elsewhere, so nothing is to be sent again.
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(textual_keys(each.keys), f"screen.do('{each.id}')", each.title, show=False) for each in ACTIONS
     ]
@@ -70,11 +78,14 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.show_view = self._show = show
         self._overview = overview
         self._asker = asker
-        self._wanted: set[tuple[int, int]] = set()
         self._memory = Memory()
         self.beside = Beside(self, show)
         self.shelf = Shelf(lambda: self.explorer.keeper)
         self.setbacks = Setbacks(self)
+        self.fetch = Fetcher(self)
+        self.hunter = Hunter(self)
+        self.searcher = Searcher(self)
+        self.prompting = Prompting(self)
         self.catching_up = CatchUp(self)
 
     # What is on the screen
@@ -86,11 +97,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         palette, glyphs = self.explorer.palette, self.explorer.glyphs
+        # What lies over the rest comes first: then the rest is not drawn again when it comes and goes.
+        yield Picker(palette=palette, glyphs=glyphs, id="picker")
+        yield Prompt(listener=self.prompting, palette=palette, glyphs=glyphs, id="prompt")
         yield Static("", id="too-small", markup=False)
         yield TopLine(palette=palette, glyphs=glyphs, id="top")
         yield Head(palette=palette, glyphs=glyphs, id="head")
         yield Body(palette, glyphs)
-        yield Prompt(palette=palette, glyphs=glyphs, id="prompt")
         yield BottomLine(palette=palette, glyphs=glyphs, id="bottom")
 
     def on_mount(self) -> None:
@@ -99,7 +112,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.table = self.query_one(LineTable)
         self.transcript = self.query_one(Transcript)
         self.prompt = self.query_one(Prompt)
-        self.bottom = self.query_one(BottomLine)
+        self.picker = self.query_one(Picker)
+        self.bottom = self.query_one("#bottom", BottomLine)
         self.table.focus()
         self.notice = self.explorer.keeper.complaint
         self.follower = Follower(self, self.explorer.live, paused=self.explorer.paused)
@@ -180,30 +194,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self._memory.keep((*stack[:-2], found[0]), found[1])
         return trail.amend((*stack[:-2], found[0], stack[-1]))
 
-    def fetch(self, rows: Sequence[Row], index: int, then: Callable[[], None]) -> None:
-        """Have a row of a long list read that is not at hand, and go on when it is."""
-        page = index // PAGE
-        if isinstance(rows, Buffer) and (id(rows), page) not in self._wanted:
-            self._wanted.add((id(rows), page))
-            self.run_worker(self._fetch(rows, page, then), group="pages", exit_on_error=False)
-
-    async def _fetch(self, rows: Buffer, page: int, then: Callable[[], None]) -> None:
-        try:
-            await self._asker.ask(lambda: rows.load(page))
-        except Exception as error:  # said; the rows stay blank and are asked for again when they are drawn
-            self.fail(error)
-        else:
-            then()
-        finally:
-            self._wanted.discard((id(rows), page))
-
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
             self.fail(event.worker.error)
 
     def _arrive(self, trail: Trail, reading: Reading) -> None:
         with self.app.batch_update():
-            self.close_prompt()
+            self.prompting.close()
             self._draw(trail, reading)
             self.say(self.notice, "warn" if self.notice else None)
             self.notice = ""
@@ -238,6 +235,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.head.show(place, reading)
         if place.kind == "conversation":
             self.transcript.load(reading.main, row=place.row, again=again)
+            self.searcher.arrived(again=again)
         else:
             self.table.load(
                 reading.main,
@@ -284,7 +282,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def restyle(self, palette: Palette) -> None:
         """Take other colours."""
-        for widget in (self.top, self.head, self.prompt, self.bottom):
+        for widget in (self.top, self.head, self.prompt, self.bottom, self.picker):
             widget.palette = palette
         self.table.restyle(palette)
         self.transcript.restyle(palette)
@@ -322,8 +320,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def whole(self, place: Place) -> int | None:
         """How many rows a place has without what was typed, where that is known."""
-        reading = self._memory.recall(replace(place, filter=""))
-        return len(reading.main.rows) if reading else None
+        found = self.known(replace(place, filter=""))
+        return len(found.rows) if found is not None else None
+
+    def known(self, place: Place) -> Table | None:
+        """The rows of a place, where they were read lately."""
+        reading = self._memory.recall(place)
+        return reading.main if reading else None
 
     def above(self) -> Table | None:
         """The list that this place was opened from."""
@@ -352,8 +355,12 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.follower.key()
         if self.prompt.is_open:
             if id == "close":
-                self.close_prompt()
+                self.prompting.close()
             return
+        if self.picker.is_open:
+            return
+        if self.hunter.is_under_way and id != "close":
+            self.hunter.stop(word=False)
         self.bottom.say("")
         situation = self.situation
         chosen = meant(id, situation)
@@ -375,37 +382,3 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.shelf.choose(self.trail.here, choice)
         if self.reading is not None:
             self._arrive(self.trail, self.reading)
-
-    # Filtering
-
-    def close_prompt(self) -> None:
-        """Close the filter prompt, whatever was typed."""
-        if self.prompt.is_open:
-            self.prompt.close()
-            self.bottom.display = True
-            self.body.focus()
-
-    def open_prompt(self) -> None:
-        """Ask for a filter, beginning with the one that holds."""
-        self.bottom.display = False
-        self.prompt.ask(self.trail.here.filter)
-
-    def on_prompt_changed(self, event: Prompt.Changed) -> None:
-        self.run_worker(self._count(event.expression), group="count", exclusive=True, exit_on_error=False)
-
-    def on_prompt_entered(self, event: Prompt.Entered) -> None:
-        self.settle()
-        self.visit(self.trail.instead(replace(self.trail.here, filter=event.expression.strip())))
-
-    async def _count(self, expression: str) -> None:
-        place: Place = replace(self.trail.here, filter=expression)
-        trail = self.trail.instead(place)
-        try:
-            found = await self._asker.ask(lambda: read_rows(self._show, place))
-        except Exception as error:  # said under the prompt, where the next key mends it
-            if isinstance(error, FilterError):
-                self.setbacks.meet(error, trail)
-            else:
-                self.prompt.tell(describe(error)[1])
-        else:
-            self.prompt.tell(counted(place, found, self.whole(place)))

@@ -16,7 +16,7 @@ from textual.strip import Strip
 from riff_tui.glyphs import UNICODE, Glyphs
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.tui.arrangement import Arrangement, Slot, fitted
-from riff_tui.tui.buffer import at_hand, position
+from riff_tui.tui.buffer import position
 from riff_tui.tui.choice import AS_IT_IS, Choice
 from riff_tui.tui.columns import TREND, for_screen, shown, text_of
 from riff_tui.tui.lines import wrapped
@@ -24,6 +24,7 @@ from riff_tui.tui.palette import PALETTES, Palette
 from riff_tui.tui.ruler import Ruler
 from riff_tui.tui.runs import Run, append, strip_of_runs
 from riff_tui.tui.widgets.pane import Pane
+from riff_tui.tui.widgets.quiet import Quiet
 from riff_tui.tui.widgets.shifting import can_shift, shift
 
 _SAMPLE = 100
@@ -31,7 +32,7 @@ _NO_COLUMNS = Arrangement((), 0, 0, False, False)
 _NOTHING = Table(view="", title="", columns=(), rows=())
 
 
-class LineTable(ScrollView, can_focus=True):
+class LineTable(Quiet, ScrollView, can_focus=True):
     """A `Table` with a row cursor and a column cursor; header and names stay while the rest scrolls.
 
     Rows are only touched when they come into view, so `rows` may be a window of a long query.
@@ -171,20 +172,18 @@ class LineTable(ScrollView, can_focus=True):
         """Move the column cursor."""
         self.column += columns
 
-    def to_bad(self, direction: int) -> bool:
-        """Move to the next (1) or the previous (-1) cell marked bad; False where there is none."""
-        row, rows = self.cursor, self.table.rows
-        keys = [column.key for column in self.columns]
-        start = self.column
-        while 0 <= row < len(rows) and at_hand(rows, row):
-            bad = [index for index, key in enumerate(keys) if rows[row].severity.get(key) == "bad"]
-            if row == self.cursor:
-                bad = [index for index in bad if (index - start) * direction > 0]
-            if bad:
-                self.cursor, self.column = row, bad[0] if direction > 0 else bad[-1]
-                return True
-            row += direction
-        return False
+    def is_bad(self, row: Row) -> bool:
+        """Whether a cell of a row that can be seen is marked bad."""
+        return any(row.severity.get(column.key) == "bad" for column in self.columns)
+
+    def to_bad(self, direction: int, *, whole: bool = False) -> bool:
+        """Move to the next (1) or the previous (-1) bad cell of this row; of the `whole` row, the first that way."""
+        row = self.row
+        cells = [index for index, column in enumerate(self.columns) if row and row.severity.get(column.key) == "bad"]
+        bad = [index for index in cells if whole or (index - self.column) * direction > 0]
+        if bad:
+            self.column = bad[0] if direction > 0 else bad[-1]
+        return bool(bad)
 
     def validate_cursor(self, cursor: int) -> int:
         return max(0, min(cursor, len(self.table.rows) - 1))

@@ -1,108 +1,101 @@
-"""The filter prompt: one line to type in, one line that says what it would do."""
+"""The prompt for a filter or a search: one line to type in, one that says what it would do."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.message import Message
-from textual.widgets import Input
 
 from riff_tui.filtering import FilterError, parse
 from riff_tui.glyphs import UNICODE, Glyphs
-from riff_tui.safe_text import cell_width, one_line
+from riff_tui.safe_text import cell_width
 from riff_tui.tui.columns import shown
+from riff_tui.tui.lines import Piece
 from riff_tui.tui.palette import PALETTES, Palette
 from riff_tui.tui.widgets.bars import Bar
+from riff_tui.tui.widgets.field import Field
 
 _SIGN = "/"
 
 
-class Field(Input, inherit_bindings=False):
-    """An input without a blinking cursor and without the keys that terminals own."""
+class Listener(Protocol):
+    """Who wants to know what is typed."""
 
-    DEFAULT_CSS = """
-    Field, Field:focus { border: none; height: 1; padding: 0; width: 1fr; background: ansi_default; }
-    Field > .input--cursor { text-style: reverse; background: ansi_default; color: ansi_default; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "cursor_left", show=False),
-        Binding("right", "cursor_right", show=False),
-        Binding("ctrl+left", "cursor_left_word", show=False),
-        Binding("ctrl+right", "cursor_right_word", show=False),
-        Binding("home", "home", show=False),
-        Binding("end,ctrl+e", "end", show=False),
-        Binding("backspace", "delete_left", show=False),
-        Binding("delete,ctrl+d", "delete_right", show=False),
-        Binding("ctrl+w", "delete_left_word", show=False),
-        Binding("ctrl+u", "delete_left_all", show=False),
-        Binding("ctrl+k", "delete_right_all", show=False),
-        Binding("enter", "submit", show=False),
-    ]
+    def changed(self, expression: str) -> None:
+        """The expression is complete and could be tried; it may be empty."""
+        ...
 
-    def __init__(self) -> None:
-        super().__init__(select_on_focus=False, id="field")
-        self.cursor_blink = False
+    def entered(self, expression: str) -> None:
+        """The expression shall hold."""
+        ...
 
-    def _on_paste(self, event: events.Paste) -> None:
-        # What is pasted may hold control characters, which no filter takes and no terminal should get.
-        event.prevent_default()
-        event.stop()
-        text = " ".join(event.text.split())
-        self.insert_text_at_cursor("".join(character for character in text if one_line(character) == character))
+    def recall(self, steps: int) -> None:
+        """Something typed earlier (-1) or later (1) is wanted back."""
+        ...
+
+    def complete(self, steps: int) -> None:
+        """What stands before the cursor is to be finished: with the next (1) or the previous (-1) possibility."""
+        ...
+
+    def look_back(self) -> None:
+        """Everything typed earlier is wanted, to choose from."""
+        ...
 
 
 class Prompt(Vertical):
-    """Asks for a filter expression; an error is shown under the place where it lies."""
+    """Asks for an expression; an error is shown under the place where it lies."""
 
     DEFAULT_CSS = """
-    Prompt { height: 2; display: none; }
+    Prompt { layer: over; dock: bottom; height: 2; display: none; background: ansi_default; }
     Prompt Horizontal { height: 1; }
     Prompt #sign { width: 1; }
     """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,ctrl+p", "recall(-1)", show=False),
+        Binding("down,ctrl+n", "recall(1)", show=False),
+        Binding("tab", "complete(1)", show=False),
+        Binding("shift+tab", "complete(-1)", show=False),
+        Binding("ctrl+r", "look_back", show=False),
+    ]
 
-    class Changed(Message):
-        """The expression is complete and could be tried; `expression` may be empty."""
-
-        def __init__(self, expression: str) -> None:
-            super().__init__()
-            self.expression = expression
-
-    class Entered(Message):
-        """The expression shall hold."""
-
-        def __init__(self, expression: str) -> None:
-            super().__init__()
-            self.expression = expression
-
-    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        listener: Listener,
+        palette: Palette = PALETTES["ansi"],
+        glyphs: Glyphs = UNICODE,
+        id: str | None = None,
+    ) -> None:
         super().__init__(id=id)
         self.palette = palette
         self.glyphs = glyphs
+        self._listener = listener
 
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield Bar(id="sign")
-            yield Field()
+            yield Field(glyphs=self.glyphs)
         yield Bar(id="verdict")
+
+    def on_mount(self) -> None:
+        self.field = self.query_one(Field)
+        self.verdict = self.query_one("#verdict", Bar)
 
     @property
     def is_open(self) -> bool:
         """Whether one can type."""
         return bool(self.display)
 
-    def ask(self, expression: str) -> None:
-        """Open with an expression to edit."""
+    def ask(self, expression: str, hint: str) -> None:
+        """Open with an expression to edit; `hint` says what can be typed."""
         self.display = True
         self.query_one("#sign", Bar).lines = (((_SIGN, self.palette.accent),),)
-        field = self.query_one(Field)
-        field.value = expression
-        field.cursor_position = len(expression)
-        field.focus()
-        self.tell("words match names · flow:dent stall>0.3 slot_fill_rate=· !x /re/ a | b · Enter applies, Esc leaves")
+        self.field.set(expression)
+        self.field.focus()
+        self.tell(hint)
 
     def close(self) -> None:
         """Close without a word."""
@@ -110,36 +103,58 @@ class Prompt(Vertical):
 
     def tell(self, text: str) -> None:
         """Say something under the line; `text` is raw."""
-        self.query_one("#verdict", Bar).lines = (((" " + shown(text, self.glyphs), self.palette.faint),),)
+        self.verdict.lines = (((" " + shown(text, self.glyphs), self.palette.faint),),)
+
+    def offer(self, names: Sequence[str], at: int) -> None:
+        """Show what could stand there, the one that does now standing out; the names are raw."""
+        width = self.size.width - 1
+        texts = [shown(name, self.glyphs) for name in names]
+        count = f" {at + 1} of {len(texts)} "
+        first = at
+        # As many of those before it as leave half of the line to it and to those after it.
+        while first and sum(cell_width(text) + 2 for text in texts[first - 1 : at]) < width // 3:
+            first -= 1
+        line: list[Piece] = [(count, self.palette.faint)]
+        for index, text in enumerate(texts[first:], first):
+            line += [(" ", None), (f" {text} ", self.palette.cursor if index == at else None)]
+            if sum(cell_width(piece) for piece, _ in line) > width:
+                break
+        self.verdict.lines = (tuple(line),)
 
     def complain(self, error: FilterError) -> None:
         """Say what is wrong, with a caret under where it is."""
-        typed = self.query_one(Field).value
-        at = 1 + cell_width(typed[: max(0, error.position)])
-        text = f"^ {shown(error.message, self.glyphs)}"
+        at = 1 + max(0, self.field.cell_of(max(0, error.position)))
+        words = shown(error.message, self.glyphs)
+        text = f"^ {words}"
         if at + cell_width(text) > self.size.width:
             # No room at the right of the caret: the words stand before it.
-            words = shown(error.message, self.glyphs)
             text = f"{words} ^" if cell_width(words) < at else text
             at = max(0, at - cell_width(words) - 1) if cell_width(words) < at else at
-        self.query_one("#verdict", Bar).lines = (((" " * at + text, self.palette.bad),),)
+        self.verdict.lines = (((" " * at + text, self.palette.bad),),)
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    def on_field_changed(self, event: Field.Changed) -> None:
         event.stop()
-        if not self.is_open:
-            return
+        if self.is_open and self._makes_sense(event.text):
+            self._listener.changed(event.text)
+
+    def on_field_entered(self, event: Field.Entered) -> None:
+        event.stop()
+        if self._makes_sense(event.text):
+            self._listener.entered(event.text)
+
+    def _makes_sense(self, text: str) -> bool:
         try:
-            parse(event.value)
+            parse(text)
         except FilterError as error:
             self.complain(error)
-        else:
-            self.post_message(self.Changed(event.value))
+            return False
+        return True
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        try:
-            parse(event.value)
-        except FilterError as error:
-            self.complain(error)
-        else:
-            self.post_message(self.Entered(event.value))
+    def action_recall(self, steps: int) -> None:
+        self._listener.recall(steps)
+
+    def action_complete(self, steps: int) -> None:
+        self._listener.complete(steps)
+
+    def action_look_back(self) -> None:
+        self._listener.look_back()

@@ -22,6 +22,7 @@ def can_shift(widget: Widget, by: int, beside: Widget | None = None) -> bool:
         0 < abs(by) <= FARTHEST
         and not app.is_headless
         and widget.screen.is_active
+        and widget.screen.get_widget_at(0, widget.region.bottom - 1)[0] is widget
         and widget.region.x == 0
         and wide == app.size.width
     )

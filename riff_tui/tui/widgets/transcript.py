@@ -18,11 +18,12 @@ from riff_tui.tui.emphasis import marked
 from riff_tui.tui.lines import strip_of
 from riff_tui.tui.palette import PALETTES, Palette
 from riff_tui.tui.transcript import Told, tell
+from riff_tui.tui.widgets.quiet import Quiet
 
 _NOTHING = Table(view="conversation", title="", columns=(), rows=())
 
 
-class Transcript(ScrollView, can_focus=True):
+class Transcript(Quiet, ScrollView, can_focus=True):
     """The moments of a `conversation` table, long words wrapped; a cursor move repaints two moments."""
 
     DEFAULT_CSS = """
@@ -88,14 +89,12 @@ class Transcript(ScrollView, can_focus=True):
         """Move to the first (-1) or the last (1) moment."""
         self.move(end * len(self.table.rows))
 
-    def to_bad(self, direction: int) -> bool:
-        """Move to the next (1) or previous (-1) moment marked bad; False where there is none."""
-        index = self.cursor + direction
-        while 0 <= index < len(self.table.rows):
-            if "bad" in self.table.rows[index].severity.values():
-                self.cursor = index
-                return True
-            index += direction
+    def is_bad(self, row: Row) -> bool:
+        """Whether anything of a moment is marked bad."""
+        return "bad" in row.severity.values()
+
+    def to_bad(self, direction: int, *, whole: bool = False) -> bool:
+        """Move to a bad cell of this moment: it has none, for it is one line."""
         return False
 
     def validate_cursor(self, cursor: int) -> int:

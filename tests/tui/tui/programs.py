@@ -14,6 +14,7 @@ from riff_tui.tui.reading import Show
 from riff_tui.tui.surroundings import look_around
 from tests.tui.hostile import HOSTILE
 from tests.tui.tui.fake import FakeCatalog, conversation_table, flow_table, long_table
+from tests.tui.tui.named import FakeNames, HostileNames
 
 _TEXT_KEYS = (
     "flow", "agent", "state", "segment", "persona", "conversation", "text", "detail", "role", "final_state"
@@ -86,7 +87,8 @@ def main() -> None:
     """Run the explorer that was asked for and end with its code."""
     found = look_around()
     show = {"walk": walk, "big": big, "slow": slow, "broken": broken, "hostile": hostile}[sys.argv[1]]()
-    explorer = Explorer(show, palette=found.palette, glyphs=found.glyphs)
+    names = HostileNames(100) if sys.argv[1] == "hostile" else FakeNames()
+    explorer = Explorer(show, palette=found.palette, glyphs=found.glyphs, names=names)
     explorer.run(mouse=found.mouse)
     if explorer.failure is not None:
         sys.exit(f"failed: {type(explorer.failure).__name__}")

@@ -12,7 +12,7 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 
 from riff_tui.glyphs import ASCII, UNICODE, Glyphs
-from riff_tui.table import Row, Table
+from riff_tui.table import Row, Severity, Table
 from riff_tui.tui.palette import PALETTES
 from riff_tui.tui.widgets.line_table import LineTable
 from tests.tui.hostile import HOSTILE
@@ -150,20 +150,22 @@ async def test_the_cursor_stays_on_its_row_when_the_rows_change_places() -> None
         assert widget.cursor == 7
 
 
-async def test_bad_cells_are_found_in_both_directions() -> None:
-    async with shown(flow_table(120)) as (widget, _):
-        widget.to_end(1)
-        assert not widget.to_bad(1) or widget.cursor > 100
-        widget.move(-20)
-        assert widget.to_bad(-1)
-        assert widget.row is not None
-        assert widget.row.severity["operability"] == "bad"
-        assert widget.under is not None
-        assert widget.under.key == "operability"
+async def test_bad_cells_of_a_row_are_found_in_both_directions() -> None:
+    marks: dict[str, Severity] = {"operability": "bad", "errors": "bad", "n": "warn", "hidden": "bad"}
+    rows = [replace(row, severity=marks) for row in flow_table(2).rows]
+    async with shown(replace(flow_table(2), rows=rows)) as (widget, _):
+        assert widget.is_bad(rows[0])
+        assert not widget.is_bad(replace(rows[0], severity={"hidden": "bad", "": "bad"}))
+        keys = [column.key for column in widget.columns]
+        widget.column = 0
         assert widget.to_bad(1)
-        assert widget.cursor == 100
-        widget.load(replace(flow_table(3), rows=[replace(row, severity={}) for row in flow_table(3).rows]))
+        assert widget.to_bad(1)
+        assert (widget.cursor, keys[widget.column]) == (0, "errors")
         assert not widget.to_bad(1)
+        assert widget.to_bad(-1)
+        assert keys[widget.column] == "operability"
+        assert widget.to_bad(-1, whole=True)
+        assert keys[widget.column] == "errors"
 
 
 async def test_of_a_hundred_thousand_rows_only_those_in_view_are_touched() -> None:

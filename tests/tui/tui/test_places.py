@@ -42,8 +42,8 @@ def test_what_was_typed_about_calls_holds_below_and_what_was_typed_about_rows_do
 def test_a_row_without_a_way_down_opens_nothing() -> None:
     row = Row("a", {})
     assert below(Table("flows", "", (), [row]), row) == ""
-    assert below(Table("runs", "", (), []), Row("a", {}, where="run=a")) == ""
-    assert descend(Place("runs"), Table("runs", "", (), []), Row("a", {}, where="run=a")) is None
+    assert below(Table("skipped", "", (), []), Row("a", {}, where="flow=a")) == ""
+    assert descend(Place("skipped"), Table("skipped", "", (), []), Row("a", {}, where="flow=a")) is None
 
 
 def test_the_worklist_leads_to_the_place_of_each_entry() -> None:

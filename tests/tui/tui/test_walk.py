@@ -257,7 +257,7 @@ async def test_a_refresh_that_takes_a_while_leaves_the_cursor_where_it_went_mean
 async def test_a_filter_is_typed_counted_applied_and_cleared() -> None:
     async with walking() as at:
         await at.press("slash", *"qwen")
-        assert "2 of 3 flows shown" in "".join(text for text, _ in at.screen.prompt.query_one("#verdict").lines[0])  # type: ignore[attr-defined]  # a bar
+        assert "2 of 3 flows match" in "".join(text for text, _ in at.screen.prompt.query_one("#verdict").lines[0])  # type: ignore[attr-defined]  # a bar
         await at.press("enter")
         assert at.path.startswith("flows [qwen]")
         assert "2 of 3 flows shown" in at.path
@@ -317,8 +317,8 @@ async def test_sorting_keeps_the_cursor_on_its_row_and_turns_round() -> None:
 
 async def test_a_key_that_does_not_apply_says_why() -> None:
     async with walking() as at:
-        await at.press("n")
-        assert "only in a conversation" in at.bottom
+        await at.press("N")
+        assert "nothing was filtered by yet" in at.bottom
         await at.press("v")
         assert "cursor on a state" in at.bottom
         await at.press("j")

@@ -1,0 +1,175 @@
+"""A list over the place one is in: what is typed narrows it, Enter takes what the cursor is on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+
+from riff_tui.glyphs import UNICODE, Glyphs
+from riff_tui.safe_text import cell_width, fit
+from riff_tui.tui.columns import shown
+from riff_tui.tui.fuzzy import Fuzzy
+from riff_tui.tui.palette import PALETTES, Palette
+from riff_tui.tui.widgets.bars import Bar, BottomLine
+from riff_tui.tui.widgets.choices import Choice, Choices
+from riff_tui.tui.widgets.field import Field
+
+_SIGN = ">"
+_LEFT_OF_THE_PLACE = 5
+_FEWEST, _MOST = 3, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is chosen from, and who wants to know.
+
+    `taken` is told the index of what was chosen. `doing` is what Enter does, for the line of hints; `at` is
+    where the cursor starts; `uncounted` is how many of the first choices are none of what is counted.
+    """
+
+    title: str
+    choices: Sequence[Choice]
+    taken: Callable[[int], None]
+    doing: str
+    at: int = 0
+    uncounted: int = 0
+
+
+_NOTHING = Asked("", (), lambda index: None, "")
+
+
+class Picker(Vertical):
+    """Lies over the foot of the screen while something is to be chosen, and is not there otherwise."""
+
+    DEFAULT_CSS = """
+    Picker { layer: top; dock: bottom; height: auto; display: none; background: ansi_default; color: ansi_default; }
+    Picker Horizontal { height: 1; }
+    Picker #picking { width: 3; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,ctrl+n,tab", "move(1)", show=False),
+        Binding("up,ctrl+p,shift+tab", "move(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("escape", "leave", show=False),
+    ]
+
+    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.palette = palette
+        self.glyphs = glyphs
+        self._asked = _NOTHING
+        self._before: Widget | None = None
+        self._fuzzy = Fuzzy(())
+        self._count = ""
+
+    def compose(self) -> ComposeResult:
+        palette, glyphs = self.palette, self.glyphs
+        yield Bar(palette=palette, glyphs=glyphs, id="picking-head")
+        with Horizontal():
+            yield Bar(palette=palette, glyphs=glyphs, id="picking")
+            yield Field(glyphs=glyphs, id="picking-field")
+        yield Choices(palette=palette, glyphs=glyphs)
+        yield BottomLine(palette=palette, glyphs=glyphs, id="picking-foot")
+
+    def on_mount(self) -> None:
+        self.head = self.query_one("#picking-head", Bar)
+        self.field = self.query_one(Field)
+        self.list = self.query_one(Choices)
+        self.foot = self.query_one(BottomLine)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is to be chosen."""
+        return bool(self.display)
+
+    def ask(self, asked: Asked) -> None:
+        """Show the choices; whatever had the focus gets it back."""
+        self._asked, self._before = asked, self.screen.focused
+        self.list.offer(asked.choices)
+        self._fuzzy = Fuzzy(self.list.texts, [f"{each.lead} {each.more} {each.also}" for each in asked.choices])
+        self.query_one("#picking", Bar).lines = (((f" {_SIGN} ", self.palette.accent),),)
+        self.field.set("")
+        self._make_room()
+        self._find(asked.at)
+        self.foot.say("")
+        self.foot.hint([("Enter", asked.doing), ("Esc", "leave")])
+        self.display = True
+        self.screen.set_focus(self.field)
+
+    def close(self) -> None:
+        """Be gone; nothing was chosen."""
+        self.display = False
+        self.screen.set_focus(self._before)
+
+    def restyle(self, palette: Palette) -> None:
+        """Take other colours."""
+        for widget in (self, self.head, self.list, self.foot):
+            widget.palette = palette
+
+    def on_resize(self) -> None:
+        self._make_room()
+        self._tell()
+
+    def _make_room(self) -> None:
+        """As tall as the list, as long as the place under it can still be told."""
+        most = self.app.size.height - _LEFT_OF_THE_PLACE - 3
+        self.list.styles.height = max(_FEWEST, min(len(self._asked.choices), most, _MOST))
+
+    def _find(self, cursor: int = 0) -> None:
+        found = self._fuzzy.find(self.field.value)
+        self.list.show(found, cursor)
+        count = sum(each.index >= self._asked.uncounted for each in found)
+        whole = len(self._asked.choices) - self._asked.uncounted
+        self._count = f"{count:,} of {whole:,}" if self.field.value.strip() else f"{whole:,}"
+        self._tell()
+
+    def _tell(self) -> None:
+        line, width = self.glyphs.box["ew"], self.app.size.width
+        left, right = f"{line * 2} {shown(self._asked.title, self.glyphs)} ", f" {self._count} {line * 2}"
+        left = fit(left, width - cell_width(right), self.glyphs.ellipsis)
+        rule = line * (width - cell_width(left) - cell_width(right))
+        self.head.lines = (((left + rule + right, self.palette.faint),),)
+
+    def on_field_changed(self, event: Field.Changed) -> None:
+        event.stop()
+        self.foot.say("")
+        self._find()
+
+    def on_field_entered(self, event: Field.Entered) -> None:
+        event.stop()
+        self._take()
+
+    def on_choices_clicked(self, event: Choices.Clicked) -> None:
+        event.stop()
+        self._take()
+
+    def _take(self) -> None:
+        chosen = self.list.chosen
+        if chosen is None:
+            self.foot.say("nothing here fits what was typed; Backspace takes letters back", "warn")
+        elif self._asked.choices[chosen].refusal:
+            self.foot.say(self._asked.choices[chosen].refusal, "warn")
+        else:
+            self.close()
+            self._asked.taken(chosen)
+
+    def action_leave(self) -> None:
+        """Choose nothing."""
+        self.close()
+
+    def action_move(self, lines: int) -> None:
+        """Move the cursor by some lines."""
+        self.foot.say("")
+        self.list.move(lines)
+
+    def action_page(self, pages: int) -> None:
+        """Move the cursor by whole pages."""
+        self.foot.say("")
+        self.list.page(pages)

@@ -1,0 +1,498 @@
+"""Filters, searches, lists to pick from and the palette, key by key."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from textual import events
+
+from riff_store.errors import StoreBusy
+from riff_tui.actions import ACTIONS
+from riff_tui.catalog import Request
+from riff_tui.table import Row, Table
+from riff_tui.tui.app import Explorer
+from riff_tui.tui.places import START, Stack
+from riff_tui.tui.widgets.picker import Picker
+from tests.tui.hostile import HOSTILE
+from tests.tui.tui.fake import FakeCatalog, LazyRows, flow_row
+from tests.tui.tui.named import FakeNames, HostileNames
+from tests.tui.tui.test_walk import Walker
+
+
+class Finding(Walker):
+    """A walker that reads the prompt and the lists over the place."""
+
+    @property
+    def verdict(self) -> str:
+        return "".join(text for text, _ in self.screen.prompt.verdict.lines[0]).strip()
+
+    @property
+    def typed(self) -> str:
+        return self.screen.prompt.field.value
+
+    @property
+    def picker(self) -> Picker:
+        assert self.screen.picker.is_open
+        return self.screen.picker
+
+    @property
+    def offered(self) -> list[str]:
+        picker = self.picker
+        return [picker.list.texts[found.index] for found in picker.list._found]
+
+    async def type(self, text: str) -> None:
+        await self.press(*(KEYS.get(character, character) for character in text))
+
+
+KEYS = {":": "colon", "=": "equals_sign", " ": "space", ">": "greater_than_sign", "|": "vertical_line", "·": "·"}
+
+
+@asynccontextmanager
+async def finding(
+    start: Stack = START, *, catalog: FakeCatalog | None = None, names: FakeNames | None = None
+) -> AsyncIterator[Finding]:
+    catalog = catalog or FakeCatalog()
+    app = Explorer(catalog.show, lambda: "3 min ago", start=start, names=names or FakeNames())
+    async with app.run_test(size=(100, 30)) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        yield Finding(app, pilot, catalog)
+
+
+# The prompt
+
+
+async def test_what_rows_say_is_counted_without_asking_the_store() -> None:
+    async with finding() as at:
+        asked = len(at.catalog.asked)
+        await at.press("slash")
+        await at.type("qwen n>20")
+        assert at.verdict == "1 of 3 flows matches"
+        await at.press(*["backspace"] * 5)
+        assert at.verdict == "2 of 3 flows match"
+        assert len(at.catalog.asked) == asked
+
+
+async def test_what_calls_say_is_counted_by_the_store_once_nothing_more_is_typed() -> None:
+    async with finding() as at:
+        asked = len(at.catalog.asked)
+        await at.press("slash")
+        for key in ["p", "e", "r", "s", "o", "n", "a", "colon", "a"]:
+            await at.pilot.press(key)
+        await at.app.workers.wait_for_complete()
+        assert at.verdict == "3 of 3 flows match"
+        assert [request.where for _, request in at.catalog.asked[asked:]] == ["persona:a"]
+
+
+async def test_of_a_place_that_opened_with_a_filter_the_whole_is_asked_for_once() -> None:
+    async with finding((replace(START[0], filter="weather"),)) as at:
+        await at.press("slash")
+        await at.type(" qwe")
+        assert (at.typed, at.verdict) == ("weather qwe", "1 of 3 flows matches")
+        assert [request.where for _, request in at.catalog.asked] == ["weather", ""]
+
+
+async def test_what_stops_a_count_is_said_and_the_next_key_mends_it() -> None:
+    async with finding() as at:
+        await at.press("slash")
+        at.catalog.error = StoreBusy("x.db: another process is writing to it")
+        await at.type("run:a")
+        assert "another process" in at.verdict
+        at.catalog.error = None
+        await at.type("b")
+        assert "3 of 3" in at.verdict
+
+
+async def test_earlier_filters_come_back_and_what_was_typed_chooses_among_them() -> None:
+    async with finding() as at:
+        for expression in ("qwen", "n>5", "viewing", "qwen"):
+            await at.press("slash", "ctrl+u")
+            await at.type(expression)
+            await at.press("enter")
+        await at.press("slash", "ctrl+u", "up")
+        assert at.typed == "qwen"
+        await at.press("up", "up")
+        assert at.typed == "n>5"
+        await at.press("up", "up", "down", "down", "down")
+        assert at.typed == ""
+        await at.type("v")
+        await at.press("up")
+        assert at.typed == "viewing"
+        await at.press("down")
+        assert at.typed == "v"
+        await at.type("zz")
+        await at.press("up")
+        assert (at.typed, at.verdict) == ("vzz", "nothing like it was entered before")
+        await at.press("ctrl+r", "n", "enter")
+        assert at.typed == "n>5"
+        assert at.verdict == "2 of 3 flows match"
+
+
+async def test_tab_finishes_fields_and_names_and_goes_round() -> None:
+    names = FakeNames()
+    async with finding(names=names) as at:
+        await at.press("slash")
+        await at.type("sta")
+        await at.press("tab")
+        assert at.typed == "started_at"
+        assert at.verdict.startswith("1 of 3")
+        await at.press("tab", "tab", "tab", "shift+tab")
+        assert at.typed == "stall"
+        await at.press("ctrl+w")
+        await at.type("ag")
+        await at.press("tab")
+        assert at.typed == "agent:"
+        assert "a value is to follow" in at.verdict
+        await at.press("tab")
+        assert at.typed == "agent=gemini"
+        assert at.verdict == "1 of 2   gemini   qwen"
+        await at.press("tab")
+        assert at.typed == "agent=qwen"
+        await at.type(" wea")
+        await at.press("tab")
+        assert at.typed == "agent=qwen flow=weather"
+        assert at.verdict == "1 of 3 flows matches"
+        await at.press("enter")
+        assert at.path.startswith("flows [agent=qwen flow=weather]")
+
+
+async def test_states_are_those_of_the_flow_one_is_in() -> None:
+    names = FakeNames()
+    async with finding(names=names) as at:
+        await at.press("enter", "enter", "slash")
+        await at.type("state:c")
+        await at.press("tab")
+        assert names.asked == [("state", "flow=viewing agent=gemini")]
+        assert at.typed == "state=collect_details"
+
+
+async def test_what_nothing_goes_on_like_is_said() -> None:
+    async with finding() as at:
+        await at.press("slash")
+        await at.type("stall>0")
+        await at.press("tab")
+        assert (at.typed, at.verdict) == ("stall>0", "nothing that is known goes on like this")
+
+
+async def test_whatever_is_pasted_or_completed_is_shown_as_text() -> None:
+    class One(FakeNames):
+        def known(self, field: str, where: str = "") -> list[str]:
+            return [text]
+
+    text = ""
+    async with finding(names=One()) as at:
+        await at.press("slash")
+        prompt = at.screen.prompt
+        for text in HOSTILE.values():
+            prompt.field.set("")
+            prompt.field.post_message(events.Paste(text))
+            await at.pilot.pause()
+            seen = prompt.field.render_line(0).text + at.verdict
+            prompt.field.set("agent:")
+            await at.press("tab")
+            seen += prompt.field.render_line(0).text + at.verdict
+            prompt.field.set(text)
+            seen += prompt.field.render_line(0).text
+            # What joins an emoji stays in it.
+            assert seen.replace("\u200d", "").isprintable(), text
+            assert not {"\u202e", "\u200b", "\u3164", "\ufe00"} & set(seen)
+
+
+async def test_a_long_line_scrolls_with_its_cursor() -> None:
+    async with finding() as at:
+        await at.press("slash")
+        at.screen.prompt.field.post_message(events.Paste("x" * 300 + " end"))
+        await at.pilot.pause()
+        field = at.screen.prompt.field
+        assert field.render_line(0).text.endswith("end ")
+        assert field.render_line(0).cell_length == field.size.width
+        await at.press("home")
+        assert field.render_line(0).text.startswith("xxxx")
+        await at.press("ctrl+right", "ctrl+k")
+        assert field.value.endswith(" end"[:1])
+
+
+# From match to match
+
+
+async def test_once_a_filter_is_cleared_its_words_are_gone_to() -> None:
+    async with finding() as at:
+        await at.press("slash")
+        await at.type("qwen")
+        await at.press("enter", "escape", "g", "n")
+        assert at.row == "viewing qwen"
+        await at.press("n")
+        assert at.row == "weather qwen"
+        await at.press("n")
+        assert "no row that matches qwen below" in at.bottom
+        await at.press("N")
+        assert at.row == "viewing qwen"
+        await at.press("4", "n")
+        assert "no row that matches" in at.bottom
+
+
+async def test_a_filter_on_calls_has_no_rows_to_go_to() -> None:
+    async with finding() as at:
+        await at.press("n")
+        assert "nothing was filtered by yet" in at.bottom
+        await at.press("slash")
+        await at.type("persona:angry")
+        await at.press("enter", "escape", "n")
+        assert "speaks of calls" in at.bottom
+
+
+async def test_a_search_goes_through_a_conversation_and_on_to_the_next_one() -> None:
+    async with finding() as at:
+        await at.press("4", "enter", "slash")
+        await at.type("day")
+        assert at.verdict == "4 of 8 moments match"
+        await at.press("enter")
+        assert at.row == "1"
+        assert "4 moments match" in at.bottom
+        strong = [s.text for s in at.screen.transcript.render_line(1) if s.style and s.style.underline]
+        assert strong == ["day"]
+        await at.press("n")
+        assert "next match" in at.bottom
+        assert at.row == "2"
+        await at.press("n", "n", "n")
+        assert ("2 of 6" in at.path, at.row) == (True, "1")
+        await at.press("N")
+        assert ("1 of 6" in at.path, at.row) == (True, "6")
+        await at.press("escape")
+        assert at.path.startswith("flows › conversations › c-0000")
+        await at.press("n")
+        assert ("2 of 6" in at.path, at.row) == (True, "0")
+
+
+async def test_a_search_that_finds_nothing_or_makes_no_sense_says_so() -> None:
+    async with finding() as at:
+        await at.press("4", "enter", "slash")
+        await at.type("persona:x")
+        await at.press("enter")
+        assert at.verdict == "^ what is said in a conversation has no persona"
+        await at.press("ctrl+u")
+        await at.type("zebra")
+        await at.press("enter")
+        assert "nothing here matches zebra" in at.bottom
+        await at.press("escape", "N")
+        assert "nothing is searched for" in at.bottom
+
+
+# However far away
+
+
+class Far(LazyRows):
+    """Rows of which only one far down is bad."""
+
+    def __getitem__(self, index: object) -> Row:  # type: ignore[override]  # slices come as rows one by one
+        if isinstance(index, slice):
+            return super().__getitem__(index)  # type: ignore[return-value]  # as above
+        threads.add(threading.current_thread())
+        row = flow_row(index)  # type: ignore[arg-type]  # as above
+        return replace(row, severity={"operability": "bad"} if index == 7_000 else {})
+
+
+threads: set[threading.Thread] = set()
+
+
+async def test_a_bad_cell_far_down_a_long_list_is_found_without_keeping_anybody_waiting() -> None:
+    catalog = FakeCatalog()
+    table = replace(catalog.show("flows", Request()), view="flows", rows=Far(10_000))
+    catalog.show = lambda view, request: table  # type: ignore[method-assign]  # one list is enough
+    async with finding(catalog=catalog) as at:
+        threads.clear()
+        await at.press("e")
+        assert (at.screen.table.cursor, at.row) == (7_000, "r7000")
+        assert at.screen.table.under is not None
+        assert at.screen.table.under.key == "operability"
+        assert threading.main_thread() not in threads
+        await at.press("e")
+        assert "no bad cell below" in at.bottom
+        await at.press("G", "E")
+        assert at.screen.table.cursor == 7_000
+        await at.press("E")
+        assert "no bad cell above" in at.bottom
+
+
+async def test_escape_ends_a_long_search_and_the_cursor_stays() -> None:
+    gate = threading.Event()
+
+    class Slow(LazyRows):
+        def __getitem__(self, index: object) -> Row:  # type: ignore[override]  # slices come as rows one by one
+            if isinstance(index, int) and index >= 2_000:
+                gate.wait(10)
+            return super().__getitem__(index)  # type: ignore[call-overload,no-any-return]  # as above
+
+    catalog = FakeCatalog()
+    rows = Slow(100_000)
+    table = replace(catalog.show("flows", Request()), rows=rows)
+    catalog.show = lambda view, request: table  # type: ignore[method-assign]  # one list is enough
+    async with finding(catalog=catalog) as at:
+        await at.press("slash")
+        await at.type("nowhere")
+        at.screen.searcher.words = "nowhere"
+        await at.press("escape")
+        await at.pilot.press("n")
+        await at.pilot.pause(0.1)
+        assert at.screen.hunter.is_under_way
+        await at.pilot.press("escape")
+        assert "stopped looking at row" in at.bottom
+        assert at.screen.table.cursor == 0
+        gate.set()
+
+
+# Lists to pick from
+
+
+async def test_a_flow_is_picked_into_the_filter_and_taken_off_again() -> None:
+    async with finding() as at:
+        await at.press("f")
+        assert at.offered == ["all flows", "viewing", "weather"]
+        await at.type("wthr")
+        assert at.offered == ["weather"]
+        await at.press("enter")
+        assert at.path.startswith("flows [flow=weather]")
+        await at.press("f")
+        assert at.picker.list.chosen == 2
+        await at.press("up", "enter")
+        assert at.path.startswith("flows [flow=viewing]")
+        await at.press("a", "down", "enter")
+        assert at.path.startswith("flows [flow=viewing agent=gemini]")
+        await at.press("f", "home", "pageup", "enter")
+        assert at.path.startswith("flows [agent=gemini]")
+        await at.press("left_square_bracket")
+        assert at.path.startswith("flows [flow=viewing agent=gemini]")
+
+
+async def test_where_rows_above_hold_the_flow_another_one_takes_its_place() -> None:
+    names = FakeNames()
+    async with finding(names=names) as at:
+        await at.press("enter", "enter", "f")
+        assert names.asked == [("flow", "agent=gemini")]
+        assert at.picker.list.chosen == 1
+        await at.press("down", "enter")
+        assert at.path.startswith("flows › weather @ gemini › states")
+        assert at.catalog.asked[-1][1].where == "agent=gemini flow=weather"
+        await at.press("q")
+        assert at.path.startswith("flows ")
+
+
+async def test_a_list_is_left_without_a_trace() -> None:
+    async with finding() as at:
+        for key in ("f", "a", "R", "ctrl+p"):
+            await at.press(key, "x", "escape")
+            assert not at.screen.picker.is_open
+            await at.press(key, "ctrl+c")
+            assert not at.screen.picker.is_open
+        assert at.path.startswith("flows ")
+        assert len(at.catalog.asked) == 1
+
+
+async def test_what_fits_nothing_cannot_be_taken() -> None:
+    async with finding() as at:
+        await at.press("f", "z", "z", "enter")
+        assert "nothing here fits" in "".join(text for text, _ in at.picker.foot.lines[0])
+        await at.press("backspace", "backspace", "enter")
+        assert not at.screen.picker.is_open
+
+
+async def test_a_conversation_and_skipped_inputs_have_nothing_to_pick() -> None:
+    async with finding() as at:
+        await at.press("4", "enter", "f")
+        assert "is of one flow" in at.bottom
+
+
+async def test_the_letters_that_fit_stand_out() -> None:
+    async with finding() as at:
+        await at.press("f", "w", "t")
+        line = at.picker.list.render_line(0)
+        assert [s.text for s in line if s.style and s.style.underline] == ["w", "t"]
+
+
+async def test_a_click_takes_a_line() -> None:
+    async with finding() as at:
+        await at.press("f")
+        await at.pilot.click("Choices", offset=(3, 2))
+        await at.app.workers.wait_for_complete()
+        await at.pilot.pause()
+        assert at.path.startswith("flows [flow=weather]")
+
+
+async def test_five_thousand_names_can_be_typed_in() -> None:
+    async with finding(names=HostileNames(100)) as at:
+        await at.press("f")
+        assert len(at.offered) == 1 + 100 * len(HOSTILE)
+        await at.type("12a99")
+        await at.press("pagedown", "pageup", "enter")
+        assert at.path.startswith('flows [flow="@someone fixes #12, GH-12 and a/b#399"]')
+
+
+# The palette
+
+
+async def test_the_palette_holds_every_action_with_its_keys_and_why_some_do_not_apply() -> None:
+    async with finding() as at:
+        await at.press("ctrl+p")
+        choices = at.picker.list.choices
+        assert {choice.lead for choice in choices} == {" ".join(each.keys) for each in ACTIONS}
+        assert len(choices) == len(ACTIONS)
+        refused = [bool(choice.refusal) for choice in choices]
+        assert refused == sorted(refused)
+        assert all(choice.more.startswith("not now: ") for choice in choices if choice.refusal)
+        await at.type("previous conv")
+        assert at.picker.list.choices[at.picker.list.chosen or 0].refusal
+        await at.press("enter")
+        assert "only in a conversation" in "".join(text for text, _ in at.picker.foot.lines[0])
+
+
+async def test_what_is_found_in_the_palette_is_done() -> None:
+    async with finding() as at:
+        await at.press("ctrl+p")
+        await at.type("workl")
+        await at.press("enter")
+        assert "worklist" in at.path
+        await at.press("ctrl+p")
+        await at.type("theme")
+        await at.press("enter")
+        assert "theme: dark" in at.bottom
+
+
+# Further views
+
+
+async def test_runs_archetypes_and_judges_lead_on_and_skipped_inputs_do_not() -> None:
+    columns = FakeCatalog().show("flows", Request()).columns
+
+    class More(FakeCatalog):
+        def show(self, view: str, request: Request) -> Table:
+            field = {"runs": "run", "judges": "judge", "archetypes": "archetype", "skipped": "path"}.get(view)
+            if field is None:
+                return super().show(view, request)
+            self.asked.append((view, request))
+            return Table(view, view, columns, [Row("x", {field: "night-1"}, where=f"{field}=night-1")])
+
+    async with finding(catalog=More()) as at:
+        await at.press("7", "enter")
+        assert at.path.startswith("flows › runs › night-1")
+        view, request = at.catalog.asked[-1]
+        assert (view, request.where) == ("flows", "run=night-1")
+        await at.press("enter", "3")
+        assert at.catalog.asked[-1][1].where == "run=night-1 flow=viewing agent=gemini"
+        await at.press("A")
+        assert at.path.startswith("flows › night-1 › archetypes")
+        await at.press("1", "A", "enter")
+        assert at.path.startswith("flows › archetypes › night-1")
+        await at.press("8", "enter")
+        view, request = at.catalog.asked[-1]
+        assert (view, request.where) == ("conversations", "archetype=night-1 judge=night-1")
+        await at.press("9", "enter")
+        assert "nothing lies below a row of skipped" in at.bottom
+
+
+async def test_a_name_in_the_filter_goes_along_to_another_view() -> None:
+    async with finding() as at:
+        await at.press("f", "down", "down", "enter", "3")
+        assert at.catalog.asked[-1][1].where == "flow=weather"
