@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from riff_tui.numbers import utc
@@ -17,10 +18,17 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 def write(table: Table, out: TextIO, options: Options) -> None:
     """Print a header of keys and a line for each row; what was not measured is an empty cell."""
+    write_records(table.columns, (row.record for row in table.rows), out, options)
+
+
+def write_records(
+    columns: Sequence[Column], records: Iterable[Mapping[str, Any]], out: TextIO, options: Options
+) -> None:
+    """The same of records that need not be held at once."""
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_text(column.key, options) for column in table.columns])
-    for row in table.rows:
-        writer.writerow([_cell(column, column.value(row.record), options) for column in table.columns])
+    writer.writerow([_text(column.key, options) for column in columns])
+    for record in records:
+        writer.writerow([_cell(column, column.value(record), options) for column in columns])
 
 
 def _cell(column: Column, value: Any, options: Options) -> str:

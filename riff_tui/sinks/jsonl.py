@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+from collections.abc import Iterable, Mapping
+from typing import Any, TextIO
 
 from riff_tui.sinks.json import dumped
 from riff_tui.sinks.options import Options
@@ -11,5 +12,10 @@ from riff_tui.table import Table
 
 def write(table: Table, out: TextIO, options: Options) -> None:
     """Print each record on a line of its own."""
-    for row in table.rows:
-        out.write(dumped(row.record, options) + "\n")
+    write_records((row.record for row in table.rows), out, options)
+
+
+def write_records(records: Iterable[Mapping[str, Any]], out: TextIO, options: Options) -> None:
+    """The same of records that need not be held at once."""
+    for record in records:
+        out.write(dumped(record, options) + "\n")

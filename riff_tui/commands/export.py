@@ -1,0 +1,88 @@
+"""`export`: print every score as a tidy record."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from riff_tui.commands.options import DebugOption, StoreOption, WhereOption, settings_for
+
+if TYPE_CHECKING:
+    from riff_store.database import Store
+    from riff_store.predicates import Predicate
+
+EXAMPLES = (
+    "riff-tui export -o scores.csv",
+    "riff-tui export --where 'run=nightly-1 !errored=yes' -o scores.jsonl",
+    "riff-tui export --format jsonl | head",
+)
+
+
+class ExportFormat(enum.StrEnum):
+    """The forms that an export can have."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+def export(
+    where: WhereOption = "",
+    format: Annotated[
+        ExportFormat | None,
+        typer.Option("--format", help="Else what the ending of FILE says, else csv.", show_default=False),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.", show_default=False),
+    ] = None,
+    csv_raw: Annotated[
+        bool,
+        typer.Option("--csv-raw", help="Leave CSV cells that a spreadsheet would take for a formula as they are."),
+    ] = False,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Print every score of every call: a record for each conversation, aspect and judge."""
+    from riff_store.database import open_store
+    from riff_tui.filtering import parse, split
+    from riff_tui.settings import store_location
+
+    calls, _ = split(parse(where), ())
+    form = format or _form_of(output)
+    settings = settings_for(store)
+    with open_store(store_location(settings)) as opened, opened.snapshot():
+        if output is not None and str(output) != "-":
+            from riff_tui.file_output import write_whole
+
+            write_whole(output, lambda file: _write(opened, calls, form, file, csv_raw=csv_raw))
+        else:
+            from riff_tui.errors import writing
+            from riff_tui.streams import standard_output
+
+            with writing("stdout"):
+                stream = standard_output().stream
+                _write(opened, calls, form, stream, csv_raw=csv_raw)
+                stream.flush()
+
+
+def _form_of(output: Path | None) -> ExportFormat:
+    named = "" if output is None else output.suffix.lower()
+    return ExportFormat.JSONL if named in (".jsonl", ".ndjson") else ExportFormat.CSV
+
+
+def _write(store: Store, calls: Predicate | None, form: ExportFormat, out: TextIO, *, csv_raw: bool) -> None:
+    """Write page by page; no more than one page is ever held."""
+    from riff_store.queries.scores import score_pages
+    from riff_tui.sinks import csv, jsonl
+    from riff_tui.sinks.options import Options
+    from riff_tui.views.export import COLUMNS, record
+
+    records = (record(score) for page in score_pages(store, calls) for score in page)
+    options = Options(csv_raw=csv_raw)
+    if form is ExportFormat.CSV:
+        csv.write_records(COLUMNS, records, out, options)
+    else:
+        jsonl.write_records(records, out, options)

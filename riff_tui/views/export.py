@@ -1,0 +1,48 @@
+"""The export: tidy records of single scores, to be joined and plotted elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from riff_store.answers.scores import Score
+from riff_tui.table import Column
+from riff_tui.views import cells
+
+EDITS = ("edit_commit", "edit_time", "edit_author", "edit_subject")
+COLUMNS = (
+    Column("run", "Run", kind="name", help="The evaluation run that the call came from."),
+    Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
+    Column("started_at", "Started (UTC)", kind="time", help="When the call started."),
+    Column("conversation", "Conversation", kind="name", help="The call; its id is unique within a run."),
+    Column("flow", "Flow", kind="name", help="The dialogue that the agent has to lead the caller through."),
+    Column("agent", "Agent", kind="name", help="The model that led the call."),
+    Column("persona", "Persona", kind="name", help="Who the simulated caller was."),
+    Column("errored", "Errored", kind="flag", help="Whether the call is an errored one, which enters no mean."),
+    Column("aspect", "Aspect", kind="name", help="What was scored."),
+    Column("judge", "Judge", kind="name", help="Who scored it; (computed) is no judge."),
+    Column("value", "Value", help="The score in the aspect's own unit."),
+    Column("judged_at", "Judged (UTC)", kind="time", help="When the verdict was given."),
+    Column("edit_commit", "Edit", kind="text", help="The flow's last edit before the run."),
+    Column("edit_time", "Edited (UTC)", kind="time", help="When that edit was made."),
+    Column("edit_author", "Edited by", kind="text", help="Who made it."),
+    Column("edit_subject", "Edit's subject", kind="text", help="The first line of its message."),
+)
+
+
+def record(score: Score) -> dict[str, Any]:
+    """One score as a record with the keys of the columns; a store holds no edits of flows, so theirs are empty."""
+    return {
+        "run": score.run,
+        "commit": score.commit,
+        "started_at": cells.moment(score.started_at),
+        "conversation": score.conversation,
+        "flow": score.flow,
+        "agent": score.agent,
+        "persona": score.persona,
+        "errored": score.errored,
+        "aspect": score.aspect,
+        "judge": score.judge,
+        "value": score.value,
+        "judged_at": cells.moment(score.judged_at),
+        **dict.fromkeys(EDITS),
+    }

@@ -1,0 +1,96 @@
+"""Which scores does the store hold, all of them, one by one?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from riff_store import models as m
+from riff_store.answers.scores import Score
+from riff_store.database import Store
+from riff_store.predicates import Predicate
+from riff_store.queries.dimensions import judges_shown
+from riff_store.queries.order import run_order
+from riff_store.queries.scope import Scope
+
+PAGE = 500
+
+_Judged = dict[tuple[str, int, int], tuple[tuple[int, str, int], int | None]]
+
+
+class _Run(NamedTuple):
+    key: int
+    name: str
+    commit: str | None
+
+
+def score_pages(store: Store, calls: Predicate | None = None, size: int = PAGE) -> Iterator[list[Score]]:
+    """The scores of such calls, those of at most `size` calls at a time.
+
+    In order of run (in time), conversation, aspect and judge. Errored calls are among them. Pages are
+    of one state of the store only inside a snapshot, which is the caller's to keep.
+    """
+    names, condition, order = _Names(store), Scope(store).condition(calls), run_order(store)
+    rows = store.execute(m.Run.select(m.Run.id, m.Run.name, m.Run.commit))
+    for run in sorted((_Run(*row) for row in rows if row[1] in order), key=lambda run: order[run.name]):
+        after: Any = None
+        while found := _calls(store, run, condition, after, size):
+            after = found[-1][1]
+            yield _page(store, run, found, names)
+
+
+class _Names:
+    """Names by key, read once."""
+
+    def __init__(self, store: Store) -> None:
+        def named(table: Any) -> Mapping[int, str]:
+            return dict(store.execute(table.select(table.id, table.name)))
+
+        self.flows, self.agents = named(m.Flow), named(m.Agent)
+        self.personas, self.aspects = named(m.Persona), named(m.Aspect)
+        self.judges = judges_shown(store)
+
+
+def _calls(store: Store, run: _Run, condition: Any, after: str | None, size: int) -> list[tuple[Any, ...]]:
+    call = m.Conversation
+    query = call.select(
+        call.id, call.name, call.started_at, call.flow, call.agent, call.persona, call.errored
+    ).where(call.run == run.key, condition)  # fmt: skip
+    if after is not None:
+        query = query.where(call.name > after)
+    return store.execute(query.order_by(call.name).limit(size))
+
+
+def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Names) -> list[Score]:
+    judged = _judged(store, run, [call[1] for call in calls])
+    score = m.AspectScore
+    query = score.select(score.conversation, score.aspect, score.judge, score.value)
+    scores: dict[int, list[tuple[str, str, float | None, int | None]]] = {}
+    by_key = {call[0]: call[1] for call in calls}
+    for key, aspect, judge, value in store.execute(query.where(score.conversation.in_(list(by_key)))):
+        verdict = judged.get((by_key[key], aspect, judge))
+        at = verdict[1] if verdict else None
+        scores.setdefault(key, []).append((names.aspects[aspect], names.judges[judge], value, at))
+    return [
+        Score(
+            run.name, run.commit, started_at, name, names.flows[flow], names.agents[agent],
+            None if persona is None else names.personas[persona], bool(errored), *found,
+        )
+        for key, name, started_at, flow, agent, persona, errored in calls
+        for found in sorted(scores.get(key, ()), key=lambda row: row[:2])
+    ]  # fmt: skip
+
+
+def _judged(store: Store, run: _Run, calls: Sequence[str]) -> _Judged:
+    """When the verdict that counts was given, by call, aspect and judge; it is the one that `verdicts` chose."""
+    verdict = m.JudgedScore
+    query = verdict.select(
+        verdict.conversation_name, verdict.aspect, verdict.judge, verdict.judged_at, m.SourceFile.path, verdict.line
+    ).join(m.SourceFile, on=(m.SourceFile.id == verdict.source_file))
+    found: _Judged = {}
+    rows = store.execute(query.where(verdict.run == run.key, verdict.conversation_name.in_(calls)))
+    for call, aspect, judge, at, path, line in rows:
+        rank = (-1 if at is None else at, path, line)
+        if (call, aspect, judge) not in found or found[call, aspect, judge][0] < rank:
+            found[call, aspect, judge] = (rank, at)
+    return found

@@ -1,0 +1,153 @@
+"""The export: tidy records that join with the matrices, are safe in a spreadsheet, and come whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import stat
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+from riff_store.database import open_store
+from riff_store.queries import scores
+from riff_tui.cli import run
+from riff_tui.errors import ExitCode
+from riff_tui.views.export import COLUMNS, EDITS
+from tests.store.building import call, fresh, put, verdict
+
+Captured = pytest.CaptureFixture[str]
+CONTRACT = (
+    "run", "commit", "started_at", "flow", "agent", "persona", "aspect", "judge", "value", "judged_at", *EDITS
+)  # fmt: skip
+
+
+def printed(capsys: Captured, *arguments: str) -> str:
+    assert run(list(arguments)) == ExitCode.OK
+    return capsys.readouterr().out
+
+
+def exported(capsys: Captured, store: Path, *options: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(printed(capsys, "export", "--store", str(store), *options))))
+
+
+def rows_of(capsys: Captured, store: Path, view: str) -> list[dict[str, Any]]:
+    text = printed(capsys, "dump", view, "--format", "json", "--store", str(store))
+    rows: list[dict[str, Any]] = json.loads(text)["rows"]
+    return rows
+
+
+def test_there_is_a_record_for_each_call_aspect_and_judge(tiny: Path, capsys: Captured) -> None:
+    found = exported(capsys, tiny)
+    assert set(CONTRACT) < found[0].keys() == {column.key for column in COLUMNS}
+    keys = [(row["run"], row["conversation"], row["aspect"], row["judge"]) for row in found]
+    assert len(set(keys)) == len(keys)
+    assert keys == sorted(keys)
+    assert len({key[:2] for key in keys}) == 20
+    assert [row["value"] for row in found if row["judge"] == "codex"] == ["2.0", "3.0", "4.0", ""]
+    assert {row["judged_at"] for row in found} == {"", "2026-06-23T00:00:00Z"}
+    assert {row["judged_at"] for row in found if row["judge"] == "(computed)"} == {""}
+
+
+def test_edits_of_flows_are_empty_while_the_store_holds_none(tiny: Path, capsys: Captured) -> None:
+    assert {row[key] for row in exported(capsys, tiny) for key in EDITS} == {""}
+
+
+def test_means_of_the_export_are_those_of_the_matrix(tiny: Path, capsys: Captured) -> None:
+    found = [row for row in exported(capsys, tiny) if row["errored"] == "false" and row["value"]]
+    for cell in rows_of(capsys, tiny, "flows"):
+        for aspect in ("correctness", "completion", "errors", "latency_p95", "turn_count"):
+            values = [
+                float(row["value"])
+                for row in found
+                if (row["flow"], row["agent"], row["aspect"]) == (cell["flow"], cell["agent"], aspect)
+            ]
+            assert cell[aspect] == pytest.approx(fmean(values)), (cell["flow"], aspect)
+
+
+def test_records_join_with_the_runs_and_the_calls(tiny: Path, capsys: Captured) -> None:
+    found = exported(capsys, tiny)
+    calls = {(row["run"], row["conversation"]): row for row in rows_of(capsys, tiny, "conversations")}
+    commits = {row["run"]: row["commit"] for row in rows_of(capsys, tiny, "runs")}
+    for row in found:
+        known = calls[row["run"], row["conversation"]]
+        assert row["commit"] == commits[row["run"]]
+        assert all(row[key] == (known[key] or "") for key in ("started_at", "flow", "agent", "persona"))
+        assert row["errored"] == str(bool(known["errored"])).lower()
+
+
+def test_json_lines_say_the_same_with_null_where_nothing_was_measured(tiny: Path, capsys: Captured) -> None:
+    lines = printed(capsys, "export", "--store", str(tiny), "--format", "jsonl").splitlines()
+    records = [json.loads(line) for line in lines]
+    assert [
+        {key: "" if value is None else str(value).lower() if key == "errored" else str(value) for key, value in
+         record.items()}
+        for record in records
+    ] == exported(capsys, tiny)  # fmt: skip
+    assert [record["value"] for record in records if record["judge"] == "codex"] == [2.0, 3.0, 4.0, None]
+
+
+def test_a_filter_narrows_the_calls(tiny: Path, capsys: Captured) -> None:
+    assert {row["run"] for row in exported(capsys, tiny, "--where", "agent:qwen flow=viewing")} == {"run-2"}
+    assert run(["export", "--store", str(tiny), "--where", "quality>3"]) == ExitCode.USAGE
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.csv", "run,commit,"), ("a.jsonl", '{"run": '), ("a", "run,commit,")])
+def test_a_file_is_in_the_form_that_its_name_asks_for(
+    tiny: Path, tmp_path: Path, capsys: Captured, name: str, start: str
+) -> None:
+    path = tmp_path / name
+    assert printed(capsys, "export", "--store", str(tiny), "-o", str(path)) == ""
+    assert path.read_text(encoding="utf-8").startswith(start)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+
+
+def test_an_export_that_fails_leaves_the_file_as_it_was(
+    tiny: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> object:
+        yield from ()
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "scores.csv"
+    path.write_text("before", encoding="utf-8")
+    monkeypatch.setattr(scores, "score_pages", failing)
+    assert run(["export", "--store", str(tiny), "-o", str(path)]) == ExitCode.STORE
+    assert path.read_text(encoding="utf-8") == "before"
+    assert list(tmp_path.iterdir()) == [path]
+    capsys.readouterr()
+
+
+def test_pages_do_not_show_and_the_bytes_are_always_the_same(
+    tiny: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = printed(capsys, "export", "--store", str(tiny))
+    paged = scores.score_pages
+    monkeypatch.setattr(scores, "score_pages", lambda store, calls: paged(store, calls, 3))
+    assert printed(capsys, "export", "--store", str(tiny)) == whole
+
+
+def test_names_cannot_become_formulas_unless_asked(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "hostile.db"
+    with fresh(path) as store:
+        put(store, "calls.jsonl", [call("=1+1", agent="@SUM(A1)", persona="\x1b[31mred\nline", commit="-cmd")])
+        put(store, "verdicts.jsonl", [verdict("=1+1", 5.0, judge="+judge")])
+    guarded = exported(capsys, path)
+    assert {row["conversation"] for row in guarded} == {"'=1+1"}
+    assert {row["agent"] for row in guarded} == {"'@SUM(A1)"}
+    assert {row["commit"] for row in guarded} == {"'-cmd"}
+    assert {row["judge"] for row in guarded} == {"(computed)", "'+judge"}
+    assert not any("\x1b" in row["persona"] or "\n" in row["persona"] for row in guarded)
+    assert {row["conversation"] for row in exported(capsys, path, "--csv-raw")} == {"=1+1"}
+
+
+def test_an_empty_store_gives_a_header_alone(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "none.db"
+    with open_store(path, write=True, create=True):
+        pass
+    assert printed(capsys, "export", "--store", str(path)).splitlines() == [",".join(column.key for column in COLUMNS)]
+    assert printed(capsys, "export", "--store", str(path), "--format", "jsonl") == ""
