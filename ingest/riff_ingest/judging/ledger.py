@@ -105,9 +105,14 @@ class _File:
             raise
 
     def append(self, line: bytes) -> None:
+        before = os.fstat(self._descriptor).st_size
         view = memoryview(line)
-        while view:
-            view = view[os.write(self._descriptor, view) :]
+        try:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError:
+            os.ftruncate(self._descriptor, before)
+            raise
         if time.monotonic() - self._synced >= SYNC_SECONDS:
             os.fsync(self._descriptor)
             self._synced = time.monotonic()

@@ -7,7 +7,6 @@ import re
 import threading
 import time
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -65,10 +64,6 @@ class Endpoint:
         self.lock = threading.Lock()
         self.under_way = 0
         self.url = ""
-
-    def times_asked(self) -> Counter[str]:
-        """How often each call was asked about, by its evidence."""
-        return Counter(block(asked.call) for asked in self.asked)
 
 
 class _Handler(BaseHTTPRequestHandler):
