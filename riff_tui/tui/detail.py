@@ -88,7 +88,7 @@ class _Writer:
         if column is TREND:
             trend = f"{text_of(column, row, self._glyphs)} {interval_text(value, 1).replace('–', ' ')}"
             self._words(column, [trend], None)
-        elif column.kind in ("number", "count", "flag"):
+        elif column.kind in ("number", "count", "flag") and not isinstance(value, str):
             self._number(column, row, value, interval)
         elif isinstance(value, Mapping):
             self._items(column, value)

@@ -36,12 +36,16 @@ class Stopped(Exception):
 
 def proposed(place: Place) -> str:
     """A name for the file, of letters that every file system takes, another one for every place."""
-    return file_name(f"{place.view} {' | '.join(place.pair) or place.where}".rstrip()) + ENDING
+    what = " | ".join(place.pair) or place.where
+    return file_name(f"{place.view} {what}" if what else place.view) + ENDING
 
 
 def target(typed: str, table: Table) -> tuple[Path, str]:
     """Where to write and in which format; raises `UsageError` where the ending names none that the table has."""
-    path = Path(typed.strip()).expanduser()
+    try:
+        path = Path(typed.strip()).expanduser()
+    except RuntimeError:
+        raise UsageError("there is no home directory of that name; ./ before it makes it a name of its own") from None
     known, form = formats(table), format_of(path)
     if form is None or form not in known:
         endings = " ".join(ending for ending, named in FORMAT_OF.items() if named in known)

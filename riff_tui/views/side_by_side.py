@@ -15,20 +15,23 @@ from riff_tui.table import NOT_MEASURED, THIN, Column, Row, Severity, Table
 VIEW = "side_by_side"
 HELP = (
     "Two rows side by side, metric by metric: Δ is what b has more than a, and b is better or worse by it.",
-    "What differs most comes first, each metric measured by its own scale: 10 for scores, 1 for shares and for yes"
-    " or no, 15 s for latencies, 2 for correlations; of what has no end, such as turns, by the larger of the two.",
+    "What differs most comes first, each metric measured by its own scale: 10 for scores, 1 for shares, for errors,"
+    " for entries and for yes or no, 15 s for latencies, else the larger of the two values, but no less than 10.",
     "Then come names that differ; what one of the two lacks (·) comes last.",
 )
 RULE = (
-    "Largest difference first, each on its own scale: 10 for scores, 1 for shares and yes or no, 15 s for latencies,"
-    " else the larger of the two values. Δ is what b has more than a. What one side lacks comes last."
+    "Largest difference first, each on its own scale: 10 for scores, 1 for shares, errors, entries and yes or no,"
+    " 15 s for latencies, else the larger of the two values, at least 10. Δ is what b has more than a."
+    " What one side lacks comes last."
 )
 CHANCE = "Intervals hold 95 %: where those of a and b overlap, the difference may be chance."
 _LIKE = {"flows", "archetypes", "segments", "states", "runs", "conversations", "judges"}
 _NAMED_BY = {"conversations": ("run", "conversation")}
 # They tell rows apart or count repeats, and are no measure of anything.
 _NO_METRICS = frozenset({"n", "trial", "rank", "line"})
-_SCALES = {"0-10": 10.0, "share": 1.0, "correlation": 2.0}
+_SCALES = {"0-10": 10.0, "share": 1.0, "errors": 1.0, "entries": 1.0, "correlation": 1.0}
+# What has no end is compared with itself, but a step from 0 to 1 is no revolution.
+_LEAST = 10.0
 _FINEST = 2
 _LONGEST = 24
 
@@ -157,7 +160,7 @@ def _size(column: Column, a: float, b: float) -> float:
     scale = 1.0 if column.kind == "flag" else _SCALES.get(column.unit)
     if scale is None and column.key.startswith("latency"):
         scale = SLOWEST * (1000 if column.unit == "ms" else 1)
-    return abs(b - a) / (scale or max(abs(a), abs(b)) or 1.0)
+    return abs(b - a) / (scale or max(abs(a), abs(b), _LEAST))
 
 
 def _measured(column: Column, a: Row, b: Row) -> Row:

@@ -65,6 +65,11 @@ def test_what_differs_most_on_its_own_scale_comes_first() -> None:
     assert RULE in table.notes
 
 
+def test_a_step_in_what_has_no_end_does_not_push_a_large_share_from_the_top() -> None:
+    table = compared(record(stall=0.1, turns=0.0), record(stall=0.4, turns=1.0))
+    assert [found.id for found in table.rows][:2] == ["stall", "turns"]
+
+
 def test_b_is_better_or_worse_by_the_good_direction_of_the_metric() -> None:
     found = by_metric(
         compared(
