@@ -223,7 +223,8 @@ def _stopped(name: str, ended: Ended) -> Exception:
         assert ended.error is not None
         return ended.error
     kept = f"{_counted(ended.standing.scored, 'score')} kept, {ended.standing.total - ended.standing.done} calls left"
-    return JudgeStopped(f"judge {name}: {ended.error}; {kept}: mend it and run the same command again")
+    again = "run it again with --retry-unscored" if ended.unscored else "run the same command again"
+    return JudgeStopped(f"judge {name}: {ended.error}; {kept}: mend it and {again}")
 
 
 def _end(out: Path, ended: Ended | None) -> None:

@@ -9,17 +9,20 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from typing import Any
 
 import pytest
 
 from riff_ingest.conversation import Turn
 from riff_ingest.judging.asking import Asking, Call, Outcome, Patience
+from riff_ingest.judging.openai import _RAW, _SENT_HEADERS, LARGEST_BODY, OpenAIJudge, _retry_after
+from riff_ingest.judging.openai import Endpoint as Address
 from riff_ingest.judging.protocol import Misconfigured, Refused, Usage
 from riff_ingest.judging.rubric import Rubric
 from tests.ingest.judging.endpoint import PATH, Asked, Behaviour, Endpoint, Reply, completion, error, serving, verdict
 from tests.ingest.judging.world import KEY, KEY_VARIABLE
 
-openai = pytest.importorskip("riff_ingest.judging.openai")
+pytest.importorskip("openai")
 
 CALL = Call("run-1", "c-1", [Turn("agent", "Good morning."), Turn("caller", "Hello.")])
 QUICK = Patience(timeout=5.0, tries=3, pause=0.01, longest_pause=0.02)
@@ -38,9 +41,9 @@ def in_turn(replies: Iterable[Reply]) -> Behaviour:
     return lambda asked: left.pop(0) if len(left) > 1 else left[0]
 
 
-async def asked_of(endpoint: Endpoint, patience: Patience = QUICK, **fields: object) -> tuple[Outcome, Asking]:
-    described = {"model": "played-1", "key": KEY, "key_variable": KEY_VARIABLE, **fields}
-    judge = openai.OpenAIJudge(openai.Endpoint(endpoint.url, **described), Rubric().prompt_hash, patience.timeout)
+async def asked_of(endpoint: Endpoint, patience: Patience = QUICK, **fields: Any) -> tuple[Outcome, Asking]:
+    described: dict[str, Any] = {"model": "played-1", "key": KEY, "key_variable": KEY_VARIABLE, **fields}
+    judge = OpenAIJudge(Address(endpoint.url, **described), Rubric().prompt_hash, patience.timeout)
     asking = Asking(judge, Rubric(), patience)
     try:
         return await asking.outcome(CALL), asking
@@ -48,7 +51,7 @@ async def asked_of(endpoint: Endpoint, patience: Patience = QUICK, **fields: obj
         await judge.close()
 
 
-def outcome_of(behave: Behaviour, patience: Patience = QUICK, **fields: object) -> tuple[Outcome, list[Asked], Asking]:
+def outcome_of(behave: Behaviour, patience: Patience = QUICK, **fields: Any) -> tuple[Outcome, list[Asked], Asking]:
     with serving(behave) as endpoint:
         outcome, asking = asyncio.run(asked_of(endpoint, patience, **fields))
         return outcome, endpoint.asked, asking
@@ -72,7 +75,7 @@ def test_the_request_holds_the_prompt_and_the_key_and_nothing_about_this_machine
     _, (asked,), _ = outcome_of(lambda asked: GOOD, extra={"temperature": 0, "max_tokens": 300})
     assert asked.path == PATH
     assert asked.headers["authorization"] == f"Bearer {KEY}"
-    assert asked.headers.keys() <= {*openai._SENT_HEADERS, openai._RAW, "authorization"}
+    assert asked.headers.keys() <= {*_SENT_HEADERS, _RAW, "authorization"}
     assert "someone-elses" not in str(asked)
     assert asked.body["model"] == "played-1"
     assert asked.body["temperature"] == 0
@@ -216,7 +219,7 @@ def test_an_answer_that_takes_too_long_is_given_up(slow: Reply) -> None:
 
 
 def test_an_answer_without_an_end_is_given_up() -> None:
-    outcome, _, _ = outcome_of(lambda asked: Reply(body=b"x" * (openai.LARGEST_BODY + 1)))
+    outcome, _, _ = outcome_of(lambda asked: Reply(body=b"x" * (LARGEST_BODY + 1)))
     assert outcome == Outcome(None, "the answer is too large", answered=False)
 
 
@@ -234,9 +237,9 @@ def test_retry_after_is_heeded_as_a_number_and_as_a_date() -> None:
     assert time.monotonic() - before >= 0.3
     assert asking.paused_until > 0
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
-    assert 80 < openai._retry_after({"retry-after": soon}) <= 90
-    assert openai._retry_after({"retry-after": format_datetime(datetime(2020, 1, 1), usegmt=False)}) == 0.0
-    assert [openai._retry_after({"retry-after": text}) for text in ("", "soon", "nan", "inf", "-3")] == [
+    assert 80 < (_retry_after({"retry-after": soon}) or 0) <= 90
+    assert _retry_after({"retry-after": format_datetime(datetime(2020, 1, 1), usegmt=False)}) == 0.0
+    assert [_retry_after({"retry-after": text}) for text in ("", "soon", "nan", "inf", "-3")] == [
         None, None, None, None, 0.0,
     ]  # fmt: skip
 
@@ -254,14 +257,14 @@ def test_retry_after_is_heeded_as_a_number_and_as_a_date() -> None:
         ("https://example.org/v1", {"key": "ключ", "key_variable": "K"}, r"what \$K holds is no key"),
     ],
 )
-def test_an_address_that_makes_no_sense_is_refused(url: str, fields: dict[str, str], message: str) -> None:
+def test_an_address_that_makes_no_sense_is_refused(url: str, fields: dict[str, Any], message: str) -> None:
     with pytest.raises(Misconfigured, match=message) as caught:
-        openai.OpenAIJudge(openai.Endpoint(url, "m", **fields), "hash", 1.0)
+        OpenAIJudge(Address(url, "m", **fields), "hash", 1.0)
     assert "secret" not in str(caught.value)
 
 
 def test_an_address_is_shown_without_its_key() -> None:
-    assert KEY not in repr(openai.Endpoint("https://example.org/v1", "m", KEY, "K"))
+    assert KEY not in repr(Address("https://example.org/v1", "m", KEY, "K"))
 
 
 @pytest.fixture
@@ -272,4 +275,4 @@ def without_library(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("without_library")
 def test_a_missing_client_library_is_named_with_what_to_install() -> None:
     with pytest.raises(Misconfigured, match=r"pip install 'riff-tui\[judge\]'"):
-        openai.OpenAIJudge(openai.Endpoint("https://example.org/v1", "m"), "hash", 1.0)
+        OpenAIJudge(Address("https://example.org/v1", "m"), "hash", 1.0)

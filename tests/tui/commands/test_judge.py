@@ -220,6 +220,29 @@ def test_cost_is_told_where_prices_are_known(endpoint: Endpoint, tmp_path: Path,
     assert "Spent: 12k tokens in, 600 out, 0.0051 EUR.\n" in capsys.readouterr().err
 
 
+def test_a_judge_that_is_out_of_reach_stops_the_run(
+    endpoint: Endpoint, tmp_path: Path, out: Path, scores: Path, capsys: Captured
+) -> None:
+    endpoint.behave = lambda asked: error(400, "no")
+    assert judge(calls(tmp_path, 60), out) == ExitCode.UNEXPECTED
+    (told,) = capsys.readouterr().err.splitlines()
+    assert "25 calls in a row got no answer (the last: HTTP 400: no); 0 scores kept, " in told
+    assert told.endswith("mend it and run it again with --retry-unscored")
+    endpoint.behave = well
+    assert judge(tmp_path / "run-1", out, "--retry-unscored") == ExitCode.OK
+    assert [line["score"] is None for line in kept(scores)] == [False] * 60
+
+
+def test_only_an_endpoint_needs_the_client_library(endpoint: Endpoint, tmp_path: Path, out: Path) -> None:
+    code = "import sys; from riff_tui.cli import run; run(sys.argv[1:]); print(*sys.modules)"
+    given = ["judge", str(calls(tmp_path)), "--judge", "played", "--out", str(out), "--dry-run"]
+    done = subprocess.run([sys.executable, "-c", code, *given], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "riff_ingest" in loaded
+    assert not loaded & {"openai", "pydantic", "peewee", "textual", "rich"}
+    assert not endpoint.asked
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
