@@ -92,6 +92,7 @@ def _close(screen: ExplorerScreen) -> None:
     elif here.kind == "conversation" and screen.searcher.sought:
         screen.searcher.end()
     elif here.filter:
+        screen.searcher.remember(here.filter)
         screen.settle()
         screen.visit(screen.trail.instead(replace(screen.trail.here, filter="")))
     else:

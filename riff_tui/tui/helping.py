@@ -32,6 +32,13 @@ _GRAMMAR = (
     ("(state=triage stall=1)", "together, of one state"),
     ("/re/", "a regular expression"),
 )
+_TYPING = (
+    ("Tab", "finish a field or a name; again: the next possibility, Shift+Tab the one before"),
+    ("Up Down", "earlier and later filters that hold what was typed"),
+    ("ctrl+r", "all earlier filters, to choose from"),
+    ("ctrl+w ctrl+u ctrl+k", "delete the word before, everything before, everything behind"),
+    ("Enter Esc", "take it, leave it"),
+)
 _ASCII_KEYS = {"↓": "Down", "↑": "Up", "←": "Left", "→": "Right"}
 _WIDEST = 24
 
@@ -48,6 +55,8 @@ def help_lines(table: Table | None, situation: Situation, width: int, glyphs: Gl
     writer.keys(situation)
     writer.head("Filter")
     writer.pairs([(shown(term, glyphs), meaning) for term, meaning in _GRAMMAR])
+    writer.head("While typing")
+    writer.pairs([(shown(keys, glyphs), meaning) for keys, meaning in _TYPING])
     return writer.lines
 
 

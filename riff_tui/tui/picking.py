@@ -12,7 +12,7 @@ from riff_store.predicates import And, Term, conjuncts
 from riff_tui.filtering import parse, quote, render
 from riff_tui.table import Table
 from riff_tui.tui.places import DEPTH, Place, Stack, crumb_of, noun
-from riff_tui.tui.scopes import STEPS, both, carried, fixed, kept, narrowed, value, within
+from riff_tui.tui.scopes import both, carried, fixed, narrowed, parted, value, within
 
 # A segment and a state belong to their flow, so another flow has others.
 _OF_A_FLOW = frozenset({"segment", "state"})
@@ -57,7 +57,7 @@ def put(expression: str, field: str, name: str | None) -> str:
 def without(scope: str, field: str) -> str:
     """A scope that does not hold a field to a name, nor what depends on that name."""
     gone = {field, "conversation", *(_OF_A_FLOW if field == "flow" else ())}
-    return kept(scope, STEPS - gone)
+    return parted(scope, gone)[1]
 
 
 def _crumb(view: str, scope: str, said: str) -> str:

@@ -21,8 +21,8 @@ from riff_tui.tui.sifting import left_by, said
 if TYPE_CHECKING:
     from riff_tui.tui.screens.explorer import ExplorerScreen
 
-FILTER_HINT = "words match names · flow:dent stall>0.3 !x /re/ a | b · Tab completes · ↑ earlier ones · Esc leaves"
-SEARCH_HINT = "words that were said or happened here · !x /re/ a | b · ↑ earlier ones · Enter finds, Esc leaves"
+FILTER_HINT = "words · flow:dent stall>0.3 !x /re/ a | b · Tab completes · ↑ earlier · Esc"
+SEARCH_HINT = "words that were said · !x /re/ a | b · ↑ earlier · Enter finds · Esc"
 # What only the store can count is asked for once nothing has been typed for so long.
 _PAUSE_S = 0.15
 
@@ -91,7 +91,7 @@ class Prompting:
         if screen.trail.here.kind == "conversation":
             screen.searcher.search(expression)
             return
-        screen.searcher.words = expression or screen.searcher.words
+        screen.searcher.remember(expression)
         screen.explorer.keeper.applied(expression)
         screen.settle()
         screen.visit(screen.trail.instead(replace(screen.trail.here, filter=expression)))

@@ -14,15 +14,24 @@ if TYPE_CHECKING:
 
 
 class Searcher:
-    """Knows what is looked for: `words` is the last filter of a list, `sought` what was searched in conversations."""
+    """Knows what is looked for; `sought` is what was searched for in conversations."""
 
     def __init__(self, screen: ExplorerScreen) -> None:
-        self.words = ""
         self.sought = ""
+        self._last = ""
         self._screen = screen
         self._from_end = False
 
     # In a list
+
+    @property
+    def words(self) -> str:
+        """The filter of this place, else the last one that there was."""
+        return self._screen.trail.here.filter or self._last
+
+    def remember(self, expression: str) -> None:
+        """A filter holds, or does no more; an empty one is none."""
+        self._last = expression or self._last
 
     def step(self, direction: int) -> None:
         """Go to the next (1) or the previous (-1) row that the last filter matches."""

@@ -331,10 +331,7 @@ async def test_escape_ends_a_long_search_and_the_cursor_stays() -> None:
     table = replace(catalog.show("flows", Request()), rows=rows)
     catalog.show = lambda view, request: table  # type: ignore[method-assign]  # one list is enough
     async with finding(catalog=catalog) as at:
-        await at.press("slash")
-        await at.type("nowhere")
-        at.screen.searcher.words = "nowhere"
-        await at.press("escape")
+        at.screen.searcher.remember("nowhere")
         await at.pilot.press("n")
         await at.pilot.pause(0.1)
         assert at.screen.hunter.is_under_way

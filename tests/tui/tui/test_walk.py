@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.dom import DOMNode
 from textual.pilot import Pilot
+from textual.widget import Widget
 from textual.worker import WorkerCancelled
 
 from riff_store.errors import StoreBusy
@@ -432,6 +434,22 @@ async def test_a_long_list_is_fetched_page_by_page_on_another_thread() -> None:
         assert at.row == flow_row(999).id
         assert len(rows.touched) <= 2 * 256
         await at.press("g", "pagedown", "e")
+
+
+def test_no_widget_and_no_screen_binds_a_key_that_terminals_and_multiplexers_own() -> None:
+    taken = {f"ctrl+{letter}" for letter in "abhijmsqz"}
+    kinds: list[type[DOMNode]] = [Explorer, *every_kind_of(Widget)]
+    for kind in kinds:
+        if kind.__module__.startswith("riff_tui."):
+            bound = kind._merged_bindings
+            assert bound is not None
+            assert not taken & set(bound.key_to_bindings), kind
+
+
+def every_kind_of(kind: type[Widget]) -> Iterator[type[Widget]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from every_kind_of(each)
 
 
 def test_every_action_can_be_done_and_is_bound_to_its_keys() -> None:
