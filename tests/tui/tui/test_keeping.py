@@ -222,7 +222,9 @@ def test_no_more_is_kept_than_a_session_could_want() -> None:
     assert len(found.stack) < 100
 
 
-@pytest.mark.parametrize("make", [lambda path: path.symlink_to("elsewhere"), os.mkfifo, os.mkdir], ids=["link", "pipe", "directory"])
+@pytest.mark.parametrize(
+    "make", [lambda path: path.symlink_to("elsewhere"), os.mkfifo, os.mkdir], ids=["link", "pipe", "directory"]
+)
 def test_nothing_but_a_plain_file_is_read_or_written(file: Path, make: Callable[[Path], None]) -> None:
     file.parent.mkdir(parents=True)
     (file.parent / "elsewhere").write_bytes(good())
