@@ -133,8 +133,9 @@ def _split(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
         while (end := chunk.find(b"\n", start)) >= 0:
             held.append(chunk[start:end])
             size += end - start
-            yield None if size > MAX_LINE else b"".join(held)
+            line = None if size > MAX_LINE else b"".join(held)
             held, size, start = [], 0, end + 1
+            yield line
         rest = chunk[start:]
         size += len(rest)
         if size > MAX_LINE:
