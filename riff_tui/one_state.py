@@ -19,14 +19,17 @@ QUICK_CALLS = 600
 
 
 def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]:
-    """The flow and the state that a filter names, and what else it says; raises `UsageError` for none or two."""
+    """The flow and the state that a filter names, and what else it says of calls.
+
+    Raises `UsageError` where it names none or two.
+    """
     named: dict[str, str] = {}
     rest: list[Predicate] = []
     for part in conjuncts(predicate):
         if isinstance(part, Term) and part.field in ("flow", "state") and part.operator == "=":
             if named.setdefault(part.field, str(part.value)) != part.value:
                 raise UsageError(f"neighbors needs one {part.field}, and the filter names two")
-        else:
+        elif not _is_place(part):
             rest.append(part)
     if set(named) != {"flow", "state"}:
         missing = " and ".join(f"{field}=" for field in ("flow", "state") if field not in named)
@@ -35,6 +38,11 @@ def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]
             " such as riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details'"
         )
     return named["flow"], named["state"], rest
+
+
+def _is_place(part: Predicate) -> bool:
+    """Whether a part says where the state lies: the way to it leads through its segment, and chooses no calls."""
+    return isinstance(part, Term) and part.field == "segment" and part.operator == "="
 
 
 def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
