@@ -203,7 +203,6 @@ def test_neighbors_need_a_state(store: Store, where: str, complaint: str) -> Non
         ("(stall=1 | persona:patient) !guard_error>0", 4, 4),
         ("((state=collect_details stall=1) | agent=qwen)", 6, 6),
         ("!(state=confirm) (stall=1)", 3, 3),
-        ("segment=opening", 0, 0),
         ("run=run-2", 3, 3),
     ],
 )
