@@ -29,7 +29,11 @@ from riff_tui.tui.screens.explorer import ExplorerScreen
 _HANGUP = 129
 # So much later what was changed is written, together with what is changed meanwhile.
 SAVED_AFTER_S = 2.0
-_ENDS = {signal.SIGTERM: int(ExitCode.TERMINATED), signal.SIGHUP: _HANGUP}
+_ENDS = {
+    signal.SIGINT: int(ExitCode.INTERRUPTED),
+    signal.SIGTERM: int(ExitCode.TERMINATED),
+    signal.SIGHUP: _HANGUP,
+}
 
 
 class Explorer(App[None], inherit_bindings=False):
@@ -98,6 +102,12 @@ class Explorer(App[None], inherit_bindings=False):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self._end, code)
         self.keeper.changed = self._save_soon
+        # Whoever had the terminal meanwhile drew over it.
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+
+    def on_resize(self) -> None:
+        # A terminal that was another size in between has lost what it showed, also where it is as large as before.
+        self.refresh(layout=True)
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """End, and know the place to come back to."""

@@ -32,7 +32,10 @@ _OUR_SEQUENCES = re.compile(
 
 
 class Terminal:
-    """Runs a Python program on a pty of a given size; what it sends is kept since the last `take`."""
+    """Runs a Python program on a pty of a given size.
+
+    What it sent is kept, all of it and what came since the last `take`.
+    """
 
     def __init__(
         self, arguments: Sequence[str], *, width: int = 80, height: int = 24, environ: Mapping[str, str] | None = None
@@ -40,7 +43,9 @@ class Terminal:
         self.screen = pyte.Screen(width, height)
         self._stream = pyte.ByteStream(self.screen)
         self._taken = bytearray()
+        self.sent = bytearray()
         self.code: int | None = None
+        self._hung_up = False
         surroundings = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": _paths(), **(environ or {})}
         surroundings.pop("COLUMNS", None)
         surroundings.pop("LINES", None)
@@ -50,6 +55,7 @@ class Terminal:
             os.chdir(ROOT)
             os.execve(sys.executable, [sys.executable, *arguments], surroundings)
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+        self._modes = termios.tcgetattr(self._fd)
 
     def __enter__(self) -> Terminal:
         return self
@@ -61,7 +67,8 @@ class Terminal:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
-        os.close(self._fd)
+        if not self._hung_up:
+            os.close(self._fd)
 
     def take(self, *, quiet: float = _QUIET_S) -> bytes:
         """What was sent since the last time, once nothing more comes."""
@@ -97,6 +104,11 @@ class Terminal:
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
         os.kill(self.pid, signal.SIGWINCH)
 
+    def hang_up(self) -> None:
+        """Be gone, as a window that is closed or a line that is cut."""
+        self._hung_up = True
+        os.close(self._fd)
+
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the program alone."""
         os.kill(self.pid, number)
@@ -105,14 +117,25 @@ class Terminal:
         """Wait for the program and give its exit code."""
         ends = time.monotonic() + _LONGEST_S
         while time.monotonic() < ends:
-            self._read(0.05)
+            if not self._hung_up:
+                self._read(0.05)
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
-                while self._read(0.05):
+                while not self._hung_up and self._read(0.05):
                     pass
                 self.code = os.waitstatus_to_exitcode(status)
                 return self.code
         raise AssertionError(f"the program did not end; the screen is\n{self.text}")
+
+    def stopped(self) -> bool:
+        """Whether the program has been suspended by now."""
+        pid, status = os.waitpid(self.pid, os.WUNTRACED | os.WNOHANG)
+        return pid == self.pid and os.WIFSTOPPED(status)
+
+    @property
+    def is_as_before(self) -> bool:
+        """Whether lines are edited and echoed as they were before the program ran."""
+        return termios.tcgetattr(self._fd) == self._modes
 
     @property
     def lines(self) -> list[str]:
@@ -133,6 +156,7 @@ class Terminal:
         except OSError:
             return False
         self._taken += data
+        self.sent += data
         self._stream.feed(data)
         return bool(data)
 

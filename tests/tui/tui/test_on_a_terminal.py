@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 from collections.abc import Iterator
 
 import pytest
@@ -102,23 +101,6 @@ def test_hostile_text_reaches_the_terminal_as_text_only() -> None:
     assert styles <= {b"0", b"1", b"4", b"7", b"39", b"49"}
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["SIGTERM", "SIGHUP"])
-def test_a_signal_leaves_the_terminal_as_it_was(number: signal.Signals, code: int) -> None:
-    with program("walk") as terminal:
-        terminal.wait_for("? help")
-        terminal.signal(number)
-        assert terminal.end() == code
-        assert_restored(terminal)
-
-
-def test_ctrl_c_ends_with_130_and_without_a_trace() -> None:
-    with program("walk") as terminal:
-        terminal.wait_for("? help")
-        terminal.press("\x03")
-        assert terminal.end() == 130
-        assert "Traceback" not in terminal.text
-
-
 def test_keys_work_while_a_question_takes_long_and_quitting_does_not_wait_for_it() -> None:
     with program("slow") as terminal:
         terminal.wait_for("? help")
@@ -138,26 +120,6 @@ def test_an_error_of_its_own_ends_it_without_the_callers_words() -> None:
         assert sent.count(LEAVES_ALTERNATE_SCREEN) == 1
 
 
-def test_a_small_window_says_what_it_needs_and_a_large_one_goes_on() -> None:
-    with program("walk") as terminal:
-        terminal.wait_for("? help")
-        terminal.resize(50, 8)
-        terminal.wait_for("60 × 10")
-        terminal.take()
-        assert terminal.text.strip() == "riff-tui needs 60 × 10 cells; here are 50 × 8."
-        terminal.resize(80, 24)
-        terminal.wait_for("? help")
-
-
-def test_over_ssh_the_mouse_stays_with_the_terminal() -> None:
-    with program("walk", environ={"SSH_CONNECTION": "1.2.3.4 5 6.7.8.9 22"}) as terminal:
-        terminal.wait_for("? help")
-        assert b"\x1b[?1000h" not in terminal.take()
-    with program("walk") as terminal:
-        terminal.wait_for("? help")
-        assert b"\x1b[?1000h" in terminal.take()
-
-
 def test_a_terminal_without_unicode_gets_ascii_alone() -> None:
     with program("walk", environ={"PYTHONIOENCODING": "ascii"}) as terminal:
         terminal.wait_for("? help")
@@ -165,12 +127,3 @@ def test_a_terminal_without_unicode_gets_ascii_alone() -> None:
         for key in "3\rv\x1b\r?":
             sent += terminal.press(key)
         assert sent.isascii()
-
-
-def assert_restored(terminal: Terminal) -> None:
-    sent = terminal.take()
-    assert LEAVES_ALTERNATE_SCREEN in sent
-    assert SHOWS_CURSOR in sent
-    for mode in re.findall(rb"\x1b\[\?(\d+)h", sent):
-        assert mode in (b"25", b"7") or b"\x1b[?%bl" % mode in sent, mode
-    assert b"Traceback" not in sent
