@@ -60,7 +60,9 @@ class Prompting:
 
     @property
     def history(self) -> Sequence[str]:
-        """What was entered, the latest last."""
+        """What was entered, the latest last: filters of lists, or searches, of which nothing is kept for longer."""
+        if self._screen.trail.here.kind == "conversation":
+            return self._screen.searcher.earlier
         return self._screen.explorer.keeper.now.filters
 
     def open(self) -> None:
@@ -68,7 +70,7 @@ class Prompting:
         screen, place = self._screen, self._screen.trail.here
         self._cycle = self._recalled = self._whole = None
         if place.kind == "conversation":
-            screen.prompt.ask(screen.searcher.sought, SEARCH_HINT)
+            screen.prompt.ask("", SEARCH_HINT)
         else:
             screen.prompt.ask(place.filter, FILTER_HINT)
 

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 
 class Searcher:
-    """Knows what is looked for; `sought` is what was searched for in conversations."""
+    """Knows what is looked for; `sought` is what is searched for in conversations, `earlier` what ever was."""
 
     def __init__(self, screen: ExplorerScreen) -> None:
         self.sought = ""
+        self.earlier: list[str] = []
         self._last = ""
         self._screen = screen
         self._from_end = False
@@ -45,8 +46,12 @@ class Searcher:
     # In a conversation
 
     def search(self, expression: str) -> None:
-        """Go to the first moment that matches, from the cursor on; an empty expression ends the search."""
+        """Go to the first moment that matches, from the cursor on; with nothing to look for, on to the next match."""
         screen, table = self._screen, self._screen.transcript.table
+        if not expression:
+            screen.prompting.close()
+            self.within(1)
+            return
         try:
             test = said(expression, table)
         except FilterError as error:
@@ -54,6 +59,7 @@ class Searcher:
             return
         matching = [place for place, row in enumerate(table.rows) if test(row)]
         self.sought = expression
+        self.earlier = [*(each for each in self.earlier if each != expression), expression]
         screen.transcript.mark(needles(parse(expression)))
         screen.prompting.close()
         screen.tell()
@@ -62,7 +68,7 @@ class Searcher:
             screen.transcript.cursor = next((place for place in matching if place >= cursor), matching[0])
             many = "moment matches" if len(matching) == 1 else "moments match"
             screen.say(f"{len(matching)} {many}: n and N go from one to the next, Esc ends it")
-        elif expression:
+        else:
             screen.say(f"nothing here matches {expression}; n looks in the next conversation, Esc ends it", "warn")
 
     def within(self, direction: int) -> bool:

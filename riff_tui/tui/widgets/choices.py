@@ -114,16 +114,18 @@ class Choices(ScrollView):
         index, width = self.scroll_offset.y + y, self.size.width
         if index >= len(self._found):
             return Strip.blank(width)
-        line = self._line(self._found[index], width - 1)
-        return strip_of(line, width, self.palette.cursor if index == self.cursor else None)
+        at_cursor = index == self.cursor
+        line = self._line(self._found[index], width - 1, at_cursor)
+        return strip_of(line, width, self.palette.cursor if at_cursor else None)
 
-    def _line(self, found: Found, width: int) -> list[Piece]:
+    def _line(self, found: Found, width: int, at_cursor: bool) -> list[Piece]:
         choice = self.choices[found.index]
         style = self.palette.faint if choice.refusal else None
+        lead_style = style or (None if at_cursor else self.palette.accent)
         line: list[Piece] = [(" ", None)]
         if self._lead:
             lead = padded(fit(self._leads[found.index], self._lead, self.glyphs.ellipsis), self._lead)
-            line.append((f" {lead}  ", style or self.palette.accent))
+            line.append((f" {lead}  ", lead_style))
         room = width - sum(cell_width(text) for text, _ in line)
         column = min(self._text, room if not choice.more else max(room // 2, room - cell_width(choice.more) - 2))
         text = fit(self.texts[found.index], column, self.glyphs.ellipsis)

@@ -261,7 +261,11 @@ async def test_a_search_goes_through_a_conversation_and_on_to_the_next_one() -> 
         assert ("2 of 6" in at.path, at.row) == (True, "1")
         await at.press("N")
         assert ("1 of 6" in at.path, at.row) == (True, "6")
-        await at.press("escape")
+        await at.press("slash", "enter")
+        assert at.row == "6"
+        await at.press("slash", "up")
+        assert at.typed == "day"
+        await at.press("escape", "escape")
         assert at.path.startswith("flows › conversations › c-0000")
         await at.press("n")
         assert ("2 of 6" in at.path, at.row) == (True, "0")
