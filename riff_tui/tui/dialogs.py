@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from riff_tui.tui.screens.explorer import ExplorerScreen
 
 _LAST = "Move"
+# Where there are more keys for the same, the first one is enough here.
+_WIDEST_KEYS = 7
 
 
 def pick_name(screen: ExplorerScreen, field: str) -> None:
@@ -58,7 +60,9 @@ def _choice(id: str, situation: Situation) -> Choice:
     each = next(action for action in ACTIONS if action.id == id)
     reason = refusal(each, situation)
     more = f"not now: {reason}" if reason else each.help
-    return Choice(each.said(situation) or each.title, more, " ".join(each.keys), f"{each.title} {each.help}", reason)
+    spelled = " ".join(each.keys)
+    lead = spelled if len(spelled) <= _WIDEST_KEYS else each.keys[0]
+    return Choice(each.said(situation) or each.title, more, lead, f"{each.title} {each.help} {spelled}", reason)
 
 
 def pick_earlier(screen: ExplorerScreen, earlier: Sequence[str], put: Callable[[str], None]) -> None:
