@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 from riff_store.database import Store, open_store
 from riff_tui import catalog
 from riff_tui.catalog import Request
+from riff_tui.naming import Naming
 from riff_tui.safe_text import cell_width
 from riff_tui.sinks import render
 from riff_tui.tui.app import Explorer
@@ -38,8 +39,9 @@ WALK = (
     ("state", ("enter",)),
     ("conversation", ("enter",)),
     ("conversations", ("4",)),
-    ("filter", ("3", "slash", *"stall>often")),
+    ("filter", ("3", "3", "3", "slash", *"stall>often")),
     ("help", ("escape", "question_mark")),
+    ("pick", ("escape", "a", *"si")),
 )
 DUMPS = {
     "dump-states": ("states", Request(where="flow=dog_grooming")),
@@ -95,7 +97,7 @@ async def _screens(store: Store) -> dict[str, str]:
 
 async def _walked(store: Store, width: int, height: int) -> AsyncIterator[tuple[str, str, str]]:
     """Name, text and picture of each screen of the walk."""
-    app = Explorer(lambda view, request: catalog.show(store, view, request), lambda: _AGE)
+    app = Explorer(lambda view, request: catalog.show(store, view, request), lambda: _AGE, names=Naming(store))
     async with app.run_test(size=(width, height)) as pilot:
         for name, keys in WALK:
             for key in ("", *keys):
