@@ -277,6 +277,8 @@ DOINGS: Mapping[str, Doing] = {
     "segments": _view("segments"),
     "states": _view("states"),
     "conversations": _view("conversations"),
+    "timeline": _view("timeline"),
+    "flow_table": _view("flow-table"),
     "runs": _view("runs"),
     "judges": _view("judges"),
     "skipped": _view("skipped"),

@@ -19,11 +19,14 @@ MOST_STEPS = 200
 SIDE_BY_SIDE = side_by_side.VIEW
 
 DEPTH = {
-    "flows": 0, "worklist": 1, "runs": 1, "judges": 1, "archetypes": 1, "skipped": 1, "segments": 1, "states": 2,
+    "flows": 0, "worklist": 1, "timeline": 1, "flow-table": 1, "runs": 1, "judges": 1, "archetypes": 1, "skipped": 1,
+    "segments": 1, "states": 2,
     "neighbors": 3, "conversations": 3, "conversation": 4,
     SIDE_BY_SIDE: 4,
 }  # fmt: skip
 _BELOW = {
+    "timeline": "flows",
+    "flow-table": "flows",
     "runs": "flows",
     "archetypes": "flows",
     "judges": "conversations",
@@ -37,6 +40,8 @@ _BELOW_WORK = {"flows": "segments", "segments": "states", "states": "neighbors"}
 # Which steps of the walk narrow a view from above, from the most to none.
 _SCOPES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "worklist": ((),),
+    "timeline": ((),),
+    "flow-table": ((),),
     "runs": ((),),
     "judges": ((),),
     "archetypes": ((),),
