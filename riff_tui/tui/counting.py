@@ -5,7 +5,14 @@ from __future__ import annotations
 from riff_tui.table import Table
 from riff_tui.tui.places import SIDE_BY_SIDE, Place
 
-_CALLED = {"neighbors": "conversations", "worklist": "entries", "skipped": "inputs", SIDE_BY_SIDE: "metrics"}
+_CALLED = {
+    "timeline": "runs",
+    "flow-table": "flows",
+    "neighbors": "conversations",
+    "worklist": "entries",
+    "skipped": "inputs",
+    SIDE_BY_SIDE: "metrics",
+}
 _ONE = {"entries": "entry"}
 # Beyond this nobody counts by looking at every row.
 _LOOKED_AT = 20_000
