@@ -13,6 +13,7 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.flow_aspects import COMPUTED, call_aspects
 from riff_ingest.segments import segment_of
 from riff_ingest.sources.timestamps import parse_time
+from riff_ingest.sources.wire import HIGHEST, LONGEST
 from riff_ingest.state_aspects import state_rows
 from riff_ingest.stream import read_stream
 from riff_store.facts import ConversationFacts, ExpectedStep, Skipped, StateAspects
@@ -96,36 +97,38 @@ def _expected(name: str, by: str, called: bool, matched: bool | None) -> Expecte
 
 
 def _brought_states(call: Conversation) -> list[StateAspects]:
-    rows = []
+    """State rows as they were brought along, one for each state: the last one."""
+    rows = {}
     for brought in call.state_aspects:
         state = brought.get("state")
         if not isinstance(state, str):
             continue
         segment = brought.get("segment")
         to_states = brought.get("to_states")
-        rows.append(
-            StateAspects(
-                state,
-                segment_of(state, call.contract, segment if isinstance(segment, str) else None),
-                int(_number(brought, "progress") or 0),
-                int(_number(brought, "stall") or 0),
-                int(_number(brought, "escalation") or 0),
-                int(_number(brought, "revisit") or 0),
-                _number(brought, "dwell_turns") or 0.0,
-                _number(brought, "latency_p95_ms"),
-                int(_number(brought, "guard_error") or 0),
-                _number(brought, "slot_fill_rate"),
-                {state: count for state, count in to_states.items() if type(count) is int}
-                if isinstance(to_states, dict)
-                else {},
-            )
+        rows[state] = StateAspects(
+            state,
+            segment_of(state, call.contract, segment if isinstance(segment, str) else None),
+            int(_number(brought, "progress") or 0),
+            int(_number(brought, "stall") or 0),
+            int(_number(brought, "escalation") or 0),
+            int(_number(brought, "revisit") or 0),
+            _number(brought, "dwell_turns") or 0.0,
+            _number(brought, "latency_p95_ms", LONGEST),
+            int(_number(brought, "guard_error") or 0),
+            _number(brought, "slot_fill_rate"),
+            {state: count for state, count in to_states.items() if type(count) is int and 0 < count <= HIGHEST}
+            if isinstance(to_states, dict)
+            else {},
         )
-    return rows
+    return list(rows.values())
 
 
-def _number(row: Mapping[str, Any], name: str) -> float | None:
+def _number(row: Mapping[str, Any], name: str, highest: float = HIGHEST) -> float | None:
+    """A value of a row; `None` for what cannot have been measured."""
     value = row.get(name)
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= highest:
+        return None
+    return float(value)
 
 
 def _mismatches(call: Conversation, aspects: Mapping[str, float | None], states: list[StateAspects]) -> list[str]:

@@ -190,3 +190,26 @@ def test_real_dialogues_are_taken_whole_and_again_without_a_change(shared_data: 
     assert take(store, shared_data / "star").count("unchanged") == 1
     assert store.read_bytes() == before
     assert broken_rows(store) == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"events": [{"type": "state_entered", "state": "a"}, {"type": "turn_complete", "latency_ms": 1e12}]},
+        {"turns": [{"role": "agent", "latency_ms": 1e12}]},
+        {"duration_s": 1e300},
+        {"aspects": {"correctness": 1e12}},
+        {"aspects": {"errors": -1e12, "turn_count": 1e9}},
+        {"errors": 2**53},
+        {"defects": {"odd": 2**62, "strange": 2**62}},
+        {"state_aspects": [{"state": "a", "revisit": 1e300, "dwell_turns": 1e12, "latency_p95_ms": 1e12}]},
+        {"state_aspects": [{"state": "a", "guard_error": 1e18, "progress": -1e18}]},
+        {"state_aspects": [{"state": "a", "to_states": {"b": 2**63, "c": 2**62}}]},
+        {"state_aspects": [{"state": "a", "stall": 1}, {"state": "a", "stall": 0}]},
+    ],
+)
+def test_numbers_that_nobody_can_have_measured_stop_no_ingest(store: Path, night: Path, given: dict[str, Any]) -> None:
+    odd = b"".join(line(f"odd-{number}", **({"events": []} | given)) for number in range(40))
+    (night / "flow-transcripts-odd.jsonl").write_bytes(odd)
+    assert take(store, night).conversations("taken") == 43
+    assert broken_rows(store) == []

@@ -19,7 +19,7 @@ from riff_ingest.events import Event
 from riff_ingest.sources.fitting import contract_of, fields_of, fit, fitting, wanted
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.loose_json import clean, loads
-from riff_ingest.sources.wire import LONGEST, Line, Measured, refusal
+from riff_ingest.sources.wire import LONGEST, MOST, Line, Measured, refusal
 
 NEGATIVE_DURATION = "negative duration"
 LONG_DURATION = "duration out of range"
@@ -163,7 +163,7 @@ def _state_rows(given: list[Any], defects: Counter[str]) -> list[dict[str, Any]]
 
 
 def _counts(given: dict[str, Any], _: Counter[str]) -> dict[str, int]:
-    return {name: count for name, count in given.items() if type(count) is int and 0 <= count <= 2**53}
+    return {name: count for name, count in given.items() if type(count) is int and 0 <= count <= MOST}
 
 
 _PARTS: Mapping[str, tuple[type, Callable[[Any, Counter[str]], Any]]] = {

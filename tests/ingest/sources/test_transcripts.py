@@ -15,6 +15,7 @@ from riff_ingest.contract import Contract, StateContract
 from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.sources.transcripts import read
+from riff_ingest.sources.wire import HIGHEST, LONGEST
 from riff_store.facts import Skipped
 from tests.ingest.sources.dirty import FILES, odd_directories, record, write_all, write_lines
 
@@ -337,7 +338,7 @@ def test_dirty_files_do_not_disturb_one_another(tmp_path: Path) -> None:
 
 names = st.text(max_size=8)
 numbers = st.floats(-1e9, 1e9)
-measured = st.floats(0, 1e9)
+measured = st.floats(0, LONGEST)
 values = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | names | st.lists(names, max_size=2)
 
 
@@ -379,7 +380,7 @@ conversations = st.builds(
     events=st.lists(events, max_size=4),
     tool_calls=st.lists(st.builds(ToolCall, names, maybe(numbers), values, values, names), max_size=2),
     expected_steps=st.lists(st.builds(ReferenceStep, names, names, st.booleans(), maybe(st.booleans())), max_size=2),
-    aspects=st.dictionaries(names, maybe(numbers), max_size=2),
+    aspects=st.dictionaries(names, maybe(st.floats(-HIGHEST, HIGHEST)), max_size=2),
     state_aspects=st.lists(st.dictionaries(names, values, max_size=2), max_size=2),
     origin=st.sampled_from(["observed", "derived"]),
     defects=st.dictionaries(names, st.integers(1, 9), max_size=2),
