@@ -254,7 +254,8 @@ ACTIONS: tuple[Action, ...] = (
         "pane",
         ("p",),
         "details",
-        "Tell all of the row under the cursor in a pane that follows it, with 95 % intervals and why cells are marked.",
+        "In a list, tell all of the row under the cursor in a pane that follows it, with 95 % intervals and why cells"
+        " are marked.",
         "Look",
         needs_row_or_pane,
         lambda situation: "close details" if situation.pane else "details",
@@ -263,7 +264,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("pane_down", ("J",), "pane down", "Scroll the pane down.", "Look", needs_pane),
     Action("pane_up", ("K",), "pane up", "Scroll the pane up.", "Look", needs_pane),
     Action("columns", ("c",), "columns", "Choose the columns to show.", "Look", needs_choosable),
-    Action("wide", ("w",), "wide", "Show columns at their full width, or fitted.", "Look", needs_list_columns),
+    Action(
+        "wide", ("w",), "wide", "Show columns at their full width, or fitted to the line.", "Look", needs_list_columns
+    ),
     Action("copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown, a command or a link.", "Look"),
     Action("write", ("o",), "write", "Write what this screen shows into a file.", "Look"),
     Action(

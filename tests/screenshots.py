@@ -42,6 +42,9 @@ WALK = (
     ("filter", ("3", "3", "3", "slash", *"stall>often")),
     ("help", ("escape", "question_mark")),
     ("pick", ("escape", "a", *"si")),
+    ("details", ("escape", "p")),
+    ("comparison", ("escape", "m", "j", "equals_sign")),
+    ("columns", ("escape", "c")),
 )
 DUMPS = {
     "dump-states": ("states", Request(where="flow=dog_grooming")),

@@ -164,6 +164,8 @@ class Explorer(App[None], inherit_bindings=False):
             screen.picker.close()
         elif isinstance(screen, ExplorerScreen) and screen.prompt.is_open:
             screen.prompting.close()
+        elif isinstance(screen, ExplorerScreen) and screen.over is not None:
+            screen.over.leave()
         else:
             self.exit(return_code=int(ExitCode.INTERRUPTED))
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riff_tui.tui.choice import Choice
+from riff_tui.tui.choosing import choose_columns
 from riff_tui.tui.pairing import paired, turned, wanted
-from riff_tui.tui.places import hidden
+from riff_tui.tui.widgets.write_to import Document, WriteTo
+from riff_tui.tui.written import Writing, proposed, target, to_write
 
 if TYPE_CHECKING:
     from riff_tui.tui.screens.explorer import ExplorerScreen
@@ -56,22 +58,6 @@ def _compare(screen: ExplorerScreen) -> None:
     screen.visit(screen.trail.down(paired(here, reading.main, ids)))
 
 
-def _columns(screen: ExplorerScreen) -> None:
-    from riff_tui.tui.screens.choosing import Choosing
-
-    explorer, reading = screen.explorer, screen.reading
-    if reading is None:
-        return
-
-    def take(choice: Choice | None) -> None:
-        if choice is not None:
-            screen.choose(choice)
-
-    here = screen.trail.here
-    asked = Choosing(reading.main, hidden(here), screen.shelf.choice(here), explorer.glyphs, explorer.palette)
-    screen.app.push_screen(asked, take)
-
-
 def _wide(screen: ExplorerScreen) -> None:
     before = screen.shelf.choice(screen.trail.here)
     choice = replace(before, wide=not before.wide)
@@ -88,10 +74,17 @@ def _turn(lines: int) -> Handling:
 
 
 def _write(screen: ExplorerScreen) -> None:
-    from riff_tui.tui.screens.writing import WriteTo
+    reading, place = screen.reading, screen.trail.here
+    if reading is None:
+        return
+    choice, show = screen.shelf.choice(place), screen.show_view
 
-    if screen.reading is not None:
-        screen.app.push_screen(WriteTo(screen, screen.reading))
+    def write(typed: str, writing: Writing, over: bool) -> Path:
+        path, form = target(typed, reading.source)
+        writing.write(to_write(show, place, reading, choice, form), path, form, over=over, ascii_only=False)
+        return path
+
+    screen.query_one(WriteTo).ask(Document(proposed(place), write, lambda path: screen.say(f"written to {path}")))
 
 
 def _last_view(screen: ExplorerScreen) -> None:
@@ -104,7 +97,7 @@ HANDLINGS: Mapping[str, Handling] = {
     "next_mark": _next_mark,
     "clear_marks": _clear_marks,
     "compare": _compare,
-    "columns": _columns,
+    "columns": choose_columns,
     "wide": _wide,
     "pane": _pane,
     "pane_down": _turn(3),

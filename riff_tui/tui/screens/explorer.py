@@ -41,11 +41,14 @@ from riff_tui.tui.shelf import Shelf
 from riff_tui.tui.situations import situation_of
 from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.body import Body
+from riff_tui.tui.widgets.checks import Checks
 from riff_tui.tui.widgets.head import Head
 from riff_tui.tui.widgets.line_table import LineTable
+from riff_tui.tui.widgets.over import Over
 from riff_tui.tui.widgets.picker import Picker
 from riff_tui.tui.widgets.prompt import Prompt
 from riff_tui.tui.widgets.transcript import Transcript
+from riff_tui.tui.widgets.write_to import WriteTo
 
 if TYPE_CHECKING:
     from riff_tui.tui.app import Explorer
@@ -99,6 +102,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         palette, glyphs = self.explorer.palette, self.explorer.glyphs
         # What lies over the rest comes first: then the rest is not drawn again when it comes and goes.
         yield Picker(palette=palette, glyphs=glyphs, id="picker")
+        yield Checks(palette=palette, glyphs=glyphs, id="checks")
+        yield WriteTo(self._asker, palette=palette, glyphs=glyphs, id="write-to")
         yield Prompt(listener=self.prompting, palette=palette, glyphs=glyphs, id="prompt")
         yield Static("", id="too-small", markup=False)
         yield TopLine(palette=palette, glyphs=glyphs, id="top")
@@ -134,6 +139,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def body(self) -> LineTable | Transcript:
         """What the cursor is in."""
         return self.transcript if self.trail.here.kind == "conversation" else self.table
+
+    @property
+    def over(self) -> Over | None:
+        """What lies over the place and has the keys."""
+        return next((over for over in self.query(Over) if over.is_open), None)
 
     # Going somewhere
 
@@ -282,7 +292,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def restyle(self, palette: Palette) -> None:
         """Take other colours."""
-        for widget in (self.top, self.head, self.prompt, self.bottom, self.picker):
+        for widget in (self.top, self.head, self.prompt, self.bottom, self.picker, *self.query(Over)):
             widget.palette = palette
         self.table.restyle(palette)
         self.transcript.restyle(palette)
@@ -357,7 +367,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             if id == "close":
                 self.prompting.close()
             return
-        if self.picker.is_open:
+        if self.picker.is_open or self.over is not None:
             return
         if self.hunter.is_under_way and id != "close":
             self.hunter.stop(word=False)

@@ -10,8 +10,8 @@ from riff_tui.glyphs import ASCII, UNICODE
 from riff_tui.table import Column, Row, Table
 from riff_tui.tui.arrangement import arrange, scrolled_to
 from riff_tui.tui.choice import AS_IT_IS, Choice
+from riff_tui.tui.choosing import offering
 from riff_tui.tui.columns import every, for_screen, text_of
-from riff_tui.tui.screens.choosing import offering
 from tests.tui.tui.fake import FakeCatalog, flow_table
 from tests.tui.tui.test_walk import walking
 
@@ -135,10 +135,12 @@ def test_a_wide_line_is_never_too_long_and_no_column_out_of_reach(
 async def test_columns_are_chosen_from_a_list_over_the_table() -> None:
     async with walking(size=(80, 24)) as at:
         await at.press("2", "c")
-        lines = [strip.text for strip in at.app.screen._compositor.render_strips()]
-        assert any("[x] stall" in line for line in lines)
-        assert any("[ ]   stall 95%" in line for line in lines)
-        assert "Space shows or hides" in lines[-1]
+        lines = "\n".join(strip.text for strip in at.app.screen._compositor.render_strips())
+        assert "[x] stall" in lines
+        assert "[ ]   stall 95%" in lines
+        assert "Space shows or hides" in lines
+        await at.press("1", "p", "Q")
+        assert at.screen.over is not None
         await at.press("space", "G", "k", "space", "enter")
         titles = at.screen.table.render_line(0).text.split()
         assert "n" not in titles

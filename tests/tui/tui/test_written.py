@@ -18,8 +18,7 @@ from riff_tui.tui.app import Explorer
 from riff_tui.tui.choice import AS_IT_IS, Choice
 from riff_tui.tui.places import Place
 from riff_tui.tui.reading import Reading, read
-from riff_tui.tui.screens.writing import WriteTo
-from riff_tui.tui.widgets.field import Field
+from riff_tui.tui.widgets.write_to import WriteTo
 from riff_tui.tui.written import Exists, Stopped, Writing, proposed, target, to_write
 from tests.tui.hostile import HOSTILE
 from tests.tui.tui.fake import FakeCatalog, LazyRows, flow_table
@@ -187,16 +186,18 @@ def test_a_file_of_a_real_store_is_the_dump_of_it(tiny: Path, tmp_path: Path) ->
 # The prompt
 
 
+def asking(at: Walker) -> WriteTo:
+    found = at.screen.query_one(WriteTo)
+    assert found.is_open
+    return found
+
+
 def typed(at: Walker, text: str) -> None:
-    screen = at.app.screen
-    assert isinstance(screen, WriteTo)
-    screen.query_one(Field).set(text)
+    asking(at).field.set(text)
 
 
 def foot(at: Walker) -> str:
-    screen = at.app.screen
-    assert isinstance(screen, WriteTo)
-    return " ".join("".join(text for text, _ in line) for line in screen.foot.lines)
+    return " ".join("".join(text for text, _ in line) for line in asking(at).foot.lines)
 
 
 async def test_a_name_is_proposed_and_the_path_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +239,10 @@ async def test_what_stops_it_is_said_and_another_name_can_be_tried(tmp_path: Pat
             await at.press("enter")
             assert said in foot(at)
         await at.press("escape")
-        assert at.app.screen is at.screen
+        assert at.screen.over is None
+        await at.press("o", "ctrl+c")
+        assert at.screen.over is None
+        assert at.app.return_code is None
 
 
 async def test_long_writing_tells_how_far_it_is_and_escape_stops_it(tmp_path: Path) -> None:
