@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,8 @@ LIVE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 WORDS = [text for text in HOSTILE.values() if text.strip()]
 
 
-def calls() -> Iterator[dict[str, Any]]:
-    for number, text in enumerate(WORDS):
+def calls(words: Sequence[str] = WORDS) -> Iterator[dict[str, Any]]:
+    for number, text in enumerate(words):
         yield {
             "conversation_id": f"c{number} {text}",
             "run_id": f"run {text}",
@@ -49,10 +49,9 @@ def calls() -> Iterator[dict[str, Any]]:
         }
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    folder = tmp_path_factory.mktemp("hostile")
-    lines = [json.dumps(call) for call in calls()]
+def build(folder: Path, words: Sequence[str] = WORDS) -> Path:
+    """A store of one call for each of the words, in which everything is called so."""
+    lines = [json.dumps(call) for call in calls(words)]
     (folder / "flow-transcripts-evil.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / "humanness-evil.jsonl").write_text(
         "\n".join(
@@ -64,14 +63,19 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
                     "score": 5,
                 }
             )
-            for call in calls()
+            for call in calls(words)
         ),
         encoding="utf-8",
     )
     with open_store(folder / "store.db", write=True, create=True) as opened:
         summary = ingest([folder], Writer(opened))
-        assert summary.conversations("taken") == len(WORDS)
-    with open_store(folder / "store.db") as opened:
+        assert summary.conversations("taken") == len(words)
+    return folder / "store.db"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with open_store(build(tmp_path_factory.mktemp("hostile"))) as opened:
         yield opened
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.tui.tui.programs import SECRET
-from tests.tui.tui.terminal import Terminal, foreign_controls
+from tests.tui.tui.terminal import Terminal
 
 MOST_PER_MOVE = 700
 MOST_PER_PAGE = 9_000
@@ -74,31 +74,6 @@ def test_a_screen_of_24_lines_holds_21_rows() -> None:
         terminal.wait_for("? help")
         rows = [line for line in terminal.lines if re.search(r"\d\.\d", line)]
         assert len(rows) == 21
-
-
-def test_hostile_text_reaches_the_terminal_as_text_only() -> None:
-    with program("hostile", width=100, height=30, environ={"NO_COLOR": "1"}) as terminal:
-        terminal.wait_for("help")
-        sent = terminal.take()
-        for keys in (
-            "  Gllll",
-            "d",
-            "?  \x1b",
-            "0 d",
-            "2",
-            "3 G",
-            "gjjjj\r v",
-            "?   \x1b",
-            "\x1b4 ",
-            "\r          G",
-            "dn",
-        ):
-            for key in keys:
-                sent += terminal.press(key, quiet=0.15)
-    assert len(sent) > 100_000
-    assert foreign_controls(sent) == []
-    styles = {part for found in re.findall(rb"\x1b\[([0-9;]*)m", sent) for part in found.split(b";")}
-    assert styles <= {b"0", b"1", b"4", b"7", b"39", b"49"}
 
 
 def test_keys_work_while_a_question_takes_long_and_quitting_does_not_wait_for_it() -> None:
