@@ -46,6 +46,7 @@ class Beside:
         self._show = show
         self._resting: Timer | None = None
         self._told: OrderedDict[str, Table | str] = OrderedDict()
+        self._doubted: set[str] = set()
 
     @property
     def is_visible(self) -> bool:
@@ -77,7 +78,7 @@ class Beside:
 
     def arrived(self) -> None:
         """The rows are others now, or say something else."""
-        self._told.clear()
+        self._doubted = set(self._told)
         self.place()
         self._fill(keep=True)
 
@@ -117,7 +118,7 @@ class Beside:
         table, told = reading.main, None
         if row is not None and table.view == "conversations" and row.where:
             told = self._told.get(row.where)
-            if told is None:
+            if told is None or row.where in self._doubted:
                 self._screen.run_worker(self._ask(row), group="detail", exclusive=True, exit_on_error=False)
         self._draw(table, row, told, keep=keep)
 
@@ -144,6 +145,7 @@ class Beside:
         except Exception as error:  # said where the words would have stood; the record is there without them
             told = describe(error)[1]
         self._told[row.where] = told
+        self._doubted.discard(row.where)
         while len(self._told) > _MOST_TOLD:
             self._told.popitem(last=False)
         reading, now = self._screen.reading, self._screen.table.row

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from riff_tui.actions import Situation
-from riff_tui.tui.choosing import offering
+from riff_tui.tui.choice import offered
 from riff_tui.tui.columns import has_order
-from riff_tui.tui.places import below, hidden, noun, state_of
+from riff_tui.tui.places import below, noun, state_of
 from riff_tui.tui.state_head import Fold
 from riff_tui.views import side_by_side
 
@@ -53,5 +53,5 @@ def situation_of(screen: ExplorerScreen) -> Situation:
         pane=screen.beside.is_visible,
         covered=screen.beside.covers,
         last=trail.last is not None,
-        choosable=table is not None and bool(offering(table, hidden(place))),
+        choosable=table is not None and bool(offered(table, table.columns)),
     )

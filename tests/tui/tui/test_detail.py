@@ -195,6 +195,19 @@ async def test_what_was_said_is_asked_for_only_where_the_cursor_rests() -> None:
         assert asked.count("run=r1 conversation=c-0003") == 1
 
 
+async def test_what_was_said_stays_in_view_while_it_is_asked_for_again() -> None:
+    async with walking(size=(120, 36)) as at:
+        await at.press("4", "p")
+        await at.pilot.pause(RESTED)
+        shown = lines(at)
+        asked = len([view for view, _ in at.catalog.asked if view == "conversation"])
+        at.screen.beside.arrived()
+        assert lines(at) == shown
+        await at.app.workers.wait_for_complete()
+        assert len([view for view, _ in at.catalog.asked if view == "conversation"]) == asked + 1
+        assert lines(at) == shown
+
+
 async def test_a_call_that_cannot_be_read_is_said_where_its_words_would_stand() -> None:
     class Busy(FakeCatalog):
         def show(self, view: str, request: Request) -> Table:
