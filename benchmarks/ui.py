@@ -117,7 +117,7 @@ def _answered(terminal: Terminal, letter: str) -> float:
 
 def _matching(terminal: Terminal) -> str:
     """How many rows it says that a filter leaves."""
-    found = re.search(r"([0-9,]+) of [0-9,]+ flows shown", terminal.text)
+    found = re.search(r"([0-9,]+) of [0-9,]+ flows match", terminal.text)
     return found[1] if found else ""
 
 
