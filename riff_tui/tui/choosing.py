@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from riff_tui.table import Column, Table
 from riff_tui.tui.choice import AS_IT_IS, INTERVAL, Choice, offered
 from riff_tui.tui.columns import every, for_screen, has_values, shown, title
-from riff_tui.tui.places import hidden
+from riff_tui.tui.places import hidden, noun
 from riff_tui.tui.widgets.checks import Check, Checks, Ticks
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def choose_columns(screen: ExplorerScreen) -> None:
         screen.choose(choice.asking(keys(AS_IT_IS), ticked, [column.key for column in columns]))
 
     checks = [_check(table, column, glyphs) for column in columns]
-    asked = Ticks(f"columns of {table.view}", checks, keys(choice), keys(AS_IT_IS), take)
+    asked = Ticks(f"columns of {noun(table.view)}", checks, keys(choice), keys(AS_IT_IS), take)
     screen.query_one(Checks).ask(asked)
 
 

@@ -93,11 +93,12 @@ def side_by_side(table: Table, a: Row, b: Row) -> Table:
         *(_lacking(column, a, b) for column in lacking),
     ]
     pair = [label(table, row, sides) for row in sides]
-    counted = all("n" in row.record for row in sides)
+    left_out: tuple[str, ...] = () if all("n" in row.record for row in sides) else ("n_a", "n_b")
+    left_out += () if any(row.record.get("intervals") for row in sides) else ("interval_a", "interval_b")
     return Table(
         view=VIEW,
         title=f"{pair[0]} against {pair[1]}",
-        columns=_COLUMNS if counted else [column for column in _COLUMNS if column.key not in ("n_a", "n_b")],
+        columns=[column for column in _COLUMNS if column.key not in left_out],
         rows=rows,
         notes=list(_notes(a, b)),
         extras={"of": table.view, **{side: _names(table, row) for side, row in zip("ab", sides, strict=True)}},
@@ -120,7 +121,7 @@ def _whole(table: Table, row: Row) -> str:
 def _joined(columns: Sequence[Column], row: Row) -> str:
     said = ""
     for column in columns:
-        name = column.value(row.record)
+        name = row.display.get(column.key) or column.value(row.record)
         if name is not None:
             said += ("" if not said else " @ " if column.key == "agent" else " › ") + str(name)
     return said or row.id

@@ -188,10 +188,10 @@ def test_names_tell_only_what_differs() -> None:
     assert [label(calls, each, calls.rows) for each in calls.rows] == ["c-0007", "c-0008"]
 
 
-def test_calls_have_no_n_to_show() -> None:
+def test_calls_have_neither_n_nor_intervals_to_show() -> None:
     calls = real_tables()["conversations"]
     found = side_by_side(calls, *calls.rows)
-    assert not {"n_a", "n_b"} & {column.key for column in found.columns}
+    assert not {"n_a", "n_b", "interval_a", "interval_b"} & {column.key for column in found.columns}
     assert by_metric(found)["completed"]["direction"] == "better"
     assert by_metric(found)["persona"]["direction"] == "other"
 
