@@ -1,7 +1,7 @@
 """Which columns of a table fit on a line, and where: names stay, numbers are never cut, the rest scrolls by column.
 
 A line begins with the row's mark in one cell; the first column stands right behind it. Then a
-number or a flag has two cells before it, a blank and its severity mark, a name one, which is both.
+number, a flag or a text has two cells before it, a blank and its severity mark, a name one, which is both.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from riff_tui.table import Column
 NARROWEST = 10
 NARROWEST_NAME = 12
 NARROWEST_FIRST = 18
+NARROWEST_TEXT = 20
 _ELASTIC_KINDS = frozenset({"name", "text", "object"})
 
 
@@ -143,10 +144,10 @@ def _is_shown(found: Arrangement, index: int, widths: Sequence[int], whole: bool
 
 
 def _gap(column: Column) -> int:
-    return 2 if is_right(column) or column.kind == "flag" else 1
+    return 2 if is_right(column) or column.kind in ("flag", "text") else 1
 
 
 def _narrowest(columns: Sequence[Column], index: int) -> int:
     if columns[index].kind != "name":
-        return NARROWEST
+        return NARROWEST_TEXT if columns[index].kind == "text" else NARROWEST
     return NARROWEST_FIRST if index == 0 else NARROWEST_NAME

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from riff_tui.glyphs import Glyphs, in_ascii
-from riff_tui.numbers import cell_text, interval_text
+from riff_tui.numbers import cell_text, fixed, interval_text
 from riff_tui.safe_text import one_line
 from riff_tui.table import Column, Row, Table
 from riff_tui.tui.buffer import all_at_hand
@@ -19,7 +19,11 @@ WHY = Column("summary", "Why", kind="text", help="What is wrong there.")
 LONGEST_TREND = 8
 # Beyond this many rows nobody looks whether a column is empty.
 _LOOKED_AT = 2_000
-_LAST = {"conversations": ("run", "trial", "errored")}
+_LAST = {
+    "conversations": ("run", "trial", "errored"),
+    # A phase's worst member stands where it is seen, whatever else has no room.
+    "segments": ("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),
+}
 _SHORT = {
     "operability": "oper",
     "correctness": "corr",
@@ -53,7 +57,7 @@ def title(column: Column, glyphs: Glyphs, *, short: bool) -> str:
 
 
 def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
-    """What stands in a cell: the words of a dump, but a trend as a sparkline and a flow with its agent."""
+    """What stands in a cell: the words of a dump, but a trend as a sparkline and nothing that other cells say."""
     if column is TREND:
         values = column.value(row.record)
         return glyphs.sparkline(values[-LONGEST_TREND:]) if values else ""
@@ -62,6 +66,11 @@ def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
         return shown(interval_text(ends, column.decimals, trim=column.trim), glyphs) if ends else ""
     if column is PLACE and row.record.get("list") == "flows" and row.record.get("agent"):
         return shown(f"{row.display.get('place', '')} @ {row.record['agent']}", glyphs)
+    if column is WHY and row.record.get("reasons"):
+        worst = row.record.get("worst_state")
+        return shown(" · ".join([*([f"worst {worst}"] if worst else []), *row.record["reasons"]]), glyphs)
+    if column.key == "worst_state" and row.record.get("worst_stall") is not None:
+        return shown(f"{fixed(row.record['worst_stall'], 2, trim=True)} {row.record['worst_state']}", glyphs)
     return cell_text(column, row, glyphs)
 
 

@@ -229,8 +229,9 @@ def _help(screen: ExplorerScreen) -> None:
     from riff_tui.tui.screens.reader import Reader
 
     explorer, situation = screen.explorer, screen.situation
-    table = screen.reading.main if screen.reading else None
-    screen.app.push_screen(Reader(lambda width: help_lines(table, situation, width, explorer.glyphs, explorer.palette)))
+    table, dumps = (screen.reading.main, screen.reading.dumps) if screen.reading else (None, [])
+    glyphs, palette = explorer.glyphs, explorer.palette
+    screen.app.push_screen(Reader(lambda width: help_lines(table, situation, width, glyphs, palette, dumps)))
 
 
 def _trouble(screen: ExplorerScreen) -> None:

@@ -14,11 +14,13 @@ from riff_tui.tui.columns import for_screen, shown, title
 from riff_tui.tui.lines import Line, wrapped
 from riff_tui.tui.palette import Palette
 from riff_tui.tui.places import noun
-from riff_tui.views import side_by_side
+from riff_tui.views import columns, side_by_side
 
 _IN_STATE = (
     "Below stand the conversations behind the state, those that stalled in it first.",
-    "v puts the cursor into the graph: there Enter on a neighbour walks on to it.",
+    "What has no room is folded: v goes round the graph, where Enter walks on to a neighbour, the latencies,"
+    " the conversations alone, and all of it.",
+    "Latencies are pooled: every turn in the state counts alike. p95 among the metrics is the mean of the calls' own.",
 )
 _GRAMMAR = (
     ("dent", "any name that holds these letters"),
@@ -43,15 +45,24 @@ _ASCII_KEYS = {"↓": "Down", "↑": "Up", "←": "Left", "→": "Right"}
 _WIDEST = 24
 
 
-def help_lines(table: Table | None, situation: Situation, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """All of it, in lines of at most `width` cells."""
+def help_lines(
+    table: Table | None,
+    situation: Situation,
+    width: int,
+    glyphs: Glyphs,
+    palette: Palette,
+    dumps: Sequence[str] = (),
+) -> list[Line]:
+    """All of it, in lines of at most `width` cells; `dumps` print the place where the table's own does not."""
     writer = _Writer(width, glyphs, palette)
     writer.head(situation.view, "Esc closes, j and k scroll")
     writer.paragraphs(_about(situation))
     if table is not None:
-        writer.glossary(table)
+        if situation.kind == "state":
+            writer.glossary("Metrics, with their 95 % intervals", [columns.N, *columns.STATE_METRICS])
+        writer.glossary("Columns", [*for_screen(table), *table.columns])
         writer.section("Notes", table.notes)
-        writer.section("Prints the same", [table.dump] if table.dump else [])
+        writer.section("Prints the same", [dump for dump in dumps or [table.dump] if dump])
     writer.keys(situation)
     writer.head("Filter")
     writer.pairs([(shown(term, glyphs), meaning) for term, meaning in _GRAMMAR])
@@ -103,11 +114,11 @@ class _Writer:
             self.lines.append(((f"  {padded(left, room)}  ", self._palette.accent), (first, style)))
             self.lines += [((" " * (room + 4) + piece, style),) for piece in more]
 
-    def glossary(self, table: Table) -> None:
-        """What the columns mean, in which unit, and which way is good."""
-        found = {column.key: column for column in (*for_screen(table), *table.columns) if column.help}
+    def glossary(self, head: str, columns: Sequence[Column]) -> None:
+        """What columns mean, in which unit, and which way is good."""
+        found = {column.key: column for column in columns if column.help}
         if found:
-            self.head("Columns")
+            self.head(head)
             self.pairs([(self._titles(column), self._meaning(column)) for column in found.values()])
 
     def keys(self, situation: Situation) -> None:

@@ -72,13 +72,20 @@ def latency_mark(seconds: float | None) -> Severity | None:
     return "bad" if seconds > SLOW else "warn"
 
 
+def stall_mark(stall: float | None) -> Severity | None:
+    """The mark of a share of calls that ended where they should not."""
+    if stall is None or stall < WATCHED:
+        return None
+    return "bad" if stall >= HIGH else "warn"
+
+
 def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
     """Marks of a state's or segment's metrics; the key `""` is the row's own."""
     marks: dict[str, Severity] = {}
     for key in ("stall", "escalation"):
-        value = record[key]
-        if value is not None and value >= WATCHED:
-            marks[key] = "bad" if value >= HIGH else "warn"
+        lost = stall_mark(record[key])
+        if lost:
+            marks[key] = lost
     stuck = record["progress"] is not None and record["progress"] < HEALTHY_PROGRESS
     if stuck:
         marks["progress"] = "bad" if record["progress"] < HARDLY else "warn"

@@ -42,11 +42,16 @@ def _row(cell: SegmentCell, keys: Sequence[str]) -> Row:
     record |= {"worst_state": worst, "worst_stall": stall, "worst_n": cell.worst.n}
     record["intervals"] = cells.intervals(cell.measures)
     where = cells.where(names)
+    marks = cells.state_marks(record)
+    ill = cells.stall_mark(stall) if not is_thin(cell.worst) else None
+    if ill:
+        marks["worst_state"] = ill
+        marks[""] = cells.worst_of([ill, marks.get("", ill)]) or ill
     return Row(
         where,
         record,
         display={"worst_state": f"{worst} (stall {fixed(stall, 2, trim=True)}, n {cell.worst.n})"},
-        severity=cells.state_marks(record),
+        severity=marks,
         thin=is_thin(cell),
         where=where,
     )

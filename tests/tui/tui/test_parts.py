@@ -18,7 +18,7 @@ from riff_tui.table import Row, Table
 from riff_tui.tui.asking import Asker
 from riff_tui.tui.buffer import PAGE, Buffer, all_at_hand, at_hand, position
 from riff_tui.tui.clipboard import copy
-from riff_tui.tui.columns import for_screen, text_of
+from riff_tui.tui.columns import WHY, for_screen, text_of
 from riff_tui.tui.counting import ago, counted, nothing_here
 from riff_tui.tui.facts import conversation_lines, reach_lines
 from riff_tui.tui.helping import help_lines, trouble_lines
@@ -28,8 +28,10 @@ from riff_tui.tui.palette import PALETTES, following
 from riff_tui.tui.places import Place
 from riff_tui.tui.surroundings import look_around
 from riff_tui.tui.transcript import tell
+from riff_tui.views.segments import segments
 from tests.tui.hostile import HOSTILE
 from tests.tui.tui.fake import FakeCatalog, LazyRows, conversation_table, flow_table
+from tests.tui.views.by_hand import segment_cell, state_cell
 
 ANSI, PLAIN = PALETTES["ansi"], PALETTES["plain"]
 
@@ -204,6 +206,23 @@ def test_columns_without_a_value_are_left_out_and_those_with_a_trend_gain_one() 
     columns = for_screen(trending, frozenset({"flow"}))
     assert [column.key for column in columns] == ["agent", "operability", "correctness", "turn_count", "n", "trend"]
     assert text_of(columns[-1], trending.rows[0], UNICODE) == "▁·█"
+
+
+def test_a_segment_names_its_worst_member_before_what_may_have_no_room() -> None:
+    worst = state_cell("f", "query", n=9, stall=0.5)
+    table = segments([segment_cell("f", "action", worst, stall=0.1, progress=0.9, dwell_turns=1.0, revisit=0.0)])
+    columns = for_screen(table)
+    assert [column.key for column in columns] == [
+        "flow", "segment", "n", "progress", "stall", "worst_state", "revisit", "dwell_turns",
+    ]  # fmt: skip
+    assert text_of(columns[5], table.rows[0], UNICODE) == "0.5 query"
+
+
+def test_a_line_of_the_worklist_does_not_say_twice_what_it_is_about() -> None:
+    flow = Row("a", {"list": "flows", "agent": "x", "reasons": ["correctness 1.0"]}, {"summary": "… (agent x, n 9)"})
+    segment = Row("b", {"list": "segments", "worst_state": "query", "reasons": ["stall 0.5"]}, {"summary": "…"})
+    assert text_of(WHY, flow, UNICODE) == "correctness 1.0"
+    assert text_of(WHY, segment, UNICODE) == "worst query · stall 0.5"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 
+import pytest
+
 from riff_tui.sinks import render
 from riff_tui.views.segments import segments
 from riff_tui.views.states import states, successors
@@ -77,6 +79,23 @@ def test_markdown_of_states_has_the_shape_that_people_paste() -> None:
         ["ceo_command_center", "status_query", "2~", "0.0", "**1.0**", "0.0", "0.0", "5.0", "3.1", "·"],
         ["dog_grooming", "listen_owner", "9", "0.22", "**0.33**", "0.44", "0.0", "2.6", "1.7", "0.0"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("mean", "stall", "n", "row", "cell"),
+    [
+        (0.1, 1.0, 9, "bad", "bad"),
+        (0.1, 0.2, 9, "warn", "warn"),
+        (0.3, 0.2, 9, "bad", "warn"),
+        (0.1, 1.0, 4, None, None),
+        (0.1, 0.1, 9, None, None),
+    ],
+)
+def test_a_bad_member_marks_its_segment_whatever_the_mean_says(
+    mean: float, stall: float, n: int, row: str | None, cell: str | None
+) -> None:
+    table = segments([segment_cell("f", "action", state_cell("f", "query", n=n, stall=stall), stall=mean)])
+    assert (table.rows[0].severity.get(""), table.rows[0].severity.get("worst_state")) == (row, cell)
 
 
 def test_a_segment_names_the_member_that_its_mean_would_hide() -> None:
