@@ -28,21 +28,24 @@ SCRATCH = Path(__file__).parent.parent / ".bench"
 
 
 def main() -> int:
-    """Run the groups that were asked for; only a whole run at full size is kept, unless `-o` says where."""
+    """Run the groups that were asked for; at full size they are kept among the results, or where `-o` says."""
     chosen = _arguments().parse_args()
     sizes = QUICK if chosen.quick else FULL
     groups = chosen.only.split(",") if chosen.only else list(GROUPS)
-    ratios: list[Ratio] = []
+    measured: dict[str, str] = {}
     with TemporaryDirectory(prefix="work-", dir=SCRATCH) as folder:
         for group in groups:
             print(f"measuring {group} ...", file=sys.stderr)
+            ratios = []
             for ratio in GROUPS[group](Path(folder), sizes):
                 ratios.append(ratio)
                 print(report.table_row(ratio), flush=True)
-    whole = groups == list(GROUPS) and not chosen.quick
-    target = chosen.output or (RESULTS if whole else None)
+            measured[group] = report.part(ratios, machine.today(), str(sizes))
+    target = chosen.output or (None if chosen.quick else RESULTS)
     if target:
-        target.write_text(report.markdown(ratios, machine.facts(), str(sizes)), encoding="utf-8")
+        kept = report.parts_of(RESULTS.read_text(encoding="utf-8")) if target == RESULTS and RESULTS.exists() else {}
+        parts = {group: (kept | measured)[group] for group in GROUPS if group in kept or group in measured}
+        target.write_text(report.markdown(parts, machine.facts()), encoding="utf-8")
         print(f"wrote {target}", file=sys.stderr)
     return 0
 

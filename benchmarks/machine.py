@@ -12,13 +12,17 @@ from importlib.metadata import version
 def facts() -> list[tuple[str, str]]:
     """Label and value of everything that a reader needs to judge the results."""
     return [
-        ("date", datetime.now(UTC).date().isoformat()),
         ("cores", str(os.cpu_count())),
         ("system", f"{platform.system()} {platform.machine()}"),
         ("Python", platform.python_version()),
         ("SQLite", sqlite3.sqlite_version),
         *((name, version(name)) for name in ("riff-tui", "peewee", "msgspec", "orjson", "duckdb")),
     ]
+
+
+def today() -> str:
+    """The date."""
+    return datetime.now(UTC).date().isoformat()
 
 
 def peak_memory() -> int:

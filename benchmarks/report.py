@@ -1,24 +1,37 @@
-"""The results as one Markdown table."""
+"""The results in Markdown, a table for each group of measurements, so that each can be measured again by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from benchmarks.ratio import Ratio
 
 _HEAD = """# Benchmark results
 
-Written by `make bench`. Each row is a ratio of two things measured in the same run, in turns (A B A B), as medians.
-The ratio is what counts; the figures beside it depend on the machine and on what else it was doing.
+Written by `make bench`; `make bench BENCH_ARGS="--only ui"` measures one part anew. Each row is a ratio of two things
+measured in the same run, in turns (A B A B), as medians. The ratio is what counts; the figures beside it depend on the
+machine and on what else it was doing. In the part on the explorer the other side is its budget.
 """
+_PART = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
-def markdown(ratios: Iterable[Ratio], machine: Sequence[tuple[str, str]], sizes: str) -> str:
+def markdown(parts: Mapping[str, str], machine: Sequence[tuple[str, str]]) -> str:
     """The whole of RESULTS.md."""
-    lines = [_HEAD, "\n".join(f"- {label}: {value}" for label, value in machine) + f"\n- {sizes}\n"]
-    lines += ["| what | ours | other | ratio | goal | met |", "|---|---|---|---|---|---|"]
-    lines += [table_row(ratio) for ratio in ratios]
-    return "\n".join(lines) + "\n"
+    facts = "\n".join(f"- {label}: {value}" for label, value in machine)
+    return "\n".join([_HEAD, f"{facts}\n", *(f"## {name}\n\n{part}" for name, part in parts.items())])
+
+
+def part(ratios: Iterable[Ratio], date: str, sizes: str) -> str:
+    """What stands below the heading of one group."""
+    head = "| what | ours | other | ratio | goal | met |\n|---|---|---|---|---|---|\n"
+    return f"Measured {date}; {sizes}.\n\n{head}" + "".join(f"{table_row(ratio)}\n" for ratio in ratios)
+
+
+def parts_of(text: str) -> dict[str, str]:
+    """The groups that results hold already, by name."""
+    _, *found = _PART.split(text)
+    return {name: body.strip("\n") + "\n" for name, body in zip(found[::2], found[1::2], strict=True)}
 
 
 def table_row(ratio: Ratio) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.load import Load
 from benchmarks.ratio import Goal, Ratio, in_turns
-from benchmarks.report import markdown, table_row
+from benchmarks.report import markdown, part, parts_of, table_row
 
 
 def test_jobs_take_turns_and_their_medians_count() -> None:
@@ -43,10 +43,16 @@ def test_small_ratios_read_as_fractions() -> None:
     assert row == "| rollups ÷ join | 2.0 ms | 200.0 ms | 1/100 | ≤ 1/50 | yes |"
 
 
-def test_the_results_say_what_they_were_measured_on() -> None:
-    text = markdown([Ratio("a ÷ b", 1.0, 2.0, "s")], [("cores", "2"), ("SQLite", "3.40.1")], "conversations: 10")
-    assert "- cores: 2\n- SQLite: 3.40.1\n- conversations: 10\n" in text
+def test_the_results_say_what_they_were_measured_on_and_when() -> None:
+    parts = {"dump": part([Ratio("a ÷ b", 1.0, 2.0, "s")], "2026-11-20", "conversations: 10")}
+    text = markdown(parts, [("cores", "2"), ("SQLite", "3.40.1")])
+    assert "- cores: 2\n- SQLite: 3.40.1\n\n## dump\n\nMeasured 2026-11-20; conversations: 10.\n" in text
     assert text.endswith("| a ÷ b | 1.00 s | 2.00 s | 0.50 |  |  |\n")
+
+
+def test_one_part_is_measured_anew_and_the_others_stay() -> None:
+    parts = {name: part([Ratio(name, 1.0, 2.0, "s")], "2026-11-20", "few") for name in ("ingest", "dump")}
+    assert parts_of(markdown(parts, [("cores", "2")])) == parts
 
 
 def test_the_load_is_the_same_for_the_same_seed() -> None:
