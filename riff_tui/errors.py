@@ -32,6 +32,7 @@ class ExitCode(enum.IntEnum):
     GATE_FAILED = 3
     STORE = 4
     SKIPPED = 5
+    HUNG_UP = 129
     INTERRUPTED = 130
     BROKEN_PIPE = 141
     TERMINATED = 143

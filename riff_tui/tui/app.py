@@ -26,13 +26,12 @@ from riff_tui.tui.places import START, Stack, Trail
 from riff_tui.tui.reading import Names, Show
 from riff_tui.tui.screens.explorer import ExplorerScreen
 
-_HANGUP = 129
 # So much later what was changed is written, together with what is changed meanwhile.
 SAVED_AFTER_S = 2.0
 _ENDS = {
     signal.SIGINT: int(ExitCode.INTERRUPTED),
     signal.SIGTERM: int(ExitCode.TERMINATED),
-    signal.SIGHUP: _HANGUP,
+    signal.SIGHUP: int(ExitCode.HUNG_UP),
 }
 
 
