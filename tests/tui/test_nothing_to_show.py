@@ -13,7 +13,8 @@ from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
 from riff_store.writer import Writer
 from riff_tui.catalog import Request, show
-from riff_tui.questions import EMPTY, NO_STATES
+from riff_tui.questions.answering import EMPTY
+from riff_tui.questions.matrices import NO_STATES
 from riff_tui.table import Table
 
 BROKEN: dict[str, Any] = {
