@@ -81,8 +81,8 @@ def _close(screen: ExplorerScreen) -> None:
     here = screen.trail.here
     if screen.hunter.is_under_way:
         screen.hunter.stop()
-    elif screen.is_travelling:
-        screen.stay()
+    elif screen.traveller.is_under_way:
+        screen.traveller.stay()
     elif screen.catching_up.waits:
         screen.catching_up.leave()
     elif screen.beside.is_visible:

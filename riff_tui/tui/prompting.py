@@ -109,7 +109,7 @@ class Prompting:
         try:
             left, whole, noun = await self._counts(place, expression)
         except FilterError as error:
-            screen.setbacks.meet(error, screen.trail.instead(place))
+            screen.traveller.setbacks.meet(error, screen.trail.instead(place))
         except Exception as error:  # said under the prompt, where the next key mends it
             screen.prompt.tell(describe(error)[1])
         else:

@@ -42,7 +42,7 @@ def situation_of(screen: ExplorerScreen) -> Situation:
         siblings=position[1] if position else 0,
         dump=bool(reading and reading.source.dump),
         trouble=screen.trouble is not None,
-        travelling=screen.is_travelling or screen.catching_up.waits or screen.hunter.is_under_way,
+        travelling=screen.traveller.is_under_way or screen.catching_up.waits or screen.hunter.is_under_way,
         live=screen.follower.live is not None,
         paused=screen.follower.paused,
         sought=bool(screen.searcher.sought if place.kind == "conversation" else screen.searcher.words),

@@ -31,14 +31,13 @@ from riff_tui.tui.hunting import Hunter
 from riff_tui.tui.keys import textual_keys
 from riff_tui.tui.memory import Memory
 from riff_tui.tui.palette import Palette
-from riff_tui.tui.places import Place, Trail, crumbs, hidden, noun
+from riff_tui.tui.places import Place, Trail, crumbs, hidden
 from riff_tui.tui.prompting import Prompting
-from riff_tui.tui.reading import Reading, Show, read
-from riff_tui.tui.rereading import read_list
+from riff_tui.tui.reading import Reading, Show
 from riff_tui.tui.searching import Searcher
-from riff_tui.tui.setbacks import Setbacks
 from riff_tui.tui.shelf import Shelf
 from riff_tui.tui.situations import situation_of
+from riff_tui.tui.travelling import Traveller
 from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.body import Body
 from riff_tui.tui.widgets.checks import Checks
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
     from riff_tui.tui.app import Explorer
 
 SMALLEST = (60, 10)
-_PATIENCE_S = 0.25
 
 
 class ExplorerScreen(Screen[None], inherit_bindings=False):
@@ -78,13 +76,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.reading: Reading | None = None
         self.trouble: Exception | None = None
         self.notice = ""
-        self.show_view = self._show = show
+        self.show_view = show
         self._overview = overview
         self._asker = asker
         self._memory = Memory()
         self.beside = Beside(self, show)
         self.shelf = Shelf(lambda: self.explorer.keeper)
-        self.setbacks = Setbacks(self)
+        self.traveller = Traveller(self, asker, self._memory)
         self.fetch = Fetcher(self)
         self.hunter = Hunter(self)
         self.searcher = Searcher(self)
@@ -152,63 +150,14 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
         What is known of it holds unless it is to be asked `again`; in `other` data nothing holds.
         """
-        self.setbacks.give_up()
-        trail = trail.ordered(self.explorer.keeper.now.sorts)
-        if again:
-            self._forget(None if other else trail)
-        remembered = self._memory.recall(trail.here)
-        if remembered is not None:
-            self.workers.cancel_group(self, "visit")
-            if self._memory.is_stale(trail.here):
-                self.follower.doubt()
-            self._arrive(trail, remembered)
-        else:
-            self.run_worker(self._travel(trail), group="visit", exclusive=True, exit_on_error=False)
-
-    def _forget(self, trail: Trail | None) -> None:
-        # The list that a conversation came from stays, for n and p go through it.
-        self._memory.forget(trail.stack[-2] if trail and trail.here.kind == "conversation" else None)
-
-    @property
-    def is_travelling(self) -> bool:
-        """Whether another place is being read."""
-        on_its_way = any(worker.group == "visit" and not worker.is_finished for worker in self.workers)
-        return on_its_way or self.setbacks.waits
-
-    def stay(self) -> None:
-        """Give up reading another place."""
-        self.setbacks.give_up()
-        self.workers.cancel_group(self, "visit")
-        self.say("left it; this is where you were")
-
-    async def _travel(self, trail: Trail) -> None:
-        patience = self.set_timer(_PATIENCE_S, lambda: self.say(f"reading {noun(trail.here.view)} …"))
-        try:
-            reading = await self._asker.ask(lambda: read(self._show, trail.here))
-            trail = await self._with_list(trail)
-        except Exception as error:  # whatever stops a question is said and stops nothing else
-            self.setbacks.meet(error, trail)
-        else:
-            self._arrive(trail, reading)
-        finally:
-            patience.stop()
-
-    async def _with_list(self, trail: Trail) -> Trail:
-        """Know the list that a conversation lies in, for one can begin at a conversation."""
-        stack = trail.stack
-        if trail.here.kind != "conversation" or self._memory.recall(stack[-2]) is not None:
-            return trail
-        found = await self._asker.ask(lambda: read_list(self._show, stack))
-        if found is None:
-            return trail
-        self._memory.keep((*stack[:-2], found[0]), found[1])
-        return trail.amend((*stack[:-2], found[0], stack[-1]))
+        self.traveller.set_out(trail, again=again, other=other)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
             self.fail(event.worker.error)
 
-    def _arrive(self, trail: Trail, reading: Reading) -> None:
+    def arrive(self, trail: Trail, reading: Reading) -> None:
+        """Be at a place that was read."""
         with self.app.batch_update():
             self.prompting.close()
             self._draw(trail, reading)
@@ -221,7 +170,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def renew(self, reading: Reading, *, changed: bool = True) -> None:
         """Show this place as it is by now: nothing moves, and nothing else happens."""
         if changed:
-            self._forget(self.trail)
+            self.traveller.forget(self.trail)
         if reading == self.reading:
             self.reading = reading
             self._memory.keep(self.trail.stack, reading)
@@ -391,4 +340,4 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.settle()
         self.shelf.choose(self.trail.here, choice)
         if self.reading is not None:
-            self._arrive(self.trail, self.reading)
+            self.arrive(self.trail, self.reading)

@@ -497,3 +497,16 @@ async def test_a_name_in_the_filter_goes_along_to_another_view() -> None:
     async with finding() as at:
         await at.press("f", "down", "down", "enter", "3")
         assert at.catalog.asked[-1][1].where == "flow=weather"
+
+
+async def test_what_is_wrong_with_a_filter_is_pointed_at_while_it_is_typed() -> None:
+    async with finding() as at:
+        await at.press("slash")
+        await at.type("flow:dent oper>x")
+        line = at.screen.prompt.verdict.lines[0]
+        said = "".join(text for text, _ in line)
+        assert "^" in said
+        assert at.screen.trouble is None
+        await at.press("backspace")
+        await at.type("1")
+        assert "match" in at.verdict
