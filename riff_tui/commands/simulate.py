@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,8 @@ EXAMPLES = (
     "riff-tui simulate --out demo",
     "riff-tui simulate --out load --conversations 1000 --seed 7",
     "riff-tui simulate --out one --flows dental_clinic,generic_inquiry",
+    "riff-tui simulate --out two --run nightly-1 --seed 1",
+    "riff-tui simulate --out two --run nightly-2 --seed 2 --weaken dental_clinic=0.4",
 )
 
 ConversationsOption = Annotated[
@@ -33,34 +36,76 @@ def simulate(
     ] = None,
     conversations: ConversationsOption = None,
     seed: SeedOption = 0,
+    one_run: Annotated[
+        str | None,
+        typer.Option("--run", metavar="ID", help="Make one run of this id instead of ten nights.", show_default=False),
+    ] = None,
+    weaken: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--weaken",
+            metavar="FLOW=SHARE",
+            help="In that run, let this share of a flow's calls get stuck; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     debug: DebugOption = False,
 ) -> None:
-    """Play callers against built-in flows and write transcripts and humanness scores as files."""
+    """Play callers against built-in flows and write transcripts and humanness scores as files.
+
+    Two runs with different seeds are of the same quality, but for what --weaken takes from one of them:
+    write them into one directory, ingest that, and gate the one against the other.
+    """
     import shlex
 
     from riff_tui.streams import say
 
     chosen = [name.strip() for part in flows or () for name in part.split(",") if name.strip()]
-    summary = run(out, chosen if flows else None, conversations, seed)
+    summary = run(out, chosen if flows else None, conversations, seed, one_run, weaken or ())
     say(f"{summary.conversations} conversations in {len(summary.files)} files below {out}.")
     say(f"Next: riff-tui ingest {shlex.quote(str(out))}")
 
 
-def run(out: Path, flows: list[str] | None, conversations: int | None, seed: int) -> SimulationSummary:
-    """Write a simulation below `out`, with progress on a terminal; raises `UsageError` for an unknown flow."""
-    from riff_ingest.simulate import DEFAULT_CONVERSATIONS
+def run(
+    out: Path,
+    flows: list[str] | None,
+    conversations: int | None,
+    seed: int,
+    one_run: str | None = None,
+    weaken: Sequence[str] = (),
+) -> SimulationSummary:
+    """Write a simulation below `out`, with progress on a terminal; raises `UsageError` for what cannot be made."""
+    from riff_ingest.simulate import own_run
     from riff_ingest.simulate import simulate as write
     from riff_tui.errors import UsageError
     from riff_tui.progress import on_terminal
 
+    shares = _shares(weaken)
+    if shares and one_run is None:
+        raise UsageError("--weaken needs --run ID: it takes from one run what another one has")
     with on_terminal() as progress:
         try:
             return write(
                 out,
                 flows=flows,
-                conversations=DEFAULT_CONVERSATIONS if conversations is None else conversations,
+                conversations=conversations,
                 seed=seed,
+                run=None if one_run is None else own_run(one_run, seed, shares),
                 progress=progress.counting if progress else None,
             )
         except ValueError as error:
             raise UsageError(str(error)) from error
+
+
+def _shares(weaken: Sequence[str]) -> dict[str, float]:
+    """The share by flow of what `--weaken` says."""
+    from riff_tui.errors import UsageError
+
+    found: dict[str, float] = {}
+    for said in weaken:
+        flow, _, share = said.partition("=")
+        try:
+            found[flow.strip()] = float(share)
+        except ValueError:
+            raise UsageError(f"--weaken {said}: it takes FLOW=SHARE, such as dental_clinic=0.4") from None
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from riff_ingest.simulate.files import SimulationSummary, simulate
 from riff_ingest.simulate.flow_file import Planted, SimulatedFlow, Weakness, flow_names, load_flow, planted
 from riff_ingest.simulate.machine import Guard, Machine, NoSuchTransition
+from riff_ingest.simulate.own_run import own_run
 from riff_ingest.simulate.suite import DEFAULT_CONVERSATIONS, generate
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "flow_names",
     "generate",
     "load_flow",
+    "own_run",
     "planted",
     "simulate",
 ]

@@ -12,7 +12,7 @@ from riff_ingest.simulate.call import Call
 from riff_ingest.simulate.cast import Run
 from riff_ingest.simulate.flow_file import Planted, planted
 from riff_ingest.simulate.judges import JUDGES, verdicts
-from riff_ingest.simulate.suite import DEFAULT_CONVERSATIONS, Suite, plan
+from riff_ingest.simulate.suite import Suite, plan
 from riff_ingest.transcript_writer import LineFile, transcript_document
 
 REPORT_EVERY = 100
@@ -20,7 +20,7 @@ REPORT_EVERY = 100
 
 @dataclass(frozen=True, slots=True)
 class SimulationSummary:
-    """What a simulation wrote, and the weaknesses that are to be found in it."""
+    """What a simulation wrote, and the weaknesses of its flows that are to be found in it."""
 
     files: tuple[Path, ...]
     conversations: int
@@ -31,21 +31,23 @@ def simulate(
     out: Path,
     *,
     flows: Sequence[str] | None = None,
-    conversations: int = DEFAULT_CONVERSATIONS,
+    conversations: int | None = None,
     seed: int = 0,
+    run: Run | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SimulationSummary:
     """Write `RUN/flow-transcripts-FLOW.jsonl` and `RUN/humanness-JUDGE.jsonl` below `out`.
 
-    The same arguments give the same bytes. `progress` is told how many conversations are done, and
+    The same arguments give the same bytes. With `run` there is that one instead of the ten of the
+    demo; without `conversations` there are enough of them. `progress` is told how many conversations are done, and
     of how many. Raises `ValueError` for an unknown flow, `OSError` where a file cannot be written
     or a run's directory is a link.
     """
-    suite = plan(flows, conversations, seed)
-    report = _Progress(progress, conversations)
+    suite = plan(flows, conversations, seed, run)
+    report = _Progress(progress, suite.conversations)
     files: list[Path] = []
-    for run in suite.runs:
-        files += _write_run(out, suite, run, report)
+    for night in suite.runs:
+        files += _write_run(out, suite, night, report)
     report.end()
     return SimulationSummary(tuple(files), report.done, tuple(planted(suite.flows)))
 

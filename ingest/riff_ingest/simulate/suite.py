@@ -13,6 +13,7 @@ from riff_ingest.simulate.cast import Run, agents, personas, runs
 from riff_ingest.simulate.flow_file import flow_names
 
 DEFAULT_CONVERSATIONS = 3200
+RUN_CONVERSATIONS = 1280
 CALLING_HOURS = 4
 
 
@@ -59,8 +60,13 @@ class Suite:
         return _rfc3339(run, timedelta(hours=CALLING_HOURS * number / self.conversations))
 
 
-def plan(flows: Sequence[str] | None, conversations: int, seed: int) -> Suite:
-    """A simulation of these built-in flows, or of all; raises `ValueError` for what cannot be simulated."""
+def plan(flows: Sequence[str] | None, conversations: int | None, seed: int, run: Run | None = None) -> Suite:
+    """A simulation of these built-in flows, or of all, in the ten runs of the demo or in one of one's own.
+
+    Raises `ValueError` for what cannot be simulated.
+    """
+    if conversations is None:
+        conversations = DEFAULT_CONVERSATIONS if run is None else RUN_CONVERSATIONS
     names = flow_names() if flows is None else tuple(sorted(set(flows)))
     if not names:
         raise ValueError("no flow to simulate")
@@ -68,14 +74,21 @@ def plan(flows: Sequence[str] | None, conversations: int, seed: int) -> Suite:
         raise ValueError(f"cannot simulate {conversations} conversations")
     for name in names:
         stage_of(name)
-    return Suite(names, conversations, seed)
+    idle = [override.flow for override in run.overrides if override.flow not in names] if run else []
+    if idle:
+        raise ValueError(f"cannot weaken {idle[0]}, which is not simulated; there are {', '.join(names)}")
+    return Suite(names, conversations, seed) if run is None else Suite(names, conversations, seed, (run,))
 
 
 def generate(
-    *, flows: Sequence[str] | None = None, conversations: int = DEFAULT_CONVERSATIONS, seed: int = 0
+    *,
+    flows: Sequence[str] | None = None,
+    conversations: int | None = None,
+    seed: int = 0,
+    run: Run | None = None,
 ) -> Iterator[Conversation]:
     """Simulated conversations, run by run and flow by flow; raises `ValueError` as `plan` does."""
-    suite = plan(flows, conversations, seed)
+    suite = plan(flows, conversations, seed, run)
     return (Call(case).play() for run in suite.runs for flow in suite.flows for case in suite.cases(run, flow))
 
 
