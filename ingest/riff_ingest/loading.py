@@ -15,7 +15,7 @@ from riff_ingest.sources.lines import BrokenInput, digest
 from riff_ingest.sources.runs import run_of
 from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skipped, SourceFile
 
-READERS: Mapping[str, int] = {"transcripts": 1, "humanness": 1, "flow-file": 1, "unknown": 1}
+READERS: Mapping[str, int] = {"transcripts": 1, "humanness": 2, "flow-file": 1, "unknown": 1}
 """Kinds that can be read, with the version of what is made of them: raising it reads files anew."""
 
 Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped

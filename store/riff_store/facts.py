@@ -74,7 +74,10 @@ class ConversationFacts(msgspec.Struct, gc=False):
 
 
 class JudgedScore(msgspec.Struct, gc=False):
-    """One verdict of one judge on one conversation; `score` None is unscored. `judged_at` as `started_at`."""
+    """One verdict of one judge on one conversation; `score` None is unscored. `judged_at` as `started_at`.
+
+    `evidence` are the numbers of the turns that the judge named, counted from 1.
+    """
 
     run: str
     conversation: str
@@ -86,6 +89,8 @@ class JudgedScore(msgspec.Struct, gc=False):
     prompt_hash: str | None = None
     model: str | None = None
     line: int = 0
+    prompt_version: str | None = None
+    evidence: list[int] | None = None
 
 
 class DescribedState(msgspec.Struct, gc=False):

@@ -69,6 +69,7 @@ _COUNTED: Mapping[str, str] = {
     "agents": "SELECT COUNT(*) FROM agent",
     "runs": "SELECT COUNT(*) FROM run",
     "skipped": "SELECT COUNT(*) FROM skipped_input WHERE kind = 'skipped'",
+    "edits": "SELECT COUNT(*) FROM flow_edit",
     "noted": "SELECT COUNT(*) FROM skipped_input WHERE kind <> 'skipped'",
 }
 

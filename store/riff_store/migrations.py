@@ -8,11 +8,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from riff_store import models
-from riff_store.errors import StoreError, translated
+from riff_store.errors import StoreError, StoreReadOnly, translated
 
 Step = Callable[[sqlite3.Connection], None]
 
-STEPS: Mapping[int, Step] = {}
+
+def _edits_and_evidence(connection: sqlite3.Connection) -> None:
+    connection.execute('ALTER TABLE "judged_score" ADD COLUMN "prompt_version" TEXT')
+    connection.execute('ALTER TABLE "judged_score" ADD COLUMN "evidence" TEXT')
+    connection.execute(
+        'CREATE TABLE "flow_edit" ("repository" TEXT NOT NULL, "flow_name" TEXT NOT NULL, "position" INTEGER NOT NULL,'
+        ' "commit" TEXT NOT NULL, "time" INTEGER NOT NULL, "author" TEXT NOT NULL, "subject" TEXT NOT NULL,'
+        ' "path" TEXT NOT NULL, PRIMARY KEY ("repository", "flow_name", "position")) WITHOUT ROWID'
+    )
+
+
+STEPS: Mapping[int, Step] = {1: _edits_and_evidence}
 """From a schema version to the step that leads to the next one."""
 
 
@@ -31,7 +42,7 @@ def migrate(path: Path, version: int, steps: Mapping[int, Step] = STEPS, target:
         raise StoreError(f"{path}: schema {version} cannot be migrated to {target}; ingest again into a new store")
     connection = sqlite3.connect(path, isolation_level=None, timeout=10)
     try:
-        copy = _copy(connection, backup_path(path, version))
+        copy = _copy(connection, path, backup_path(path, version))
         connection.execute("PRAGMA foreign_keys = OFF")
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -54,13 +65,21 @@ def migrate(path: Path, version: int, steps: Mapping[int, Step] = STEPS, target:
     return copy
 
 
-def _copy(connection: sqlite3.Connection, to: Path) -> Path:
+def _copy(connection: sqlite3.Connection, path: Path, to: Path) -> Path:
     draft = to.with_name(f".{to.name}.{os.getpid()}")
-    os.close(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
-    copy = sqlite3.connect(draft)
     try:
-        connection.backup(copy)
-    finally:
-        copy.close()
-    os.replace(draft, to)
+        os.close(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
+        copy = sqlite3.connect(draft)
+        try:
+            connection.backup(copy)
+        finally:
+            copy.close()
+        os.replace(draft, to)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        why = error.strerror or type(error).__name__
+        raise StoreReadOnly(f"{path}: cannot be migrated, for no copy can be made at {to} ({why})") from error
+    except sqlite3.Error:
+        draft.unlink(missing_ok=True)
+        raise
     return to

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import peewee as pw
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 COMPUTED_JUDGE = 1
 
 
@@ -165,6 +165,8 @@ class JudgedScore(BaseModel):
     judged_at = pw.BigIntegerField(null=True)
     model = pw.TextField(null=True)
     rationale = pw.TextField(null=True)
+    prompt_version = pw.TextField(null=True)
+    evidence = pw.TextField(null=True)  # a JSON list of turn numbers
 
     class Meta:
         primary_key = pw.CompositeKey("source_file", "line")
@@ -256,6 +258,30 @@ class FlowContract(BaseModel):
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "source_file")
+        without_rowid = True
+
+
+# what the history of the flows' files says
+
+
+class FlowEdit(BaseModel):
+    """A commit that touched the file of a flow, in the order of its repository's history.
+
+    `repository` is the commit that its history begins with. The flow is kept by name, since it may have
+    no calls yet. `time` is the author's, in microseconds since the epoch.
+    """
+
+    repository = pw.TextField()
+    flow_name = pw.TextField()
+    position = pw.IntegerField()
+    commit = pw.TextField()
+    time = pw.BigIntegerField()
+    author = pw.TextField()
+    subject = pw.TextField()
+    path = pw.TextField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("repository", "flow_name", "position")
         without_rowid = True
 
 
@@ -374,5 +400,6 @@ SOURCES = (SourceFile, SkippedInput)
 FACTS = (Conversation, AspectScore, JudgedScore, StateScore, Transition, ExpectedStep, Transcript)
 OF_CALLS = (AspectScore, StateScore, Transition, ExpectedStep, Transcript)
 DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
+EDITS = (FlowEdit,)
 ROLLUPS = (CallRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal)
-ALL = (*DIMENSIONS, *SOURCES, *FACTS, *DESCRIBED, *ROLLUPS)
+ALL = (*DIMENSIONS, *SOURCES, *FACTS, *DESCRIBED, *EDITS, *ROLLUPS)

@@ -109,7 +109,8 @@ class Rows:
             (
                 self._source_file, score.line, names.runs[score.run], storable(score.conversation),
                 names.judge(score.judge, score.prompt_hash), names.aspects[score.aspect],
-                score.score, score.judged_at, _text(score.model), _text(score.rationale),
+                score.score, score.judged_at, _text(score.model), _text(score.rationale), _text(score.prompt_version),
+                None if score.evidence is None else json.dumps(score.evidence),
             )
         )  # fmt: skip
 

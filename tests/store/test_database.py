@@ -16,7 +16,8 @@ from riff_store import models
 from riff_store.database import APPLICATION_ID, BUSY_SECONDS, open_store
 from riff_store.errors import DiskFull, NewerStore, NotAStore, OlderStore, StoreBusy, StoreError, StoreMissing
 from riff_store.migrations import backup_path, migrate
-from riff_store.models import SCHEMA_VERSION, Run
+from riff_store.models import SCHEMA_VERSION as NOW
+from riff_store.models import Run
 from tests.store.building import broken_rows, call, contents, fresh, put
 
 
@@ -76,8 +77,8 @@ def test_a_truncated_store_is_an_error_of_ours(path: Path, filled: Path) -> None
 
 
 def test_a_newer_store_is_refused_with_both_versions(filled: Path) -> None:
-    _set_version(filled, SCHEMA_VERSION + 41)
-    with pytest.raises(NewerStore, match=f"schema {SCHEMA_VERSION + 41}, this one knows {SCHEMA_VERSION}"):
+    _set_version(filled, NOW + 41)
+    with pytest.raises(NewerStore, match=f"schema {NOW + 41}, this one knows {NOW}"):
         open_store(filled, write=True)
 
 
@@ -91,10 +92,10 @@ def test_an_older_store_is_copied_and_migrated_in_one_transaction(filled: Path) 
     def step(connection: sqlite3.Connection) -> None:
         connection.execute("ALTER TABLE run ADD COLUMN note TEXT")
 
-    copy = migrate(filled, 1, {1: step}, 2)
-    assert copy == backup_path(filled, 1)
-    assert _version(copy) == 1
-    assert _version(filled) == 2
+    copy = migrate(filled, NOW, {NOW: step}, NOW + 1)
+    assert copy == backup_path(filled, NOW)
+    assert _version(copy) == NOW
+    assert _version(filled) == NOW + 1
     assert contents(filled) == contents(copy)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
 
@@ -108,9 +109,9 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(filled: Path) -> None
 
     before = contents(filled)
     with pytest.raises(RuntimeError):
-        migrate(filled, 1, {1: first, 2: second}, 3)
+        migrate(filled, NOW, {NOW: first, NOW + 1: second}, NOW + 2)
     assert contents(filled) == before
-    assert _version(filled) == 1
+    assert _version(filled) == NOW
 
 
 def test_a_migration_that_would_lose_rows_is_refused(filled: Path) -> None:
@@ -118,7 +119,7 @@ def test_a_migration_that_would_lose_rows_is_refused(filled: Path) -> None:
         connection.execute("DELETE FROM flow")
 
     with pytest.raises(StoreError, match="lose rows"):
-        migrate(filled, 1, {1: step}, 2)
+        migrate(filled, NOW, {NOW: step}, NOW + 1)
     assert contents(filled)["calls"]
 
 
@@ -134,10 +135,10 @@ def test_a_home_of_nobody_is_called_so() -> None:
 
 
 def test_an_older_store_is_not_migrated_by_reading(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "SCHEMA_VERSION", 2)
-    with pytest.raises(OlderStore, match="has schema 1"):
+    monkeypatch.setattr(models, "SCHEMA_VERSION", NOW + 1)
+    with pytest.raises(OlderStore, match=f"has schema {NOW}"):
         open_store(filled)
-    assert _version(filled) == 1
+    assert _version(filled) == NOW
 
 
 def test_reading_changes_nothing_and_cannot(filled: Path) -> None:

@@ -18,6 +18,7 @@ from riff_ingest.sources.wire import Name
 from riff_store.facts import JudgedScore, Skipped
 
 _ABSENT: Any = object()
+_Turn = Annotated[int, msgspec.Meta(ge=1, lt=2**53)]
 
 
 class _Verdict(msgspec.Struct):
@@ -30,6 +31,8 @@ class _Verdict(msgspec.Struct):
     prompt_hash: str | int | None = None
     model: str | int | None = None
     aspect: str | None = None
+    prompt_version: str | int | None = None
+    evidence: list[_Turn] | None = None
 
 
 _decoder = msgspec.json.Decoder(_Verdict)
@@ -74,6 +77,8 @@ def _score(verdict: _Verdict, run: str, judged_at: int | None, line: int) -> Jud
         prompt_hash=None if verdict.prompt_hash is None else str(verdict.prompt_hash),
         model=None if verdict.model is None else str(verdict.model),
         line=line,
+        prompt_version=None if verdict.prompt_version is None else str(verdict.prompt_version),
+        evidence=verdict.evidence,
     )
 
 

@@ -39,6 +39,20 @@ def test_a_line_becomes_a_verdict(tmp_path: Path) -> None:
     ]
 
 
+def test_the_version_of_the_prompt_and_the_evidence_are_read(tmp_path: Path) -> None:
+    found = list(read(lines(tmp_path, FULL | {"prompt_version": 2, "evidence": [3, 1]}, FULL | {"evidence": []})))
+    told = [(score.prompt_version, score.evidence) for score in found if isinstance(score, JudgedScore)]
+    assert told == [("2", [3, 1]), (None, [])]
+
+
+@pytest.mark.parametrize("evidence", ["3", "[0]", '["a"]', "[1.5]", "{}", "[9e30]"])
+def test_evidence_that_names_no_turns_is_left_out_and_noted(tmp_path: Path, evidence: str) -> None:
+    note, score = read(lines(tmp_path, json.dumps(FULL)[:-1] + f', "evidence": {evidence}}}'))
+    assert note == Skipped("defect", 1, "evidence is not a list and is left out", "c-1")
+    assert isinstance(score, JudgedScore)
+    assert score.evidence is None
+
+
 def test_a_verdict_needs_a_conversation_a_judge_and_a_score(tmp_path: Path) -> None:
     path = lines(tmp_path, {"conversation_id": 5, "judge": "j", "score": None, "judged_at": None, "run_id": ""})
     assert list(read(path)) == [JudgedScore(tmp_path.name, "5", "j", None, None, "humanness", line=1)]

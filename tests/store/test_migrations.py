@@ -1,0 +1,151 @@
+"""Stores of every earlier schema come forward whole; `schemas/` holds one of each as SQL."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riff_store.database import open_store
+from riff_store.errors import OlderStore, StoreReadOnly
+from riff_store.health import examine
+from riff_store.migrations import STEPS, backup_path
+from riff_store.models import SCHEMA_VERSION
+from riff_store.queries.flows import flow_cells
+from riff_store.queries.judges import judges
+from riff_store.queries.timeline import timeline
+from tests.store.building import broken_rows, call, contents, fresh, put, verdict
+
+SCHEMAS = Path(__file__).with_name("schemas")
+OLDER = range(1, SCHEMA_VERSION)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "calls.db"
+
+
+def restore(version: int, path: Path) -> Path:
+    """The store of an earlier schema as it was written then."""
+    connection = sqlite3.connect(path)
+    connection.executescript((SCHEMAS / f"{version}.sql").read_text())
+    connection.close()
+    return path
+
+
+def of_today(path: Path) -> Path:
+    """What the stores of earlier schemas were filled with, written now."""
+    with fresh(path) as store:
+        put(
+            store,
+            "/in/a.jsonl",
+            [call("c-1", commit="ab12", started_at=1_000_000), call("c-2", errored=True, started_at=2_000_000)],
+        )
+        put(store, "/in/b.jsonl", [call("c-3", run="night-2", agent="model-b", started_at=90_000_000)])
+        judged = verdict("c-1", 7.0, rationale="warm", model="gpt", prompt_hash="ab")
+        put(store, "/in/humanness.jsonl", [judged, verdict("c-9", None, line=2)])
+    return path
+
+
+def schema(path: Path) -> dict[str, Any]:
+    """Every table with its columns, keys and options, every index with its columns."""
+    connection = sqlite3.connect(path)
+    try:
+        found: dict[str, Any] = {}
+        for _, name, kind, _, without_rowid, _ in connection.execute("PRAGMA table_list").fetchall():
+            if name.startswith("sqlite_"):
+                continue
+            indexes = connection.execute(f'PRAGMA index_list("{name}")').fetchall()
+            found[name] = (
+                kind,
+                without_rowid,
+                connection.execute(f'PRAGMA table_xinfo("{name}")').fetchall(),
+                sorted(row[2:] for row in connection.execute(f'PRAGMA foreign_key_list("{name}")')),
+                sorted((*row[1:], *connection.execute(f'PRAGMA index_info("{row[1]}")').fetchall()) for row in indexes),
+            )
+        return found
+    finally:
+        connection.close()
+
+
+def answers(path: Path) -> Any:
+    with open_store(path) as store:
+        return flow_cells(store), judges(store), timeline(store)
+
+
+def test_there_is_a_step_and_a_store_of_each_earlier_schema() -> None:
+    assert list(STEPS) == list(OLDER)
+    assert {file.name for file in SCHEMAS.iterdir()} == {f"{version}.sql" for version in OLDER}
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_an_older_store_becomes_what_a_new_one_is(version: int, path: Path) -> None:
+    older, new = restore(version, path), of_today(path.with_name("new.db"))
+    open_store(older, write=True).close()
+    assert schema(older) == schema(new)
+    assert contents(older) == contents(new)
+    assert answers(older) == answers(new)
+    assert broken_rows(older) == []
+    with open_store(older) as store:
+        assert examine(store).wrong == []
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_the_copy_made_before_is_the_older_store(version: int, path: Path) -> None:
+    restore(version, path)
+    before = sqlite3.connect(path)
+    dumped = list(before.iterdump())
+    before.close()
+    open_store(path, write=True).close()
+    copy = sqlite3.connect(backup_path(path, version))
+    assert list(copy.iterdump()) == dumped
+    copy.close()
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_reading_an_older_store_says_what_to_do_and_changes_nothing(version: int, path: Path) -> None:
+    restore(version, path)
+    before = path.read_bytes()
+    with pytest.raises(OlderStore, match=r"riff-tui ingest.* migrates it"):
+        open_store(path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_what_is_written_to_a_migrated_store_is_what_a_new_one_takes(version: int, path: Path) -> None:
+    older, new = restore(version, path), of_today(path.with_name("new.db"))
+    more = [verdict("c-3", 4.0, run="night-2", prompt_version="2", evidence=[1, 4])]
+    for place in (older, new):
+        with open_store(place, write=True) as store:
+            put(store, "/in/more.jsonl", more, sha256="bb")
+    assert contents(older) == contents(new)
+    assert answers(older) == answers(new)
+
+
+def test_a_verdict_is_kept_with_the_version_of_its_prompt_and_its_evidence(path: Path) -> None:
+    with fresh(path) as store:
+        put(store, "/in/h.jsonl", [
+            verdict("c-1", 4.0, prompt_version="2", evidence=[1, 4]),
+            verdict("c-2", None, line=2),
+            verdict("c-3", 5.0, line=3, evidence=[]),
+        ])  # fmt: skip
+        rows = store.execute_sql("SELECT prompt_version, evidence FROM judged_score ORDER BY line")
+    assert [(version, told and json.loads(told)) for version, told in rows] == [("2", [1, 4]), (None, None), (None, [])]
+
+
+def test_a_store_that_cannot_be_copied_is_left_as_it_is(path: Path) -> None:
+    restore(1, path)
+    before = path.read_bytes()
+    backup_path(path, 1).mkdir()
+    (backup_path(path, 1) / "taken").touch()
+    with pytest.raises(StoreReadOnly, match="no copy can be made"):
+        open_store(path, write=True)
+    assert path.read_bytes() == before
+    assert sorted(path.parent.iterdir()) == [path, backup_path(path, 1)]
+    shutil.rmtree(backup_path(path, 1))
+    open_store(path, write=True).close()
