@@ -1,0 +1,134 @@
+"""What two runs, or two agents, differ in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from riff_store.measure import Measure
+
+Verdict: TypeAlias = Literal["worse", "better", "differs", "mixed", "noise", "not measured"]
+Failed: TypeAlias = Literal["a", "b", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A run or an agent: `n` of its calls are compared, `excluded` were errored; `led` names who or what else there is.
+
+    `led` holds a run's agents, and an agent's runs.
+    """
+
+    kind: Literal["run", "agent"]
+    name: str
+    n: int = 0
+    excluded: int = 0
+    led: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How B differs from A in one aspect of one flow, by one judge; computed aspects have no judge.
+
+    With `pairs` the measures are over so many pairs of calls and `alone_a`, `alone_b` count the measured
+    calls that have no partner; `pairs` None means that all calls of either side are compared as they are.
+    `effect` is b − a and `interval` its 95 % interval, in the aspect's unit: a share for `success_rate`,
+    0-10 for `completion`, else that of the aspect. `only_a`, `only_b`, `both` and `neither` count the
+    pairs whose call failed on that side, for rates. Of a `mixed` one most calls went one way and the
+    mean the other. `p_adjusted` is corrected across all differences of the comparison.
+    """
+
+    flow: str
+    aspect: str
+    judge: str | None
+    better: Literal["higher", "lower"] | None
+    rate: bool
+    a: Measure
+    b: Measure
+    effect: float | None
+    interval: tuple[float, float] | None
+    pairs: int | None
+    alone_a: int
+    alone_b: int
+    test: str | None
+    p: float | None
+    p_adjusted: float | None
+    verdict: Verdict
+    only_a: int | None = None
+    only_b: int | None = None
+    both: int | None = None
+    neither: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FlowPairs:
+    """A flow that both sides called: how many calls count on each, were errored, and make pairs."""
+
+    flow: str
+    n_a: int
+    n_b: int
+    excluded_a: int
+    excluded_b: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two sides and all that they differ in, the worst first; `tested` differences have a p and were corrected for.
+
+    `only_in_a` and `only_in_b` are flows that one side alone has calls of that count, with how many.
+    """
+
+    a: Side
+    b: Side
+    differences: Sequence[Difference]
+    flows: Sequence[FlowPairs]
+    only_in_a: Mapping[str, int]
+    only_in_b: Mapping[str, int]
+
+    @property
+    def tested(self) -> int:
+        """Across how many differences the p-values are corrected."""
+        return sum(difference.p is not None for difference in self.differences)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """One side of a pair: the call, how it ended, and its correctness (completion where that is not measured)."""
+
+    run: str
+    conversation: str
+    agent: str
+    stop_reason: str | None
+    final_state: str | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPair:
+    """Two calls of the same task, of which one or both failed."""
+
+    failed: Failed
+    flow: str
+    persona: str | None
+    scenario: str | None
+    trial: int
+    a: FailedCall
+    b: FailedCall
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """The pairs that failed: by side, then flow, scenario, persona and trial.
+
+    `passed` pairs failed on neither side. `alone_a` and `alone_b` count failed calls without a partner,
+    `unknown` the pairs of which a side has neither correctness nor completion.
+    """
+
+    a: Side
+    b: Side
+    pairs: Sequence[FailedPair]
+    passed: int
+    unknown: int
+    alone_a: int
+    alone_b: int

@@ -1,0 +1,243 @@
+"""In what do two runs, or two agents, differ, and is it more than chance?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple, TypeAlias
+
+from riff_store import models as m
+from riff_store.answers.comparison import Comparison, Difference, FlowPairs, Verdict
+from riff_store.database import Store
+from riff_store.measure import UNIT, Measure
+from riff_store.predicates import Predicate
+from riff_store.queries.flows import chosen_judges
+from riff_store.queries.pairs import Pair, SideCalls, Values, paired
+from riff_store.queries.sides import sides
+from riff_store.queries.sums import RATES
+from riff_store.statistics import intervals, significance
+
+SIGNIFICANT = 0.05
+SUCCESS = 10.0
+_ORDER: tuple[Verdict, ...] = ("worse", "mixed", "differs", "better", "noise", "not measured")
+
+Better: TypeAlias = Literal["higher", "lower"] | None
+
+
+class _Aspect(NamedTuple):
+    """A kind of row; a rate counts the calls whose `source` is 10, of which `scale` is the whole."""
+
+    name: str
+    source: str
+    better: Better
+    rate: bool = False
+    scale: float = 1.0
+
+
+_COMPUTED = (
+    _Aspect("success_rate", "correctness", "higher", rate=True),
+    _Aspect("completion", "completion", "higher", rate=True, scale=RATES["completion"]),
+    _Aspect("correctness", "correctness", "higher"),
+    _Aspect("errors", "errors", "higher"),
+    _Aspect("latency_p95", "latency_p95", "lower"),
+    _Aspect("turn_count", "turn_count", None),
+)
+_PLACE = {aspect.name: place for place, aspect in enumerate(_COMPUTED)}
+
+
+def compare(
+    store: Store, a: str, b: str, calls: Predicate | None = None, judges: Predicate | None = None
+) -> Comparison:
+    """What B differs in from A, flow by flow, the worst first (metrics.md, section 10).
+
+    `a` and `b` are as `sides` takes them, `judges` chooses the judges. A row is compared on its pairs where
+    they cover at least half of the smaller side's measured calls. Raises `SideError`.
+    """
+    with store.snapshot():
+        first, second = (SideCalls(store, side, calls) for side in sides(store, a, b))
+        pairs = paired(first, second)
+        names = dict(store.execute(m.Flow.select(m.Flow.id, m.Flow.name)))
+        shown = chosen_judges(store, judges)
+        flows_a, flows_b = first.by_flow(), second.by_flow()
+        shared = sorted(flows_a.keys() & flows_b.keys(), key=names.__getitem__)
+        found = [
+            _difference(names[flow], kind, judge, (flows_a[flow], on_a), (flows_b[flow], on_b), pairs.get(flow, ()))
+            for kind, judge, on_a, on_b in _measured(store, first, second, shown)
+            for flow in shared
+        ]
+    return Comparison(
+        a=first.side,
+        b=second.side,
+        differences=_ranked(_corrected([difference for difference in found if difference is not None])),
+        flows=[
+            FlowPairs(
+                names[flow], len(flows_a[flow]), len(flows_b[flow]), first.errored.get(flow, 0),
+                second.errored.get(flow, 0), len(pairs.get(flow, ())),
+            )
+            for flow in shared
+        ],
+        only_in_a={names[flow]: len(flows_a[flow]) for flow in sorted(flows_a.keys() - flows_b.keys())},
+        only_in_b={names[flow]: len(flows_b[flow]) for flow in sorted(flows_b.keys() - flows_a.keys())},
+    )  # fmt: skip
+
+
+def _measured(
+    store: Store, first: SideCalls, second: SideCalls, judges: dict[int, str]
+) -> Iterable[tuple[_Aspect, str | None, Values, Values]]:
+    """Each kind of row with what either side measured of it, an aspect at a time."""
+    for key, name in sorted(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)), key=lambda row: str(row[1])):
+        on_a, on_b = first.values(key), second.values(key)
+        for kind in _COMPUTED:
+            if kind.source == name:
+                yield kind, None, on_a.get(m.COMPUTED_JUDGE, {}), on_b.get(m.COMPUTED_JUDGE, {})
+        for judge in sorted((on_a.keys() | on_b.keys()) & judges.keys()):
+            yield _Aspect(name, name, "higher"), judges[judge], on_a.get(judge, {}), on_b.get(judge, {})
+
+
+def _difference(
+    flow: str,
+    kind: _Aspect,
+    judge: str | None,
+    a: tuple[Sequence[int], Values],
+    b: tuple[Sequence[int], Values],
+    pairs: Iterable[Pair],
+) -> Difference | None:
+    """The difference in one flow, or `None` where neither side measured anything."""
+    (calls_a, on_a), (calls_b, on_b) = a, b
+    first = [on_a[call] for call in calls_a if call in on_a]
+    second = [on_b[call] for call in calls_b if call in on_b]
+    if not first and not second:
+        return None
+    both = [(on_a[one], on_b[other]) for one, other in pairs if one in on_a and other in on_b]
+    on_pairs = bool(both) and 2 * len(both) >= min(len(first), len(second))
+    alone = (len(first) - len(both), len(second) - len(both)) if on_pairs else (0, 0)
+    if on_pairs:
+        first, second = [one for one, _ in both], [other for _, other in both]
+    plain = Difference(
+        flow=flow, aspect=kind.name, judge=judge, better=kind.better, rate=kind.rate,
+        a=_measure(kind, first), b=_measure(kind, second), effect=None, interval=None,
+        pairs=len(both) if on_pairs else None, alone_a=alone[0], alone_b=alone[1],
+        test=None, p=None, p_adjusted=None, verdict="not measured",
+    )  # fmt: skip
+    if not first or not second:
+        return plain
+    compared = {
+        (True, True): _paired_rates,
+        (True, False): _unpaired_rates,
+        (False, True): _paired_scores,
+        (False, False): _unpaired_scores,
+    }[kind.rate, on_pairs]
+    return compared(plain, kind, first, second)
+
+
+def _measure(kind: _Aspect, values: Sequence[float]) -> Measure:
+    if kind.rate:
+        hits = sum(value >= SUCCESS for value in values)
+        return Measure(len(values), round(hits * UNIT * kind.scale), hits * kind.scale**2, rate=True, scale=kind.scale)
+    # Rounded and added up as the sums of the store are, so that a mean reads the same here and there.
+    return Measure(
+        len(values), sum(int(value * UNIT + 0.5) for value in values), math.fsum(value * value for value in values)
+    )
+
+
+def _paired_rates(plain: Difference, kind: _Aspect, first: Sequence[float], second: Sequence[float]) -> Difference:
+    hits = [(one >= SUCCESS, other >= SUCCESS) for one, other in zip(first, second, strict=True)]
+    failed_a, failed_b = hits.count((False, True)), hits.count((True, False))
+    both, neither = hits.count((False, False)), hits.count((True, True))
+    return replace(
+        _with_effect(plain, _scaled(intervals.paired_rates(neither, failed_b, failed_a, both), kind)),
+        test="McNemar",
+        p=significance.mcnemar(failed_a, failed_b),
+        verdict=_direction(plain, failed_a - failed_b),
+        only_a=failed_a,
+        only_b=failed_b,
+        both=both,
+        neither=neither,
+    )
+
+
+def _unpaired_rates(plain: Difference, kind: _Aspect, first: Sequence[float], second: Sequence[float]) -> Difference:
+    hits = (
+        sum(value >= SUCCESS for value in first),
+        len(first),
+        sum(value >= SUCCESS for value in second),
+        len(second),
+    )
+    return replace(
+        _with_effect(plain, _scaled(intervals.unpaired_rates(*hits), kind)),
+        test="Fisher",
+        p=significance.fisher(*hits),
+        verdict=_direction(plain, hits[2] * hits[1] - hits[0] * hits[3]),
+    )
+
+
+def _paired_scores(plain: Difference, kind: _Aspect, first: Sequence[float], second: Sequence[float]) -> Difference:
+    changes = [other - one for one, other in zip(first, second, strict=True)]
+    up, down = sum(change > 0 for change in changes), sum(change < 0 for change in changes)
+    return replace(
+        _with_effect(plain, intervals.paired_means(changes)),
+        test="sign",
+        p=significance.sign_test(up, down),
+        verdict=_direction(plain, up - down),
+    )
+
+
+def _unpaired_scores(plain: Difference, kind: _Aspect, first: Sequence[float], second: Sequence[float]) -> Difference:
+    return replace(
+        _with_effect(plain, intervals.unpaired_means(first, second)),
+        test="Mann-Whitney",
+        p=significance.mann_whitney(first, second),
+        verdict=_direction(plain, significance.superiority(first, second)),
+    )
+
+
+def _with_effect(plain: Difference, interval: tuple[float, float] | None) -> Difference:
+    return replace(plain, effect=_change(plain) / (UNIT * plain.a.n * plain.b.n), interval=interval)
+
+
+def _change(plain: Difference) -> int:
+    """The difference of the means in whole numbers, so that its sign is never one of rounding."""
+    return plain.b.total * plain.a.n - plain.a.total * plain.b.n
+
+
+def _scaled(interval: tuple[float, float] | None, kind: _Aspect) -> tuple[float, float] | None:
+    return None if interval is None else (interval[0] * kind.scale, interval[1] * kind.scale)
+
+
+def _direction(plain: Difference, change: float) -> Verdict:
+    """What the difference is if it is more than chance; `change` is the direction that the test saw."""
+    if not change:
+        return "noise"
+    if _change(plain) * change <= 0:
+        return "mixed"
+    if plain.better is None:
+        return "differs"
+    return "better" if (change > 0) == (plain.better == "higher") else "worse"
+
+
+def _corrected(found: Sequence[Difference]) -> list[Difference]:
+    tested = [difference.p for difference in found if difference.p is not None]
+    adjusted = iter(significance.benjamini_hochberg(tested))
+    return [difference if difference.p is None else _judged(difference, next(adjusted)) for difference in found]
+
+
+def _judged(difference: Difference, p: float) -> Difference:
+    return replace(difference, p_adjusted=p, verdict=difference.verdict if p <= SIGNIFICANT else "noise")
+
+
+def _ranked(found: Iterable[Difference]) -> list[Difference]:
+    return sorted(found, key=_rank)
+
+
+def _rank(difference: Difference) -> tuple[int, float, float, str, int, str, str]:
+    whole = 10 / difference.a.scale if difference.rate else 1.0
+    return (
+        _ORDER.index(difference.verdict),
+        1.0 if difference.p_adjusted is None else difference.p_adjusted,
+        -round(abs(difference.effect or 0.0) * whole, 9),
+        difference.flow,
+        _PLACE.get(difference.aspect, len(_PLACE)),
+        difference.aspect,
+        difference.judge or "",
+    )

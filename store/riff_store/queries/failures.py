@@ -1,0 +1,94 @@
+"""Which calls did only one of two sides fail, and which did both?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from riff_store import models as m
+from riff_store.answers.comparison import Failed, FailedCall, FailedPair, Failures
+from riff_store.database import Store
+from riff_store.predicates import Predicate
+from riff_store.queries.pairs import SideCalls, paired
+from riff_store.queries.sides import sides
+
+SUCCESS = 10.0
+_CHUNK = 500
+_FAILED: dict[tuple[bool, bool], Failed] = {(True, False): "a", (False, True): "b", (True, True): "both"}
+
+
+def failures(store: Store, a: str, b: str, calls: Predicate | None = None) -> Failures:
+    """The pairs of calls of which A's, B's or both failed.
+
+    A call failed where its correctness is below 10; where that is not measured, its completion.
+    Raises `SideError`.
+    """
+    with store.snapshot():
+        first, second = (SideCalls(store, side, calls) for side in sides(store, a, b))
+        scores_a, scores_b = _scores(store, first), _scores(store, second)
+        pairs = [pair for found in paired(first, second).values() for pair in found]
+        known = [(one, other) for one, other in pairs if one in scores_a and other in scores_b]
+        failed = [(one, other) for one, other in known if min(scores_a[one], scores_b[other]) < SUCCESS]
+        told = _told(store, [key for pair in failed for key in pair])
+    found = [_pair(told[one], scores_a[one], told[other], scores_b[other]) for one, other in failed]
+    return Failures(
+        a=first.side,
+        b=second.side,
+        pairs=sorted(found, key=_place),
+        passed=len(known) - len(failed),
+        unknown=len(pairs) - len(known),
+        alone_a=_failed_alone(scores_a, (one for one, _ in pairs)),
+        alone_b=_failed_alone(scores_b, (other for _, other in pairs)),
+    )
+
+
+def _scores(store: Store, side: SideCalls) -> dict[int, float]:
+    aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
+    found: dict[int, float] = {}
+    for name in ("completion", "correctness"):
+        found |= side.values(aspects.get(name, 0)).get(m.COMPUTED_JUDGE, {})
+    return found
+
+
+def _failed_alone(scores: dict[int, float], in_pairs: Iterable[int]) -> int:
+    failed = {key for key, score in scores.items() if score < SUCCESS}
+    return len(failed.difference(in_pairs))
+
+
+def _told(store: Store, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    """Names of the calls, so many at a time."""
+    names = {table: dict(store.execute(table.select(table.id, table.name)))
+             for table in (m.Run, m.Flow, m.Agent, m.Persona, m.Scenario, m.Label)}  # fmt: skip
+    call = m.Conversation
+    query = call.select(
+        call.id, call.run, call.name, call.flow, call.agent, call.persona, call.scenario, call.trial,
+        call.stop_reason, call.final_state,
+    )  # fmt: skip
+    found: dict[int, tuple[Any, ...]] = {}
+    for start in range(0, len(keys), _CHUNK):
+        for row in store.execute(query.where(call.id.in_(keys[start : start + _CHUNK]))):
+            found[row[0]] = (
+                names[m.Run][row[1]], row[2], names[m.Flow][row[3]], names[m.Agent][row[4]],
+                names[m.Persona].get(row[5]), names[m.Scenario].get(row[6]), row[7],
+                names[m.Label].get(row[8]), names[m.Label].get(row[9]),
+            )  # fmt: skip
+    return found
+
+
+def _pair(a: tuple[Any, ...], score_a: float, b: tuple[Any, ...], score_b: float) -> FailedPair:
+    return FailedPair(
+        failed=_FAILED[score_a < SUCCESS, score_b < SUCCESS],
+        flow=a[2], persona=a[4], scenario=a[5], trial=a[6], a=_call(a, score_a), b=_call(b, score_b),
+    )  # fmt: skip
+
+
+def _call(told: tuple[Any, ...], score: float) -> FailedCall:
+    return FailedCall(
+        run=told[0], conversation=told[1], agent=told[3], stop_reason=told[7], final_state=told[8], score=score
+    )
+
+
+def _place(pair: FailedPair) -> tuple[Any, ...]:
+    side = ("a", "b", "both").index(pair.failed)
+    task = (pair.flow, pair.scenario or "", pair.persona or "", pair.trial)
+    return (side, *task, pair.b.agent, pair.b.run, pair.b.conversation)

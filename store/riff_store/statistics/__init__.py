@@ -1,0 +1,5 @@
+"""The only place that knows scipy: tests, intervals and corrections as pure functions of numbers.
+
+It takes half a second to load, so it is imported inside the functions that need it and nothing that
+merely prints or opens a screen waits for it. No answer depends on the order of the values.
+"""

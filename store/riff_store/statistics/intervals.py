@@ -1,0 +1,97 @@
+"""95 % intervals of a difference, second minus first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from riff_store.measure import wilson
+
+Interval: TypeAlias = tuple[float, float]
+_UPPER = 0.975
+
+
+def paired_rates(both: int, only_first: int, only_second: int, neither: int) -> Interval | None:
+    """Of two rates over the same pairs, counted by whose side was a hit; `None` without pairs.
+
+    Squares of Wilson's limits added up, less what the sides have in common (Newcombe 1998, Statistics in
+    Medicine 17:2635-2650, method 10).
+    """
+    n = both + only_first + only_second + neither
+    if not n:
+        return None
+    first, second = (both + only_first) / n, (both + only_second) / n
+    low_1, high_1 = wilson(both + only_first, n)
+    low_2, high_2 = wilson(both + only_second, n)
+    shared = _correlation(both, only_first, only_second, neither)
+    change = (only_second - only_first) / n
+    return (
+        max(-1.0, change - _added(second - low_2, high_1 - first, shared)),
+        min(1.0, change + _added(high_2 - second, first - low_1, shared)),
+    )
+
+
+def unpaired_rates(first_hits: int, first_n: int, second_hits: int, second_n: int) -> Interval | None:
+    """Of two rates of different calls: Newcombe's hybrid score interval; `None` where either has no call.
+
+    Squares of Wilson's limits added up (Newcombe 1998, Statistics in Medicine 17:873-890, method 10).
+    """
+    if not (first_n and second_n):
+        return None
+    first, second = first_hits / first_n, second_hits / second_n
+    low_1, high_1 = wilson(first_hits, first_n)
+    low_2, high_2 = wilson(second_hits, second_n)
+    change = second - first
+    return change - _added(second - low_2, high_1 - first), change + _added(high_2 - second, first - low_1)
+
+
+def paired_means(differences: Sequence[float]) -> Interval | None:
+    """Of the mean of paired differences: Student's t; `None` below two pairs."""
+    if len(differences) < 2:
+        return None
+    mean, variance = _moments(differences)
+    return _around(mean, variance / len(differences), len(differences) - 1)
+
+
+def unpaired_means(first: Sequence[float], second: Sequence[float]) -> Interval | None:
+    """Of two means of different calls: Welch's t (Welch 1947); `None` where either side has fewer than two."""
+    if min(len(first), len(second)) < 2:
+        return None
+    (mean_1, variance_1), (mean_2, variance_2) = _moments(first), _moments(second)
+    part_1, part_2 = variance_1 / len(first), variance_2 / len(second)
+    if not part_1 + part_2:
+        return mean_2 - mean_1, mean_2 - mean_1
+    # As shares of the whole, so that squares of tiny variances do not vanish.
+    share_1, share_2 = part_1 / (part_1 + part_2), part_2 / (part_1 + part_2)
+    degrees = 1 / (share_1**2 / (len(first) - 1) + share_2**2 / (len(second) - 1))
+    return _around(mean_2 - mean_1, part_1 + part_2, degrees)
+
+
+def _around(middle: float, variance: float, degrees: float) -> Interval:
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(degrees, _UPPER)) * math.sqrt(variance)
+    return middle - half, middle + half
+
+
+def _moments(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and variance, added up exactly, so that they are the same in whatever order the values came."""
+    mean = math.fsum(values) / len(values)
+    return mean, math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+
+
+def _correlation(both: int, only_first: int, only_second: int, neither: int) -> float:
+    margins = (both + only_first) * (only_second + neither) * (both + only_second) * (only_first + neither)
+    if not margins:
+        return 0.0
+    product = both * neither - only_first * only_second
+    n = both + only_first + only_second + neither
+    if product > 0:
+        product_corrected = max(product - n / 2, 0.0)
+        return product_corrected / math.sqrt(margins)
+    return product / math.sqrt(margins)
+
+
+def _added(one: float, other: float, shared: float = 0.0) -> float:
+    return math.sqrt(max(0.0, one * one - 2 * shared * one * other + other * other))
