@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -43,15 +43,23 @@ _COMPUTED = (
     _Aspect("latency_p95", "latency_p95", "lower"),
     _Aspect("turn_count", "turn_count", None),
 )
+_FURTHER = {"latency_mean": _Aspect("latency_mean", "latency_mean", "lower")}
 _PLACE = {aspect.name: place for place, aspect in enumerate(_COMPUTED)}
 
 
 def compare(
-    store: Store, a: str, b: str, calls: Predicate | None = None, judges: Predicate | None = None
+    store: Store,
+    a: str,
+    b: str,
+    calls: Predicate | None = None,
+    judges: Predicate | None = None,
+    *,
+    also: Collection[str] = (),
 ) -> Comparison:
     """What B differs in from A, flow by flow, the worst first (metrics.md, section 10).
 
-    `a` and `b` are as `sides` takes them, `judges` chooses the judges. A row is compared on its pairs where
+    `a` and `b` are as `sides` takes them, `judges` chooses the judges, `also` asks for
+    aspects that are left out unless asked for (`latency_mean`). A row is compared on its pairs where
     they cover at least half of the smaller side's measured calls. Raises `SideError`.
     """
     with store.snapshot():
@@ -63,7 +71,7 @@ def compare(
         shared = sorted(flows_a.keys() & flows_b.keys(), key=names.__getitem__)
         found = [
             _difference(names[flow], kind, judge, (flows_a[flow], on_a), (flows_b[flow], on_b), pairs.get(flow, ()))
-            for kind, judge, on_a, on_b in _measured(store, first, second, shown)
+            for kind, judge, on_a, on_b in _measured(store, first, second, shown, also)
             for flow in shared
         ]
     return Comparison(
@@ -83,12 +91,13 @@ def compare(
 
 
 def _measured(
-    store: Store, first: SideCalls, second: SideCalls, judges: dict[int, str]
+    store: Store, first: SideCalls, second: SideCalls, judges: dict[int, str], also: Collection[str]
 ) -> Iterable[tuple[_Aspect, str | None, Values, Values]]:
     """Each kind of row with what either side measured of it, an aspect at a time."""
+    computed = (*_COMPUTED, *(_FURTHER[name] for name in _FURTHER if name in also))
     for key, name in sorted(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)), key=lambda row: str(row[1])):
         on_a, on_b = first.values(key), second.values(key)
-        for kind in _COMPUTED:
+        for kind in computed:
             if kind.source == name:
                 yield kind, None, on_a.get(m.COMPUTED_JUDGE, {}), on_b.get(m.COMPUTED_JUDGE, {})
         for judge in sorted((on_a.keys() | on_b.keys()) & judges.keys()):

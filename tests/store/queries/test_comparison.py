@@ -324,6 +324,12 @@ def test_means_over_all_calls_are_those_of_the_matrix(tmp_path: Path) -> None:
                 assert row.a.total == matrix[row.flow].aspects[row.aspect].total
 
 
+def test_the_mean_latency_is_compared_when_asked_for(store: Store) -> None:
+    put(store, "calls.jsonl", [call(run, run=run, aspects={"latency_mean": 1.0}) for run in ("a", "b")])
+    assert [row.aspect for row in compare(store, "a", "b").differences] == []
+    assert [row.aspect for row in compare(store, "a", "b", also=("latency_mean",)).differences] == ["latency_mean"]
+
+
 def test_a_comparison_asks_as_many_questions_however_many_calls_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
