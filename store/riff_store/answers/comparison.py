@@ -35,7 +35,8 @@ class Difference:
     `effect` is b − a and `interval` its 95 % interval, in the aspect's unit: a share for `success_rate`,
     0-10 for `completion`, else that of the aspect. `only_a`, `only_b`, `both` and `neither` count the
     pairs whose call failed on that side, for rates. Of a `mixed` one most calls went one way and the
-    mean the other. `p_adjusted` is corrected across all differences of the comparison.
+    mean the other. `p_adjusted` is corrected across all differences of the comparison; `tendency` is the
+    verdict that there would be if none were chance.
     """
 
     flow: str
@@ -54,6 +55,7 @@ class Difference:
     p: float | None
     p_adjusted: float | None
     verdict: Verdict
+    tendency: Verdict
     only_a: int | None = None
     only_b: int | None = None
     both: int | None = None

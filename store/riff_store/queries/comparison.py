@@ -127,7 +127,7 @@ def _difference(
         flow=flow, aspect=kind.name, judge=judge, better=kind.better, rate=kind.rate,
         a=_measure(kind, first), b=_measure(kind, second), effect=None, interval=None,
         pairs=len(both) if on_pairs else None, alone_a=alone[0], alone_b=alone[1],
-        test=None, p=None, p_adjusted=None, verdict="not measured",
+        test=None, p=None, p_adjusted=None, verdict="not measured", tendency="not measured",
     )  # fmt: skip
     if not first or not second:
         return plain
@@ -158,7 +158,7 @@ def _paired_rates(plain: Difference, kind: _Aspect, first: Sequence[float], seco
         _with_effect(plain, _scaled(intervals.paired_rates(neither, failed_b, failed_a, both), kind)),
         test="McNemar",
         p=significance.mcnemar(failed_a, failed_b),
-        verdict=_direction(plain, failed_a - failed_b),
+        tendency=_direction(plain, failed_a - failed_b),
         only_a=failed_a,
         only_b=failed_b,
         both=both,
@@ -177,7 +177,7 @@ def _unpaired_rates(plain: Difference, kind: _Aspect, first: Sequence[float], se
         _with_effect(plain, _scaled(intervals.unpaired_rates(*hits), kind)),
         test="Fisher",
         p=significance.fisher(*hits),
-        verdict=_direction(plain, hits[2] * hits[1] - hits[0] * hits[3]),
+        tendency=_direction(plain, hits[2] * hits[1] - hits[0] * hits[3]),
     )
 
 
@@ -188,7 +188,7 @@ def _paired_scores(plain: Difference, kind: _Aspect, first: Sequence[float], sec
         _with_effect(plain, intervals.paired_means(changes)),
         test="sign",
         p=significance.sign_test(up, down),
-        verdict=_direction(plain, up - down),
+        tendency=_direction(plain, up - down),
     )
 
 
@@ -197,7 +197,7 @@ def _unpaired_scores(plain: Difference, kind: _Aspect, first: Sequence[float], s
         _with_effect(plain, intervals.unpaired_means(first, second)),
         test="Mann-Whitney",
         p=significance.mann_whitney(first, second),
-        verdict=_direction(plain, significance.superiority(first, second)),
+        tendency=_direction(plain, significance.superiority(first, second)),
     )
 
 
@@ -232,7 +232,7 @@ def _corrected(found: Sequence[Difference]) -> list[Difference]:
 
 
 def _judged(difference: Difference, p: float) -> Difference:
-    return replace(difference, p_adjusted=p, verdict=difference.verdict if p <= SIGNIFICANT else "noise")
+    return replace(difference, p_adjusted=p, verdict=difference.tendency if p <= SIGNIFICANT else "noise")
 
 
 def _ranked(found: Iterable[Difference]) -> list[Difference]:
