@@ -1,0 +1,104 @@
+"""A run's directory: which conversations it holds, and what their names say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+RECORDS = "records"
+_ARCHIVED = re.compile(r"_(?:failed_attempt|extra|unvalidated|attempt)_\d+$")
+_TRIAL = re.compile(r"^(?P<record>.*)(?:/|_)trial_(?P<trial>\d+)$", re.DOTALL)
+_RUN = re.compile(r"^(?P<time>\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.\d+)(?:_(?P<system>.+))?$", re.DOTALL)
+_DIGITS = re.compile(r"(\d+)")
+
+
+class ConversationDirectory(NamedTuple):
+    """The directory of one conversation: the record that was played, and which trial of it, if there are several."""
+
+    path: Path
+    record: str
+    trial: int | None
+
+    @property
+    def output_id(self) -> str:
+        """The conversation's name in its run."""
+        return self.record if self.trial is None else f"{self.record}/trial_{self.trial}"
+
+
+class RunName(NamedTuple):
+    """What a run's directory name says: when it began (UTC, as written) and which system was tested."""
+
+    time: str | None
+    system: str | None
+
+
+def is_run(directory: Path) -> bool:
+    """Whether a directory is a run: it has a directory of records with a call in it."""
+    records = directory / RECORDS
+    if not records.is_dir():
+        return False
+    return any(has_call(each.path) for each in conversations(directory))
+
+
+def has_call(directory: Path) -> bool:
+    """Whether a directory holds anything of a conversation."""
+    return any((directory / name).is_file() for name in ("result.json", "audit_log.json", "metrics.json"))
+
+
+def record_and_trial(output_id: str) -> tuple[str, int | None]:
+    """The record and the trial that a conversation's name stands for, archived attempts included."""
+    name = _ARCHIVED.sub("", output_id)
+    found = _TRIAL.match(name)
+    return (found["record"], int(found["trial"])) if found else (name, None)
+
+
+def is_archived(name: str) -> bool:
+    """Whether a directory is an attempt that was put aside."""
+    return _ARCHIVED.search(name) is not None
+
+
+def conversations(run: Path) -> list[ConversationDirectory]:
+    """The conversations of a run that count, in natural order of their records; archived attempts do not."""
+    found = []
+    for record in _directories(run / RECORDS):
+        trials = [each for each in _directories(record) if each.name.startswith("trial_")]
+        for path in trials or [record]:
+            name = f"{record.name}/{path.name}" if trials else record.name
+            found.append(ConversationDirectory(path, *record_and_trial(name)))
+    return sorted(found, key=lambda each: (natural(each.record), -1 if each.trial is None else each.trial))
+
+
+def archived(run: Path) -> list[Path]:
+    """The attempts of a run that were put aside."""
+    records = run / RECORDS
+    return sorted(
+        path for path in (*records.glob("*"), *records.glob("*/*")) if path.is_dir() and is_archived(path.name)
+    )
+
+
+def run_of(conversation: Path) -> Path | None:
+    """The run that a conversation's directory lies in, `None` where it lies in none."""
+    for parent in list(conversation.absolute().parents)[:2]:
+        if parent.name == RECORDS:
+            return parent.parent
+    return None
+
+
+def run_name(name: str) -> RunName:
+    """The time and the system in a run's name; neither in a name that somebody chose."""
+    found = _RUN.match(name)
+    return RunName(found["time"], found["system"]) if found else RunName(None, None)
+
+
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """A key by which 1.10.2 comes after 1.9.1."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part]
+
+
+def _directories(parent: Path) -> list[Path]:
+    try:
+        children = sorted(parent.iterdir())
+    except OSError:
+        return []
+    return [child for child in children if child.is_dir() and not child.is_symlink() and not is_archived(child.name)]

@@ -1,0 +1,81 @@
+"""One event of the merged history of a call, whichever of its logs it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import Any, NamedTuple
+
+from riff_ingest.eva.warnings import Warnings
+
+AUDIT = "audit_log"
+FRAMEWORK = "pipecat"
+SIMULATOR = "user_simulator"
+_SOURCES = {AUDIT: AUDIT, FRAMEWORK: FRAMEWORK, SIMULATOR: SIMULATOR, "elevenlabs": SIMULATOR}
+
+USER = "simulated_user"
+ASSISTANT = "assistant"
+ROLES = {
+    USER: USER,
+    ASSISTANT: ASSISTANT,
+    "elevenlabs_user": USER,
+    "framework_agent": ASSISTANT,
+    "pipecat_agent": ASSISTANT,
+}
+"""The two sides of the audio, by today's names and by those of older logs."""
+
+
+class HistoryEvent(NamedTuple):
+    """What one log says of one moment: milliseconds since the epoch, the log, the type, what is said."""
+
+    timestamp_ms: int
+    source: str
+    event_type: str
+    data: Any
+
+
+def inner(data: Any, key: str) -> Any:
+    """What the simulator's log holds one level down, at `data.data`."""
+    value = data.get("data") if isinstance(data, Mapping) else None
+    return value.get(key) if isinstance(value, Mapping) else None
+
+
+def as_events(history: Iterable[Any], warnings: Warnings) -> list[HistoryEvent]:
+    """The events of a merged history as JSON has it, in the given order; what is none is left out and counted."""
+    events = []
+    for entry in history:
+        if isinstance(entry, HistoryEvent):
+            events.append(entry)
+            continue
+        event = _event(entry)
+        if event is None:
+            warnings.add("history_event_unreadable", "an entry without time or source was left out")
+        else:
+            events.append(event)
+    return events
+
+
+def _event(entry: Any) -> HistoryEvent | None:
+    if not isinstance(entry, Mapping):
+        return None
+    time, source = whole(entry.get("timestamp_ms")), _SOURCES.get(str(entry.get("source")))
+    if time is None or source is None:
+        return None
+    return HistoryEvent(time, source, str(entry.get("event_type") or "unknown"), entry.get("data"))
+
+
+def whole(value: Any) -> int | None:
+    """A time in whole milliseconds, from a number or from text; `None` where it is neither."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def seconds(value: Any) -> float | None:
+    """A time in seconds; `None` where the value is no number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        return None
+    return float(value)

@@ -1,0 +1,77 @@
+"""Files of a record: where they are, and their JSON, with what cannot be read counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from riff_ingest.eva.warnings import Warnings
+from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
+from riff_ingest.sources.loose_json import clean, loads
+
+MAX_DOCUMENT = 256 * 1024 * 1024
+
+
+def find(directory: Path, *names: str | None) -> Path | None:
+    """The first of these files that a directory has, plain or compressed."""
+    for name in names:
+        for candidate in (name, f"{name}.gz") if name else ():
+            if (directory / candidate).is_file():
+                return directory / candidate
+    return None
+
+
+def stored_name(path: Any) -> str | None:
+    """The name of the file that a stored path leads to, `None` where nothing is stored."""
+    return PurePosixPath(path.replace("\\", "/")).name or None if isinstance(path, str) else None
+
+
+def stored_file(path: Any) -> Path | None:
+    """The file at a stored path, if it is one that is there."""
+    if not isinstance(path, str) or not path or "\0" in path:
+        return None
+    try:
+        return Path(path) if Path(path).is_file() else None
+    except OSError:
+        return None
+
+
+def read_object(path: Path, defects: Counter[str] | None = None) -> dict[str, Any]:
+    """The object that a JSON file is; raises `BrokenInput`."""
+    defects = Counter() if defects is None else defects
+    value = clean_object(loads(read_whole(path, MAX_DOCUMENT), defects, what="file"), defects)
+    if not isinstance(value, dict):
+        raise BrokenInput("file is not a JSON object")
+    return value
+
+
+def clean_object(value: Any, defects: Counter[str]) -> Any:
+    """The same value without what lies too deep."""
+    return clean(value, defects)
+
+
+def read_records(path: Path, log: str, warnings: Warnings) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """The objects on the lines of a log with their bytes; lines that hold none are counted under the log's name."""
+
+    def broken(problem: BrokenInput) -> None:
+        warnings.add(f"{log}_broken_line", f"line {problem.line}: {problem.reason}" if problem.line else problem.reason)
+
+    defects: Counter[str] = Counter()
+    expected = 1
+    for number, line in read_lines(path, broken):
+        if number > expected:
+            warnings.add(f"{log}_blank_line", f"line {expected}", number - expected)
+        expected = number + 1
+        try:
+            record = loads(line, defects)
+        except BrokenInput as problem:
+            broken(BrokenInput(problem.reason, number))
+            continue
+        if isinstance(record, dict):
+            yield record, line
+        else:
+            broken(BrokenInput("line is not a JSON object", number))
+    for defect, count in defects.items():
+        warnings.add(f"{log}_defect", defect, count)

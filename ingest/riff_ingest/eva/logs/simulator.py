@@ -1,0 +1,62 @@
+"""The simulator's log: what the caller meant to say, what the caller heard, whose audio ran when (R5.3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from riff_ingest.eva.history import ROLES, SIMULATOR, HistoryEvent, inner, whole
+from riff_ingest.eva.logs.files import find, read_records, stored_file, stored_name
+from riff_ingest.eva.warnings import Warnings
+
+NAMES = ("user_simulator_events.jsonl", "elevenlabs_events.jsonl")
+_NOISE = frozenset({"", "...", "......", ".", ",", "?", "!"})
+_LOG = "simulator_log"
+
+
+def simulator_log(directory: Path, stored_path: Any = None) -> Path | None:
+    """Where the log of a record is, `None` where it has none."""
+    return find(directory, stored_name(stored_path), *NAMES) or stored_file(stored_path)
+
+
+def simulator_events(directory: Path, stored_path: Any, warnings: Warnings) -> list[HistoryEvent]:
+    """The events of the log in the order of the file; without one there is no audio and no intended text."""
+    path = simulator_log(directory, stored_path)
+    if path is None:
+        warnings.add(f"{_LOG}_missing", "no audio and no intended text of the caller are known")
+        return []
+    events: list[HistoryEvent] = []
+    seen: set[Any] = set()
+    latest = 0
+    for record, raw in read_records(path, _LOG, warnings):
+        sequence = record.get("sequence")
+        identity = sequence if isinstance(sequence, int) else raw
+        if identity in seen:
+            warnings.add(f"{_LOG}_duplicate_line", "a line stands there twice")
+        seen.add(identity)
+        event = _event(record, warnings)
+        if event is None:
+            continue
+        if event.timestamp_ms < latest:
+            warnings.add(f"{_LOG}_out_of_order", "time runs backwards, lines were sorted")
+        latest = max(latest, event.timestamp_ms)
+        events.append(event)
+    return events
+
+
+def _event(record: dict[str, Any], warnings: Warnings) -> HistoryEvent | None:
+    if record.get("user") is not None:
+        name = record["user"]
+        record["user"] = ROLES.get(name, name) if isinstance(name, str) else name
+    text = inner(record, "text")
+    if record.get("type") == "user_speech" and isinstance(text, str) and text.strip() in _NOISE:
+        return None
+    if "timestamp" not in record:
+        return None
+    time = whole(record["timestamp"])
+    if time is None:
+        warnings.add(f"{_LOG}_line_unusable", "a line has no time in milliseconds")
+        return None
+    event_type = record.get("type") or record.get("event_type") or "unknown"
+    rest = {key: value for key, value in record.items() if key not in ("timestamp", "type", "event_type")}
+    return HistoryEvent(time, SIMULATOR, str(event_type), rest)

@@ -1,0 +1,159 @@
+"""A conversation's directory read into its context, whatever its files are called and whatever is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from riff_ingest.eva.config import Configuration, configuration
+from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.dataset import filled
+from riff_ingest.eva.directories import record_and_trial, run_of
+from riff_ingest.eva.history import seconds
+from riff_ingest.eva.logs import merged_history
+from riff_ingest.eva.logs.files import find, read_object, stored_file, stored_name
+from riff_ingest.eva.logs.framework import has_log
+from riff_ingest.eva.processing import context_of
+from riff_ingest.eva.scenario_db import database_hash
+from riff_ingest.eva.turns import PipelineType
+from riff_ingest.eva.warnings import Warnings
+from riff_ingest.sources.lines import BrokenInput
+
+RESULT = "result.json"
+CONFIG = "config.json"
+
+
+def read_record(
+    directory: str | PathLike[str],
+    *,
+    pipeline_type: PipelineType | None = None,
+    dataset_record: Mapping[str, Any] | None = None,
+    agent: Mapping[str, Any] | None = None,
+) -> MetricContext:
+    """The context of the conversation in a directory.
+
+    Without a `pipeline_type` the config.json of the run that the directory lies in decides, else it is a cascade.
+    `dataset_record` is the record that was played, as the dataset has it, `agent` the agent's file. What EVA gives
+    a context for comes out the same; what it gives up on gets one too, with `warnings`. Raises `NotADirectoryError`
+    where there is no such directory, and nothing else.
+    """
+    path = Path(directory)
+    if not path.is_dir():
+        raise NotADirectoryError(f"{path} is no directory")
+    warnings = Warnings()
+    found = configuration_near(path, warnings)
+    if pipeline_type is None:
+        pipeline_type = found.pipeline_type
+        if found.from_old_key and pipeline_type != "cascade":
+            warnings.add("old_model_key", f"it names {pipeline_type}, which EVA takes for a cascade")
+    result = _object(path, RESULT, warnings) or {}
+    stored_log = result.get("pipecat_logs_path")
+    check_spoken = pipeline_type == "s2s" or stored_log is None or has_log(path, stored_log)
+    history = merged_history(path, result, pipeline_type, warnings)
+    context = context_of(history, pipeline_type, warnings, check_spoken=check_spoken)
+    context.language = found.language
+    _take_result(context, path, result)
+    _take_databases(context, path, result, warnings)
+    if dataset_record is not None:
+        _take_dataset(context, dataset_record, warnings)
+    if agent is not None:
+        _take_agent(context, agent)
+    context.warnings = warnings.lines()
+    return context
+
+
+def configuration_near(directory: Path, warnings: Warnings) -> Configuration:
+    """The configuration of the run that a conversation's directory lies in, EVA's defaults where there is none."""
+    run = run_of(directory)
+    path = run / CONFIG if run is not None else None
+    if path is None or not path.is_file():
+        return configuration({})
+    try:
+        status = path.stat()
+        return _configuration(path, status.st_mtime_ns, status.st_size)
+    except (BrokenInput, OSError) as problem:
+        warnings.add("config_unreadable", getattr(problem, "reason", None) or "config.json cannot be read")
+        return configuration({})
+
+
+@lru_cache(maxsize=64)
+def _configuration(path: Path, mtime: int, size: int) -> Configuration:
+    return configuration(read_object(path))
+
+
+def _object(directory: Path, name: str, warnings: Warnings) -> dict[str, Any] | None:
+    path = find(directory, name)
+    kind = name.split(".")[0]
+    if path is None:
+        warnings.add(f"{kind}_missing", f"{name} is not there")
+        return None
+    try:
+        return read_object(path)
+    except BrokenInput as problem:
+        warnings.add(f"{kind}_unreadable", problem.reason)
+        return None
+
+
+def _take_result(context: MetricContext, directory: Path, result: Mapping[str, Any]) -> None:
+    context.record_id = _text(result.get("record_id")) or record_and_trial(directory.name)[0]
+    context.conversation_ended_reason = _text(result.get("conversation_ended_reason"))
+    context.num_turns = _whole(result.get("num_turns"))
+    context.duration_seconds = seconds(result.get("duration_seconds"))
+    called = result.get("tools_called")
+    context.tools_called = [str(name) for name in called] if isinstance(called, list) else None
+    for name in ("llm_latency", "stt_latency", "tts_latency"):
+        value = result.get(name)
+        setattr(context, name, value if isinstance(value, dict) else None)
+    for name in ("audio_assistant_path", "audio_user_path", "audio_mixed_path"):
+        setattr(context, name, _audio_path(directory, result.get(name)))
+
+
+def _audio_path(directory: Path, stored: Any) -> str | None:
+    name = stored_name(stored)
+    if name is None:
+        return None
+    file = stored_file(stored)
+    return str(file if file is not None else directory / name)
+
+
+def _take_databases(context: MetricContext, directory: Path, result: Mapping[str, Any], warnings: Warnings) -> None:
+    for name in ("initial_scenario_db", "final_scenario_db"):
+        found = _object(directory, f"{name}.json", warnings)
+        stored = _text(result.get(f"{name}_hash"))
+        setattr(context, name, found)
+        setattr(context, f"{name}_hash", stored or (database_hash(found) if found is not None else None))
+
+
+def _take_dataset(context: MetricContext, record: Mapping[str, Any], warnings: Warnings) -> None:
+    try:
+        record = filled(record, context.language)
+    except BrokenInput as problem:
+        warnings.add("dataset_record_unfilled", problem.reason)
+    truth = record.get("ground_truth")
+    truth = truth if isinstance(truth, Mapping) else {}
+    expected, trace = truth.get("expected_scenario_db"), truth.get("expected_trace")
+    user = record.get("user_config")
+    context.expected_scenario_db = expected if isinstance(expected, dict) else None
+    context.expected_trace = trace if isinstance(trace, list) else None
+    context.user_goal = record.get("user_goal")
+    context.user_persona = _text(user.get("user_persona")) if isinstance(user, Mapping) else None
+    context.current_date_time = _text(record.get("current_date_time"))
+
+
+def _take_agent(context: MetricContext, agent: Mapping[str, Any]) -> None:
+    tools = agent.get("tools")
+    context.agent_id = _text(agent.get("id"))
+    context.agent_role = _text(agent.get("role"))
+    context.agent_instructions = _text(agent.get("instructions"))
+    context.agent_tools = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

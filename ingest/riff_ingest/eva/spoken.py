@@ -1,0 +1,62 @@
+"""Was a text that the agent's model wrote ever spoken, and how much of it (R7.2)?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from riff_ingest.eva.labels import without_labels
+from riff_ingest.eva.trace import Entry
+
+FEWEST_CHARACTERS = 20
+"""A shared beginning that is shorter than this is chance."""
+
+
+def spoken_only(trace: Iterable[Entry], pieces: Mapping[int, Sequence[str]]) -> list[Entry]:
+    """The trace with what the agent's voice was given; unspoken texts are gone, but not nudges."""
+    kept = []
+    for entry in trace:
+        said = entry.content
+        if entry.needs_check:
+            said = spoken_part(entry.content or "", pieces.get(entry.turn_id, ()))
+        if said is None and entry.nudge:
+            said = entry.content
+        if said is not None or not entry.needs_check:
+            kept.append(replace(entry, content=said, needs_check=False, nudge=False))
+    return kept
+
+
+def spoken_part(content: str, pieces: Sequence[str]) -> str | None:
+    """As much of a text as was spoken in these pieces, `None` where that is nothing.
+
+    Where only its beginning was, the text is cut after as many words as that beginning has. Words of labels
+    count among them, so a label in front costs as many words of the text.
+    """
+    written = _bare(content)
+    spoken = [bare for piece in pieces if (bare := _bare(piece))]
+    if not written or not spoken:
+        return None
+    if any(written in piece for piece in spoken) or written in "".join(spoken):
+        return content
+    words = without_labels(content).split()
+    count = max(_shared_words(words, written, piece) for piece in spoken)
+    if not count or len(_bare(" ".join(words[:count]))) < FEWEST_CHARACTERS:
+        return None
+    return " ".join(content.split()[:count])
+
+
+def _bare(text: str) -> str:
+    return "".join(filter(str.isalnum, without_labels(text))).lower()
+
+
+def _shared_words(words: Sequence[str], written: str, piece: str) -> int:
+    """How many of the first words are the beginning of a piece."""
+    shared = next((at for at, (a, b) in enumerate(zip(written, piece, strict=False)) if a != b), len(piece))
+    count = length = 0
+    while count < len(words) and length <= shared:
+        length += len(_bare(words[count]))
+        count += 1
+    # Lower case may depend on what follows, so the last words are looked at as they stand.
+    while count and not piece.startswith(_bare(" ".join(words[:count]))):
+        count -= 1
+    return count

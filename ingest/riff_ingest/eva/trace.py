@@ -1,0 +1,104 @@
+"""The trace of a call: what was said and which tools were called, in one list (R7.3 to R7.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from riff_ingest.eva.labels import ASSISTANT_INTERRUPTS, USER_INTERRUPTS, prefixed, suffixed
+
+EntryType: TypeAlias = Literal["intended", "transcribed", "tool_call", "tool_response"]
+
+
+@dataclass(slots=True)
+class Entry:
+    """A message, a tool's call or its response, in the turn that it belongs to.
+
+    `timestamp` is milliseconds since the epoch, `None` where the entry was made up from a turn's text.
+    A message that `needs_check` may not have been spoken; a `nudge` stays whether it was or not.
+    """
+
+    type: EntryType
+    turn_id: int
+    timestamp: int | None = None
+    role: str | None = None
+    content: str | None = None
+    tool_name: Any = None
+    parameters: Any = None
+    tool_response: Any = None
+    needs_check: bool = False
+    nudge: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry with the keys that EVA gives to its kind."""
+        found: dict[str, Any]
+        if self.type == "tool_call":
+            found = {"tool_name": self.tool_name, "parameters": self.parameters}
+        elif self.type == "tool_response":
+            found = {"tool_name": self.tool_name, "tool_response": self.tool_response}
+        else:
+            found = {"role": self.role, "content": self.content}
+        if self.timestamp is not None:
+            found["timestamp"] = self.timestamp
+        return {**found, "type": self.type, "turn_id": self.turn_id}
+
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Entry:
+        """The entry that `to_dict` wrote; keys that are unknown are ignored."""
+        known = ("type", "turn_id", "timestamp", "role", "content", "tool_name", "parameters", "tool_response")
+        return cls(**{key: entry[key] for key in known if key in entry})
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """Calls of tools in order: names as called with repeats, what each was given, what each answered."""
+
+    called: list[str]
+    params: list[dict[str, Any]]
+    responses: list[dict[str, Any]]
+
+
+def annotate(trace: list[Entry], turn: int, role: str, type: EntryType, label: str) -> None:
+    """Put a label behind the latest message of that role and type, if the turn is the trace's last and has one."""
+    for entry in reversed(trace):
+        if entry.turn_id != turn:
+            return
+        if entry.role == role and entry.type == type:
+            entry.content = suffixed(entry.content or "", label)
+            return
+
+
+def tools_of(trace: Iterable[Entry]) -> Tools:
+    """The tools that a trace has seen (R7.5)."""
+    calls = [entry for entry in trace if entry.tool_name and entry.parameters is not None]
+    answers = [entry for entry in trace if entry.tool_response is not None]
+    return Tools(
+        called=[str(entry.tool_name).lower() for entry in calls],
+        params=[{"tool_name": entry.tool_name, "tool_parameters": entry.parameters} for entry in calls],
+        responses=[{"tool_name": entry.tool_name, "tool_response": entry.tool_response} for entry in answers],
+    )
+
+
+def grouped(trace: Iterable[Entry]) -> list[Entry]:
+    """Neighbours that one side said in one turn as one message; a tool between them keeps them apart (R7.3)."""
+    found: list[Entry] = []
+    for entry in trace:
+        last = found[-1] if found else None
+        if last is None or entry.role is None or (last.role, last.turn_id) != (entry.role, entry.turn_id):
+            found.append(replace(entry))
+        else:
+            last.content = " ".join(text for text in (last.content, entry.content) if text)
+    return found
+
+
+def label_interruptions(trace: list[Entry], by_assistant: Iterable[int], by_user: Iterable[int]) -> None:
+    """See to it that the first message of a turn that began by interrupting says so (R7.4)."""
+    for turn in by_assistant:
+        first = next((entry for entry in trace if entry.role == "assistant" and entry.turn_id == turn), None)
+        if first is not None and not (first.content or "").startswith(ASSISTANT_INTERRUPTS):
+            first.content = prefixed(ASSISTANT_INTERRUPTS, first.content or "")
+    for turn in by_user:
+        said = [entry for entry in trace if entry.role == "user" and entry.turn_id == turn]
+        if said and not any((entry.content or "").startswith(USER_INTERRUPTS) for entry in said):
+            said[0].content = prefixed(USER_INTERRUPTS, said[0].content or "")
