@@ -112,6 +112,33 @@ class DescribedFlow(msgspec.Struct, gc=False):
     contract: str = "{}"
 
 
+class FlowEdit(msgspec.Struct, gc=False):
+    """A commit that touched the file of a flow; `time` is the author's, in microseconds since the epoch."""
+
+    flow: str
+    commit: str
+    time: int
+    author: str
+    subject: str
+    path: str
+
+
+class EditsResult(msgspec.Struct, gc=False):
+    """What became of the edits of one flow; `added` are those that the store did not know, `gone` those it lost.
+
+    `first` and `last` are the earliest and the latest author's time. `has_calls` says whether the store
+    knows the flow from calls.
+    """
+
+    flow: str
+    edits: int
+    added: int
+    gone: int
+    first: int
+    last: int
+    has_calls: bool
+
+
 class Skipped(msgspec.Struct, gc=False):
     """Something that was not taken as it stood: `kind` is `skipped`, `mismatch`, `replaced` or `defect`."""
 

@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
 from riff_store import rollups, verdicts
 from riff_store.database import Store
-from riff_store.facts import ConversationFacts, DescribedFlow, FileResult, JudgedScore, Skipped, SourceFile
+from riff_store.edits import forget_edits, replace_edits
+from riff_store.facts import (
+    ConversationFacts,
+    DescribedFlow,
+    EditsResult,
+    FileResult,
+    FlowEdit,
+    JudgedScore,
+    Skipped,
+    SourceFile,
+)
 from riff_store.names import Names, storable
 from riff_store.rows import CHUNK, Rows, forget_calls
 
@@ -90,6 +100,17 @@ class Writer:
             self._names.forget()
             self._touched = touched
             raise
+
+    def put_edits(
+        self, repository: str, edits: Mapping[str, Sequence[FlowEdit]], *, rebuild: bool = False
+    ) -> list[EditsResult]:
+        """Store the edits of a repository's flows in place of those it had; call it inside `batch`.
+
+        With `rebuild` all edits that the store holds are forgotten first, those of other repositories too.
+        """
+        if rebuild:
+            forget_edits(self._connection)
+        return replace_edits(self._connection, repository, edits)
 
     def _put(self, file: SourceFile, path: str, items: Iterable[Item]) -> FileResult:
         key, known = self._source_file(file, path)

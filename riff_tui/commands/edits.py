@@ -1,0 +1,122 @@
+"""`edits`: read who changed the flows, and when, from the history of their files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from riff_tui.commands.options import DebugOption, StoreOption, settings_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from riff_ingest.edits.history import EditHistory
+    from riff_store.facts import EditsResult
+
+EXAMPLES = (
+    "riff-tui edits --repo . --flows 'flows/{flow}.*'",
+    "riff-tui edits --repo ../agent --flows 'flows/{flow}/**' --flows 'prompts/{flow}.md'",
+    "riff-tui edits --repo . --flows '**/{flow}.flow.json' --rebuild",
+)
+LISTED_FLOWS = 20
+
+
+def edits(
+    repo: Annotated[
+        Path,
+        typer.Option("--repo", metavar="DIR", help="The git repository that holds the flow files.", show_default=False),
+    ],
+    flows: Annotated[
+        list[str],
+        typer.Option(
+            "--flows",
+            metavar="PATTERN",
+            help="Where they lie, from DIR down: {flow} is the flow's name, * any letters, ** any directories;"
+            " repeatable.",
+            show_default=False,
+        ),
+    ],
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Forget all edits that the store holds first.", show_default=False)
+    ] = False,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Read from git who changed which flow when, to see which edit moved its quality; run it again for new commits."""
+    from riff_store.database import open_store
+    from riff_store.writer import Writer
+    from riff_tui.settings import store_location
+    from riff_tui.streams import say
+
+    location = store_location(settings_for(store))
+    history = _read(repo, flows)
+    results: list[EditsResult] = []
+    if history.edits or rebuild:
+        with open_store(location, write=True, create=True) as opened:
+            writer = Writer(opened)
+            with writer.batch():
+                results = writer.put_edits(history.repository, history.edits, rebuild=rebuild)
+    for line in told(history, results, repo, flows):
+        say(line)
+
+
+def told(history: EditHistory, results: Sequence[EditsResult], repo: Path, patterns: Sequence[str]) -> Iterator[str]:
+    """What was read, a line for each flow unless there are many, then what is to be known, the sum last."""
+    if len(results) <= LISTED_FLOWS:
+        widest = max((len(result.flow) for result in results), default=0)
+        yield from (_line(result, widest) for result in results)
+    if not results:
+        named = ", ".join(patterns)
+        yield f"No file in the history of {repo} matches {named}; patterns count from there, and {{flow}} is one name."
+    if history.is_shallow:
+        yield "This is a shallow clone: edits older than it are not known (git fetch --unshallow brings them)."
+    if history.is_partial:
+        yield "This is a partial clone: a file that was renamed and changed in one commit is not followed."
+    if history.undated:
+        yield f"{_counted(history.undated, 'commit')} without a usable time left out."
+    if results:
+        yield _sum(results)
+
+
+def _line(result: EditsResult, widest: int) -> str:
+    from riff_tui.numbers import utc
+
+    changes = [f"{result.added} new"] if result.added else []
+    changes += [f"{result.gone} gone"] if result.gone else []
+    counted = _counted(result.edits, "edit") + (f" ({', '.join(changes)})" if changes else "")
+    span = f"{utc(result.first)[:10]} to {utc(result.last)[:10]}"
+    return f"{result.flow:{widest}}  {counted}, {span}{'' if result.has_calls else ', no calls yet'}"
+
+
+def _sum(results: Sequence[EditsResult]) -> str:
+    counted = f"{_counted(sum(r.edits for r in results), 'edit')} of {_counted(len(results), 'flow')}"
+    added, gone = sum(result.added for result in results), sum(result.gone for result in results)
+    parts = [f"{counted}: {added} new" if added else f"{counted}: nothing new"]
+    parts += [f"{gone} gone from the history"] if gone else []
+    uncalled = sum(not result.has_calls for result in results)
+    if uncalled:
+        one = uncalled == 1
+        parts.append(f"{_counted(uncalled, 'flow')} without calls {'is' if one else 'are'} kept until some come")
+    return f"{', '.join(parts)}."
+
+
+def _read(repo: Path, patterns: Sequence[str]) -> EditHistory:
+    from riff_ingest.edits.git import GitProblem, NoHistory
+    from riff_ingest.edits.history import read_edits
+    from riff_ingest.edits.patterns import BadPattern
+    from riff_tui.errors import RiffError, UsageError
+
+    try:
+        return read_edits(repo, patterns)
+    except BadPattern as error:
+        raise UsageError(f"--flows: {error}") from error
+    except NoHistory as error:
+        raise UsageError(f"--repo: {error}") from error
+    except GitProblem as error:
+        raise RiffError(str(error)) from error
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
