@@ -6,6 +6,7 @@ The blend, its weights and its caps are metrics.md, section 5.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 WEIGHTS = {"correctness": 0.35, "completion": 0.20, "errors": 0.15, "latency": 0.10, "humanness": 0.20}
 SLOWEST = 15.0
@@ -26,20 +27,39 @@ def operability(
     Means are on the scale 0 to 10, `latency_p95` is in seconds, `humanness` maps each judge to its
     mean. What was not measured drops out and the other weights grow in proportion.
     """
+    blend = computed_blend(correctness, completion, errors, latency_p95)
+    return None if blend is None else blended(blend, humanness_score(humanness))
+
+
+class Blend(NamedTuple):
+    """What operability is made of but for humanness: weighted scores, their weights, and the cap of the result."""
+
+    scores: float
+    weight: float
+    cap: float
+
+
+def computed_blend(
+    correctness: float | None, completion: float | None, errors: float | None, latency_p95: float | None
+) -> Blend | None:
+    """The part of operability that no judge has a say in, so that several can be asked one by one."""
     if correctness is None:
         return None
-    parts = {
-        "correctness": correctness,
-        "completion": completion,
-        "errors": errors,
-        "latency": latency_score(latency_p95),
-        "humanness": humanness_score(humanness),
-    }
-    measured = {part: value for part, value in parts.items() if value is not None}
-    weight = sum(WEIGHTS[part] for part in measured)
-    blend = sum(WEIGHTS[part] * value for part, value in measured.items()) / weight
+    scores, weight = WEIGHTS["correctness"] * correctness, WEIGHTS["correctness"]
+    for part, value in (("completion", completion), ("errors", errors), ("latency", latency_score(latency_p95))):
+        if value is not None:
+            scores += WEIGHTS[part] * value
+            weight += WEIGHTS[part]
+    return Blend(scores, weight, _cap(correctness, completion))
+
+
+def blended(blend: Blend, humanness: float | None) -> float:
+    """Operability with a score of humanness, or without any."""
+    scores, weight, cap = blend
+    if humanness is not None:
+        scores, weight = scores + WEIGHTS["humanness"] * humanness, weight + WEIGHTS["humanness"]
     # A blend of tens may miss 10 by the last bit.
-    return min(round(blend, 12), _cap(correctness, completion))
+    return min(round(scores / weight, 12), cap)
 
 
 def latency_score(seconds: float | None) -> float | None:

@@ -1,0 +1,82 @@
+"""Quality as a linear model: what judge, agent, flow and persona explain of it, and each level's effect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+QUALITY = "quality"
+"""The response unless an aspect is asked for: operability of a call in the eyes of one judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelEffect:
+    """How far one level lies from the middle of its factor's levels, all else in the model alike.
+
+    `effect` is None where the calls cannot tell it from other factors' effects; `low` and `high` are the 95 %
+    interval, None where there is none. `mean` is what was observed, `n` counts calls. `level` is None for
+    calls that name none.
+    """
+
+    level: str | None
+    n: int
+    observations: int
+    mean: float
+    effect: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactorEffect:
+    """A factor: the `share` of all squares that only it explains, and what it would explain `alone`.
+
+    `share` is None where other factors say all that this one says, or where nothing varies.
+    """
+
+    factor: str
+    levels: Sequence[LevelEffect]
+    share: float | None
+    alone: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Confounding:
+    """Factors whose effects the calls cannot tell apart, though those of fewer of them they could.
+
+    `nested` holds pairs of them of which each level of the first occurs with one level of the second only.
+    """
+
+    factors: tuple[str, ...]
+    nested: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinearModel:
+    """A least squares fit: `intercept` is the mean over levels that all count alike, `mean` that over observations.
+
+    `together` is R², `residual` the rest of 1; both are None where nothing varies. `single` names the factors
+    left out for having one level (None: it has no name), `crowded` those left out for having too many, with
+    their number.
+    """
+
+    n: int
+    observations: int
+    mean: float | None
+    intercept: float | None
+    together: float | None
+    residual: float | None
+    factors: Sequence[FactorEffect]
+    single: Sequence[tuple[str, str | None]] = ()
+    crowded: Sequence[tuple[str, int]] = ()
+    confounded: Sequence[Confounding] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The model of one response over the calls that count, of which `unmeasured` have no value; `excluded` errored."""
+
+    aspect: str
+    model: LinearModel
+    unmeasured: int
+    excluded: int

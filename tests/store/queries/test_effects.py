@@ -1,0 +1,153 @@
+"""What the model is fitted to, against observations that plain Python takes from the raw facts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from statistics import fmean
+
+import pandas as pd
+import pytest
+
+from riff_store.answers.effects import Effects
+from riff_store.answers.quality import COMPUTED
+from riff_store.facts import ConversationFacts
+from riff_store.predicates import Predicate, Term
+from riff_store.queries.effects import FACTORS, UnknownAspect, effects
+from riff_store.scoring import operability
+from riff_tui.filtering import parse
+from tests.store.building import call, fresh, put, verdict
+from tests.store.queries.worlds import World, selected, world
+from tests.store.test_linear_model import contrasts
+
+FILTERS = ("", "run:night-1 | run=night-3", "archetype:book agent:gem", "(state=greet stall=1)")
+
+
+def observations(made: World, calls: list[ConversationFacts], aspect: str) -> list[dict[str, object]]:
+    """A row for each call and judge as metrics.md, section 11, words it."""
+    found = []
+    for facts in calls:
+        if facts.errored:
+            continue
+        told = {"call": (facts.run, facts.conversation), "agent": facts.agent, "flow": facts.flow}
+        told["persona"] = facts.persona or "~"
+        correctness, completion = facts.aspects.get("correctness"), facts.aspects.get("completion")
+        parts = (correctness, completion, facts.aspects.get("errors"), facts.aspects.get("latency_p95"))
+        if aspect == "quality":
+            values = {COMPUTED: operability(*parts, None)}
+            values |= {
+                judge: operability(*parts, {judge: score})
+                for judge, score in made.judged(facts).items()
+                if score is not None
+            }
+        elif aspect == "humanness":
+            values = dict(made.judged(facts))
+        else:
+            values = {COMPUTED: facts.aspects.get(aspect)}
+        found += [{**told, "judge": judge, "y": value} for judge, value in values.items() if value is not None]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("expression", FILTERS)
+@pytest.mark.parametrize("aspect", ["quality", "humanness", "errors"])
+def test_the_model_is_of_what_the_calls_say(aspect: str, expression: str, seed: int, tmp_path: Path) -> None:
+    made, predicate = world(seed, 90), parse(expression)
+    left = selected(made, predicate)
+    frame = pd.DataFrame(observations(made, left, aspect))
+    with made.store(tmp_path / "world.db") as store:
+        found = effects(store, predicate, aspect=aspect)
+    model, counted = found.model, sum(not facts.errored for facts in left)
+    assert (model.n, model.observations) == (frame["call"].nunique(), len(frame))
+    assert model.mean == pytest.approx(frame["y"].mean())
+    assert (found.unmeasured, found.excluded) == (counted - model.n, len(left) - counted)
+    assert [factor.factor for factor in model.factors] == [name for name in FACTORS if frame[name].nunique() > 1]
+    whole = ((frame["y"] - frame["y"].mean()) ** 2).sum()
+    for factor in model.factors:
+        groups = frame.groupby(factor.factor)
+        assert {each.level or "~" for each in factor.levels} == set(groups.groups)
+        for each in factor.levels:
+            group = groups.get_group(each.level or "~")
+            assert (each.n, each.observations) == (group["call"].nunique(), len(group))
+            assert each.mean == pytest.approx(group["y"].mean())
+        means = groups["y"].transform("mean")
+        assert factor.alone == pytest.approx(((means - frame["y"].mean()) ** 2).sum() / whole)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_effects_come_out_as_a_textbook_would_have_them(seed: int, tmp_path: Path) -> None:
+    import numpy as np
+
+    made = world(seed, 120)
+    frame = pd.DataFrame(observations(made, made.calls, "quality"))
+    with made.store(tmp_path / "world.db") as store:
+        model = effects(store).model
+    columns, wanted = contrasts(frame, FACTORS)
+    solution = np.linalg.lstsq(columns, frame["y"].to_numpy(), rcond=None)[0]
+    found = {(factor.factor, each.level or "~"): each.effect for factor in model.factors for each in factor.levels}
+    assert found == {key: pytest.approx(vector @ solution, abs=1e-8) for key, vector in wanted.items()}
+
+
+def few(store_at: Path, predicate: Predicate | None = None, judges: Predicate | None = None, **asked: str) -> Effects:
+    with fresh(store_at) as store:
+        put(store, "calls.jsonl", [
+            call("a", flow="one", persona="hurried"),
+            call("b", flow="two", persona=None, aspects={"correctness": 0.0, "completion": 0.0}),
+            call("c", flow="two", aspects={"errors": 5.0}),
+            call("d", flow="one", errored=True),
+        ])  # fmt: skip
+        put(store, "verdicts.jsonl", [
+            verdict("a", 4.0, line=1), verdict("b", None, line=2), verdict("c", 9.0, line=3), verdict("d", 1.0, line=4),
+            verdict("a", 6.0, judge="gemini", prompt_hash="aaa1", line=5),
+            verdict("b", 2.0, judge="gemini", prompt_hash="bbb1", line=6),
+        ])  # fmt: skip
+        return effects(store, predicate, judges, **asked)
+
+
+def levels(found: Effects) -> dict[str, Counter[str | None]]:
+    return {
+        factor.factor: Counter({each.level: each.observations for each in factor.levels})
+        for factor in found.model.factors
+    }
+
+
+def test_what_was_not_measured_and_what_errored_is_no_observation(tmp_path: Path) -> None:
+    found = few(tmp_path / "few.db")
+    assert levels(found)["judge"] == {COMPUTED: 2, "codex": 1, "gemini#aaa1": 1, "gemini#bbb1": 1}
+    assert (found.model.n, found.unmeasured, found.excluded) == (2, 1, 1)
+
+
+def test_calls_without_a_persona_are_a_level_beside_those_that_have_one(tmp_path: Path) -> None:
+    assert levels(few(tmp_path / "few.db"))["persona"] == {"hurried": 3, None: 2}
+    only = few(tmp_path / "two.db", Term("flow", "=", "two"))
+    assert ("persona", None) in only.model.single
+
+
+@pytest.mark.parametrize(
+    ("wanted", "left"),
+    [
+        ("gemini", {"gemini#aaa1", "gemini#bbb1"}),
+        ("gemini#aaa1", {"gemini#aaa1"}),
+        (COMPUTED, {COMPUTED}),
+        ("codex", {"codex"}),
+    ],
+)
+def test_a_filter_chooses_in_whose_eyes(wanted: str, left: set[str], tmp_path: Path) -> None:
+    model = few(tmp_path / "few.db", judges=Term("judge", "=", wanted)).model
+    found = {each.level for factor in model.factors if factor.factor == "judge" for each in factor.levels}
+    assert found | {level for name, level in model.single if name == "judge"} == left
+
+
+def test_one_aspect_can_be_asked_for_and_no_other_than_those_there_are(tmp_path: Path) -> None:
+    found = few(tmp_path / "few.db", aspect="humanness")
+    assert found.model.mean == fmean([4.0, 9.0, 6.0, 2.0])
+    assert found.model.n == 3
+    with pytest.raises(UnknownAspect) as error:
+        few(tmp_path / "other.db", aspect="warmth")
+    assert error.value.known[0] == "quality"
+    assert {"humanness", "correctness"} <= set(error.value.known)
+
+
+def test_an_empty_store_has_no_model(tmp_path: Path) -> None:
+    with fresh(tmp_path / "empty.db") as store:
+        assert effects(store).model.observations == 0
