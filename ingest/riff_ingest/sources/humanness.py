@@ -17,6 +17,7 @@ from riff_ingest.sources.timestamps import parse_time
 from riff_ingest.sources.wire import Name
 from riff_store.facts import JudgedScore, Skipped
 
+COMPUTED = "(computed)"
 _ABSENT: Any = object()
 _Turn = Annotated[int, msgspec.Meta(ge=1, lt=2**53)]
 
@@ -53,6 +54,10 @@ def read(path: Path) -> Iterator[JudgedScore | Skipped]:
             verdict = _verdict(data, reasons)
         except BrokenInput as problem:
             yield Skipped("skipped", number, problem.reason, problem.conversation)
+            continue
+        if verdict.judge == COMPUTED:
+            call = str(verdict.conversation_id)
+            yield Skipped("skipped", number, f"no judge can be called {COMPUTED}: that is what is computed here", call)
             continue
         judged_at = parse_time(verdict.judged_at) if verdict.judged_at else None
         if verdict.judged_at and judged_at is None:

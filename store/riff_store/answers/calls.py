@@ -35,7 +35,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One judge's score of one call on one aspect."""
+    """One judge's score of one call on one aspect.
+
+    `evidence` are the numbers of the turns that it named, counted from 1; `None` where it says nothing of turns.
+    """
 
     aspect: str
     judge: str
@@ -43,6 +46,9 @@ class Verdict:
     judged_at: int | None
     model: str | None
     rationale: str | None
+    prompt_hash: str | None = None
+    prompt_version: str | None = None
+    evidence: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

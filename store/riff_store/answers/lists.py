@@ -23,7 +23,10 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """A judge in one version of its prompt, and how it goes with the others on the calls both scored."""
+    """A judge in one version of its prompt, and how it goes with the others on the calls both scored.
+
+    `prompt_version` is what most of its verdicts say, `shown` the name that a filter finds it by.
+    """
 
     judge: str
     model: str | None
@@ -32,6 +35,9 @@ class JudgeSummary:
     unscored: int
     mean: Measure
     agreement: Mapping[str, float | None] = field(default_factory=dict)
+    prompt_version: str | None = None
+    shown: str = ""
+    aspect: str = "humanness"
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,8 +63,9 @@ def _verdicts(store: Store, key: int) -> list[Verdict]:
     query = (
         judged.select(
             m.Aspect.name, judged.judge, judged.score, judged.judged_at, judged.model, judged.rationale,
-            m.SourceFile.path, judged.line,
+            m.Judge.prompt_hash, judged.prompt_version, judged.evidence, m.SourceFile.path, judged.line,
         )
+        .join(m.Judge, on=(m.Judge.id == judged.judge))
         .join(call, on=((call.run == judged.run) & (call.name == judged.conversation_name)))
         .join(m.Aspect, on=(m.Aspect.id == judged.aspect))
         .join(m.SourceFile, on=(m.SourceFile.id == judged.source_file))
@@ -72,9 +73,25 @@ def _verdicts(store: Store, key: int) -> list[Verdict]:
     )  # fmt: skip
     shown = judges_shown(store)
     latest: dict[tuple[str, str], tuple[Any, ...]] = {}
-    for row in sorted(store.execute(query), key=lambda row: (-1 if row[3] is None else row[3], row[6], row[7])):
+    for row in sorted(store.execute(query), key=lambda row: (-1 if row[3] is None else row[3], *row[9:11])):
         latest[row[0], shown[row[1]]] = row
-    return [Verdict(aspect, judge, *latest[aspect, judge][2:6]) for aspect, judge in sorted(latest)]
+    return [_verdict(aspect, judge, row[2:9]) for (aspect, judge), row in sorted(latest.items())]
+
+
+def _verdict(aspect: str, judge: str, row: tuple[Any, ...]) -> Verdict:
+    score, judged_at, model, rationale, prompt_hash, prompt_version, evidence = row
+    return Verdict(
+        aspect, judge, score, judged_at, model, rationale, prompt_hash or None, prompt_version, _turns(evidence)
+    )
+
+
+def _turns(evidence: str | None) -> list[int] | None:
+    """The numbers of turns as they are kept; a store that was tampered with names none."""
+    try:
+        found = json.loads(evidence) if evidence else None
+    except (ValueError, RecursionError):
+        return None
+    return [turn for turn in found if type(turn) is int] if isinstance(found, list) else None
 
 
 def _states(store: Store, key: int) -> list[VisitedState]:

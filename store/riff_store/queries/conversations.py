@@ -104,7 +104,7 @@ def _metric(store: Store, calls: Predicate | None, metric: str) -> Any:
     scores, aspect = m.AspectScore.alias(), m.Aspect.alias()
     judge = scores.judge != m.COMPUTED_JUDGE if FIELDS[metric].spreads else scores.judge == m.COMPUTED_JUDGE
     return (
-        scores.select(pw.fn.AVG(scores.value))
+        scores.select(pw.fn.MAX(scores.value))
         .join(aspect, on=(aspect.id == scores.aspect))
         .where((scores.conversation == m.Conversation.id) & (aspect.name == metric) & judge)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import peewee as pw
 
@@ -13,6 +13,7 @@ from riff_store import models as m
 from riff_store.database import Store
 
 Names: TypeAlias = tuple[str | None, ...]
+Key = TypeVar("Key")
 
 
 class Dimension(NamedTuple):
@@ -81,12 +82,29 @@ class Grouping:
 
 
 def judges_shown(store: Store) -> dict[int, str]:
-    """Each judge as it is shown: by name, and in versions by the name and the start of the prompt's hash."""
+    """Each judge as it is shown: by name, and in versions by the name and the start of the prompt's hash.
+
+    No two are shown alike, whatever a judge calls itself.
+    """
     rows = store.execute(m.Judge.select(m.Judge.id, m.Judge.name, m.Judge.prompt_hash))
     versions: dict[str, list[str]] = {}
     for _, name, prompt_hash in rows:
         versions.setdefault(name, []).append(prompt_hash)
-    return {key: _version(name, prompt_hash, versions[name]) for key, name, prompt_hash in rows}
+    # A judge that goes by its whole name keeps it; one in a version can be called otherwise.
+    named = sorted(rows, key=lambda row: (bool(row[2]), row[1:]))
+    return told_apart({key: _version(name, prompt_hash, versions[name]) for key, name, prompt_hash in named})
+
+
+def told_apart(names: Mapping[Key, str], taken: Iterable[str] = ()) -> dict[Key, str]:
+    """Names of which no two are alike and none is taken: the later of two gets a `#` at its end."""
+    used = set(taken)
+    found: dict[Key, str] = {}
+    for key, name in names.items():
+        while name in used:
+            name += "#"
+        used.add(name)
+        found[key] = name
+    return found
 
 
 def _version(name: str, prompt_hash: str, versions: Iterable[str]) -> str:

@@ -112,9 +112,9 @@ def test_sorts_by_any_column_with_the_not_measured_last(column: str, full: Store
     assert conversations(full, sort=f"-{column}") == sorted(measured, key=key, reverse=True) + rest
 
 
-def test_sorts_by_the_mean_of_the_judges(store: Store) -> None:
+def test_sorts_by_the_highest_score_since_judges_have_no_mean_in_common(store: Store) -> None:
     put(store, "calls.jsonl", [call(name) for name in "abc"])
-    scores = [("a", "codex", 2.0), ("a", "gemini", 8.0), ("b", "codex", 4.0), ("c", "codex", None)]
+    scores = [("a", "codex", 2.0), ("a", "gemini", 8.0), ("b", "codex", 6.0), ("c", "codex", None)]
     put(
         store,
         "verdicts.jsonl",

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riff_store.agreement import ranks, spearman
 from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
 from riff_store.facts import Skipped
 from riff_store.queries.archetypes import archetypes
-from riff_store.queries.judges import judges, ranks, spearman
+from riff_store.queries.judges import judges
 from riff_store.queries.order import run_order
 from riff_store.queries.runs import runs
 from riff_store.queries.skipped import skipped

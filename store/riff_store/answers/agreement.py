@@ -1,0 +1,82 @@
+"""How far judges agree, where they differ most, and how steady repeats of one call are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from riff_store.measure import Measure
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Two judges of one aspect on the `n` calls that both scored; or, with no `second`, one and correctness.
+
+    Judges are compared in whole points, a judge and correctness as pass or fail. `exact` is a rate, `difference`
+    the first's score less the second's, and not measured beside correctness. `kappa` has quadratic weights;
+    with two categories they change nothing. `shown` are the names that a filter finds the judges by.
+    """
+
+    first: str
+    second: str | None
+    aspect: str
+    shown: tuple[str, ...]
+    n: int
+    exact: Measure
+    kappa: float | None
+    kappa_unweighted: float | None
+    spearman: float | None
+    difference: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A call that several judges scored apart, on one aspect; `scores` by judge, from the highest down."""
+
+    run: str
+    conversation: str
+    flow: str
+    agent: str
+    aspect: str
+    scores: Mapping[str, float]
+    correctness: float | None
+    spread: float
+
+
+@dataclass(frozen=True, slots=True)
+class Disputes:
+    """The calls on which judges differ most, the first of `total`; on `agreed` further ones they do not differ."""
+
+    entries: Sequence[Dispute]
+    total: int
+    agreed: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatCell:
+    """The repeats behind a row: `groups` of at least two measured calls of one flow, agent, scenario and persona.
+
+    `trials` counts their calls. `pass_all[k]` is the chance that k calls drawn from a group without putting back
+    all pass, `pass_any[k]` that one of them does, each a mean over groups, for k from 1 to `k`, the size of
+    the smallest group, as far as they are listed. Shares are of groups; `spread` is of the correctness within one.
+    `single` groups have fewer calls, `nameless` ones name neither scenario nor persona; `runs` is the
+    most runs that one group comes from.
+    """
+
+    keys: Mapping[str, str | None]
+    groups: int
+    trials: int
+    excluded: int
+    unmeasured: int
+    single: int
+    nameless: int
+    runs: int
+    k: int
+    pass_one: Measure
+    pass_k: Measure
+    pass_all: Mapping[int, float]
+    pass_any: Mapping[int, float]
+    flaky: Measure
+    always_passed: Measure
+    always_failed: Measure
+    spread: Measure

@@ -1,0 +1,77 @@
+"""Do the judges agree, with each other and with what became of the call?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
+
+from riff_store.agreement import FEWEST, HUMAN, PASSED, equal_share, kappa, rounded, spearman
+from riff_store.answers.agreement import PairAgreement
+from riff_store.database import Store
+from riff_store.measure import UNIT, Measure
+from riff_store.predicates import Predicate
+from riff_store.queries.judged import Judge, Scores, judges_of, scores_of
+
+_NOTHING = Measure(0, 0)
+
+
+def agreement(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[PairAgreement]:
+    """Each pair of judges of one aspect, then each judge beside correctness; the least agreement first in both.
+
+    `judges` chooses the pairs that one of the two is meant by.
+    """
+    with store.snapshot():
+        scores = scores_of(store, calls)
+        known = judges_of(store, scores.judged)
+    found = [*_pairs(known, scores, judges), *_beside_correctness(known, scores, judges)]
+    return sorted(found, key=_least_agreed_first)
+
+
+def _pairs(known: Iterable[Judge], scores: Scores, judges: Predicate | None) -> Iterator[PairAgreement]:
+    for first, second in combinations(known, 2):
+        if first.aspect == second.aspect and (first.is_meant(judges) or second.is_meant(judges)):
+            one, other = _shared(scores.judged[first.key], scores.judged[second.key])
+            points = [rounded(score) for score in one], [rounded(score) for score in other]
+            yield _agreed(first, second, (one, other), points)
+
+
+def _beside_correctness(known: Iterable[Judge], scores: Scores, judges: Predicate | None) -> Iterator[PairAgreement]:
+    for judge in known:
+        if judge.is_meant(judges):
+            one, other = _shared(scores.judged[judge.key], scores.correctness)
+            passed = [int(score >= HUMAN) for score in one], [int(score >= PASSED) for score in other]
+            yield _agreed(judge, None, (one, other), passed)
+
+
+def _shared(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[list[float], list[float]]:
+    calls = sorted(first.keys() & second.keys())
+    return [first[call] for call in calls], [second[call] for call in calls]
+
+
+def _agreed(
+    first: Judge, second: Judge | None, scores: tuple[list[float], list[float]], rated: tuple[list[int], list[int]]
+) -> PairAgreement:
+    n, share = len(scores[0]), equal_share(*rated)
+    apart = [one - other for one, other in zip(*scores, strict=True)]
+    return PairAgreement(
+        first=first.label,
+        second=second.label if second else None,
+        aspect=first.aspect,
+        shown=(first.shown, *([second.shown] if second else [])),
+        n=n,
+        exact=_NOTHING if share is None else Measure(n, round(share * n) * UNIT, share * n, rate=True),
+        kappa=kappa(*rated),
+        kappa_unweighted=kappa(*rated, "none"),
+        spearman=spearman(*scores),
+        difference=_NOTHING if second is None or n < FEWEST else measured(apart),
+    )
+
+
+def measured(values: Iterable[float]) -> Measure:
+    """The mean of values, with its interval."""
+    found = sorted(values)
+    return Measure(len(found), sum(round(value * UNIT) for value in found), sum(value * value for value in found))
+
+
+def _least_agreed_first(pair: PairAgreement) -> tuple[bool, bool, float, str, str]:
+    return pair.second is None, pair.kappa is None, pair.kappa or 0.0, pair.first, pair.second or ""

@@ -1,0 +1,132 @@
+"""Does the same call come out the same way when it is made again?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.agreement import PASSED
+from riff_store.answers.agreement import RepeatCell
+from riff_store.database import Store
+from riff_store.measure import UNIT, Measure
+from riff_store.predicates import Predicate
+from riff_store.queries.agreement import measured
+from riff_store.queries.dimensions import Grouping
+from riff_store.queries.scope import Scope
+
+FEWEST = 2
+LISTED = 100
+_GROUP = ("flow", "agent", "scenario", "persona")
+
+
+class _Group(NamedTuple):
+    """Calls that repeat each other: `n` measured ones of `n + unmeasured` that are not errored."""
+
+    names: tuple[str | None, ...]
+    n: int
+    passed: int
+    spread: float
+    unmeasured: int
+    excluded: int
+    runs: int
+
+
+def repeats(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("flow", "agent")) -> list[RepeatCell]:
+    """How steady the repeats of each row of `by` are, the flakiest first; rows without any repeat are left out.
+
+    Calls repeat each other that share flow, agent, scenario and persona, and run where `by` has it.
+    """
+    group = Grouping((*_GROUP, *(name for name in by if name not in _GROUP)))
+    with store.snapshot():
+        found = _groups(store, calls, group)
+    rows: dict[tuple[str | None, ...], list[_Group]] = {}
+    for each in found:
+        rows.setdefault(tuple(each.names[group.by.index(name)] for name in by), []).append(each)
+    cells = [_cell(dict(zip(by, names, strict=True)), members) for names, members in rows.items()]
+    return sorted(cells, key=_flakiest_first)
+
+
+def _groups(store: Store, calls: Predicate | None, group: Grouping) -> list[_Group]:
+    call, score = m.Conversation, m.AspectScore
+    aspects = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "correctness"))
+    keys = [getattr(call, key) for key in group.keys]
+    counts = pw.Case(None, [(~call.errored, score.value)])
+    query = (
+        call.select(
+            *keys,
+            pw.fn.COUNT(counts),
+            pw.fn.SUM(pw.Case(None, [(~call.errored & (score.value >= PASSED), 1)], 0)),
+            pw.fn.COALESCE(pw.fn.MAX(counts) - pw.fn.MIN(counts), 0.0),
+            pw.fn.SUM(pw.Case(None, [(~call.errored & score.value.is_null(), 1)], 0)),
+            pw.fn.SUM(pw.Case(None, [(call.errored, 1)], 0)),
+            pw.fn.COUNT(pw.fn.DISTINCT(pw.Case(None, [(score.value.is_null(False) & ~call.errored, call.run)]))),
+        )
+        .join(
+            score,
+            pw.JOIN.LEFT_OUTER,
+            on=(
+                (score.conversation == call.id)
+                & (score.judge == m.COMPUTED_JUDGE)
+                & (score.aspect == (aspects[0][0] if aspects else 0))
+            ),
+        )
+        .where(Scope(store).condition(calls))
+        .group_by(*keys)
+    )
+    names, width = group.namer(store), len(keys)
+    return [_Group(names(tuple(row[:width])), *row[width:]) for row in store.execute(query)]
+
+
+def _cell(keys: Mapping[str, str | None], members: Sequence[_Group]) -> RepeatCell:
+    groups = [each for each in members if each.n >= FEWEST]
+    smallest = min((each.n for each in groups), default=0)
+    listed = range(1, min(smallest, LISTED) + 1)
+    return RepeatCell(
+        keys=keys,
+        groups=len(groups),
+        trials=sum(each.n for each in groups),
+        excluded=sum(each.excluded for each in members),
+        unmeasured=sum(each.unmeasured for each in members),
+        single=len(members) - len(groups),
+        nameless=sum(each.names[2] is None and each.names[3] is None for each in groups),
+        runs=max((each.runs for each in groups), default=0),
+        k=smallest,
+        pass_one=measured(each.passed / each.n for each in groups),
+        pass_k=measured(all_pass(each.passed, each.n, smallest) for each in groups),
+        pass_all={k: _mean(all_pass(each.passed, each.n, k) for each in groups) for k in listed},
+        pass_any={k: _mean(1 - all_pass(each.n - each.passed, each.n, k) for each in groups) for k in listed},
+        flaky=_share(0 < each.passed < each.n for each in groups),
+        always_passed=_share(each.passed == each.n for each in groups),
+        always_failed=_share(not each.passed for each in groups),
+        spread=measured(each.spread for each in groups),
+    )
+
+
+def all_pass(passed: int, n: int, k: int) -> float:
+    """C(passed, k) ÷ C(n, k): the chance that k of n calls, drawn without putting back, are among those that passed."""
+    chance = 1.0
+    for drawn in range(k):
+        chance *= max(0, passed - drawn) / (n - drawn)
+    return chance
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = sorted(values)
+    return sum(found) / len(found)
+
+
+def _share(holds: Iterable[bool]) -> Measure:
+    found = list(holds)
+    return Measure(len(found), sum(found) * UNIT, float(sum(found)), rate=True)
+
+
+def _flakiest_first(cell: RepeatCell) -> tuple[float, float, int, tuple[str, ...]]:
+    return (
+        -(cell.flaky.mean or 0.0),
+        cell.pass_one.mean or 0.0,
+        -cell.groups,
+        tuple(name or "" for name in cell.keys.values()),
+    )
