@@ -1,0 +1,94 @@
+"""What is kept of a voice call beside its transcript: who spoke when, what was meant and what was heard.
+
+Ingest writes it into the kept transcript under the key `voice`, views read it. Times are seconds since the call
+started, latencies seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+KEY = "voice"
+
+
+class Span(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One stretch of a side's audio in a turn."""
+
+    turn: int
+    start: float
+    end: float
+
+
+class VoiceTurn(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What a turn held; turn 0 is the greeting. A text is `None` where that side knew none.
+
+    `latency` is from the caller's last sound to the agent's first, below zero where the agent barged in.
+    `score` (0 to 1) and `reason` are those of turn-taking, with `evidence` by name.
+    """
+
+    turn: int
+    caller_meant: str | None = None
+    caller_heard: str | None = None
+    agent_meant: str | None = None
+    agent_heard: str | None = None
+    latency: float | None = None
+    agent_interrupted: bool = False
+    caller_interrupted: bool = False
+    nudged: bool = False
+    score: float | None = None
+    reason: str | None = None
+    evidence: dict[str, Any] = {}
+
+
+class TraceEntry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A message with its labels, or a tool's call or response, in the order of the call.
+
+    `kind` is `intended`, `transcribed`, `tool_call` or `tool_response`; `role` is `assistant` or `user`.
+    """
+
+    kind: str
+    turn: int
+    t: float | None = None
+    role: str | None = None
+    text: str | None = None
+    tool: str | None = None
+    value: Any = None
+
+
+class Task(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """Whether the task was done: `passed` is `None` where nobody knows; `diff` is how the database differs."""
+
+    passed: bool | None = None
+    source: str | None = None
+    message: str | None = None
+    diff: dict[str, Any] = {}
+    mismatches: dict[str, Any] = {}
+
+
+class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A voice call; `pipeline` is `cascade`, `audio_llm` or `s2s`."""
+
+    pipeline: str = "cascade"
+    language: str = "en"
+    ended: str | None = None
+    caller: list[Span] = []
+    agent: list[Span] = []
+    turns: list[VoiceTurn] = []
+    trace: list[TraceEntry] = []
+    task: Task = Task()
+    turn_taking: float | None = None
+    warnings: list[str] = []
+
+
+def voice_of(document: Mapping[str, Any] | None) -> Voice | None:
+    """What a kept transcript holds of voice; `None` where it holds none, or none that can be understood."""
+    found = document.get(KEY) if document else None
+    if found is None:
+        return None
+    try:
+        return msgspec.convert(found, Voice)
+    except msgspec.ValidationError:
+        return None
