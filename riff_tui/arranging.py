@@ -38,12 +38,15 @@ def sort_column(columns: Sequence[Column], sort: str) -> Column:
 
 
 def limited(table: Table, limit: int | None) -> Table:
-    """At most so many rows; of the worklist at most so many a list."""
+    """At most so many rows; of a table of lists at most so many a list."""
     if limit is None:
         return table
     if not table.sections:
         return replace(table, rows=table.rows[:limit])
-    kept = {row_id for section in table.sections for row_id in section.row_ids[:limit]}
+    kept: set[str] = set()
+    for section in table.sections:
+        wanted = frozenset(section.row_ids)
+        kept.update([row.id for row in table.rows if row.id in wanted][:limit])
     return replace(table, rows=[row for row in table.rows if row.id in kept])
 
 

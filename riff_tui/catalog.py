@@ -16,13 +16,17 @@ BY = ("agent", "persona", "run", "scenario")
 
 
 class View(NamedTuple):
-    """A view: its name, what else it is called, what it is for in three lines, and whether `--by` splits its rows."""
+    """A view: its name, what else it is called, what it is for in three lines, and what has to be said of it.
+
+    `--by` splits the rows of one that `splits`; one with `sides` compares two that the request names.
+    """
 
     name: str
     title: str
     help: tuple[str, str, str]
     aliases: tuple[str, ...] = ()
     splits: bool = False
+    sides: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,8 @@ class Request:
 
     `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
     `trend` adds to each row of the flow matrix its operability in its last runs, oldest first. A
-    `hurried` one leaves to the table's `rest` what would keep a screen waiting.
+    `hurried` one leaves to the table's `rest` what would keep a screen waiting. `sides` are the two
+    runs, or agents, of a comparison.
     """
 
     where: str = ""
@@ -42,6 +47,7 @@ class Request:
     redact: bool = False
     trend: bool = False
     hurried: bool = False
+    sides: tuple[str, str] | None = None
 
 
 VIEWS: tuple[View, ...] = (
@@ -161,6 +167,26 @@ VIEWS: tuple[View, ...] = (
         ),
     ),
     View(
+        "compare",
+        "Compare two runs or agents",
+        (
+            "What B differs in from A, flow by flow: paired where both called the same task, with exact tests.",
+            "noise says that a difference as large may well be chance; worse first, then better, then noise.",
+            "Drill into the calls that only one side failed with compare A B --failures.",
+        ),
+        sides=True,
+    ),
+    View(
+        "failures",
+        "Failures of two sides",
+        (
+            "The calls of the same task that only A failed, only B failed, or both.",
+            "A call failed where its correctness is below 10; where that is not measured, its completion.",
+            "Drill into a call with conversation --where 'run=R conversation=C'.",
+        ),
+        sides=True,
+    ),
+    View(
         "skipped",
         "Skipped inputs",
         (
@@ -204,6 +230,8 @@ def dump_command(name: str, request: Request) -> str:
     """The command that prints the same."""
     from riff_tui.views.cells import shell_quoted
 
+    if request.sides is not None:
+        return _comparing(name, request, request.sides)
     parts = ["riff-tui dump", name]
     if request.where.strip():
         parts += ["--where", shell_quoted(request.where.strip())]
@@ -217,6 +245,19 @@ def dump_command(name: str, request: Request) -> str:
     if name == "conversation" and request.text:
         parts.append("--text")
     return " ".join(parts)
+
+
+def _comparing(name: str, request: Request, sides: tuple[str, str]) -> str:
+    """The command that compares the same, which is one of its own."""
+    import shlex
+
+    options = dump_command(name, replace(request, sides=None)).removeprefix(f"riff-tui dump {name}")
+    named = " ".join(shlex.quote(side) for side in sides)
+    begun = f"riff-tui compare{' --failures' if name == 'failures' else ''}"
+    # What begins like an option has to stand behind the end of them.
+    if any(side.startswith("-") for side in sides):
+        return f"{begun}{options} -- {named}"
+    return f"riff-tui compare {named}{begun.removeprefix('riff-tui compare')}{options}"
 
 
 def _check(view: View, request: Request) -> None:

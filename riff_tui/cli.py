@@ -22,7 +22,7 @@ from riff_tui.commands.options import DebugOption, StoreOption, settings_for
 from riff_tui.errors import ExitCode, Terminated, describe
 
 PROGRAM = "riff-tui"
-COMMANDS = ("ui", "demo", "ingest", "edits", "dump", "export", "gate", "simulate", "judge", "doctor")
+COMMANDS = ("ui", "demo", "ingest", "edits", "dump", "compare", "export", "gate", "simulate", "judge", "doctor")
 """Each is the function of its name in the module of its name, which holds its EXAMPLES as well."""
 
 EXAMPLES = (

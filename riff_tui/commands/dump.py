@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import enum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
-
-if TYPE_CHECKING:
-    from riff_tui.table import Table
+from riff_tui.commands.printing import (
+    CsvRawOption,
+    Format,
+    LimitOption,
+    OutputOption,
+    SortOption,
+    form_of,
+    print_table,
+)
 
 EXAMPLES = (
     "riff-tui dump worklist",
     "riff-tui dump flows --format markdown -o matrix.md",
     "riff-tui dump states --where 'flow=apartment_viewing stall>0.3' --sort -escalation --limit 10",
     "riff-tui dump flows --by run --format json",
+    "riff-tui dump effects --aspect humanness",
     "riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details'",
     "riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details' -o around.svg",
 )
-
-
-class Format(enum.StrEnum):
-    """The forms that a dump can have."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
-    JSONL = "jsonl"
-    CSV = "csv"
-    SVG = "svg"
-    DOT = "dot"
-    MERMAID = "mermaid"
 
 
 def dump(
@@ -42,7 +34,7 @@ def dump(
         typer.Argument(
             metavar="VIEW",
             help="flows, segments, states, neighbors, worklist, conversations, conversation, runs, judges,"
-            " archetypes, timeline, flow-table or skipped.",
+            " archetypes, timeline, flow-table, effects or skipped.",
             show_default=False,
         ),
     ],
@@ -56,12 +48,16 @@ def dump(
             show_default=False,
         ),
     ] = None,
-    sort: Annotated[
+    sort: SortOption = None,
+    limit: LimitOption = None,
+    aspect: Annotated[
         str | None,
-        typer.Option("--sort", metavar="KEY|-KEY", help="Sort by a column, with - downwards.", show_default=False),
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=0, help="At most N rows.", show_default=False)
+        typer.Option(
+            "--aspect",
+            metavar="ASPECT",
+            help="What effects explains: an aspect such as humanness, else quality.",
+            show_default=False,
+        ),
     ] = None,
     format: Annotated[
         Format | None,
@@ -71,10 +67,7 @@ def dump(
             show_default=False,
         ),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.", show_default=False),
-    ] = None,
+    output: OutputOption = None,
     text: Annotated[
         bool,
         typer.Option(
@@ -90,10 +83,7 @@ def dump(
             show_default=False,
         ),
     ] = None,
-    csv_raw: Annotated[
-        bool,
-        typer.Option("--csv-raw", help="Leave CSV cells that a spreadsheet would take for a formula as they are."),
-    ] = False,
+    csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,
@@ -102,10 +92,10 @@ def dump(
     from riff_store.database import open_store
     from riff_tui.catalog import Request, show
     from riff_tui.settings import store_location
-    from riff_tui.sinks.endings import POSTED, format_of
+    from riff_tui.sinks.endings import POSTED
 
     settings = settings_for(store, ascii=ascii_only)
-    form = format or Format((format_of(output) if output is not None else None) or "text")
+    form = form_of(format, output)
     posted = form in POSTED
     request = Request(
         where=where,
@@ -115,19 +105,8 @@ def dump(
         text=text or not posted,
         redact=posted if redact is None else redact,
         trend=form in (Format.JSON, Format.JSONL),
+        aspect=aspect,
     )
     with open_store(store_location(settings)) as opened, opened.snapshot():
         table = show(opened, view, request)
-        _print(table, form, output, csv_raw=csv_raw, ascii_only=bool(settings.ascii))
-
-
-def _print(table: Table, form: Format, output: Path | None, *, csv_raw: bool, ascii_only: bool) -> None:
-    if output is not None and str(output) != "-":
-        from riff_tui.file_output import write_whole
-        from riff_tui.sinks import render
-
-        write_whole(output, lambda file: render(table, form.value, file, ascii_only=ascii_only, csv_raw=csv_raw))
-    else:
-        from riff_tui.streams import standard_output
-
-        standard_output(ascii_only=ascii_only).print_table(table, form.value, csv_raw=csv_raw)
+        print_table(table, form, output, csv_raw=csv_raw, ascii_only=bool(settings.ascii))

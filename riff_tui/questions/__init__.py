@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from riff_store.predicates import Predicate
-from riff_tui.questions import calls, lists, matrices
+from riff_tui.questions import calls, comparison, lists, matrices
 from riff_tui.questions.answering import ROW_FIELDS
 from riff_tui.table import Table
 
@@ -38,5 +38,7 @@ _QUESTIONS: dict[str, Callable[[Store, Request, Predicate | None], Table]] = {
     "archetypes": lists.ask_archetypes,
     "timeline": lists.ask_timeline,
     "flow-table": lists.ask_flow_table,
+    "compare": comparison.ask_compare,
+    "failures": comparison.ask_failures,
     "skipped": lists.ask_skipped,
 }

@@ -35,6 +35,8 @@ ROW_FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "timeline": ("run", "started_at", "commit", "flows", "n", "excluded", "quality"),
     "flow-table": ("flow", "n", "excluded"),
+    "compare": ("flow", "aspect", "verdict", "test", "effect", "p", "p_adjusted", "pairs"),
+    "failures": ("failed", "flow", "scenario", "persona", "trial"),
     "skipped": ("path", "line", "kind", "reason", "conversation"),
 }  # fmt: skip
 EMPTY = "The store holds nothing of this yet: riff-tui ingest PATH... fills it."

@@ -25,10 +25,10 @@ def figure_lines(table: Table, options: Options, width: int | None = None) -> li
 
 
 def lists(table: Table) -> Iterator[tuple[Section, list[Row]]]:
-    """Each section with those of its rows that the table still holds."""
-    by_id = {row.id: row for row in table.rows}
+    """Each section with those of its rows that the table still holds, in the table's order."""
     for section in table.sections:
-        yield section, [by_id[row_id] for row_id in section.row_ids if row_id in by_id]
+        wanted = frozenset(section.row_ids)
+        yield section, [row for row in table.rows if row.id in wanted]
 
 
 def place_width(widths: Sequence[int]) -> int:

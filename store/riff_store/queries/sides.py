@@ -78,7 +78,7 @@ def _named(kind: str, text: str, known: Sequence[str]) -> str:
         raise SideError(f"several {kind}s begin with {text}: {_listed(begun)}")
     if not known:
         raise SideError(f"there is no {kind} {text}: {_EMPTY}")
-    near = get_close_matches(text, known, n=LISTED, cutoff=0.4)
+    near = get_close_matches(text, known, n=LISTED)
     meant = f"did you mean {_listed(near)}?" if near else f"there are {_listed(known)}"
     raise SideError(f"there is no {kind} {text or '(without a name)'}; {meant}")
 

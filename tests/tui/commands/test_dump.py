@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from riff_tui.cli import run
-from riff_tui.commands.dump import Format
+from riff_tui.commands.printing import Format
 from riff_tui.errors import ExitCode
 from riff_tui.sinks import FORMATS, GRAPH_FORMATS
 

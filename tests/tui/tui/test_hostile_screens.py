@@ -78,7 +78,9 @@ def assert_text_only(sent: bytes) -> None:
     assert styles <= STYLES
 
 
-@pytest.mark.parametrize("view", [view.name for view in VIEWS if view.name not in ("neighbors", "conversation")])
+@pytest.mark.parametrize(
+    "view", [view.name for view in VIEWS if view.name not in ("neighbors", "conversation") and not view.sides]
+)
 def test_no_list_lets_a_name_act(store: Path, view: str) -> None:
     with exploring(store, view) as terminal:
         terminal.wait_for("? help")

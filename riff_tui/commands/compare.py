@@ -1,0 +1,64 @@
+"""`compare`: what two runs, or two agents, differ in."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
+from riff_tui.commands.printing import (
+    CsvRawOption,
+    Format,
+    LimitOption,
+    OutputOption,
+    SortOption,
+    form_of,
+    print_table,
+)
+
+EXAMPLES = (
+    "riff-tui compare previous latest",
+    "riff-tui compare nightly-2026-06-19 nightly-2026-06-22 --where 'verdict=worse'",
+    "riff-tui compare agent:gemini-2.5-f agent:qwen-flash --format markdown -o agents.md",
+    "riff-tui compare previous latest --failures --where 'flow=dental_clinic'",
+)
+_SIDE = "A run (the beginning of its id is enough), latest, previous, or agent:NAME."
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help=_SIDE, show_default=False)],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other one, of the same kind.", show_default=False)],
+    where: WhereOption = "",
+    failures: Annotated[
+        bool,
+        typer.Option(
+            "--failures", help="List the calls of the same task that only A, only B or both failed.", show_default=False
+        ),
+    ] = False,
+    sort: SortOption = None,
+    limit: LimitOption = None,
+    format: Annotated[
+        Format | None,
+        typer.Option("--format", help="Else what the ending of FILE says, else text.", show_default=False),
+    ] = None,
+    output: OutputOption = None,
+    csv_raw: CsvRawOption = False,
+    ascii_only: AsciiOption = None,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Print what B differs in from A, and whether it is more than chance.
+
+    Calls of the same flow, scenario, persona and trial are compared in pairs where there are enough of
+    them. p-values are exact, and corrected across all rows.
+    """
+    from riff_store.database import open_store
+    from riff_tui.catalog import Request, show
+    from riff_tui.settings import store_location
+
+    settings = settings_for(store, ascii=ascii_only)
+    request = Request(where=where, sort=sort, limit=limit, sides=(a, b))
+    with open_store(store_location(settings)) as opened, opened.snapshot():
+        table = show(opened, "failures" if failures else "compare", request)
+        print_table(table, form_of(format, output), output, csv_raw=csv_raw, ascii_only=bool(settings.ascii))

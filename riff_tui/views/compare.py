@@ -1,0 +1,210 @@
+"""What two runs, or two agents, differ in, flow by flow, and whether it is more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from riff_store.answers.comparison import Comparison, Difference, Side
+from riff_tui.numbers import fixed
+from riff_tui.table import THIN, Column, Row, Severity, Table
+from riff_tui.views import cells, columns
+
+UNITS = (
+    "Units: success_rate share of calls · completion, correctness, errors, humanness 0-10"
+    " · latency_p95 seconds, lower is better · turn_count turns. B − A is in the unit of its row."
+)
+NOISE = "noise: p adj. is above 0.05, so a difference as large may well be chance"
+MIXED = "mixed: most calls went one way and the mean went the other, so it is neither better nor worse."
+LISTED = 5
+_FINEST = 2
+_UNITS = {"success_rate": "share", "latency_p95": "s", "latency_mean": "s", "turn_count": "turns"}
+_MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good", "mixed": "warn", "differs": "warn"}
+_FAILED = "of the pairs, for rates"
+
+_COLUMNS: Sequence[Column] = (
+    columns.FLOW,
+    Column("aspect", "Aspect", kind="name", help="What is compared; hum:NAME is humanness as that judge gave it."),
+    Column("judge", "Judge", kind="name", shown=False, help="Who judged it; computed aspects have no judge."),
+    Column(
+        "verdict", "B is", kind="name",
+        help="Worse or better than A; differs, where no way is the good one; noise, where it may be chance.",
+    ),
+    Column("a", "A", decimals=_FINEST, trim=True, help="The rate or mean of A."),
+    Column("b", "B", decimals=_FINEST, trim=True, help="The rate or mean of B."),
+    Column("effect", "B − A", decimals=_FINEST, trim=True, strong=True, help="What B has more, in the row's unit."),
+    Column("interval", "95% of B − A", kind="object", help="The 95 % interval of B − A."),
+    Column("p_adjusted", "p adj.", decimals=3, help="p corrected across all rows of the comparison."),
+    Column("p", "p", decimals=3, shown=False, help="The exact two-sided p of this row's test alone."),
+    Column("pairs", "pairs", kind="count", help="Pairs of calls of the same task; · where the calls are not paired."),
+    Column("n_a", "n(A)", kind="count", help=f"Calls of A behind the row; below {THIN} it is thin and carries `~`."),
+    Column("n_b", "n(B)", kind="count", help=f"Calls of B behind the row; below {THIN} it is thin and carries `~`."),
+    Column("only_a", "only A failed", kind="count", help=f"Only A's call failed, {_FAILED}."),
+    Column("only_b", "only B failed", kind="count", help=f"Only B's call failed, {_FAILED}."),
+    Column("both", "both failed", kind="count", help=f"Both calls failed, {_FAILED}."),
+    Column("neither", "neither", kind="count", shown=False, help=f"Neither call failed, {_FAILED}."),
+    Column("test", "test", kind="text", shown=False, help="The test that p comes from."),
+    Column("unit", "unit", kind="text", shown=False, help="The unit of A, B and B − A."),
+    Column("alone_a", "alone(A)", kind="count", shown=False, help="Calls of A left out for want of a partner."),
+    Column("alone_b", "alone(B)", kind="count", shown=False, help="Calls of B left out for want of a partner."),
+)  # fmt: skip
+
+
+def compare(answer: Comparison, *, drill: str = "") -> Table:
+    """One row per flow, aspect and judge, in the order of the answer; `drill` is the command that lists failures."""
+    return Table(
+        view="compare",
+        title=f"Compare: B {answer.b.name} against A {answer.a.name} (worst first)",
+        columns=_COLUMNS,
+        rows=[_row(difference) for difference in answer.differences],
+        notes=[*_notes(answer), *([f"Drill: {drill}"] if drill and answer.differences else [])],
+        extras={
+            "a": side_record(answer.a),
+            "b": side_record(answer.b),
+            "tested": answer.tested,
+            "flows": [
+                {
+                    "flow": flow.flow, "n_a": flow.n_a, "n_b": flow.n_b,
+                    "excluded_a": flow.excluded_a, "excluded_b": flow.excluded_b, "pairs": flow.pairs,
+                }
+                for flow in answer.flows
+            ],
+            "only_in_a": dict(answer.only_in_a),
+            "only_in_b": dict(answer.only_in_b),
+        },
+    )  # fmt: skip
+
+
+def side_record(side: Side) -> dict[str, Any]:
+    """A side as the data formats print it."""
+    return {"kind": side.kind, "name": side.name, "n": side.n, "excluded": side.excluded}
+
+
+def side_notes(a: Side, b: Side) -> Iterator[str]:
+    """Who is who, with how many calls of theirs are compared and how many were errored."""
+    yield f"{_told('A', a)}; {_told('B', b)}. Errored calls take no part."
+    if a.led and b.led and a.led != b.led:
+        what = "led by" if a.kind == "run" else "in"
+        yield f"Not alike: A is {what} {_listed(a.led)}; B is {what} {_listed(b.led)}."
+
+
+def listed_counts(counts: Mapping[str, int]) -> str:
+    """Names, each with its count, as many as one takes in."""
+    return _listed([f"{name} {n}" for name, n in sorted(counts.items())])
+
+
+def _row(difference: Difference) -> Row:
+    unit = _UNITS.get(difference.aspect, "0-10")
+    record: dict[str, Any] = {
+        "flow": difference.flow,
+        "aspect": difference.aspect,
+        "judge": difference.judge,
+        "verdict": difference.verdict,
+        "a": difference.a.mean,
+        "b": difference.b.mean,
+        "effect": difference.effect,
+        "interval": None if difference.interval is None else list(difference.interval),
+        "p_adjusted": difference.p_adjusted,
+        "p": difference.p,
+        "pairs": difference.pairs,
+        "n_a": difference.a.n,
+        "n_b": difference.b.n,
+        "only_a": difference.only_a,
+        "only_b": difference.only_b,
+        "both": difference.both,
+        "neither": difference.neither,
+        "test": difference.test,
+        "unit": unit,
+        "better": difference.better,
+        "alone_a": difference.alone_a,
+        "alone_b": difference.alone_b,
+        "intervals": cells.intervals({"a": difference.a, "b": difference.b}),
+    }
+    where = cells.where({"flow": difference.flow})
+    mark = _MARKS.get(difference.verdict)
+    return Row(
+        f"{difference.aspect} {difference.judge or ''}: {where}",
+        record,
+        display=_display(difference),
+        severity={} if mark is None else {"verdict": mark, "": mark},
+        thin=cells.is_thin(min(difference.a.n, difference.b.n)),
+        where=where,
+    )
+
+
+def _display(difference: Difference) -> dict[str, str]:
+    shown = {"aspect": _aspect(difference)}
+    for key, measure in (("n_a", difference.a), ("n_b", difference.b)):
+        if cells.is_thin(measure.n):
+            shown[key] = f"{measure.n}~"
+    if difference.effect is not None:
+        text = fixed(difference.effect, _FINEST, trim=True)
+        shown["effect"] = f"+{text}" if difference.effect > 0 and float(text) else text
+    if difference.interval is not None:
+        shown["interval"] = " to ".join(fixed(end, _FINEST, trim=True) for end in difference.interval)
+    for key, p in (("p", difference.p), ("p_adjusted", difference.p_adjusted)):
+        if p is not None:
+            shown[key] = "<0.001" if p < 0.001 else fixed(p, 3)
+    if not difference.rate:
+        # A sign in each cell would say that something is missing.
+        shown |= dict.fromkeys(("only_a", "only_b", "both", "neither"), "")
+    return shown
+
+
+def _aspect(difference: Difference) -> str:
+    if difference.judge is None:
+        return difference.aspect
+    return f"{'hum' if difference.aspect == 'humanness' else difference.aspect}:{difference.judge}"
+
+
+def _notes(answer: Comparison) -> Iterator[str]:
+    yield from _summary(answer)
+    yield from side_notes(answer.a, answer.b)
+    if not answer.differences:
+        yield "There is no flow that both sides called, so nothing is compared."
+    else:
+        yield UNITS
+        yield _pairing(answer)
+        rows = f"{answer.tested} {'row' if answer.tested == 1 else 'rows'}"
+        yield f"{NOISE}. p is corrected across {rows} (Benjamini-Hochberg)."
+    if any(difference.verdict == "mixed" for difference in answer.differences):
+        yield MIXED
+    for side, flows in (("A", answer.only_in_a), ("B", answer.only_in_b)):
+        if flows:
+            yield f"Called by {side} alone, so not compared: {listed_counts(flows)}."
+
+
+def _summary(answer: Comparison) -> Iterator[str]:
+    """How many rows came out which way, in the order in which they stand."""
+    found = [difference.verdict for difference in answer.differences]
+    if found:
+        counted = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in dict.fromkeys(found))
+        yield f"B is, in {len(found)} {'row' if len(found) == 1 else 'rows'}: {counted}."
+
+
+def _pairing(answer: Comparison) -> str:
+    within = "agent" if answer.a.kind == "run" else "run, where they share one"
+    paired = sum(difference.pairs is not None for difference in answer.differences)
+    if not paired:
+        return (
+            f"Unpaired: too few calls of the same flow, scenario or persona, trial and {within};"
+            " Fisher's exact test for rates, Mann-Whitney U for scores."
+        )
+    alone = [sum(flow.n_a - flow.pairs for flow in answer.flows), sum(flow.n_b - flow.pairs for flow in answer.flows)]
+    rest = len(answer.differences) - paired
+    others = f" {rest} {'row is' if rest == 1 else 'rows are'} unpaired (Fisher, Mann-Whitney U)." if rest else ""
+    return (
+        f"Paired by flow, scenario, persona, trial and {within}: {sum(flow.pairs for flow in answer.flows)} pairs,"
+        f" tested by McNemar's exact test for rates, the sign test for scores."
+        f" Without a partner, in no paired row: {alone[0]} of A, {alone[1]} of B.{others}"
+    )
+
+
+def _told(letter: str, side: Side) -> str:
+    counted = f"{side.n} {'call' if side.n == 1 else 'calls'}"
+    return f"{letter}: {side.kind} {side.name}, {counted}{f' and {side.excluded} errored' if side.excluded else ''}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - LISTED
+    return ", ".join([*names[:LISTED], *([f"{more} more"] if more > 0 else [])])

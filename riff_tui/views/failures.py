@@ -1,0 +1,118 @@
+"""The calls that only one of two sides failed, and those that both did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from riff_store.answers.comparison import FailedCall, FailedPair, Failures
+from riff_tui.table import Column, Row, Section, Severity, Table
+from riff_tui.views import cells, columns
+from riff_tui.views.compare import side_notes, side_record
+
+FAILED = "Failed: correctness below 10; where that is not measured, completion below 10."
+_TITLES = {"a": "Only A failed", "b": "Only B failed", "both": "Both failed"}
+_MARKERS = {"a": "-", "b": "!", "both": "x"}
+_SEVERITY: Mapping[str, Severity] = {"a": "good", "b": "bad", "both": "warn"}
+
+
+def _of_side(side: str) -> tuple[Column, ...]:
+    name = side.upper()
+    return (
+        Column(f"conversation_{side}", f"call {name}", kind="name", help=f"The call of {name}."),
+        Column(f"final_state_{side}", f"final state {name}", kind="text", help=f"Where {name}'s call ended."),
+        Column(f"stop_reason_{side}", f"stop {name}", kind="text", help=f"Why {name}'s call ended."),
+        Column(
+            f"score_{side}", f"score {name}", unit="0-10", better="higher", shown=False,
+            help=f"Correctness of {name}'s call; completion where that is not measured.",
+        ),
+        Column(f"agent_{side}", f"agent {name}", kind="name", shown=False, help=f"The model that led {name}'s call."),
+        Column(f"run_{side}", f"run {name}", kind="name", shown=False, help=f"The run of {name}'s call."),
+    )  # fmt: skip
+
+
+_COLUMNS: Sequence[Column] = (
+    Column("failed", "failed", kind="name", help="Whose call failed: a, b or both."),
+    columns.FLOW,
+    columns.SCENARIO,
+    columns.PERSONA,
+    Column("trial", "trial", kind="count", help="Which repetition of the task it was."),
+    *_of_side("a"),
+    *_of_side("b"),
+)
+
+
+def failures(answer: Failures) -> Table:
+    """Three lists of pairs of the same task; a row leads to B's call where that one failed, else to A's."""
+    rows = [_row(pair, answer.a.kind) for pair in answer.pairs]
+    return Table(
+        view="failures",
+        title=f"Failures: B {answer.b.name} against A {answer.a.name}",
+        columns=_COLUMNS,
+        rows=rows,
+        notes=list(_notes(answer)),
+        extras={
+            "a": side_record(answer.a),
+            "b": side_record(answer.b),
+            "passed": answer.passed,
+            "unknown": answer.unknown,
+            "alone_a": answer.alone_a,
+            "alone_b": answer.alone_b,
+        },
+        sections=[
+            Section(title, _MARKERS[side], tuple(row.id for row in rows if row.record["failed"] == side))
+            for side, title in _TITLES.items()
+        ],
+    )
+
+
+def _row(pair: FailedPair, kind: str) -> Row:
+    record: dict[str, Any] = {
+        "failed": pair.failed,
+        "flow": pair.flow,
+        "scenario": pair.scenario,
+        "persona": pair.persona,
+        "trial": pair.trial,
+        **_call_record("a", pair.a),
+        **_call_record("b", pair.b),
+    }
+    shown = pair.a if pair.failed == "a" else pair.b
+    mark = _SEVERITY[pair.failed]
+    return Row(
+        f"{pair.a.run} {pair.a.conversation} / {pair.b.run} {pair.b.conversation}",
+        record,
+        display={"place": _place(pair, kind), "summary": f"A {_ended(pair.a)} · B {_ended(pair.b)}"},
+        severity={"failed": mark, "": mark},
+        where=cells.where({"run": shown.run, "conversation": shown.conversation}),
+    )
+
+
+def _call_record(side: str, call: FailedCall) -> dict[str, Any]:
+    return {
+        f"conversation_{side}": call.conversation,
+        f"final_state_{side}": call.final_state,
+        f"stop_reason_{side}": call.stop_reason,
+        f"score_{side}": call.score,
+        f"agent_{side}": call.agent,
+        f"run_{side}": call.run,
+    }
+
+
+def _place(pair: FailedPair, kind: str) -> str:
+    task = [pair.scenario or pair.persona or "", f"#{pair.trial}" if pair.trial else ""]
+    within = f"@ {pair.b.agent}" if kind == "run" else ""
+    return " ".join(part for part in (f"{pair.flow}/{task[0]}", task[1], within) if part)
+
+
+def _ended(call: FailedCall) -> str:
+    return f"{call.conversation} {call.stop_reason or '·'} in {call.final_state or '·'}"
+
+
+def _notes(answer: Failures) -> Iterator[str]:
+    yield from side_notes(answer.a, answer.b)
+    yield f"{FAILED} {answer.passed} {'pair' if answer.passed == 1 else 'pairs'} failed on neither side."
+    if answer.alone_a or answer.alone_b:
+        yield f"Failed without a partner, so not listed: {answer.alone_a} of A, {answer.alone_b} of B."
+    if answer.unknown:
+        pairs = "pair has" if answer.unknown == 1 else "pairs have"
+        yield f"{answer.unknown} {pairs} a call of which neither is measured."
