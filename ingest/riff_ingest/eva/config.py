@@ -25,6 +25,8 @@ class Configuration:
     run_id: str | None = None
     commit: str | None = None
     branch: str | None = None
+    dataset_path: str | None = None
+    agent_config_path: str | None = None
 
 
 def configuration(document: Mapping[str, Any]) -> Configuration:
@@ -45,6 +47,8 @@ def configuration(document: Mapping[str, Any]) -> Configuration:
         run_id=_text(document.get("run_id")),
         commit=_text(provenance.get("git_commit_sha")),
         branch=_text(provenance.get("git_branch")),
+        dataset_path=_text(document.get("dataset_path")),
+        agent_config_path=_text(document.get("agent_config_path")),
     )
 
 

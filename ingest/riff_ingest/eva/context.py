@@ -38,6 +38,7 @@ class MetricContext:
     From the dataset: `user_goal`, `user_persona`, `expected_scenario_db`, `expected_trace`, `current_date_time`.
     From the agent's file: `agent_id`, `agent_role`, `agent_instructions`, `agent_tools`.
 
+    `started_ms` is the time of the first event in the logs, in milliseconds since the epoch.
     `warnings` says what was wrong with the logs, a line for each kind; without any, EVA gives this context too.
     """
 
@@ -84,6 +85,7 @@ class MetricContext:
     agent_role: str | None = None
     agent_instructions: str | None = None
     agent_tools: list[dict[str, Any]] | None = None
+    started_ms: int | None = None
     warnings: list[str] = field(default_factory=list)
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import isfinite
 from typing import Any, NamedTuple
 
 from riff_ingest.eva.warnings import Warnings
@@ -64,18 +63,23 @@ def _event(entry: Any) -> HistoryEvent | None:
     return HistoryEvent(time, source, str(entry.get("event_type") or "unknown"), entry.get("data"))
 
 
+LATEST = 2**53
+"""Later times, in milliseconds as in seconds, are none."""
+
+
 def whole(value: Any) -> int | None:
-    """A time in whole milliseconds, from a number or from text; `None` where it is neither."""
+    """A time in whole milliseconds, from a number or from text; `None` where it is neither or out of all range."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        return int(value)
+        found = int(value)
     except (ValueError, OverflowError):
         return None
+    return found if abs(found) < LATEST else None
 
 
 def seconds(value: Any) -> float | None:
     """A time in seconds; `None` where the value is no number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LATEST:
         return None
     return float(value)

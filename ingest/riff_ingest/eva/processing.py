@@ -67,6 +67,7 @@ def context_of(
         assistant_interrupted_turns=frozenset(turns.assistant_interrupted),
         user_interrupted_turns=frozenset(turns.user_interrupted),
         fallback_turn_ids=frozenset(turns.nudged),
+        started_ms=min((event.timestamp_ms for event in events if event.timestamp_ms > 0), default=None),
     )
 
 

@@ -15,12 +15,19 @@ MAX_DOCUMENT = 256 * 1024 * 1024
 
 
 def find(directory: Path, *names: str | None) -> Path | None:
-    """The first of these files that a directory has, plain or compressed."""
+    """The first of these files that a directory has itself, plain or compressed; links are not followed."""
     for name in names:
-        for candidate in (name, f"{name}.gz") if name else ():
-            if (directory / candidate).is_file():
-                return directory / candidate
+        for candidate in (directory / name, directory / f"{name}.gz") if name else ():
+            if _is_own_file(candidate):
+                return candidate
     return None
+
+
+def _is_own_file(path: Path) -> bool:
+    try:
+        return path.is_file() and not path.is_symlink()
+    except OSError:  # a name that is too long for any file
+        return False
 
 
 def stored_name(path: Any) -> str | None:
