@@ -6,6 +6,7 @@ RiffError              1  unexpected
 ├── OutputError        1  what was asked for cannot be written
 │   └── OutputFull     4  for there is no room left
 ├── JudgeStopped       1  a judge cannot be asked any further
+├── GateFailed         3  a candidate is worse than its baseline
 ├── Unhealthy          4  the doctor found something
 └── InputSkipped       5  `--strict`, and some input was not taken
 
@@ -68,6 +69,12 @@ class OutputFull(OutputError):
 
 class JudgeStopped(RiffError):
     """A judge cannot be asked any further; what it said is kept."""
+
+
+class GateFailed(RiffError):
+    """A candidate is worse than its baseline, by more than it may be."""
+
+    code = ExitCode.GATE_FAILED
 
 
 class Unhealthy(RiffError):

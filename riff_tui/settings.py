@@ -36,7 +36,7 @@ class Settings:
 _KINDS: Mapping[str, type] = {
     "store": str, "theme": str, "ascii": bool, "mouse": bool, "live": bool, "jobs": int,
 }  # fmt: skip
-_TABLES = ("judges",)  # read by the command that needs them
+_TABLES = ("judges", "gate")  # read by the command that needs them
 
 
 def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int | None) -> Settings:
@@ -79,6 +79,15 @@ def judges(environ: Mapping[str, str] | None = None) -> tuple[Mapping[str, Any],
     if not isinstance(tables, dict):
         raise UsageError(f"settings file {path}: judges must be tables, such as [judges.gemini]")
     return tables, path.parent if path is not None else Path()
+
+
+def gate(environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
+    """What the settings file says in `[gate]`."""
+    path = config_file(os.environ if environ is None else environ)
+    table = _document(path).get("gate", {})
+    if not isinstance(table, dict):
+        raise UsageError(f"settings file {path}: gate must be a table, [gate]")
+    return table
 
 
 def wants_color(is_terminal: bool, environ: Mapping[str, str] | None = None) -> bool:

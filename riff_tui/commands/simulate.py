@@ -75,7 +75,7 @@ def run(
     weaken: Sequence[str] = (),
 ) -> SimulationSummary:
     """Write a simulation below `out`, with progress on a terminal; raises `UsageError` for what cannot be made."""
-    from riff_ingest.simulate import own_run
+    from riff_ingest.simulate import DEFAULT_CONVERSATIONS, own_run
     from riff_ingest.simulate import simulate as write
     from riff_tui.errors import UsageError
     from riff_tui.progress import on_terminal
@@ -88,7 +88,7 @@ def run(
             return write(
                 out,
                 flows=flows,
-                conversations=conversations,
+                conversations=DEFAULT_CONVERSATIONS if conversations is None else conversations,
                 seed=seed,
                 run=None if one_run is None else own_run(one_run, seed, shares),
                 progress=progress.counting if progress else None,

@@ -12,7 +12,7 @@ from riff_ingest.simulate.call import Call
 from riff_ingest.simulate.cast import Run
 from riff_ingest.simulate.flow_file import Planted, planted
 from riff_ingest.simulate.judges import JUDGES, verdicts
-from riff_ingest.simulate.suite import Suite, plan
+from riff_ingest.simulate.suite import DEFAULT_CONVERSATIONS, Suite, plan
 from riff_ingest.transcript_writer import LineFile, transcript_document
 
 REPORT_EVERY = 100
@@ -31,7 +31,7 @@ def simulate(
     out: Path,
     *,
     flows: Sequence[str] | None = None,
-    conversations: int | None = None,
+    conversations: int = DEFAULT_CONVERSATIONS,
     seed: int = 0,
     run: Run | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -39,12 +39,12 @@ def simulate(
     """Write `RUN/flow-transcripts-FLOW.jsonl` and `RUN/humanness-JUDGE.jsonl` below `out`.
 
     The same arguments give the same bytes. With `run` there is that one instead of the ten of the
-    demo; without `conversations` there are enough of them. `progress` is told how many conversations are done, and
+    demo. `progress` is told how many conversations are done, and
     of how many. Raises `ValueError` for an unknown flow, `OSError` where a file cannot be written
     or a run's directory is a link.
     """
     suite = plan(flows, conversations, seed, run)
-    report = _Progress(progress, suite.conversations)
+    report = _Progress(progress, conversations)
     files: list[Path] = []
     for night in suite.runs:
         files += _write_run(out, suite, night, report)

@@ -13,7 +13,6 @@ from riff_ingest.simulate.cast import Run, agents, personas, runs
 from riff_ingest.simulate.flow_file import flow_names
 
 DEFAULT_CONVERSATIONS = 3200
-RUN_CONVERSATIONS = 1280
 CALLING_HOURS = 4
 
 
@@ -60,13 +59,11 @@ class Suite:
         return _rfc3339(run, timedelta(hours=CALLING_HOURS * number / self.conversations))
 
 
-def plan(flows: Sequence[str] | None, conversations: int | None, seed: int, run: Run | None = None) -> Suite:
+def plan(flows: Sequence[str] | None, conversations: int, seed: int, run: Run | None = None) -> Suite:
     """A simulation of these built-in flows, or of all, in the ten runs of the demo or in one of one's own.
 
     Raises `ValueError` for what cannot be simulated.
     """
-    if conversations is None:
-        conversations = DEFAULT_CONVERSATIONS if run is None else RUN_CONVERSATIONS
     names = flow_names() if flows is None else tuple(sorted(set(flows)))
     if not names:
         raise ValueError("no flow to simulate")
@@ -83,7 +80,7 @@ def plan(flows: Sequence[str] | None, conversations: int | None, seed: int, run:
 def generate(
     *,
     flows: Sequence[str] | None = None,
-    conversations: int | None = None,
+    conversations: int = DEFAULT_CONVERSATIONS,
     seed: int = 0,
     run: Run | None = None,
 ) -> Iterator[Conversation]:

@@ -1,0 +1,214 @@
+"""`gate`: fail a build whose candidate is worse than its baseline."""
+
+from __future__ import annotations
+
+import enum
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from riff_tui.gating.decision import Decision
+    from riff_tui.table import Table
+
+EXAMPLES = (
+    "riff-tui gate --baseline nightly-1 --candidate nightly-2",
+    "riff-tui gate --baseline previous --candidate latest --max-drop completion=5% --max-drop latency_p95=0.5",
+    "riff-tui gate --baseline main --candidate branch --max-drop humanness:codex=0.5 --min-n 10",
+    "riff-tui gate --baseline main --candidate branch --github --junit gate.xml",
+    "riff-tui gate --baseline main --candidate branch --where 'agent:gemini' -o gate.md",
+)
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+
+
+class GateFormat(enum.StrEnum):
+    """The forms that the table of a gate can have."""
+
+    TEXT = "text"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    JSONL = "jsonl"
+    CSV = "csv"
+    SVG = "svg"
+
+
+def gate(
+    baseline: Annotated[
+        str,
+        typer.Option(
+            "--baseline", metavar="A", help="The run to hold against: its id, or previous.", show_default=False
+        ),
+    ],
+    candidate: Annotated[
+        str,
+        typer.Option("--candidate", metavar="B", help="The run to decide on: its id, or latest.", show_default=False),
+    ],
+    max_drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--max-drop",
+            metavar="ASPECT=X",
+            help="How far an aspect may fall, in its own unit or, of rates, in percent: success_rate, correctness,"
+            " completion, errors, latency_p95, latency_mean (seconds up), humanness, humanness:JUDGE; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    min_n: Annotated[
+        int | None,
+        typer.Option(
+            "--min-n", metavar="N", min=1, help="Calls that a check takes on both sides, else 5.", show_default=False
+        ),
+    ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Fail as well where a flow was not called, and where nothing could be decided."),
+    ] = False,
+    where: WhereOption = "",
+    junit: Annotated[
+        Path | None,
+        typer.Option("--junit", metavar="F", help="Write the checks as JUnit XML as well.", show_default=False),
+    ] = None,
+    github: Annotated[
+        bool,
+        typer.Option("--github", help=f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}."),
+    ] = False,
+    format: Annotated[
+        GateFormat | None,
+        typer.Option("--format", help="Else what the ending of FILE says, else text.", show_default=False),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.", show_default=False),
+    ] = None,
+    csv_raw: Annotated[
+        bool,
+        typer.Option("--csv-raw", help="Leave CSV cells that a spreadsheet would take for a formula as they are."),
+    ] = False,
+    ascii_only: AsciiOption = None,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Hold one run against another and exit 3 where a flow got worse, by more than it may and by more than chance.
+
+    Checked are success_rate, completion and errors of each flow, and what --max-drop names. The flows that
+    fail are named on stderr.
+    """
+    from riff_store.database import open_store
+    from riff_tui.errors import GateFailed, OutputError
+    from riff_tui.filtering import parse, split
+    from riff_tui.gating import wording
+    from riff_tui.gating.annotations import unarmed
+    from riff_tui.gating.asking import decision_on
+    from riff_tui.gating.configured import configured
+    from riff_tui.settings import store_location
+    from riff_tui.streams import say
+
+    settings = settings_for(store, ascii=ascii_only)
+    form = _form(format, output, github=github)
+    rules = configured(max_drop or (), min_n, strict=strict)
+    calls, _ = split(parse(where), ())
+    with open_store(store_location(settings)) as opened, opened.snapshot():
+        decision = decision_on(opened, baseline, candidate, calls, rules)
+    line = unarmed(wording.outcome(decision))
+    try:
+        if junit is not None:
+            _write_junit(decision, junit)
+        _report(decision, form, output, github=github, ascii_only=bool(settings.ascii), csv_raw=csv_raw)
+    except OutputError as error:
+        if decision.passed:
+            raise
+        say(f"riff-tui: error: {error}")  # that the gate failed says more, and ends the command
+    if not decision.passed:
+        raise GateFailed(line)
+    say(line)
+
+
+def _report(
+    decision: Decision, form: str, output: Path | None, *, github: bool, ascii_only: bool, csv_raw: bool
+) -> None:
+    """Write the table to where it was asked for: a file, the summary of a step, stdout."""
+    from riff_tui.views.gate import gate as table_of
+
+    table = table_of(decision)
+    if _names_file(output):
+        _write(table, form, output, ascii_only=ascii_only, csv_raw=csv_raw)
+    if github:
+        _annotate(decision, table, ascii_only=ascii_only)
+    elif not _names_file(output):
+        _write(table, form, None, ascii_only=ascii_only, csv_raw=csv_raw)
+
+
+def _form(chosen: GateFormat | None, output: Path | None, *, github: bool) -> str:
+    """The format of the table; raises `UsageError` for one that it does not have, or that has nowhere to go."""
+    from riff_tui.errors import UsageError
+    from riff_tui.sinks.endings import format_of
+
+    if github and chosen is not None and not _names_file(output):
+        raise UsageError("--format needs -o FILE where --github is given: stdout is for the annotations then")
+    named = format_of(output) if output is not None else None
+    if chosen is None and named is not None and named not in set(GateFormat):
+        raise UsageError(f"{output}: a gate is no graph; it has {', '.join(GateFormat)}")
+    return chosen or named or GateFormat.TEXT
+
+
+def _names_file(output: Path | None) -> bool:
+    return output is not None and str(output) != "-"
+
+
+def _write(table: Table, form: str, path: Path | None, *, ascii_only: bool, csv_raw: bool) -> None:
+    """Print the table to a file or to stdout; Markdown only as long as a pull request takes it."""
+    from riff_tui.errors import writing
+    from riff_tui.file_output import write_whole
+    from riff_tui.gating.summary import summary
+    from riff_tui.sinks import render
+    from riff_tui.streams import standard_output
+
+    text = summary(table, ascii_only=ascii_only) if form == "markdown" else None
+
+    def fill(file: TextIO) -> None:
+        if text is not None:
+            file.write(text)
+        else:
+            render(table, form, file, ascii_only=ascii_only, csv_raw=csv_raw)
+
+    if path is not None:
+        write_whole(path, fill)
+    elif text is None:
+        standard_output(ascii_only=ascii_only).print_table(table, form, csv_raw=csv_raw)
+    else:
+        with writing("stdout"):
+            stream = standard_output(ascii_only=ascii_only).stream
+            stream.write(text)
+            stream.flush()
+
+
+def _write_junit(decision: Decision, path: Path) -> None:
+    from riff_tui.file_output import write_whole
+    from riff_tui.gating import junit
+
+    write_whole(path, lambda file: junit.write(decision, file))
+
+
+def _annotate(decision: Decision, table: Table, *, ascii_only: bool) -> None:
+    """Print the annotations, and add the table to the summary of the job's step."""
+    from riff_tui.errors import writing
+    from riff_tui.gating.annotations import commands
+    from riff_tui.gating.step_summary import append
+    from riff_tui.gating.summary import summary
+    from riff_tui.streams import say, standard_output
+
+    with writing("stdout"):
+        stream = standard_output().stream
+        stream.writelines(f"{line}\n" for line in commands(decision))
+        stream.flush()
+    place = os.environ.get(SUMMARY_VARIABLE)
+    if place:
+        append(Path(place), summary(table, ascii_only=ascii_only))
+    else:
+        say(f"${SUMMARY_VARIABLE} is not set, so the table was written nowhere; -o FILE writes it to a file")

@@ -1,0 +1,102 @@
+"""What a gate decided: a check for each flow and aspect, and the flows that could not be compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Standing: TypeAlias = Literal["failed", "mixed", "allowed", "noise", "held", "too few"]
+"""`mixed`: a worse mean, though surely more calls got better; `allowed`: surely worse, but by no more than it may be;
+`noise`: worse, but not surely; `held`: not worse; `too few`: not decided."""
+
+GRAVEST_FIRST: tuple[Standing, ...] = ("failed", "mixed", "allowed", "noise", "held", "too few")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One aspect of one flow, baseline against candidate, in the aspect's own unit.
+
+    `change` is candidate minus baseline, `interval` its 95 % interval, `allowed` how far it may go to the
+    worse. `p_adjusted` is corrected over the checks of one gate that could be decided, and `None` beyond them.
+    """
+
+    flow: str
+    aspect: str
+    judge: str | None
+    better: Literal["higher", "lower"]
+    baseline: float | None
+    candidate: float | None
+    n_baseline: int
+    n_candidate: int
+    allowed: float
+    standing: Standing
+    change: float | None = None
+    interval: tuple[float, float] | None = None
+    pairs: int | None = None
+    test: str | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The aspect, and whose judgement it is."""
+        return self.aspect if self.judge is None else f"{self.aspect}:{self.judge}"
+
+    @property
+    def fall(self) -> float | None:
+        """How much worse the candidate is; negative where it is better."""
+        if self.change is None:
+            return None
+        return -self.change if self.better == "higher" else self.change
+
+
+@dataclass(frozen=True, slots=True)
+class MissingFlow:
+    """A flow of the baseline of which the candidate has no call that counts; `errored` ones it may have."""
+
+    flow: str
+    errored: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The checks, gravest first, and the flows that only one of the two has.
+
+    A `strict` gate fails where a flow is `missing` and where no check could be decided. `unmeasured` aspects
+    were measured in no flow, `excluded` calls of the two were errored.
+    """
+
+    baseline: str
+    candidate: str
+    min_n: int
+    checks: tuple[Check, ...]
+    missing: tuple[MissingFlow, ...] = ()
+    added: tuple[str, ...] = ()
+    unmeasured: tuple[str, ...] = ()
+    excluded: tuple[int, int] = (0, 0)
+    strict: bool = False
+
+    def of(self, standing: Standing) -> list[Check]:
+        """The checks that stand so."""
+        return [check for check in self.checks if check.standing == standing]
+
+    @property
+    def flows(self) -> list[str]:
+        """The flows that were checked, by name."""
+        return sorted({check.flow for check in self.checks})
+
+    @property
+    def failing(self) -> list[str]:
+        """The flows that fail the gate: those with a check that failed, by its gravity, then missing ones if strict."""
+        missing = [each.flow for each in self.missing] if self.strict else []
+        return list(dict.fromkeys([*(check.flow for check in self.of("failed")), *missing]))
+
+    @property
+    def undecided(self) -> bool:
+        """Whether not one check had enough calls behind it."""
+        return all(check.standing == "too few" for check in self.checks)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the candidate may take the baseline's place."""
+        return not self.failing and not (self.strict and self.undecided)

@@ -1,0 +1,155 @@
+"""The rules of the gate: which rows of a comparison are checked, and which of them fail (metrics.md, section 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from riff_store.answers.comparison import Comparison, Difference
+from riff_tui.errors import UsageError
+from riff_tui.gating.allowances import DEFAULTS, SCALES, Allowance
+from riff_tui.gating.decision import GRAVEST_FIRST, Check, Decision, MissingFlow, Standing
+
+SIGNIFICANT = 0.05
+MIN_N = 5
+_EXACT = 1e-9
+_PLACE = {aspect: place for place, aspect in enumerate(SCALES)}
+
+
+def decide(
+    comparison: Comparison,
+    allowances: Sequence[Allowance] = DEFAULTS,
+    *,
+    min_n: int = MIN_N,
+    strict: bool = False,
+    errored: Mapping[str, int] | None = None,
+) -> Decision:
+    """What becomes of the candidate, which is B, against the baseline, which is A.
+
+    The p-values are corrected anew, over the rows that are checked here and have `min_n` calls on both
+    sides. `errored` counts the candidate's errored calls by flow. Raises `UsageError` where there is
+    nothing to check, or not what was asked for.
+    """
+    rows = list(_rows(comparison, allowances))
+    _refuse_nothing(comparison, rows)
+    _refuse_unmeasured(allowances, rows)
+    checks = [_check(difference, allowance, min_n) for difference, allowance in rows]
+    return Decision(
+        baseline=comparison.a.name,
+        candidate=comparison.b.name,
+        min_n=min_n,
+        checks=tuple(sorted(_corrected(checks, rows), key=_gravity)),
+        missing=tuple(MissingFlow(flow, (errored or {}).get(flow, 0)) for flow in sorted(comparison.only_in_a)),
+        added=tuple(sorted(comparison.only_in_b)),
+        unmeasured=tuple(_unmeasured(allowances, rows)),
+        excluded=(comparison.a.excluded, comparison.b.excluded),
+        strict=strict,
+    )
+
+
+def _rows(comparison: Comparison, allowances: Iterable[Allowance]) -> Iterable[tuple[Difference, Allowance]]:
+    """The differences that are checked, each with what is allowed of it: what names its judge goes first."""
+    known = {(allowance.aspect, allowance.judge): allowance for allowance in allowances}
+    for difference in comparison.differences:
+        judged = difference.judge is not None
+        if judged != (difference.aspect == "humanness"):
+            continue
+        aspect, judge = difference.aspect, difference.judge
+        found = known.get((aspect, judge)) or known.get((aspect, _bare(judge))) or known.get((aspect, None))
+        if found is not None:
+            yield difference, found
+
+
+def _bare(judge: str | None) -> str | None:
+    """A judge's name without the version of its prompt."""
+    return None if judge is None else judge.rpartition("#")[0] or judge
+
+
+def _check(difference: Difference, allowance: Allowance, min_n: int) -> Check:
+    enough = difference.p is not None and min(difference.a.n, difference.b.n) >= min_n
+    return Check(
+        flow=difference.flow,
+        aspect=difference.aspect,
+        judge=difference.judge,
+        better="lower" if difference.better == "lower" else "higher",
+        baseline=difference.a.mean,
+        candidate=difference.b.mean,
+        n_baseline=difference.a.n,
+        n_candidate=difference.b.n,
+        allowed=allowance.drop,
+        standing="held" if enough else "too few",
+        change=difference.effect,
+        interval=difference.interval,
+        pairs=difference.pairs,
+        test=difference.test,
+        p=difference.p,
+    )
+
+
+def _corrected(checks: Iterable[Check], rows: Iterable[tuple[Difference, Allowance]]) -> list[Check]:
+    from riff_store.statistics.significance import benjamini_hochberg
+
+    known = list(zip(checks, (difference for difference, _ in rows), strict=True))
+    tested = [check.p for check, _ in known if check.standing != "too few" and check.p is not None]
+    adjusted = iter(benjamini_hochberg(tested))
+    return [
+        check if check.standing == "too few" else _settled(check, difference, next(adjusted))
+        for check, difference in known
+    ]
+
+
+def _settled(check: Check, difference: Difference, p: float) -> Check:
+    return replace(check, p_adjusted=p, standing=_standing(check, difference, p))
+
+
+def _standing(check: Check, difference: Difference, p: float) -> Standing:
+    fall = check.fall or 0.0
+    if fall <= _EXACT:
+        return "held"
+    if p > SIGNIFICANT:
+        return "noise"
+    if difference.tendency == "mixed":
+        return "mixed"
+    return "failed" if fall > check.allowed + _EXACT else "allowed"
+
+
+def _gravity(check: Check) -> tuple[int, float, float, str, int, str]:
+    scale = SCALES[check.aspect]
+    return (
+        GRAVEST_FIRST.index(check.standing),
+        1.0 if check.p_adjusted is None else check.p_adjusted,
+        -round((check.fall or 0.0) / scale, 9),
+        check.flow,
+        _PLACE[check.aspect],
+        check.judge or "",
+    )
+
+
+def _refuse_nothing(comparison: Comparison, rows: Sequence[object]) -> None:
+    a, b = comparison.a, comparison.b
+    if not comparison.flows:
+        empty = next((side for side in (a, b) if not side.n), None)
+        why = f"{empty.kind} {empty.name} has no call that counts" if empty else "they have no flow in common"
+        raise UsageError(f"nothing to compare in {a.name} and {b.name}: {why}")
+    if not rows:
+        raise UsageError(f"nothing to compare in {a.name} and {b.name}: nothing of what is checked was measured")
+
+
+def _refuse_unmeasured(allowances: Iterable[Allowance], rows: Sequence[tuple[Difference, Allowance]]) -> None:
+    measured = {allowance.name for difference, allowance in rows if difference.a.n and difference.b.n}
+    for allowance in allowances:
+        if allowance.asked and allowance.name not in measured and allowance.name not in _overruled(allowances, rows):
+            judges = sorted({row.judge for row, _ in rows if row.judge is not None})
+            known = f"; there are {', '.join(judges)}" if allowance.judge and judges else ""
+            raise UsageError(f"--max-drop {allowance.name}: not measured on both sides in any flow{known}")
+
+
+def _overruled(allowances: Iterable[Allowance], rows: Iterable[tuple[Difference, Allowance]]) -> set[str]:
+    """Allowances for every judge, where each judge has one of its own."""
+    special = {row.judge for row, allowance in rows if allowance.judge is not None}
+    return {"humanness"} if special else set()
+
+
+def _unmeasured(allowances: Iterable[Allowance], rows: Iterable[tuple[Difference, Allowance]]) -> list[str]:
+    seen = {allowance.aspect for _, allowance in rows}
+    return [allowance.aspect for allowance in allowances if allowance.aspect not in seen]

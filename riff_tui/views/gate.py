@@ -1,0 +1,99 @@
+"""The gate: each aspect of each flow, candidate against baseline, what fails first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from riff_tui.gating import wording
+from riff_tui.gating.decision import Check, Decision, Standing
+from riff_tui.table import THIN, Column, Row, Severity, Table
+from riff_tui.views import cells, columns
+
+RULE = (
+    "A check fails where the candidate is worse by more than it may be, and surely so:"
+    " p, corrected over the checks of this gate, of at most 5 %."
+)
+UNITS = (
+    "Units: success_rate share of calls with correctness 10, pp percentage points · latency s · else points of 0-10."
+)
+_MARKS: dict[Standing, Severity] = {"failed": "bad", "mixed": "warn", "allowed": "warn"}
+_COLUMNS = (
+    columns.FLOW,
+    Column("aspect", "Aspect", kind="name", help="What is checked: an aspect of calls, or the share that succeeded."),
+    Column("judge", "Judge", kind="name", shown=False, help="Whose judgement it is, of humanness."),
+    Column("standing", "Verdict", kind="text", help="failed, mixed, allowed, noise, held, or too few to decide."),
+    Column("baseline", "baseline", help="The mean of the baseline's calls."),
+    Column("candidate", "candidate", help="The mean of the candidate's calls."),
+    Column("change", "change", help="Candidate minus baseline."),
+    Column("allowed", "allowed", help="How far it may go to the worse."),
+    Column("n_baseline", "n base", kind="count", help="Calls of the baseline that were measured."),
+    Column("n_candidate", "n cand", kind="count", help="Calls of the candidate that were measured."),
+    Column("pairs", "pairs", kind="count", shown=False, help="Calls of both that pair up, where the test is paired."),
+    Column("test", "test", kind="text", shown=False, help="The test that p comes from."),
+    Column("p", "p", decimals=4, help="How likely such a difference would be, were there none."),
+    Column(
+        "p_adjusted", "p corr", decimals=4,
+        help="p after Benjamini and Hochberg's correction over the checks of this gate.",
+    ),
+)  # fmt: skip
+
+
+def gate(decision: Decision) -> Table:
+    """One row per check, in the order of the decision; `extras` tell the outcome to scripts."""
+    return Table(
+        view="gate",
+        title=f"Gate {'passed' if decision.passed else 'FAILED'}: {decision.candidate} against {decision.baseline}",
+        columns=_COLUMNS,
+        rows=[_row(check, decision) for check in decision.checks],
+        notes=[*wording.notes(decision), RULE, UNITS],
+        extras={
+            "baseline": decision.baseline,
+            "candidate": decision.candidate,
+            "passed": decision.passed,
+            "failing": decision.failing,
+            "missing": [{"flow": each.flow, "errored": each.errored} for each in decision.missing],
+            "added": list(decision.added),
+            "min_n": decision.min_n,
+            "unmeasured": list(decision.unmeasured),
+        },
+    )
+
+
+def _row(check: Check, decision: Decision) -> Row:
+    record: dict[str, Any] = {
+        "flow": check.flow,
+        "aspect": check.aspect,
+        "judge": check.judge,
+        "standing": check.standing,
+        "baseline": check.baseline,
+        "candidate": check.candidate,
+        "change": check.change,
+        "allowed": check.allowed,
+        "n_baseline": check.n_baseline,
+        "n_candidate": check.n_candidate,
+        "pairs": check.pairs,
+        "test": check.test,
+        "p": check.p,
+        "p_adjusted": check.p_adjusted,
+        "better": check.better,
+        "interval": None if check.interval is None else list(check.interval),
+    }
+    display = {
+        "aspect": check.name,
+        "standing": "FAILED" if check.standing == "failed" else check.standing,
+        "baseline": wording.value(check, check.baseline),
+        "candidate": wording.value(check, check.candidate),
+        "change": wording.change(check),
+        "allowed": wording.allowed(check),
+        "p": wording.p_value(check.p),
+        "p_adjusted": wording.p_value(check.p_adjusted),
+    }
+    mark = _MARKS.get(check.standing)
+    return Row(
+        f"{cells.where({'flow': check.flow})} {check.name}",
+        record,
+        display=display,
+        severity={"": mark, "standing": mark} if mark else {},
+        thin=check.standing == "too few" and min(check.n_baseline, check.n_candidate) < THIN,
+        where=cells.where({"flow": check.flow}),
+    )
