@@ -160,6 +160,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("conversations", ("4",), "conversations", "The conversations behind this place; again: of more.", "Go"),
     Action("timeline", ("5",), "timeline", "Quality run by run, a column for each judge; again: of more.", "Go"),
     Action("flow_table", ("6",), "flow table", "Quality of each flow by agent and judge; again: of more.", "Go"),
+    Action("effects", ("F",), "effects", "What explains quality: judge, agent, flow, persona; again: of more.", "Go"),
     Action("runs", ("7",), "runs", "What was evaluated when: every run of these calls; again: of more.", "Go"),
     Action("judges", ("8",), "judges", "Who scored these calls and how judges agree; again: of more.", "Go"),
     Action("skipped", ("9",), "skipped inputs", "What an ingest did not take as it stood, and why.", "Go"),

@@ -18,7 +18,8 @@ BY = ("agent", "persona", "run", "scenario")
 class View(NamedTuple):
     """A view: its name, what else it is called, what it is for in three lines, and what has to be said of it.
 
-    `--by` splits the rows of one that `splits`; one with `sides` compares two that the request names.
+    `--by` splits the rows of one that `splits`; one with `sides` compares two that the request names; one
+    with `aspects` can be about any of them.
     """
 
     name: str
@@ -27,6 +28,7 @@ class View(NamedTuple):
     aliases: tuple[str, ...] = ()
     splits: bool = False
     sides: bool = False
+    aspects: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Request:
     `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
     `trend` adds to each row of the flow matrix its operability in its last runs, oldest first. A
     `hurried` one leaves to the table's `rest` what would keep a screen waiting. `sides` are the two
-    runs, or agents, of a comparison.
+    runs, or agents, of a comparison. `aspect` is explained in the stead of quality.
     """
 
     where: str = ""
@@ -48,6 +50,7 @@ class Request:
     trend: bool = False
     hurried: bool = False
     sides: tuple[str, str] | None = None
+    aspect: str | None = None
 
 
 VIEWS: tuple[View, ...] = (
@@ -187,6 +190,16 @@ VIEWS: tuple[View, ...] = (
         sides=True,
     ),
     View(
+        "effects",
+        "Effects",
+        (
+            "What explains quality: judge, agent, flow and persona in one linear model, with the share of each.",
+            "A level's effect is how far it lies from its factor's mean, all else alike, with its 95 % interval.",
+            "Drill into a level with flows --where 'agent=A'; --aspect A explains one aspect in the stead of quality.",
+        ),
+        aspects=True,
+    ),
+    View(
         "skipped",
         "Skipped inputs",
         (
@@ -242,6 +255,10 @@ def dump_command(name: str, request: Request) -> str:
         parts += ["--sort", shlex.quote(request.sort)]
     if request.limit is not None:
         parts.append(f"--limit {request.limit}")
+    if request.aspect is not None:
+        import shlex
+
+        parts += ["--aspect", shlex.quote(request.aspect)]
     if name == "conversation" and request.text:
         parts.append("--text")
     return " ".join(parts)
@@ -267,5 +284,8 @@ def _check(view: View, request: Request) -> None:
     if request.by and not view.splits:
         able = ", ".join(view.name for view in VIEWS if view.splits)
         raise UsageError(f"--by: the rows of {view.name} cannot be split; those of {able} can")
+    if request.aspect is not None and not view.aspects:
+        able = ", ".join(view.name for view in VIEWS if view.aspects)
+        raise UsageError(f"--aspect: {view.name} is not about one aspect; {able} can be")
     if request.limit is not None and request.limit < 0:
         raise UsageError("--limit cannot be below 0")

@@ -22,6 +22,7 @@ EXAMPLES = (
     "riff-tui dump flows --format markdown -o matrix.md",
     "riff-tui dump states --where 'flow=apartment_viewing stall>0.3' --sort -escalation --limit 10",
     "riff-tui dump flows --by run --format json",
+    "riff-tui dump effects --aspect humanness",
     "riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details'",
     "riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details' -o around.svg",
 )
@@ -33,7 +34,7 @@ def dump(
         typer.Argument(
             metavar="VIEW",
             help="flows, segments, states, neighbors, worklist, conversations, conversation, runs, judges,"
-            " archetypes, timeline, flow-table or skipped.",
+            " archetypes, timeline, flow-table, effects or skipped.",
             show_default=False,
         ),
     ],
@@ -49,6 +50,15 @@ def dump(
     ] = None,
     sort: SortOption = None,
     limit: LimitOption = None,
+    aspect: Annotated[
+        str | None,
+        typer.Option(
+            "--aspect",
+            metavar="ASPECT",
+            help="What effects explains: an aspect such as humanness, else quality.",
+            show_default=False,
+        ),
+    ] = None,
     format: Annotated[
         Format | None,
         typer.Option(
@@ -95,6 +105,7 @@ def dump(
         text=text or not posted,
         redact=posted if redact is None else redact,
         trend=form in (Format.JSON, Format.JSONL),
+        aspect=aspect,
     )
     with open_store(store_location(settings)) as opened, opened.snapshot():
         table = show(opened, view, request)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from riff_store.predicates import Predicate
-from riff_tui.questions import calls, comparison, lists, matrices
+from riff_tui.questions import calls, comparison, effects, lists, matrices
 from riff_tui.questions.answering import ROW_FIELDS
 from riff_tui.table import Table
 
@@ -40,5 +40,6 @@ _QUESTIONS: dict[str, Callable[[Store, Request, Predicate | None], Table]] = {
     "flow-table": lists.ask_flow_table,
     "compare": comparison.ask_compare,
     "failures": comparison.ask_failures,
+    "effects": effects.ask_effects,
     "skipped": lists.ask_skipped,
 }

@@ -35,6 +35,7 @@ ROW_FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "timeline": ("run", "started_at", "commit", "flows", "n", "excluded", "quality"),
     "flow-table": ("flow", "n", "excluded"),
+    "effects": ("factor", "level", "n", "observations", "effect", "low", "high", "mean", "share", "alone"),
     "compare": ("flow", "aspect", "verdict", "test", "effect", "p", "p_adjusted", "pairs"),
     "failures": ("failed", "flow", "scenario", "persona", "trial"),
     "skipped": ("path", "line", "kind", "reason", "conversation"),

@@ -8,6 +8,7 @@ from riff_tui.tui.places import SIDE_BY_SIDE, Place
 _CALLED = {
     "timeline": "runs",
     "flow-table": "flows",
+    "effects": "rows",
     "neighbors": "conversations",
     "worklist": "entries",
     "skipped": "inputs",
@@ -58,6 +59,8 @@ def nothing_here(place: Place) -> str:
         return "Nothing stands out: no flow is weak, no state stalls."
     if place.view == "skipped":
         return "Nothing was skipped: every input was taken as it stood."
+    if place.view == "effects":
+        return "No factor of these calls has two levels to compare."
     if place.scope:
         return f"There are no {nouns(place, 2)} here: q goes back."
     return "The store is empty: riff-tui ingest PATH... fills it, riff-tui demo shows what it can do."

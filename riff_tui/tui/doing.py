@@ -280,6 +280,7 @@ DOINGS: Mapping[str, Doing] = {
     "conversations": _view("conversations"),
     "timeline": _view("timeline"),
     "flow_table": _view("flow-table"),
+    "effects": _view("effects"),
     "runs": _view("runs"),
     "judges": _view("judges"),
     "skipped": _view("skipped"),

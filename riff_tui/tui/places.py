@@ -20,7 +20,7 @@ SIDE_BY_SIDE = side_by_side.VIEW
 
 DEPTH = {
     "flows": 0, "worklist": 1, "timeline": 1, "flow-table": 1, "runs": 1, "judges": 1, "archetypes": 1, "skipped": 1,
-    "segments": 1, "states": 2,
+    "effects": 1, "segments": 1, "states": 2,
     "neighbors": 3, "conversations": 3, "conversation": 4,
     SIDE_BY_SIDE: 4,
 }  # fmt: skip
@@ -36,12 +36,14 @@ _BELOW = {
     "neighbors": "conversation",
     "conversations": "conversation",
 }
+_BELOW_EFFECTS = {"judge": "judges", "agent": "flows", "flow": "flows", "persona": "flows"}
 _BELOW_WORK = {"flows": "segments", "segments": "states", "states": "neighbors"}
 # Which steps of the walk narrow a view from above, from the most to none.
 _SCOPES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "worklist": ((),),
     "timeline": ((),),
     "flow-table": ((),),
+    "effects": ((),),
     "runs": ((),),
     "judges": ((),),
     "archetypes": ((),),
@@ -50,7 +52,7 @@ _SCOPES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "conversations": (("flow", "agent", "segment", "state"), ("flow", "agent"), ()),
 }
 _NOUNS = {"neighbors": "state", SIDE_BY_SIDE: "comparison"}
-_WHOLES = ("run", "archetype", "judge")
+_WHOLES = ("run", "archetype", "judge", "level")
 
 Question = tuple[str | None, ...]
 
@@ -186,6 +188,8 @@ def below(table: Table, row: Row | None) -> str:
         return ""
     if table.view == "worklist":
         return _BELOW_WORK.get(str(row.record.get("list")), "")
+    if table.view == "effects":
+        return _BELOW_EFFECTS.get(str(row.record.get("factor")), "")
     return _BELOW.get(table.view, "")
 
 

@@ -86,6 +86,7 @@ _SAID: Mapping[str, _Say] = {
     "missed": _missed,
     "progress": _progress,
     "dwell_turns": _dwell,
+    "effect": lambda _: "its 95 % interval lies on the worse side of 0",
     "guard_error": _guards,
     "slot_fill_rate": _slots,
     "completed": _says("the flow did not run to its own end"),

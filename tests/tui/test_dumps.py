@@ -26,6 +26,8 @@ CASES = {
     "archetypes": ("archetypes", Request()),
     "timeline": ("timeline", Request()),
     "flow-table": ("flow-table", Request()),
+    "effects": ("effects", Request()),
+    "effects-on-errors": ("effects", Request(aspect="errors")),
 }
 
 

@@ -93,6 +93,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         "archetypes",
         "timeline",
         "flow-table",
+        "effects",
         "skipped",
     ],
 )

@@ -47,6 +47,7 @@ def shown(folder: Path, view: str, calls: Sequence[dict[str, Any]], **asked: Any
         "archetypes",
         "timeline",
         "flow-table",
+        "effects",
     ],
 )
 def test_an_empty_store_is_said_to_be_one(view: str, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from riff_store.answers.effects import Confounding, FactorEffect, LevelEffect, LinearModel
 from riff_store.measure import student_t
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_LEVELS = 200
 _NOISE = 1e-12
+_DIGITS = 9
+"""Digits behind these depend on the order of observations and on the machine; what is answered does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,10 @@ def fit(factors: Sequence[Factor], calls: Sequence[int], values: Sequence[float]
     return LinearModel(
         n=model.calls,
         observations=len(values),
-        mean=model.mean,
+        mean=_settled(model.mean),
         intercept=model.intercept(),
-        together=model.together,
-        residual=None if model.together is None else 1 - model.together,
+        together=_settled(model.together),
+        residual=None if model.together is None else _settled(1 - model.together),
         factors=[model.factor(index) for index in range(len(kept))],
         single=[(factor.name, factor.levels[0]) for factor in observed if len(factor.levels) == 1],
         crowded=[(factor.name, len(factor.levels)) for factor in observed if len(factor.levels) > MOST_LEVELS],
@@ -111,7 +113,7 @@ class _Model:
     def intercept(self) -> float | None:
         """The mean in which every level of a factor counts alike."""
         contrast = sum((self._average(index) for index in range(len(self._factors))), start=self._unit(0))
-        return self.mean + float(contrast @ self._full.coefficients) if self._full.tells(contrast) else None
+        return _settled(self.mean + float(contrast @ self._full.coefficients)) if self._full.tells(contrast) else None
 
     def factor(self, index: int) -> FactorEffect:
         """What a factor explains, and its levels."""
@@ -129,12 +131,13 @@ class _Model:
                 name,
                 int(self._per_level[self._full.design.span(index)][level]),
                 int(observations[level]),
-                float(means[level]),
+                _settled(float(means[level])),
                 *self._effect(index, level),
             )
             for level, name in enumerate(coded.levels)
         ]
-        return FactorEffect(coded.name, levels, share, self._explained(self._left(Solution(self._cells, [index]))))
+        alone = self._explained(self._left(Solution(self._cells, [index])))
+        return FactorEffect(coded.name, levels, _settled(share), _settled(alone))
 
     def confounded(self) -> Sequence[Confounding]:
         """The factors that cannot be told apart, if any."""
@@ -176,7 +179,8 @@ class _Model:
             return None, None, None
         effect = float(contrast @ self._full.coefficients)
         half = self._half(index, level, contrast)
-        return (effect, None, None) if half is None else (effect, effect - half, effect + half)
+        ends = (None, None) if half is None else (_settled(effect - half), _settled(effect + half))
+        return _settled(effect), *ends
 
     def _half(self, index: int, level: int, contrast: Floats) -> float | None:
         """Half the 95 % interval: CR1 of Cameron and Miller (2015), with Student's t on calls - 1 degrees.
@@ -206,6 +210,15 @@ class _Model:
         found, span = self._unit(0) * 0, self._full.design.span(index)
         found[span] = 1 / (span.stop - span.start)
         return found
+
+
+@overload
+def _settled(value: float) -> float: ...
+@overload
+def _settled(value: float | None) -> float | None: ...
+def _settled(value: float | None) -> float | None:
+    # A negative zero is none.
+    return None if value is None else round(value, _DIGITS) + 0.0
 
 
 def _cells(factors: Sequence[_Coded], response: Floats) -> tuple[Cells, Codes]:

@@ -56,6 +56,20 @@ def test_the_worklist_leads_to_the_place_of_each_entry() -> None:
     ]
 
 
+def test_a_level_leads_to_its_flows_and_a_judge_to_the_judges() -> None:
+    def down(factor: str, level: str | None, where: str) -> Place | None:
+        row = Row("a", {"factor": factor, "level": level}, where=where)
+        return descend(Place("effects"), Table("effects", "", (), [row]), row)
+
+    flow = down("flow", "viewing", "flow=viewing")
+    assert flow is not None
+    assert (flow.view, flow.scope, flow.crumb) == ("flows", "flow=viewing", "viewing")
+    judge = down("judge", "codex", "judge=codex")
+    assert judge is not None
+    assert (judge.view, judge.scope) == ("judges", "judge=codex")
+    assert down("flow", None, "") is None
+
+
 def test_a_row_about_a_state_has_a_graph() -> None:
     table = FakeCatalog().show("states", Request())
     place = state_of(Place("states"), table.rows[1])

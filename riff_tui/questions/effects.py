@@ -1,0 +1,36 @@
+"""What explains quality: which query is asked, and what of the filter is about calls, judges or rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from riff_store.predicates import Predicate
+from riff_tui.errors import UsageError
+from riff_tui.filtering import split, take_judges
+from riff_tui.questions.answering import EMPTY, ROW_FIELDS, Answer
+from riff_tui.table import Table
+
+if TYPE_CHECKING:
+    from riff_store.database import Store
+    from riff_tui.catalog import Request
+
+
+def ask_effects(store: Store, request: Request, predicate: Predicate | None) -> Table:
+    from riff_store.answers.effects import QUALITY
+    from riff_store.queries.effects import UnknownAspect
+    from riff_store.queries.effects import effects as model_of
+    from riff_tui.views.effects import effects
+
+    judges, rest = take_judges(predicate)
+    calls, rows = split(rest, ROW_FIELDS["effects"])
+    try:
+        answer = model_of(store, calls, judges, request.aspect or QUALITY)
+    except UnknownAspect as error:
+        raise UsageError(
+            f"--aspect: no call was scored for {request.aspect!r}; there are {', '.join(error.known)}"
+        ) from None
+    table = Answer(request, None, rows).of(lambda _: effects(answer), recount=False)
+    if predicate is None and not (answer.model.n or answer.unmeasured or answer.excluded):
+        return replace(table, notes=[*table.notes, EMPTY])
+    return table

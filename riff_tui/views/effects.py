@@ -1,0 +1,205 @@
+"""What explains quality: each factor with its share, and below it the effect of each of its levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from riff_store.answers.effects import QUALITY, Confounding, Effects, FactorEffect, LevelEffect, LinearModel
+from riff_store.answers.quality import COMPUTED
+from riff_tui.numbers import fixed, percent
+from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
+from riff_tui.views import cells, columns
+
+INDENT = "  "
+CAPPED = "Operability is capped, so causes do not simply add up: the model describes means, it does not predict a call."
+SHARES = "share: squares that only this factor explains (type II); alone: what it would explain without the others."
+LISTED = 3
+_SECONDS = ("latency_p95", "latency_mean")
+
+
+def effects(answer: Effects) -> Table:
+    """A row for each factor by share, the largest first, and below it one for each level, the worst first."""
+    model, better = answer.model, _better(answer.aspect)
+    factors = sorted(model.factors, key=_by_share)
+    return Table(
+        view="effects",
+        title=f"What explains {answer.aspect} (a linear model; worst level first)",
+        columns=_columns(answer.aspect, better),
+        rows=[row for factor in factors for row in _rows(factor, model, better)],
+        notes=list(_notes(answer, better)) if model.observations else list(_left_out(answer)),
+        extras={"aspect": answer.aspect, "model": _model(model)},
+    )
+
+
+def _columns(aspect: str, better: Better | None) -> Sequence[Column]:
+    unit = "s" if aspect in _SECONDS else "turns" if aspect == "turn_count" else "0-10"
+    share: dict[str, Any] = {"unit": "share", "decimals": 2}
+    points: dict[str, Any] = {"unit": unit, "better": better, "decimals": 2}
+    return (
+        Column("level", "Factor, level", kind="name", help="A factor of the model, and below it each of its levels."),
+        Column("factor", "Factor", kind="name", shown=False, help="Judge, agent, flow or persona."),
+        Column("share", "share", **share, help="Of all squares, those that only this factor explains (type II)."),
+        Column("alone", "alone", **share, help="Of all squares, those that this factor explains without the others."),
+        Column("effect", "effect", **points, strong=True,
+               help="How far the level lies from the mean of its factor's levels, the other factors alike."),
+        Column("low", "low", **points, help="Where the 95 % interval of the effect begins."),
+        Column("high", "high", **points, help="Where the 95 % interval of the effect ends."),
+        columns.N,
+        Column("observations", "obs", kind="count", help="(call, judge) pairs behind the row."),
+        Column("mean", "mean", unit=unit, better=better, help="The observed mean, with all that comes along with it."),
+    )  # fmt: skip
+
+
+def _better(aspect: str) -> Better | None:
+    return "lower" if aspect in _SECONDS else None if aspect == "turn_count" else "higher"
+
+
+def _by_share(factor: FactorEffect) -> tuple[Any, ...]:
+    return *cells.falling(factor.share), *cells.falling(factor.alone)
+
+
+def _rows(factor: FactorEffect, model: LinearModel, better: Better | None) -> Iterator[Row]:
+    yield Row(
+        factor.factor,
+        _record(factor.factor, n=model.n, observations=model.observations, share=factor.share, alone=factor.alone),
+        display={
+            "level": f"{factor.factor} ({len(factor.levels)} levels)",
+            "share": percent(factor.share),
+            "alone": percent(factor.alone),
+            **dict.fromkeys(("effect", "low", "high", "mean"), ""),
+        },
+    )
+    ranked = sorted(enumerate(factor.levels), key=lambda found: (*_worst_first(found[1], better), found[0]))
+    for number, each in ranked:
+        yield _level(factor.factor, number, each, better)
+
+
+def _worst_first(level: LevelEffect, better: Better | None) -> tuple[bool, float, float]:
+    way = -1 if better == "lower" else 1
+    return level.effect is None, way * (level.effect or 0.0), way * level.mean
+
+
+def _level(factor: str, number: int, level: LevelEffect, better: Better | None) -> Row:
+    mark = _mark(level, better)
+    return Row(
+        f"{factor} {number} {level.level}",
+        _record(
+            factor,
+            level=level.level,
+            n=level.n,
+            observations=level.observations,
+            mean=level.mean,
+            effect=level.effect,
+            low=level.low,
+            high=level.high,
+        ),
+        display={
+            "level": f"{INDENT}{NOT_MEASURED if level.level is None else level.level}",
+            **{key: _signed(getattr(level, key)) for key in ("effect", "low", "high")},
+            "share": "",
+            "alone": "",
+        },
+        # A good cell would carry a second plus.
+        severity={"": mark, "effect": mark} if mark == "bad" else {"": mark} if mark else {},
+        thin=cells.is_thin(level.n),
+        where="" if level.level == COMPUTED else cells.where({factor: level.level}),
+    )
+
+
+def _record(factor: str, **given: Any) -> dict[str, Any]:
+    keys = ("level", "n", "observations", "effect", "low", "high", "mean", "share", "alone")
+    return {"factor": factor, **dict.fromkeys(keys), **given}
+
+
+def _signed(value: float | None) -> str:
+    text = fixed(value, 2)
+    return f"+{text}" if value is not None and value > 0 and text.strip("0.") else text
+
+
+def _mark(level: LevelEffect, better: Better | None) -> Severity | None:
+    """Whether the interval leaves out 0, and on which side."""
+    if better is None or level.low is None or level.high is None or level.low <= 0 <= level.high:
+        return None
+    return "good" if (level.low > 0) == (better == "higher") else "bad"
+
+
+def _model(model: LinearModel) -> dict[str, Any]:
+    return {
+        "n": model.n,
+        "observations": model.observations,
+        "mean": model.mean,
+        "intercept": model.intercept,
+        "together": model.together,
+        "residual": model.residual,
+        "left_out": [{"factor": name, "levels": 1, "level": level} for name, level in model.single]
+        + [{"factor": name, "levels": count} for name, count in model.crowded],
+        "confounded": [list(group.factors) for group in model.confounded],
+    }
+
+
+def _notes(answer: Effects, better: Better | None) -> Iterator[str]:
+    model = answer.model
+    way = f", {better} is better" if better else ""
+    scale = "s" if answer.aspect in _SECONDS else "turns" if answer.aspect == "turn_count" else "0-10"
+    yield (
+        f"Units: {answer.aspect} {scale}{way}; effect: how far a level lies from the mean of its factor's levels,"
+        " the other factors alike."
+    )
+    yield _grand_mean(model)
+    if model.factors:
+        yield SHARES
+        yield _certainty(model, better)
+        if answer.aspect == QUALITY:
+            yield CAPPED
+    yield from map(_confounded, model.confounded)
+    yield from _left_out(answer)
+
+
+def _grand_mean(model: LinearModel) -> str:
+    calls = f"{model.n} {'call' if model.n == 1 else 'calls'}"
+    seen = f"observed mean {fixed(model.mean, 2)} ({calls}, {model.observations} observations)"
+    grand = f"Grand mean, every level alike: {fixed(model.intercept, 2)}; {seen}."
+    if model.together is None:
+        return f"{grand} Nothing varies, so there is nothing to explain."
+    if not model.factors:
+        return f"{grand} No factor has two levels to compare."
+    shares = f"{percent(model.together)} of the squares (R²), {percent(model.residual)} is left to the calls"
+    return f"{grand} Together the factors explain {shares}."
+
+
+def _certainty(model: LinearModel, better: Better | None) -> str:
+    said = "low, high: 95 % interval, robust to several observations of a call"
+    if better:
+        said += "; ! is worse than the mean of its factor beyond it, + better"
+    lonely = sum(each.n == 1 for factor in model.factors for each in factor.levels)
+    if lonely:
+        levels = "level has" if lonely == 1 else "levels have"
+        said += f". {lonely} {levels} one call and so no interval; those beside are somewhat too narrow"
+    return f"{said}."
+
+
+def _confounded(group: Confounding) -> str:
+    names = _joined(group.factors)
+    why = [f"each {inner} comes with one {outer} only" for inner, outer in group.nested]
+    told = f" ({_joined(why)})" if why else ""
+    return f"Confounded: {names} cannot be told apart in these calls{told}, so effects are {NOT_MEASURED}."
+
+
+def _joined(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def _left_out(answer: Effects) -> Iterator[str]:
+    model = answer.model
+    if model.single:
+        said = ", ".join(f"{name} ({NOT_MEASURED if level is None else level})" for name, level in model.single)
+        yield f"Left out for having one level: {said}."
+    for name, count in model.crowded:
+        yield f"Left out for having too many levels: {name} ({count}); narrow the calls with --where."
+    if answer.unmeasured:
+        calls = "call has" if answer.unmeasured == 1 else "calls have"
+        yield f"Not measured: {answer.unmeasured} {calls} no {answer.aspect}."
+    if answer.excluded:
+        calls = "call is" if answer.excluded == 1 else "calls are"
+        yield f"Excluded: {answer.excluded} errored {calls} in no mean."

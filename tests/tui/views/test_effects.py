@@ -1,0 +1,162 @@
+"""What explains quality: what rows say and mark, where they lead, and what is said of what could not be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from riff_store.answers.effects import Confounding, Effects, FactorEffect, LevelEffect, LinearModel
+from riff_store.answers.quality import COMPUTED
+from riff_store.database import Store, open_store
+from riff_tui.catalog import Request, show
+from riff_tui.errors import UsageError
+from riff_tui.filtering import FilterError
+from riff_tui.table import Row
+from riff_tui.views.effects import effects
+from tests.tui.sinks.printed import printed
+
+KEYS = {"factor", "level", "n", "effect", "low", "high", "mean", "share", "alone"}
+
+
+@pytest.fixture
+def store(tiny: Path) -> Iterator[Store]:
+    with open_store(tiny) as opened:
+        yield opened
+
+
+def level(name: str | None, effect: float | None = None, half: float | None = 0.5, n: int = 9) -> LevelEffect:
+    if effect is None or half is None:
+        return LevelEffect(name, n, 2 * n, 5.0, effect)
+    return LevelEffect(name, n, 2 * n, 5.0 + effect, effect, effect - half, effect + half)
+
+
+def model(*factors: FactorEffect) -> LinearModel:
+    return LinearModel(18, 36, 5.0, 5.25, 0.7, 0.3, factors)
+
+
+def answer(*factors: FactorEffect, aspect: str = "quality") -> Effects:
+    return Effects(aspect, model(*factors), 0, 0)
+
+
+AGENT = FactorEffect("agent", [level("fine", 0.2), level("weak", -1.5), level("best", 1.3)], 0.2, 0.3)
+FLOW = FactorEffect("flow", [level("a"), level(None)], 0.5, 0.4)
+TOLD = FactorEffect("persona", [level("x"), level("y")], None, 0.6)
+
+
+def levels(rows: Sequence[Row]) -> list[tuple[str, str | None]]:
+    return [(row.record["factor"], row.record["level"]) for row in rows]
+
+
+def test_factors_come_by_what_they_explain_and_levels_worst_first() -> None:
+    assert levels(effects(answer(TOLD, AGENT, FLOW)).rows) == [
+        ("flow", None), ("flow", "a"), ("flow", None),
+        ("agent", None), ("agent", "weak"), ("agent", "fine"), ("agent", "best"),
+        ("persona", None), ("persona", "x"), ("persona", "y"),
+    ]  # fmt: skip
+
+
+def test_of_seconds_the_most_are_the_worst() -> None:
+    table = effects(answer(AGENT, aspect="latency_p95"))
+    assert [name for _, name in levels(table.rows)] == [None, "best", "fine", "weak"]
+    marks = {row.record["level"]: row.severity.get("") for row in table.rows}
+    assert marks == {None: None, "best": "bad", "fine": None, "weak": "good"}
+
+
+def test_a_level_is_marked_only_where_its_interval_leaves_out_nothing() -> None:
+    marks = {row.record["level"]: row.severity.get("") for row in effects(answer(AGENT)).rows}
+    assert marks == {None: None, "weak": "bad", "fine": None, "best": "good"}
+    assert not any(row.severity for row in effects(answer(AGENT, aspect="turn_count")).rows)
+
+
+def test_records_have_the_keys_of_the_data_interface(store: Store) -> None:
+    for row in show(store, "effects", Request()).rows:
+        assert row.record.keys() >= KEYS
+        factor = not row.where and row.record["effect"] is None and row.record["mean"] is None
+        assert (row.record["alone"] is not None) is factor
+
+
+def test_a_level_leads_to_what_lies_behind_it(store: Store) -> None:
+    rows = {(row.record["factor"], row.record["level"]): row for row in show(store, "effects", Request()).rows}
+    for (factor, name), row in rows.items():
+        if factor in ("agent", "flow", "persona") and row.where:
+            below = show(store, "flows", Request(where=row.where))
+            assert sum(cell.record["n"] for cell in below.rows) == row.record["n"], name
+    assert rows["judge", "codex"].where == "judge=codex"
+    (judge,) = show(store, "judges", Request(where="judge=codex")).rows
+    assert judge.record["n"] == rows["judge", "codex"].record["n"]
+    assert rows["judge", COMPUTED].where == ""
+    assert rows["persona", None].where in ("", "persona=·")
+
+
+def test_a_filter_narrows_calls_judges_or_rows(store: Store) -> None:
+    def shown(where: str) -> set[tuple[str, str | None]]:
+        return set(levels(show(store, "effects", Request(where=where)).rows))
+
+    assert shown("factor=agent") == {("agent", None), ("agent", "gemini"), ("agent", "qwen")}
+    assert shown("effect<0 factor=agent") == {("agent", "gemini")}
+    assert shown("level=qwen") == shown("qwen") == {("agent", "qwen")}
+    assert "agent" not in {factor for factor, _ in shown("agent=gemini")}
+    assert "judge" not in {factor for factor, _ in shown("judge=codex")}
+    with pytest.raises(FilterError):
+        shown("agent=gemini | level=qwen")
+
+
+def test_an_aspect_can_be_explained_in_the_stead_of_quality(store: Store) -> None:
+    table = show(store, "effects", Request(aspect="errors"))
+    assert table.title.startswith("What explains errors")
+    assert table.dump == "riff-tui dump effects --aspect errors"
+    assert "Left out for having one level: judge ((computed))." in table.notes
+    with pytest.raises(UsageError, match=r"there are quality, .*humanness"):
+        show(store, "effects", Request(aspect="warmth"))
+    with pytest.raises(UsageError, match="flows is not about one aspect; effects can be"):
+        show(store, "flows", Request(aspect="errors"))
+
+
+def test_it_fits_a_terminal_of_80_columns(store: Store) -> None:
+    table = show(store, "effects", Request())
+    lines = printed(table, "text").split("\n\n")[1].splitlines()
+    assert max(map(len, lines)) <= 80
+
+
+def test_what_cannot_be_told_apart_is_named() -> None:
+    confounded = [Confounding(("agent", "flow"), (("flow", "agent"),)), Confounding(("agent", "flow", "persona"))]
+    notes = effects(replace(answer(AGENT), model=replace(model(AGENT), confounded=confounded))).notes
+    assert (
+        "Confounded: agent and flow cannot be told apart in these calls (each flow comes with one agent only),"
+        " so effects are ·." in notes
+    )
+    assert "Confounded: agent, flow and persona cannot be told apart in these calls, so effects are ·." in notes
+
+
+def test_what_is_left_out_is_said() -> None:
+    left = replace(model(AGENT), single=[("flow", "dental"), ("persona", None)], crowded=[("judge", 999)])
+    notes = effects(Effects("quality", left, 2, 1)).notes
+    assert list(notes)[-4:] == [
+        "Left out for having one level: flow (dental), persona (·).",
+        "Left out for having too many levels: judge (999); narrow the calls with --where.",
+        "Not measured: 2 calls have no quality.",
+        "Excluded: 1 errored call is in no mean.",
+    ]
+
+
+def test_levels_with_one_call_are_counted_beside_the_intervals() -> None:
+    lonely = FactorEffect("agent", [level("a", 0.5), level("b", -0.5, None, n=1)], 0.1, 0.1)
+    assert any("1 level has one call and so no interval" in note for note in effects(answer(lonely)).notes)
+    assert not any("one call" in note for note in effects(answer(AGENT)).notes)
+
+
+def test_nothing_to_explain_and_nothing_to_compare_are_said() -> None:
+    flat = replace(model(AGENT), together=None, residual=None)
+    assert any("Nothing varies" in note for note in effects(Effects("quality", flat, 0, 0)).notes)
+    notes = effects(answer()).notes
+    assert any("No factor has two levels to compare." in note for note in notes)
+    assert not any(note.startswith("share") for note in notes)
+
+
+def test_rows_of_levels_that_are_called_alike_are_told_apart() -> None:
+    twins = FactorEffect("judge", [level("same", -0.1), level("same", 0.1)], 0.1, 0.1)
+    ids = [row.id for row in effects(answer(twins)).rows]
+    assert len(set(ids)) == len(ids)
