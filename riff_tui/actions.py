@@ -163,6 +163,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("effects", ("F",), "effects", "What explains quality: judge, agent, flow, persona; again: of more.", "Go"),
     Action("runs", ("7",), "runs", "What was evaluated when: every run of these calls; again: of more.", "Go"),
     Action("judges", ("8",), "judges", "Who scored these calls and how judges agree; again: of more.", "Go"),
+    Action("agreement", ("B",), "agreement", "Each pair of judges and how far they agree; again: of more.", "Go"),
+    Action("disputes", ("D",), "disputes", "The calls on which judges differ most; again: of more.", "Go"),
+    Action("repeats", ("T",), "repeats", "Whether repeats of a call come out the same way; again: of more.", "Go"),
     Action("skipped", ("9",), "skipped inputs", "What an ingest did not take as it stood, and why.", "Go"),
     Action("archetypes", ("A",), "archetypes", "The families of flows, each with its worst member.", "Go"),
     Action(

@@ -143,6 +143,24 @@ VIEWS: tuple[View, ...] = (
         ),
     ),
     View(
+        "agreement",
+        "Agreement of judges",
+        (
+            "Each pair of judges, and each judge beside correctness, on the calls that both scored.",
+            "Kappa is agreement beyond chance; spearman asks for the order of the calls alone, whatever the scales.",
+            "Drill into a pair with disputes --where 'judge=A | judge=B'.",
+        ),
+    ),
+    View(
+        "disputes",
+        "Disputes of judges",
+        (
+            "The calls on which judges differ most, the widest spread first, with the score of each.",
+            "judge: in the filter says whom to hear; without --limit the 50 widest are listed.",
+            "Drill into a call with conversation --where 'run=R conversation=C' --text: every judge gives its reasons.",
+        ),
+    ),
+    View(
         "archetypes",
         "Archetypes",
         (
@@ -170,6 +188,26 @@ VIEWS: tuple[View, ...] = (
         ),
     ),
     View(
+        "effects",
+        "Effects",
+        (
+            "What explains quality: judge, agent, flow and persona in one linear model, with the share of each.",
+            "A level's effect is how far it lies from its factor's mean, all else alike, with its 95 % interval.",
+            "Drill into a level with flows --where 'agent=A'; --aspect A explains one aspect in the stead of quality.",
+        ),
+        aspects=True,
+    ),
+    View(
+        "repeats",
+        "Repeats",
+        (
+            "Whether the same flow, agent, scenario and persona come out the same way when called again.",
+            "pass^k is the chance that k calls in a row all pass; flaky groups pass sometimes, most flaky first.",
+            "Drill into a row with conversations --where 'flow=F agent=A'; --by scenario, persona or run splits rows.",
+        ),
+        splits=True,
+    ),
+    View(
         "compare",
         "Compare two runs or agents",
         (
@@ -188,16 +226,6 @@ VIEWS: tuple[View, ...] = (
             "Drill into a call with conversation --where 'run=R conversation=C'.",
         ),
         sides=True,
-    ),
-    View(
-        "effects",
-        "Effects",
-        (
-            "What explains quality: judge, agent, flow and persona in one linear model, with the share of each.",
-            "A level's effect is how far it lies from its factor's mean, all else alike, with its 95 % interval.",
-            "Drill into a level with flows --where 'agent=A'; --aspect A explains one aspect in the stead of quality.",
-        ),
-        aspects=True,
     ),
     View(
         "skipped",

@@ -39,7 +39,7 @@ def split(predicate: Predicate | None, row_fields: Collection[str]) -> tuple[Pre
 
 
 def take_judges(predicate: Predicate | None) -> tuple[Predicate | None, Predicate | None]:
-    """What a filter says of judges, for views with a column per judge, and all the rest of it."""
+    """What a filter says of judges, for views that show some of them, and all the rest of it."""
     judges: list[Predicate] = []
     rest: list[Predicate] = []
     for part in conjuncts(predicate):
@@ -50,7 +50,7 @@ def take_judges(predicate: Predicate | None) -> tuple[Predicate | None, Predicat
             judges.append(part)
         else:
             raise FilterError(
-                "judge chooses columns here, so it cannot be tied by | or ! to what chooses rows", about[0].position
+                "judge chooses among judges here, so it cannot be tied by | or ! to anything else", about[0].position
             )
     return all_of(judges), all_of(rest)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from riff_store.predicates import Predicate
-from riff_tui.questions import calls, comparison, effects, lists, matrices
+from riff_tui.questions import calls, comparison, effects, judging, lists, matrices
 from riff_tui.questions.answering import ROW_FIELDS
 from riff_tui.table import Table
 
@@ -35,11 +35,14 @@ _QUESTIONS: dict[str, Callable[[Store, Request, Predicate | None], Table]] = {
     "conversations": calls.ask_conversations,
     "conversation": calls.ask_conversation,
     "judges": lists.ask_judges,
+    "agreement": judging.ask_agreement,
+    "disputes": judging.ask_disputes,
     "archetypes": lists.ask_archetypes,
     "timeline": lists.ask_timeline,
     "flow-table": lists.ask_flow_table,
+    "effects": effects.ask_effects,
+    "repeats": judging.ask_repeats,
     "compare": comparison.ask_compare,
     "failures": comparison.ask_failures,
-    "effects": effects.ask_effects,
     "skipped": lists.ask_skipped,
 }

@@ -28,7 +28,15 @@ ROW_FIELDS: dict[str, tuple[str, ...]] = {
     "states": ("flow", "state", "segment", "n", *_STATE_METRICS, "to_states", "expected", "missed", "wrong_args"),
     "neighbors": ("direction", "count", "share", "n"),
     "runs": ("run", "label", "commit", "branch", "started_at", "flows", "n", "excluded"),
-    "judges": ("judge", "model", "prompt_hash", "n", "mean", "unscored", "agreement"),
+    "judges": ("judge", "model", "prompt_hash", "prompt_version", "aspect", "n", "mean", "unscored", "agreement"),
+    "agreement": (
+        "first", "second", "aspect", "n", "exact", "kappa", "kappa_unweighted", "spearman", "mean_difference",
+    ),
+    "disputes": ("aspect", "spread", "highest", "lowest", "scores"),
+    "repeats": (
+        "flow", "agent", "groups", "trials", "pass1", "pass_k", "k", "flaky", "always_passed", "always_failed",
+        "spread", "excluded",
+    ),
     "archetypes": (
         "archetype", "flows", "n", "excluded", "operability", "correctness", "completion", "worst_flow",
         "worst_operability",

@@ -21,6 +21,7 @@ LONGEST_TREND = 8
 _LOOKED_AT = 2_000
 _LAST = {
     "conversations": ("run", "trial", "errored"),
+    "disputes": ("flow", "agent", "run", "highest", "lowest"),
     # A phase's worst member stands where it is seen, whatever else has no room.
     "segments": ("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),
 }

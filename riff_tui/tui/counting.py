@@ -9,6 +9,8 @@ _CALLED = {
     "timeline": "runs",
     "flow-table": "flows",
     "effects": "rows",
+    "agreement": "pairs",
+    "repeats": "rows",
     "neighbors": "conversations",
     "worklist": "entries",
     "skipped": "inputs",

@@ -12,15 +12,17 @@ from typing import Any
 from riff_tui.actions import Kind
 from riff_tui.filtering import quote
 from riff_tui.table import Row, Table
-from riff_tui.tui.scopes import both, carried, fixed, kept, narrowed, value, within
+from riff_tui.tui.scopes import both, carried, fixed, heard, kept, narrowed, value, within
 from riff_tui.views import side_by_side
+from riff_tui.views.agreement import CORRECTNESS
 
 MOST_STEPS = 200
 SIDE_BY_SIDE = side_by_side.VIEW
 
 DEPTH = {
     "flows": 0, "worklist": 1, "timeline": 1, "flow-table": 1, "runs": 1, "judges": 1, "archetypes": 1, "skipped": 1,
-    "effects": 1, "segments": 1, "states": 2,
+    "effects": 1, "repeats": 1, "agreement": 1, "disputes": 2,
+    "segments": 1, "states": 2,
     "neighbors": 3, "conversations": 3, "conversation": 4,
     SIDE_BY_SIDE: 4,
 }  # fmt: skip
@@ -29,7 +31,10 @@ _BELOW = {
     "flow-table": "flows",
     "runs": "flows",
     "archetypes": "flows",
-    "judges": "conversations",
+    "judges": "agreement",
+    "agreement": "disputes",
+    "disputes": "conversation",
+    "repeats": "conversations",
     "flows": "segments",
     "segments": "states",
     "states": "neighbors",
@@ -47,6 +52,9 @@ _SCOPES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "runs": ((),),
     "judges": ((),),
     "archetypes": ((),),
+    "agreement": ((),),
+    "disputes": ((),),
+    "repeats": (("flow", "agent"), ()),
     "segments": (("flow", "agent"), ()),
     "states": (("flow", "agent", "segment"), ("flow", "agent"), ()),
     "conversations": (("flow", "agent", "segment", "state"), ("flow", "agent"), ()),
@@ -188,6 +196,8 @@ def below(table: Table, row: Row | None) -> str:
         return ""
     if table.view == "worklist":
         return _BELOW_WORK.get(str(row.record.get("list")), "")
+    if table.view == "agreement" and row.record.get("second") == CORRECTNESS:
+        return "conversations"
     if table.view == "effects":
         return _BELOW_EFFECTS.get(str(row.record.get("factor")), "")
     return _BELOW.get(table.view, "")
@@ -248,6 +258,9 @@ def state_name(place: Place) -> str:
 def crumb_of(record: Mapping[str, Any], scope: str) -> str:
     """What a row adds to the breadcrumb, without what the places above have said."""
     said = fixed(scope)
+    if record.get("first") and record.get("second"):
+        others = [str(record[key]) for key in ("first", "second") if record[key] not in heard(scope)]
+        return f"with {others[0]}" if len(others) == 1 else " and ".join(others)
     flow, agent = (str(record.get(key) or "") if key not in said else "" for key in ("flow", "agent"))
     last = next((str(record[key]) for key in ("state", "segment", *_WHOLES) if record.get(key)), "")
     names = [" @ ".join(name for name in (flow, agent) if name), last]

@@ -14,9 +14,11 @@ _NAMES = STEPS | {"run", "persona", "scenario", "archetype"}
 
 
 def narrowed(scope: str, expression: str) -> str:
-    """A scope with the names of an expression put in, one per field."""
+    """A scope with the names of an expression put in, one per field; judges that it names are heard alone."""
     parts = list(conjuncts(parse(scope)))
     for part in conjuncts(parse(expression)):
+        if _about_judges(part):
+            parts = [each for each in parts if not _about_judges(each)]
         names = [_named(each) for each in parts]
         name = _named(part)
         if name is not None and name in names:
@@ -54,6 +56,12 @@ def value(scope: str, field: str) -> str | None:
         if _named(part) == field and isinstance(part, Term):
             return None if part.value is None else str(part.value)
     return None
+
+
+def heard(scope: str) -> frozenset[str]:
+    """The judges that a scope names."""
+    named = (part for part in conjuncts(parse(scope)) if isinstance(part, Term) and part.field == "judge")
+    return frozenset(str(part.value) for part in named if part.operator == "=")
 
 
 def both(scope: str, expression: str) -> str:
@@ -96,6 +104,10 @@ def _named(part: Predicate) -> str | None:
     if isinstance(part, Term) and part.operator in ("=", "missing") and part.field in _NAMES:
         return part.field
     return None
+
+
+def _about_judges(part: Predicate) -> bool:
+    return all(term.field == "judge" for term in terms(part))
 
 
 def _written(parts: Iterable[Predicate]) -> str:

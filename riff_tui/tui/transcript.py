@@ -79,7 +79,10 @@ class _Teller:
                 (padded(f"{mark}{figure}", _LATENCY, right=True), self._palette.of(row.severity.get("latency_ms"))),
             )
         ]
-        return head + [((" " * (_TIME + _WHO + 3) + piece, None),) for piece in pieces[1:]]
+        indent = " " * (_TIME + _WHO + 3)
+        named = self._pieces(row.record["detail"], room) if row.record.get("detail") else []
+        lines = [(piece, None) for piece in pieces[1:]] + [(piece, self._palette.faint) for piece in named]
+        return head + [((indent + piece, style),) for piece, style in lines]
 
     def _happened(self, row: Row) -> list[Line]:
         kind = str(row.record.get("kind") or "")

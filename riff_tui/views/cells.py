@@ -17,6 +17,7 @@ BAD_SCORE, WEAK_SCORE = 4, 7
 LATE = 5
 WATCHED = 0.15
 HARDLY = 0.3
+SLIGHT, FAIR = 0.2, 0.4
 
 
 def where(keys: Keys) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from riff_store.answers.calls import CallDetail, VisitedState
 from riff_tui.numbers import fixed
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views import cells
+from riff_tui.views import cells, verdicts
 from riff_tui.views.conversations import record_of
 from riff_tui.views.moments import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.views.visit_timeline import VisitTimeline
@@ -23,7 +23,7 @@ _COLUMNS: Sequence[Column] = (
     Column("role", "Who", kind="name", help="agent or caller."),
     Column("text", "Text", kind="text", help="What was said."),
     Column("latency_ms", "latency(ms)", unit="ms", better="lower", decimals=0, help="How long the agent took."),
-    Column("detail", "Detail", kind="text", help="What happened: the slot, the guard, the tool."),
+    Column("detail", "Detail", kind="text", help="The slot, the guard, the tool; of a turn, which judges named it."),
 )
 NO_TEXT_KEPT = "The store keeps no transcript of this call; ingest it without --no-text to see its turns."
 TEXT_LEFT_OUT = "What was said and collected is left out; --text puts it in, redacted."
@@ -48,7 +48,7 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
         view="conversation",
         title=f"Conversation {call.conversation} of run {call.run}",
         columns=_COLUMNS,
-        rows=[_row(number, moment, words) for number, moment in enumerate(found, 1)],
+        rows=_rows(detail, found, words),
         notes=_notes(detail, visits, words),
         extras=_extras(detail, visits, found, words),
         figure=timeline,
@@ -85,7 +85,18 @@ class _Words:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _row(number_: int, moment: Moment, words: _Words) -> Row:
+def _rows(detail: CallDetail, found: Sequence[Moment], words: _Words) -> list[Row]:
+    """The moments; turns that judges named say by whom, where the transcript holds turns to be counted."""
+    named = verdicts.named_turns(detail.verdicts) if entries(detail.document, "turns") else {}
+    turns = 0
+    rows = []
+    for number_, moment in enumerate(found, 1):
+        turns += moment.kind == "turn"
+        rows.append(_row(number_, moment, words, named.get(turns)))
+    return rows
+
+
+def _row(number_: int, moment: Moment, words: _Words, named: str | None) -> Row:
     entry = moment.entry
     turn = moment.kind == "turn"
     record = {
@@ -95,7 +106,7 @@ def _row(number_: int, moment: Moment, words: _Words) -> Row:
         "role": name(entry.get("role")) if turn else name(entry.get("by")) if moment.kind == "tool" else None,
         "text": words(name(entry.get("text"))) if turn else None,
         "latency_ms": duration(entry.get("latency_ms")) if turn else None,
-        "detail": None if turn else _DETAILS[moment.kind](moment, words),
+        "detail": named if turn else _DETAILS[moment.kind](moment, words),
     }
     # What a moment cannot have is left blank; the sign for "not measured" is kept for what it could have had.
     can_have = {"latency_ms"} if record["role"] == "agent" and turn else set()
@@ -163,17 +174,7 @@ def _extras(
         "call": {**record_of(detail.call), "error": words(detail.call.error)},
         "aspects": {
             "computed": dict(detail.aspects),
-            "judged": [
-                {
-                    "aspect": verdict.aspect,
-                    "judge": verdict.judge,
-                    "score": verdict.score,
-                    "judged_at": cells.moment(verdict.judged_at),
-                    "model": verdict.model,
-                    "rationale": words(verdict.rationale),
-                }
-                for verdict in detail.verdicts
-            ],
+            "judged": [verdicts.record_of(verdict, words) for verdict in detail.verdicts],
         },
         "visits": [_visit(state) for state in visits],
         "turns": [_turn(turn, words) for turn in entries(detail.document, "turns")],
@@ -259,9 +260,7 @@ def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _Words) ->
         " · ".join(f"{title} {value}" for title, value in [*known, *ended] if value),
         "Computed: " + " · ".join(f"{aspect} {fixed(value, 1)}" for aspect, value in detail.aspects.items()),
     ]
-    if detail.verdicts:
-        judged = (f"{verdict.judge} {verdict.aspect} {_score(verdict.score)}" for verdict in detail.verdicts)
-        lines.append("Judged: " + " · ".join(judged))
+    lines += verdicts.lines_of(detail.verdicts, words)
     lines += [_visit_line(state) for state in visits]
     if call.errored:
         lines.append("Errored: the agent or its backend was broken; the call is in no mean.")
@@ -270,10 +269,6 @@ def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _Words) ->
     elif not words.wanted:
         lines.append(TEXT_LEFT_OUT)
     return lines
-
-
-def _score(score: float | None) -> str:
-    return "unscored" if score is None else fixed(score, 1)
 
 
 def _visit_line(state: VisitedState) -> str:

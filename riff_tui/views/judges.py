@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from riff_store.answers.lists import JudgeSummary
@@ -16,7 +17,8 @@ UNITS = (
 _COLUMNS = (
     Column("judge", "Judge", kind="name", help="Who scored."),
     Column("model", "Model", kind="text", help="The model behind the judge."),
-    Column("prompt_hash", "Prompt", kind="text", help="The version of its prompt."),
+    Column("prompt_hash", "Prompt", kind="text", help="The hash of its prompt: another prompt is another judge."),
+    Column("prompt_version", "Version", kind="text", help="What its prompt calls its own version."),
     columns.N,
     Column("mean", "mean", unit="0-10", better="higher", help="Mean of its scores."),
     Column("unscored", "unscored", kind="count", better="lower", help="Calls that it could not score."),
@@ -29,10 +31,16 @@ def judges(answers: Sequence[JudgeSummary]) -> Table:
     return Table(
         view="judges",
         title="Judges and how they agree",
-        columns=[*_COLUMNS, *(_agreement(name) for name in others)],
+        columns=[*_shown(answers), *(_agreement(name) for name in others)],
         rows=[_row(judge, others) for judge in answers],
         notes=[UNITS],
     )
+
+
+def _shown(answers: Sequence[JudgeSummary]) -> list[Column]:
+    """The columns; that of versions is shown once a prompt says one."""
+    versions = any(judge.prompt_version for judge in answers)
+    return [replace(column, shown=versions) if column.key == "prompt_version" else column for column in _COLUMNS]
 
 
 def _agreement(name: str) -> Column:
@@ -48,6 +56,8 @@ def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
         "judge": judge.judge,
         "model": judge.model,
         "prompt_hash": judge.prompt_hash,
+        "prompt_version": judge.prompt_version,
+        "aspect": judge.aspect,
         "n": judge.n,
         "mean": judge.mean.mean,
         "unscored": judge.unscored,
@@ -55,4 +65,5 @@ def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
         "intervals": {"mean": list(interval)} if interval else {},
     }
     names = {"judge": judge.judge, "prompt_hash": judge.prompt_hash}
-    return Row(cells.where(names), record, thin=cells.is_thin(judge.n), where=cells.where({"judge": judge.judge}))
+    where = cells.where({"judge": judge.shown or judge.judge})
+    return Row(cells.where(names), record, thin=cells.is_thin(judge.n), where=where)

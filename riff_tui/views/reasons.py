@@ -8,7 +8,7 @@ from typing import TypeAlias
 from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
 from riff_tui.numbers import fixed
 from riff_tui.table import THIN, Row, Severity, Table
-from riff_tui.views.cells import BAD_SCORE, HARDLY, LATE, WATCHED, WEAK_SCORE
+from riff_tui.views.cells import BAD_SCORE, FAIR, HARDLY, LATE, SLIGHT, WATCHED, WEAK_SCORE
 
 _Say: TypeAlias = Callable[[bool], str]
 
@@ -25,7 +25,8 @@ def reasons(table: Table, row: Row) -> Iterator[tuple[Severity, str, str]]:
 
 def thinness(row: Row) -> str:
     """Why a row is thin, nothing where it is not."""
-    return f"fewer than {THIN} calls stand behind it" if row.thin else ""
+    behind = "groups" if "groups" in row.record else "calls"
+    return f"fewer than {THIN} {behind} stand behind it" if row.thin else ""
 
 
 def reason(key: str, severity: Severity) -> str:
@@ -74,6 +75,14 @@ def _missed(bad: bool) -> str:
     return _share(True) if bad else "some calls never took the step"
 
 
+def _kappa(bad: bool) -> str:
+    return f"below {_number(SLIGHT if bad else FAIR)}: {'hardly' if bad else 'little'} more than by chance"
+
+
+def _flaky(bad: bool) -> str:
+    return f"{_number(HIGH if bad else WATCHED)} or more of the groups"
+
+
 def _says(words: str) -> _Say:
     return lambda bad: words
 
@@ -86,9 +95,11 @@ _SAID: Mapping[str, _Say] = {
     "missed": _missed,
     "progress": _progress,
     "dwell_turns": _dwell,
-    "effect": lambda _: "its 95 % interval lies on the worse side of 0",
+    "effect": _says("its 95 % interval lies on the worse side of 0"),
     "guard_error": _guards,
     "slot_fill_rate": _slots,
+    "kappa": _kappa,
+    "flaky": _flaky,
     "completed": _says("the flow did not run to its own end"),
     "errored": _says("a broken agent or backend: the call is in no mean"),
     "error_count": _says("there were errors during the call"),

@@ -25,11 +25,11 @@ RULE = (
     " What one side lacks comes last."
 )
 CHANCE = "Intervals hold 95 %: where those of a and b overlap, the difference may be chance."
-_LIKE = {"flows", "archetypes", "segments", "states", "runs", "conversations", "judges"}
+_LIKE = {"flows", "archetypes", "segments", "states", "runs", "conversations", "judges", "agreement", "repeats"}
 _NAMED_BY = {"conversations": ("run", "conversation")}
 # They tell rows apart or count repeats, and are no measure of anything.
 _NO_METRICS = frozenset({"n", "trial", "rank", "line"})
-_SCALES = {"0-10": 10.0, "share": 1.0, "errors": 1.0, "entries": 1.0, "correlation": 1.0}
+_SCALES = {"0-10": 10.0, "share": 1.0, "errors": 1.0, "entries": 1.0, "correlation": 1.0, "kappa": 1.0, "points": 10.0}
 # What has no end is compared with itself, but a step from 0 to 1 is no revolution.
 _LEAST = 10.0
 _FINEST = 2

@@ -1,4 +1,4 @@
-"""How far two columns of scores for the same calls agree (docs/metrics.md, section 8): pure arithmetic on pairs.
+"""How far two columns of scores for the same calls agree (docs/metrics.md, section 12): pure arithmetic on pairs.
 
 Everything is `None` where it is not defined: below `FEWEST` pairs, and without the variance it needs.
 """

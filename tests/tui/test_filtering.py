@@ -403,6 +403,6 @@ def test_takes_out_what_chooses_judges() -> None:
 
 
 def test_judges_cannot_be_tied_to_rows() -> None:
-    with pytest.raises(FilterError, match="chooses columns") as caught:
+    with pytest.raises(FilterError, match="chooses among judges") as caught:
         take_judges(parse("n>3 (flow:a | judge:codex)"))
     assert caught.value.position == 14

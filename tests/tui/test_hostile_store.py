@@ -49,24 +49,21 @@ def calls(words: Sequence[str] = WORDS) -> Iterator[dict[str, Any]]:
         }
 
 
+def judged(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What two judges say of a call, one of them with all that can be said of a verdict."""
+    text = call["flow"]
+    named = {"run_id": call["run_id"], "conversation_id": call["conversation_id"]}
+    yield {**named, "judge": text, "score": 5}
+    prompt = {"model": text, "prompt_hash": text, "prompt_version": text}
+    yield {**named, **prompt, "judge": "codex", "score": 8.5, "rationale": text, "evidence": [1, 2, 99]}
+
+
 def build(folder: Path, words: Sequence[str] = WORDS) -> Path:
     """A store of one call for each of the words, in which everything is called so."""
     lines = [json.dumps(call) for call in calls(words)]
     (folder / "flow-transcripts-evil.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "humanness-evil.jsonl").write_text(
-        "\n".join(
-            json.dumps(
-                {
-                    "run_id": call["run_id"],
-                    "conversation_id": call["conversation_id"],
-                    "judge": call["flow"],
-                    "score": 5,
-                }
-            )
-            for call in calls(words)
-        ),
-        encoding="utf-8",
-    )
+    verdicts = [json.dumps(verdict) for call in calls(words) for verdict in judged(call)]
+    (folder / "humanness-evil.jsonl").write_text("\n".join(verdicts) + "\n", encoding="utf-8")
     with open_store(folder / "store.db", write=True, create=True) as opened:
         summary = ingest([folder], Writer(opened))
         assert summary.conversations("taken") == len(words)
@@ -90,6 +87,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         "conversations",
         "runs",
         "judges",
+        "agreement",
+        "disputes",
+        "repeats",
         "archetypes",
         "timeline",
         "flow-table",
@@ -116,6 +116,19 @@ def test_a_row_leads_to_its_calls_whatever_it_is_called(store: Store) -> None:
         for row in show(store, view, Request(by=("run", "persona"))).rows:
             found = show(store, "conversations", Request(where=f"{row.where} errored=no")).rows
             assert len(found) == row.record["n"], row.where
+
+
+def test_judges_that_differ_are_found_whatever_they_are_called(store: Store) -> None:
+    every = show(store, "disputes", Request(limit=1000))
+    assert {row.record["spread"] for row in every.rows} == {3.5}
+    # The first call was errored, and nobody's score of it counts.
+    assert len(every.rows) == len(WORDS) - 1
+    pairs = show(store, "agreement", Request(where="n>0")).rows
+    shared = [row for row in pairs if row.record["second"] != "correctness"]
+    assert len(shared) == len(WORDS) - 1
+    for row in shared:
+        calls = show(store, "disputes", Request(where=row.where)).rows
+        assert row.record["first"] in {name for call in calls for name in call.record["scores"]}
 
 
 def test_a_state_has_its_neighbours_whatever_it_is_called(store: Store) -> None:

@@ -469,7 +469,13 @@ async def test_runs_archetypes_and_judges_lead_on_and_skipped_inputs_do_not() ->
 
     class More(FakeCatalog):
         def show(self, view: str, request: Request) -> Table:
-            field = {"runs": "run", "judges": "judge", "archetypes": "archetype", "skipped": "path"}.get(view)
+            fields = {"runs": "run", "judges": "judge", "archetypes": "archetype", "skipped": "path"}
+            field = fields.get(view)
+            if view in ("agreement", "disputes"):
+                self.asked.append((view, request))
+                record = {"first": "night-1", "second": "x"} if view == "agreement" else {"conversation": "c-1"}
+                where = "judge=night-1 | judge=x" if view == "agreement" else "run=r conversation=c-1"
+                return Table(view, view, columns, [Row("x", record, where=where)])
             if field is None:
                 return super().show(view, request)
             self.asked.append((view, request))
@@ -488,7 +494,14 @@ async def test_runs_archetypes_and_judges_lead_on_and_skipped_inputs_do_not() ->
         assert at.path.startswith("flows › archetypes › night-1")
         await at.press("8", "enter")
         view, request = at.catalog.asked[-1]
-        assert (view, request.where) == ("conversations", "archetype=night-1 judge=night-1")
+        assert (view, request.where) == ("agreement", "archetype=night-1 judge=night-1")
+        await at.press("enter")
+        view, request = at.catalog.asked[-1]
+        assert (view, request.where) == ("disputes", "archetype=night-1 (judge=night-1 | judge=x)")
+        assert "judges › night-1 › with x" in at.path
+        await at.press("enter")
+        view, request = at.catalog.asked[-1]
+        assert (view, request.where) == ("conversation", "run=r conversation=c-1")
         await at.press("9", "enter")
         assert "nothing lies below a row of skipped" in at.bottom
 

@@ -1,0 +1,104 @@
+"""How far judges agree, pair by pair, and whether a call that works sounds human to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riff_store.agreement import FEWEST, HUMAN, PASSED
+from riff_store.answers.agreement import PairAgreement
+from riff_tui.filtering import quote
+from riff_tui.numbers import fixed
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.views import cells
+
+CORRECTNESS = "correctness"
+UNITS = (
+    "Units: exact share of the shared calls with equal scores in whole points · kappa Cohen's, with quadratic weights,"
+    " 0 as by chance, 1 in full · spearman rank correlation of the raw scores, -1 to 1 · mean_diff points, first less"
+    " second."
+)
+BESIDE_CORRECTNESS = (
+    f"Beside correctness both are pass or fail for exact and kappa: a score of {fixed(HUMAN, 0)} or more, a correctness"
+    f" of {fixed(PASSED, 0)}."
+)
+TOO_FEW = f"Below {FEWEST} shared calls nothing is measured. Versions of a judge's prompt are judges of their own."
+NO_JUDGES = "No judge scored a call yet: riff-tui judge has one do so, and ingest takes its humanness-*.jsonl."
+_COLUMNS = (
+    Column("first", "First", kind="name", help="A judge, in one version of its prompt."),
+    Column("second", "Second", kind="name", help="The judge that it is compared with, or correctness."),
+    Column("aspect", "Aspect", kind="name", shown=False, help="What both judge."),
+    Column("n", "n", kind="count", thin=True, help="Calls that both scored; below 5 the row is thin and carries `~`."),
+    Column(
+        "exact", "exact", unit="share", better="higher", decimals=2, trim=True,
+        help="Share of the calls with equal scores in whole points; beside correctness, with the same verdict.",
+    ),
+    Column(
+        "kappa", "kappa", unit="kappa", better="higher", decimals=2, trim=True, strong=True,
+        help="Cohen's kappa with quadratic weights: agreement beyond what both would reach by chance.",
+    ),
+    Column(
+        "kappa_unweighted", "kappa (unweighted)", unit="kappa", better="higher", decimals=2, trim=True, shown=False,
+        help="Cohen's kappa in which a point apart counts as much as ten.",
+    ),
+    Column(
+        "spearman", "spearman", unit="correlation", better="higher", decimals=2, trim=True,
+        help="Whether both rank the calls alike, whatever their scales.",
+    ),
+    Column(
+        "mean_difference", "mean_diff", unit="points", decimals=2, trim=True,
+        help="Mean of the first's score less the second's: below 0 the first is the stricter.",
+    ),
+    Column("scale", "Scale", kind="text", shown=False, help="What was compared: whole points, or pass and fail."),
+)  # fmt: skip
+
+
+def agreement(answers: Sequence[PairAgreement]) -> Table:
+    """One row per pair, in the order of the answers."""
+    beside = [BESIDE_CORRECTNESS] if any(pair.second is None for pair in answers) else []
+    return Table(
+        view="agreement",
+        title="Agreement of judges (least agreed first)",
+        columns=_COLUMNS,
+        rows=[_row(pair) for pair in answers],
+        notes=[UNITS, *beside, TOO_FEW] if answers else [],
+    )
+
+
+def _row(pair: PairAgreement) -> Row:
+    second = CORRECTNESS if pair.second is None else pair.second
+    record: dict[str, Any] = {
+        "first": pair.first,
+        "second": second,
+        "aspect": pair.aspect,
+        "n": pair.n,
+        "exact": pair.exact.mean,
+        "kappa": pair.kappa,
+        "kappa_unweighted": pair.kappa_unweighted,
+        "spearman": pair.spearman,
+        "mean_difference": pair.difference.mean,
+        "scale": "points" if pair.second else "pass/fail",
+        "intervals": cells.intervals({"exact": pair.exact, "mean_difference": pair.difference}),
+    }
+    names = {"first": pair.first, "second": second}
+    return Row(cells.where(names), record, severity=_marks(pair), thin=cells.is_thin(pair.n), where=_way_down(pair))
+
+
+def _way_down(pair: PairAgreement) -> str:
+    """To the calls that the two score apart; beside correctness to those of which they say different things."""
+    named = [quote(name) for name in pair.shown]
+    if pair.second is not None:
+        return " | ".join(f"judge={name}" for name in dict.fromkeys(named))
+    if pair.aspect != "humanness":
+        return f"judge={named[0]}"
+    score, human, passed = f"humanness.{named[0]}", fixed(HUMAN, 0), fixed(PASSED, 0)
+    apart = f"{score}>={human} correctness<{passed} | {score}<{human} correctness={passed}"
+    return f"errored=false ({apart})"
+
+
+def _marks(pair: PairAgreement) -> dict[str, Severity]:
+    if pair.kappa is None or pair.kappa >= cells.FAIR:
+        return {}
+    mark: Severity = "bad" if pair.kappa < cells.SLIGHT else "warn"
+    # That a call works does not make it sound human, so there is nothing wrong where these two differ.
+    return {"kappa": mark, "": mark} if pair.second is not None else {}

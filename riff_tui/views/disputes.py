@@ -1,0 +1,72 @@
+"""The calls on which judges differ most, a column for each judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riff_store.answers.agreement import Dispute, Disputes
+from riff_tui.table import Column, Row, Table
+from riff_tui.views import cells, columns
+
+UNITS = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
+LEADS = "A row leads to the call, where each judge gives its reasons."
+NO_DISPUTES = "No two judges scored the same call apart."
+_WHO = (
+    columns.RUN,
+    Column("conversation", "Conversation", kind="name", help="The call's id, unique within its run."),
+    columns.FLOW,
+    columns.AGENT,
+    Column("aspect", "Aspect", kind="name", shown=False, help="What was judged."),
+)
+_SPREAD = Column(
+    "spread", "spread", unit="points", better="lower", strong=True,
+    help="The highest score less the lowest: how far the judges are apart.",
+)  # fmt: skip
+_FURTHER = (
+    columns.CORRECTNESS,
+    Column("highest", "Highest", kind="name", help="The judge with the highest score, of several the first by name."),
+    Column("lowest", "Lowest", kind="name", help="The judge with the lowest score, of several the first by name."),
+)
+
+
+def disputes(answer: Disputes) -> Table:
+    """One row per call and aspect, in the order of the answer."""
+    judges = sorted({judge for each in answer.entries for judge in each.scores})
+    return Table(
+        view="disputes",
+        title="Calls on which judges differ (widest spread first)",
+        columns=[*_WHO, _SPREAD, *(_score(judge) for judge in judges), *_FURTHER],
+        rows=[_row(each, judges) for each in answer.entries],
+        notes=[UNITS, LEADS, *_agreed(answer.agreed)],
+    )
+
+
+def _score(judge: str) -> Column:
+    return Column(
+        f"scores.{judge}", judge, unit="0-10", better="higher", path=("scores", judge), help=f"The score of {judge}."
+    )
+
+
+def _row(dispute: Dispute, judges: Sequence[str]) -> Row:
+    scores = dispute.scores
+    record: dict[str, Any] = {
+        "run": dispute.run,
+        "conversation": dispute.conversation,
+        "flow": dispute.flow,
+        "agent": dispute.agent,
+        "aspect": dispute.aspect,
+        "scores": {judge: scores.get(judge) for judge in judges},
+        "spread": dispute.spread,
+        "highest": min(scores, key=lambda judge: (-scores[judge], judge)),
+        "lowest": min(scores, key=lambda judge: (scores[judge], judge)),
+        "correctness": dispute.correctness,
+    }
+    where = cells.where({"run": dispute.run, "conversation": dispute.conversation})
+    return Row(f"{where} {cells.where({'aspect': dispute.aspect})}", record, where=where)
+
+
+def _agreed(count: int) -> list[str]:
+    if not count:
+        return []
+    return [f"Not listed: {count} {'call' if count == 1 else 'calls'} to which all judges gave the same score."]

@@ -1,0 +1,129 @@
+"""Repeats: whether the same call comes out the same way when it is made again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riff_store.answers.agreement import RepeatCell
+from riff_store.measure import Measure
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.views import cells, columns
+
+UNITS = (
+    "Units: pass^1, pass^k chance that 1, or k, trials of a group all pass, mean over groups; k is the size of the"
+    " smallest group · flaky, always passed, always failed shares of groups · spread points of correctness within one."
+)
+WHAT = (
+    "A group is the calls of one flow, agent, scenario and persona; a trial passes with correctness 10."
+    " Errored calls and those without correctness are no trials."
+)
+NO_REPEATS = "No call was made twice: repeats have the same flow, agent, scenario and persona."
+_FOUND = (
+    Column(
+        "groups", "groups", kind="count", thin=True,
+        help="Groups with at least two trials; below 5 the row is thin and carries `~`.",
+    ),
+    Column("trials", "trials", kind="count", help="Calls in these groups that are measured."),
+    Column(
+        "pass1", "pass^1", unit="share", better="higher", decimals=2, trim=True,
+        help="Share of a group's trials that pass, mean over groups.",
+    ),
+    Column("k", "k", kind="count", help="Trials of the smallest group: how often one can ask for a pass in a row."),
+    Column(
+        "pass_k", "pass^k", unit="share", better="higher", decimals=2, trim=True,
+        help="Chance that k trials of a group, drawn without putting back, all pass; mean over groups.",
+    ),
+    Column(
+        "flaky", "flaky", unit="share", better="lower", decimals=2, trim=True, strong=True,
+        help="Share of groups in which some trials pass and some fail.",
+    ),
+    Column(
+        "always_passed", "always passed", unit="share", better="higher", decimals=2, trim=True,
+        help="Share of groups in which every trial passes.",
+    ),
+    Column(
+        "always_failed", "always failed", unit="share", better="lower", decimals=2, trim=True,
+        help="Share of groups in which every trial fails: broken, but reliably so.",
+    ),
+    Column(
+        "spread", "spread", unit="points", better="lower",
+        help="Highest less lowest correctness within a group, mean over groups.",
+    ),
+    columns.EXCLUDED,
+    Column(
+        "pass_all", "pass^k by k", kind="object", shown=False, help="pass^k for each k up to the smallest group's size."
+    ),
+    Column(
+        "pass_any", "pass@k by k", kind="object", shown=False,
+        help="Chance that at least one of k trials passes, for each k up to the smallest group's size.",
+    ),
+)  # fmt: skip
+
+
+def repeats(answers: Sequence[RepeatCell], by: Sequence[str] = ()) -> Table:
+    """One row per cell that repeats anything, in the order of the answers; `by` names further keys."""
+    keys = ["flow", "agent", *(key for key in by if key not in ("flow", "agent"))]
+    repeated = [cell for cell in answers if cell.groups]
+    return Table(
+        view="repeats",
+        title="Repeats (flakiest first)",
+        columns=[*columns.keys(keys), *_FOUND],
+        rows=[_row(cell, keys) for cell in repeated],
+        notes=[UNITS, WHAT, *_left_out(answers, repeated)],
+    )
+
+
+def _row(cell: RepeatCell, keys: Sequence[str]) -> Row:
+    names = {key: cell.keys.get(key) for key in keys}
+    shares = {
+        "flaky": cell.flaky, "always_passed": cell.always_passed, "always_failed": cell.always_failed
+    }  # fmt: skip
+    record: dict[str, Any] = {
+        **names,
+        "groups": cell.groups,
+        "trials": cell.trials,
+        "pass1": cell.pass_all[1],
+        "pass_k": cell.pass_all.get(cell.k, cell.pass_k.mean),
+        "k": cell.k,
+        **{key: share.mean for key, share in shares.items()},
+        "spread": cell.spread.mean,
+        "excluded": cell.excluded,
+        "pass_all": {str(k): chance for k, chance in cell.pass_all.items()},
+        "pass_any": {str(k): chance for k, chance in cell.pass_any.items()},
+        "intervals": {**_chances({"pass1": cell.pass_one, "pass_k": cell.pass_k}), **cells.intervals(shares)},
+    }
+    where = cells.where(names)
+    return Row(where, record, severity=_marks(cell), thin=cells.is_thin(cell.groups), where=where)
+
+
+def _chances(measures: dict[str, Measure]) -> dict[str, list[float]]:
+    """Intervals of means of chances, which lie between 0 and 1."""
+    return {key: [max(0.0, low), min(1.0, high)] for key, (low, high) in cells.intervals(measures).items()}
+
+
+def _marks(cell: RepeatCell) -> dict[str, Severity]:
+    mark = cells.stall_mark(cell.flaky.mean)
+    return {"flaky": mark, "": mark} if mark else {}
+
+
+def _left_out(answers: Sequence[RepeatCell], repeated: Sequence[RepeatCell]) -> list[str]:
+    """A sentence each on what is no repeat, or may be none."""
+    single, unmeasured = sum(cell.single for cell in answers), sum(cell.unmeasured for cell in answers)
+    nameless = sum(cell.nameless for cell in repeated)
+    said = []
+    if single:
+        said.append(f"Left out: {single} {_groups(single)} with fewer than two trials.")
+    if unmeasured:
+        said.append(f"Not measured: {unmeasured} {'call has' if unmeasured == 1 else 'calls have'} no correctness.")
+    if nameless:
+        whose = "so its calls may not repeat" if nameless == 1 else "so their calls may not repeat"
+        names = "names" if nameless == 1 else "name"
+        said.append(f"{nameless} {_groups(nameless)} {names} neither scenario nor persona, {whose} one another.")
+    if any(cell.runs > 1 for cell in repeated):
+        said.append("Groups reach over several runs, so changes between them count as flaky; --by run parts the runs.")
+    return said
+
+
+def _groups(count: int) -> str:
+    return "group" if count == 1 else "groups"
