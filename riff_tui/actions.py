@@ -166,6 +166,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("agreement", ("B",), "agreement", "Each pair of judges and how far they agree; again: of more.", "Go"),
     Action("disputes", ("D",), "disputes", "The calls on which judges differ most; again: of more.", "Go"),
     Action("repeats", ("T",), "repeats", "Whether repeats of a call come out the same way; again: of more.", "Go"),
+    Action("edits", ("H",), "edits", "Who changed the flow when, and its quality around it; again: of more.", "Go"),
     Action("skipped", ("9",), "skipped inputs", "What an ingest did not take as it stood, and why.", "Go"),
     Action("archetypes", ("A",), "archetypes", "The families of flows, each with its worst member.", "Go"),
     Action(

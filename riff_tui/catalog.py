@@ -228,6 +228,15 @@ VIEWS: tuple[View, ...] = (
         sides=True,
     ),
     View(
+        "edits",
+        "Edits of flows",
+        (
+            "Who changed which flow when, and its quality in the runs around it, to see which edit moved the score.",
+            "riff-tui edits reads them from git; quality is (computed), over the agents that led the flow in both.",
+            "Drill into the run after an edit with flows --where 'flow=F run=NEXT'.",
+        ),
+    ),
+    View(
         "skipped",
         "Skipped inputs",
         (

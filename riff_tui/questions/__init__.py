@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from riff_store.predicates import Predicate
-from riff_tui.questions import calls, comparison, effects, judging, lists, matrices
+from riff_tui.questions import calls, changes, comparison, effects, judging, lists, matrices
 from riff_tui.questions.answering import ROW_FIELDS
 from riff_tui.table import Table
 
@@ -44,5 +44,6 @@ _QUESTIONS: dict[str, Callable[[Store, Request, Predicate | None], Table]] = {
     "repeats": judging.ask_repeats,
     "compare": comparison.ask_compare,
     "failures": comparison.ask_failures,
+    "edits": changes.ask_edits,
     "skipped": lists.ask_skipped,
 }

@@ -46,6 +46,10 @@ ROW_FIELDS: dict[str, tuple[str, ...]] = {
     "effects": ("factor", "level", "n", "observations", "effect", "low", "high", "mean", "share", "alone"),
     "compare": ("flow", "aspect", "verdict", "test", "effect", "p", "p_adjusted", "pairs"),
     "failures": ("failed", "flow", "scenario", "persona", "trial"),
+    "edits": (
+        "flow", "commit", "time", "author", "subject", "path", "previous_run", "next_run", "runs", "together",
+        "quality_before", "quality_after", "change", "n_before", "n_after",
+    ),
     "skipped": ("path", "line", "kind", "reason", "conversation"),
 }  # fmt: skip
 EMPTY = "The store holds nothing of this yet: riff-tui ingest PATH... fills it."

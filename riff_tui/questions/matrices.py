@@ -31,16 +31,17 @@ def ask_flows(store: Store, request: Request, predicate: Predicate | None) -> Ta
     judges, rest = take_judges(predicate)
     calls, rows = split(rest, fields_of("flows", request.by))
 
-    def table(*, trend: bool) -> Table:
+    def table(*, trend: bool, edits: bool = True) -> Table:
         def make(some: Predicate | None) -> Table:
             # All rows are only counted, unless they are what was asked for.
-            return flows(flow_cells(store, some, by, judges, trend=trend and some is calls), request.by)
+            own = some is calls
+            return flows(flow_cells(store, some, by, judges, trend=trend and own, edits=edits and own), request.by)
 
         return Answer(request, calls, rows).of(make)
 
     if request.trend and request.hurried and needs(calls, by) == "base":
         steps = partial(in_a_step, "reading how it went run by run", partial(table, trend=True))
-        return replace(table(trend=False), rest=steps)
+        return replace(table(trend=False, edits=False), rest=steps)
     return table(trend=request.trend)
 
 

@@ -12,7 +12,10 @@ from riff_tui.tui.buffer import all_at_hand
 from riff_tui.tui.choice import AS_IT_IS, INTERVAL, Choice, stays, with_intervals
 
 TREND = Column(
-    "trend", "runs", kind="object", help="Operability run by run, the latest at the right: full height is 10."
+    "trend",
+    "runs",
+    kind="object",
+    help="Operability, or on the timeline (computed) quality, run by run, the latest at the right: full height is 10.",
 )
 PLACE = Column("place", "Place", kind="name", help="The flow, and the segment or state of it.")
 WHY = Column("summary", "Why", kind="text", help="What is wrong there.")
@@ -22,6 +25,9 @@ _LOOKED_AT = 2_000
 _LAST = {
     "conversations": ("run", "trial", "errored"),
     "disputes": ("flow", "agent", "run", "highest", "lowest"),
+    # What is measured stands where it is seen.
+    "timeline": ("edit", "commit", "flows"),
+    "edits": ("commit", "author", "next_run", "runs", "together"),
     # A phase's worst member stands where it is seen, whatever else has no room.
     "segments": ("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),
 }

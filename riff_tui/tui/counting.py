@@ -13,6 +13,7 @@ _CALLED = {
     "repeats": "rows",
     "neighbors": "conversations",
     "worklist": "entries",
+    "edits": "edits",
     "skipped": "inputs",
     SIDE_BY_SIDE: "metrics",
 }

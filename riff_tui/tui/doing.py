@@ -286,6 +286,7 @@ DOINGS: Mapping[str, Doing] = {
     "agreement": _view("agreement"),
     "disputes": _view("disputes"),
     "repeats": _view("repeats"),
+    "edits": _view("edits"),
     "skipped": _view("skipped"),
     "archetypes": _view("archetypes"),
     "neighbors": _neighbors,

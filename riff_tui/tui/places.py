@@ -21,7 +21,7 @@ SIDE_BY_SIDE = side_by_side.VIEW
 
 DEPTH = {
     "flows": 0, "worklist": 1, "timeline": 1, "flow-table": 1, "runs": 1, "judges": 1, "archetypes": 1, "skipped": 1,
-    "effects": 1, "repeats": 1, "agreement": 1, "disputes": 2,
+    "edits": 1, "effects": 1, "repeats": 1, "agreement": 1, "disputes": 2,
     "segments": 1, "states": 2,
     "neighbors": 3, "conversations": 3, "conversation": 4,
     SIDE_BY_SIDE: 4,
@@ -31,6 +31,7 @@ _BELOW = {
     "flow-table": "flows",
     "runs": "flows",
     "archetypes": "flows",
+    "edits": "flows",
     "judges": "agreement",
     "agreement": "disputes",
     "disputes": "conversation",
@@ -52,6 +53,7 @@ _SCOPES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "runs": ((),),
     "judges": ((),),
     "archetypes": ((),),
+    "edits": (("flow",), ()),
     "agreement": ((),),
     "disputes": ((),),
     "repeats": (("flow", "agent"), ()),

@@ -8,7 +8,6 @@ from riff_store.answers.scores import Score
 from riff_tui.table import Column
 from riff_tui.views import cells
 
-EDITS = ("edit_commit", "edit_time", "edit_author", "edit_subject")
 COLUMNS = (
     Column("run", "Run", kind="name", help="The evaluation run that the call came from."),
     Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
@@ -30,7 +29,8 @@ COLUMNS = (
 
 
 def record(score: Score) -> dict[str, Any]:
-    """One score as a record with the keys of the columns; a store holds no edits of flows, so theirs are empty."""
+    """One score as a record with the keys of the columns."""
+    edit = score.edit
     return {
         "run": score.run,
         "commit": score.commit,
@@ -44,5 +44,8 @@ def record(score: Score) -> dict[str, Any]:
         "judge": score.judge,
         "value": score.value,
         "judged_at": cells.moment(score.judged_at),
-        **dict.fromkeys(EDITS),
+        "edit_commit": edit.commit if edit else None,
+        "edit_time": cells.moment(edit.time) if edit else None,
+        "edit_author": edit.author if edit else None,
+        "edit_subject": edit.subject if edit else None,
     }

@@ -8,12 +8,15 @@ from typing import Any
 from riff_store.answers.cells import FlowCell
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views import cells, columns
+from riff_tui.views import cells, columns, edit_cells
 
 TITLE = "Evaluation matrix: (flow × agent) × aspects (computed) + humanness × judge"
 UNITS = (
     "Units: correctness, completion, errors, humanness 0-10, higher is better"
     " · latency seconds, lower is better · turn_count raw."
+)
+LAST_EDIT = Column(
+    "last_edit", "last edit", kind="object", shown=False, help="The flow's last edit before the latest run of the row."
 )
 _ASPECTS = ("correctness", "completion", "errors", "latency_p95", "latency_mean", "turn_count")
 
@@ -25,7 +28,7 @@ def flows(answers: Sequence[FlowCell], by: Sequence[str] = ()) -> Table:
     return Table(
         view="flows",
         title=TITLE,
-        columns=_columns(keys, judges),
+        columns=[*_columns(keys, judges), *([LAST_EDIT] if any(cell.last_edit for cell in answers) else [])],
         rows=[_row(cell, keys, judges) for cell in answers],
         notes=[UNITS],
     )
@@ -62,8 +65,11 @@ def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str]) -> Row:
     )
     if cell.trend:
         record["trend"] = list(cell.trend)
+    if cell.last_edit:
+        record["last_edit"] = edit_cells.record_of(cell.last_edit)
+    display = {"last_edit": edit_cells.in_short(cell.last_edit)} if cell.last_edit else {}
     where = cells.where(names)
-    return Row(where, record, severity=_marks(record, judges), thin=is_thin(cell), where=where)
+    return Row(where, record, display, severity=_marks(record, judges), thin=is_thin(cell), where=where)
 
 
 def _marks(record: dict[str, Any], judges: Sequence[str]) -> dict[str, Severity]:

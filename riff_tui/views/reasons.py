@@ -8,7 +8,7 @@ from typing import TypeAlias
 from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
 from riff_tui.numbers import fixed
 from riff_tui.table import THIN, Row, Severity, Table
-from riff_tui.views.cells import BAD_SCORE, FAIR, HARDLY, LATE, SLIGHT, WATCHED, WEAK_SCORE
+from riff_tui.views.cells import BAD_SCORE, FAIR, FELL, FELL_FAR, HARDLY, LATE, SLIGHT, WATCHED, WEAK_SCORE
 
 _Say: TypeAlias = Callable[[bool], str]
 
@@ -83,6 +83,10 @@ def _flaky(bad: bool) -> str:
     return f"{_number(HIGH if bad else WATCHED)} or more of the groups"
 
 
+def _change(bad: bool) -> str:
+    return f"{_number(-FELL_FAR if bad else -FELL)} or more below the run before the edit"
+
+
 def _says(words: str) -> _Say:
     return lambda bad: words
 
@@ -100,6 +104,7 @@ _SAID: Mapping[str, _Say] = {
     "slot_fill_rate": _slots,
     "kappa": _kappa,
     "flaky": _flaky,
+    "change": _change,
     "completed": _says("the flow did not run to its own end"),
     "errored": _says("a broken agent or backend: the call is in no mean"),
     "error_count": _says("there were errors during the call"),

@@ -7,11 +7,12 @@ from typing import Any
 
 from riff_store.answers.quality import COMPUTED, RunQuality
 from riff_tui.table import Column, Row, Table
-from riff_tui.views import cells, columns
+from riff_tui.views import cells, columns, edit_cells
 
 DOWN_ONLY = "Quality is comparable only down a column: each judge has a scale of its own, and (computed) uses none."
 UNITS = "Units: quality 0-10, higher is better: mean operability of the run's (flow, agent) rows that the judge scored."
 LISTED = 5
+TREND = 10
 _COLUMNS = (
     columns.RUN,
     Column("started_at", "Started (UTC)", kind="time", help="When the first call of the run started."),
@@ -20,16 +21,18 @@ _COLUMNS = (
     columns.N,
     columns.EXCLUDED,
 )
+EDIT = Column("edit", "Last edit", kind="object", help="The latest edit of any of the run's flows before it started.")
 
 
 def timeline(answers: Sequence[RunQuality]) -> Table:
     """One row per run, in the order of the answers."""
+    edited = [EDIT] if any(run.edit for run in answers) else []
     judges = list(dict.fromkeys((COMPUTED, *(judge for run in answers for judge in run.quality))))
     return Table(
         view="timeline",
         title="Timeline: quality by judge (earliest run first)",
-        columns=[*_COLUMNS, *(_column(judge) for judge in judges)],
-        rows=[_row(run, judges) for run in answers],
+        columns=[*_COLUMNS, *(_column(judge) for judge in judges), *edited],
+        rows=[_row(run, judges, answers[max(0, place - TREND) : place]) for place, run in enumerate(answers, 1)],
         notes=[UNITS, DOWN_ONLY, *_partly_judged(answers)],
     )
 
@@ -42,7 +45,7 @@ def _column(judge: str) -> Column:
     )  # fmt: skip
 
 
-def _row(run: RunQuality, judges: Sequence[str]) -> Row:
+def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -> Row:
     record: dict[str, Any] = {
         "run": run.run,
         "started_at": cells.moment(run.started_at),
@@ -52,10 +55,13 @@ def _row(run: RunQuality, judges: Sequence[str]) -> Row:
         "excluded": run.excluded,
         "quality": {judge: run.quality.get(judge) for judge in judges},
         "quality_rows": {judge: run.rows.get(judge, 0) for judge in judges},
+        "edit": edit_cells.record_of(run.edit),
+        "trend": [each.quality.get(COMPUTED) for each in lately],
     }
     marks = {f"quality.{judge}": mark for judge, mark in cells.score_marks(record["quality"], judges).items()}
     where = cells.where({"run": run.run})
-    return Row(where, record, severity=marks, thin=cells.is_thin(run.n), where=where)
+    display = {"edit": edit_cells.in_short(run.edit, with_flow=run.flows > 1)} if run.edit else {}
+    return Row(where, record, display, severity=marks, thin=cells.is_thin(run.n), where=where)
 
 
 def _partly_judged(answers: Sequence[RunQuality]) -> list[str]:

@@ -48,7 +48,8 @@ def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
     others = [view.name for view in VIEWS if view.name != "flows"]
     assert not found & {f"{part}.{name}" for part in ("riff_store.queries", "riff_tui.views") for name in others}
     assert not found & {f"riff_tui.sinks.{form}" for form in (*FORMATS, *GRAPH_FORMATS) if form != "json"}
-    assert {name for name in found if name.startswith("riff_store.answers.")} == {"riff_store.answers.cells"}
+    answers = {name.rpartition(".")[2] for name in found if name.startswith("riff_store.answers.")}
+    assert answers == {"cells", "edits"}, "a row says when its flow was edited last"
     assert not found & {"riff_tui.one_call", "riff_tui.redaction", "msgspec", "shlex", "statistics"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from riff_store.answers.edits import Edit
 from riff_store.measure import Measure
 
 
@@ -13,7 +14,8 @@ class FlowCell:
     """A cell of the flow matrix: what was asked for in `keys` (flow, agent and any `by`), and its means.
 
     `aspects` maps a computed aspect to its measure, `humanness` a judge to its own; latencies are
-    seconds. `successes` is the rate of calls with correctness 10.
+    seconds. `successes` is the rate of calls with correctness 10. `last_edit` is the flow's last before the
+    latest run of the cell.
     """
 
     keys: Mapping[str, str | None]
@@ -24,6 +26,7 @@ class FlowCell:
     successes: Measure | None
     operability: float | None
     trend: Sequence[float | None] = ()
+    last_edit: Edit | None = None
 
 
 @dataclass(frozen=True, slots=True)

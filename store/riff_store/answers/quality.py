@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from riff_store.answers.edits import Edit
+
 COMPUTED = "(computed)"
 """Quality in the eyes of no judge: humanness left out."""
 
@@ -14,7 +16,8 @@ class RunQuality:
     """A run on the timeline: `quality` maps `(computed)` and each judge to the mean over the run's rows.
 
     A row is a (flow, agent). `rows` says over how many of them each mean was taken: those that the judge
-    scored. `started_at` is microseconds since the epoch.
+    scored. `started_at` is microseconds since the epoch. `edit` is the latest edit of any of its flows that
+    was made before it started.
     """
 
     run: str
@@ -25,6 +28,7 @@ class RunQuality:
     excluded: int
     quality: Mapping[str, float | None]
     rows: Mapping[str, int]
+    edit: Edit | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from riff_store.answers.edits import Edit
+
 
 class Score(NamedTuple):
     """What a judge, or `(computed)`, gave a call for an aspect; `value` is None where it could not be measured.
 
     Times are microseconds since the epoch: `started_at` of the call, `judged_at` of the verdict that counts.
-    A judge in several versions of its prompt is named by the start of the prompt's hash as well.
+    A judge in several versions of its prompt is named by the start of the prompt's hash as well. `edit` is the
+    flow's last before the run.
     """
 
     run: str
@@ -24,3 +27,4 @@ class Score(NamedTuple):
     judge: str
     value: float | None
     judged_at: int | None
+    edit: Edit | None

@@ -11,7 +11,8 @@ from riff_store.matching import matches
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.predicates import Or, Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names, judge_names, judges_shown
-from riff_store.queries.order import run_order
+from riff_store.queries.last_edits import Edits
+from riff_store.queries.order import run_order, run_starts
 from riff_store.queries.sums import AspectSums, aspect_sums, call_counts
 from riff_store.ranking import least_operable_first
 from riff_store.scoring import operability
@@ -26,17 +27,25 @@ def flow_cells(
     judges: Predicate | None = None,
     *,
     trend: bool = False,
+    edits: bool = False,
 ) -> list[FlowCell]:
     """The cells of the flow matrix, the least operable first.
 
     `judges` chooses the judges that have a mean and count in operability. With `trend` each cell
-    carries its operability in each of the last runs, oldest first, `None` where a run had no such call.
+    carries its operability in each of the last runs, oldest first, `None` where a run had no such call, with
+    `edits` the last edit of its flow before its latest run.
     """
     with store.snapshot():
         cells = _cells(store, calls, by, judges)
         if trend:
             history = _history(store, calls, by, judges)
             cells = [replace(cell, trend=history.get(tuple(cell.keys.values()), ())) for cell in cells]
+        if edits and (known := Edits(store)):
+            latest = _latest_runs(store, calls, by)
+            cells = [
+                replace(cell, last_edit=known.last(cell.keys.get("flow"), latest.get(tuple(cell.keys.values()))))
+                for cell in cells
+            ]
     return sorted(cells, key=least_operable_first)
 
 
@@ -95,6 +104,18 @@ def _operability(sums: Mapping[tuple[str, int], AspectSums], judges: Mapping[int
         if aspect == "humanness" and judge in judges
     }
     return operability(mean("correctness"), mean("completion"), mean("errors"), mean("latency_p95"), humanness)
+
+
+def _latest_runs(store: Store, calls: Predicate | None, by: Sequence[str]) -> dict[Names, int]:
+    """When the latest run of each cell started, where that is known."""
+    started = run_starts(store)
+    group = Grouping(tuple(dict.fromkeys((*by, "run"))))
+    found: dict[Names, int] = {}
+    for names in call_counts(store, calls, group):
+        moment = started.get(names[group.by.index("run")] or "")
+        if moment is not None:
+            found[names[: len(by)]] = max(moment, found.get(names[: len(by)], moment))
+    return found
 
 
 def _history(

@@ -10,7 +10,8 @@ from riff_store.answers.scores import Score
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import judges_shown
-from riff_store.queries.order import run_order
+from riff_store.queries.last_edits import Edits
+from riff_store.queries.order import run_order, run_starts
 from riff_store.queries.scope import Scope
 
 PAGE = 500
@@ -22,6 +23,7 @@ class _Run(NamedTuple):
     key: int
     name: str
     commit: str | None
+    started: int | None
 
 
 def score_pages(store: Store, calls: Predicate | None = None, size: int = PAGE) -> Iterator[list[Score]]:
@@ -32,7 +34,9 @@ def score_pages(store: Store, calls: Predicate | None = None, size: int = PAGE) 
     """
     names, condition, order = _Names(store), Scope(store).condition(calls), run_order(store)
     rows = store.execute(m.Run.select(m.Run.id, m.Run.name, m.Run.commit))
-    for run in sorted((_Run(*row) for row in rows if row[1] in order), key=lambda run: order[run.name]):
+    started = run_starts(store)
+    runs = [_Run(key, name, commit, started.get(name)) for key, name, commit in rows if name in order]
+    for run in sorted(runs, key=lambda run: order[run.name]):
         after: Any = None
         while found := _calls(store, run, condition, after, size):
             after = found[-1][1]
@@ -49,6 +53,7 @@ class _Names:
         self.flows, self.agents = named(m.Flow), named(m.Agent)
         self.personas, self.aspects = named(m.Persona), named(m.Aspect)
         self.judges = judges_shown(store)
+        self.edits = Edits(store)
 
 
 def _calls(store: Store, run: _Run, condition: Any, after: str | None, size: int) -> list[tuple[Any, ...]]:
@@ -71,10 +76,12 @@ def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Nam
         verdict = judged.get((by_key[key], aspect, judge))
         at = verdict[1] if verdict else None
         scores.setdefault(key, []).append((names.aspects[aspect], names.judges[judge], value, at))
+    edits = {flow: names.edits.last(names.flows[flow], run.started) for flow in {call[3] for call in calls}}
     return [
         Score(
             run.name, run.commit, started_at, name, names.flows[flow], names.agents[agent],
             None if persona is None else names.personas[persona], bool(errored), *found,
+            edits[flow],
         )
         for key, name, started_at, flow, agent, persona, errored in calls
         for found in sorted(scores.get(key, ()), key=lambda row: row[:2])

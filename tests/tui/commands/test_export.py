@@ -17,10 +17,11 @@ from riff_store.database import open_store
 from riff_store.queries import scores
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from riff_tui.views.export import COLUMNS, EDITS
+from riff_tui.views.export import COLUMNS
 from tests.store.building import call, fresh, put, verdict
 
 Captured = pytest.CaptureFixture[str]
+EDITS = ("edit_commit", "edit_time", "edit_author", "edit_subject")
 CONTRACT = (
     "run", "commit", "started_at", "flow", "agent", "persona", "aspect", "judge", "value", "judged_at", *EDITS
 )  # fmt: skip
