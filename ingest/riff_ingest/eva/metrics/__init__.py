@@ -1,0 +1,8 @@
+"""The metrics that can be computed of a call's context, without a judge (docs/eva.md)."""
+
+from riff_ingest.eva.metrics.composites import composites
+from riff_ingest.eva.metrics.computing import compute_metrics
+from riff_ingest.eva.metrics.files import RecordFiles, read_files
+from riff_ingest.eva.metrics.score import Score
+
+__all__ = ["RecordFiles", "Score", "composites", "compute_metrics", "read_files"]

@@ -1,0 +1,101 @@
+"""What metrics look at in a record's files beside its context, read beforehand so that they compute alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from riff_ingest.eva.logs.audit import transcript_of
+from riff_ingest.eva.logs.files import MAX_DOCUMENT, find, read_object
+from riff_ingest.eva.logs.simulator import NAMES, simulator_log
+from riff_ingest.eva.warnings import Warnings
+from riff_ingest.sources.lines import BrokenInput, read_whole
+
+AGENT_CALLS = "agent_perf_stats.csv"
+_LARGEST_CELL = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFiles:
+    """The files of a record as far as they are not in its context.
+
+    `simulator_log` is where the simulator's log is or would be, `simulator_end` its last line with the line's end,
+    `None` where it cannot be read. `audit_entries` are those of the audit log. `output_tokens` and `reasoning_tokens`
+    have a value for each call of the agent's model that tells. `stored_final_hash` is the database's in result.json.
+    """
+
+    simulator_log: str = NAMES[-1]
+    simulator_end: str | None = None
+    audit_entries: list[dict[str, Any]] = field(default_factory=list)
+    output_tokens: list[float] = field(default_factory=list)
+    reasoning_tokens: list[float] = field(default_factory=list)
+    stored_final_hash: str | None = None
+
+
+def read_files(directory: Path) -> RecordFiles:
+    """What the files in a record's directory say; a file that is missing or cannot be read says nothing."""
+    log = simulator_log(directory)
+    calls = list(_rows(directory))
+    return RecordFiles(
+        simulator_log=str(log if log is not None else directory / NAMES[0]),
+        simulator_end=_last_line(log) if log is not None else None,
+        audit_entries=transcript_of(directory, Warnings()),
+        output_tokens=_numbers(calls, "output_tokens"),
+        reasoning_tokens=_numbers(calls, "reasoning_tokens"),
+        stored_final_hash=_stored_final_hash(directory),
+    )
+
+
+def _last_line(path: Path) -> str | None:
+    """What follows the last but one line end; a file that ends in two of them has a last line that is empty."""
+    try:
+        text = read_whole(path, MAX_DOCUMENT).decode(errors="replace")
+    except BrokenInput:
+        return None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text[text.rfind("\n", 0, -1) + 1 :]
+
+
+def _stored_final_hash(directory: Path) -> str | None:
+    path = find(directory, "result.json")
+    try:
+        stored = read_object(path).get("final_scenario_db_hash") if path is not None else None
+    except BrokenInput:
+        return None
+    return stored if isinstance(stored, str) and stored else None
+
+
+def _rows(directory: Path) -> Iterator[dict[str, str]]:
+    path = find(directory, AGENT_CALLS)
+    if path is None:
+        return
+    try:
+        text = read_whole(path, MAX_DOCUMENT).decode(errors="replace")
+    except BrokenInput:
+        return
+    # Cells hold whole prompts, and how large they may be is a setting of the process.
+    before = csv.field_size_limit(_LARGEST_CELL)
+    try:
+        for row in csv.DictReader(io.StringIO(text, newline="")):
+            yield {name: row.get(name) or "" for name in ("output_tokens", "reasoning_tokens")}
+    except csv.Error:
+        return
+    finally:
+        csv.field_size_limit(before)
+
+
+def _numbers(rows: list[dict[str, str]], name: str) -> list[float]:
+    found = []
+    for row in rows:
+        try:
+            value = float(row[name])
+        except ValueError:
+            continue
+        if isfinite(value):
+            found.append(value)
+    return found

@@ -1,0 +1,147 @@
+"""How much of the caller's words the agent's recogniser got wrong (10.6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.metrics.english import normalised_english
+from riff_ingest.eva.metrics.files import RecordFiles
+from riff_ingest.eva.metrics.score import Score, rate
+
+NAME = "stt_wer"
+MISSING = 'whisper-normalizer and jiwer are not installed; `pip install "riff-tui[eva]"` brings them'
+_MOST_COMMON = 10
+_LONGEST_TEXT = 20_000  # of a turn; evening out the spelling of hostile text takes time by its length squared
+
+
+@dataclass(frozen=True, slots=True)
+class TurnErrors:
+    """What was heard wrong in a turn: runs of words that were replaced, left out or added, and how many words."""
+
+    substitutions: list[tuple[str, str]]
+    deletions: list[str]
+    insertions: list[str]
+    substituted: int
+    deleted: int
+    inserted: int
+    reference_words: int
+
+    @property
+    def rate(self) -> float:
+        """Wrong words for each word that was meant; without any, the words that were added."""
+        return (self.substituted + self.deleted + self.inserted) / (self.reference_words or 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The runs, as details hold them."""
+        return {
+            "substitutions": [{"expected": meant, "actual": heard} for meant, heard in self.substitutions],
+            "deletions": self.deletions,
+            "insertions": self.insertions,
+        }
+
+
+def stt_wer(context: MetricContext, files: RecordFiles) -> Score:
+    """The word error rate over all turns that the caller meant to speak in and was heard in (10.6).
+
+    Skipped for other languages than English, whose spelling EVA evens out by rules of its own, and with an error
+    where the packages for it are not installed.
+    """
+    if context.language.lower().replace("_", "-").split("-")[0] != "en":
+        return Score(NAME, skipped=True, details={"language": context.language, "reason": "only English is computed"})
+    turns = _compared(context)
+    if not turns:
+        return Score(NAME, 0.0, 0.0, {"language": context.language}, error="no turn has both texts of the caller")
+    if any(len(text) > _LONGEST_TEXT for texts in turns.values() for text in texts):
+        return Score(NAME, error=f"a turn has a text of more than {_LONGEST_TEXT} characters")
+    try:
+        errors = {turn: turn_errors(*map(normalised_english, texts)) for turn, texts in turns.items()}
+    except ImportError:
+        return Score(NAME, skipped=True, error=MISSING)
+    return _scored(context.language, errors)
+
+
+def turn_errors(meant: str, heard: str) -> TurnErrors:
+    """What differs between two normalised texts; raises `ImportError` without the extra packages."""
+    reference, found = meant.split(), heard.split()
+    import jiwer
+
+    substitutions, deletions, insertions = [], [], []
+    aligned = jiwer.process_words(" ".join(reference), " ".join(found))
+    for run in aligned.alignments[0]:
+        expected = " ".join(reference[run.ref_start_idx : run.ref_end_idx])
+        actual = " ".join(found[run.hyp_start_idx : run.hyp_end_idx])
+        if run.type == "substitute":
+            substitutions.append((expected, actual))
+        elif run.type == "delete":
+            deletions.append(expected)
+        elif run.type == "insert":
+            insertions.append(actual)
+    counts = (aligned.substitutions, aligned.deletions, aligned.insertions)
+    return TurnErrors(substitutions, deletions, insertions, *counts, len(reference))
+
+
+def _compared(context: MetricContext) -> dict[int, tuple[str, str]]:
+    """What was meant and what was heard, by turn, without labels and other marks."""
+    found = {}
+    for turn, meant in context.intended_user_turns.items():
+        pair = _unmarked(meant), _unmarked(context.transcribed_user_turns.get(turn))
+        if all(pair):
+            found[turn] = pair
+    return found
+
+
+def _unmarked(text: str | None) -> str:
+    """A text without what stands in square brackets, up to the first that closes."""
+    text, kept, at = text or "", [], 0
+    while (opened := text.find("[", at)) >= 0 and (closed := text.find("]", opened)) >= 0:
+        kept.append(text[at:opened])
+        at = closed + 1
+    return "".join([*kept, text[at:]]).strip()
+
+
+def _scored(language: str, errors: Mapping[int, TurnErrors]) -> Score:
+    words = sum(each.reference_words for each in errors.values())
+    counts = {
+        "substitution": sum(each.substituted for each in errors.values()),
+        "deletion": sum(each.deleted for each in errors.values()),
+        "insertion": sum(each.inserted for each in errors.values()),
+    }
+    wer = sum(counts.values()) / (words or 1)
+    accuracy = round(1 - min(1.0, wer), 3)
+    first = next(iter(errors.values()))
+    details = {
+        "wer": round(wer, 3),
+        "accuracy": accuracy,
+        "language": language,
+        "use_cer": False,
+        "num_turns": len(errors),
+        "per_turn_wer": {turn: round(each.rate, 3) for turn, each in errors.items()},
+        "per_turn_errors": {turn: each.to_dict() for turn, each in errors.items()},
+        "error_summary": _summary(first),
+        **{f"total_{kind}s": count for kind, count in counts.items()},
+        "reference_words": words,
+    }
+    parts = {
+        f"{kind}_rate": rate(NAME, f"{kind}_rate", count / words, 3, count=count, reference_words=words)
+        for kind, count in counts.items()
+        if words
+    }
+    return Score(NAME, round(wer, 3), accuracy, details, sub_metrics=parts)
+
+
+def _summary(first: TurnErrors) -> dict[str, Any]:
+    """The most frequent errors; like EVA's it covers the first turn only (quirk 11)."""
+    replaced = _frequent(f"{meant} → {heard}" for meant, heard in first.substitutions)
+    return {
+        "top_substitutions": [{"error": error, "count": count} for error, count in replaced],
+        "top_deletions": [{"word": word, "count": count} for word, count in _frequent(first.deletions)],
+        "top_insertions": [{"word": word, "count": count} for word, count in _frequent(first.insertions)],
+    }
+
+
+def _frequent(runs: Iterable[str]) -> list[tuple[str, int]]:
+    return Counter(runs).most_common(_MOST_COMMON)

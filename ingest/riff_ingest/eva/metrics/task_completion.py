@@ -1,0 +1,101 @@
+"""Did the agent leave the scenario's database as it should be (10.1)?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.metrics.files import RecordFiles
+from riff_ingest.eva.metrics.scenario_diff import databases_differ, summary
+from riff_ingest.eva.metrics.score import Score, unmeasured
+from riff_ingest.eva.scenario_db import SESSION, database_hash, stored_form
+
+NAME = "task_completion"
+NO_EXPECTED = "no expected database is known: name it, or the dataset that was played"
+NO_FINAL = "the record has no final_scenario_db.json"
+
+
+def task_completion(context: MetricContext, files: RecordFiles) -> Score:
+    """1.0 where the session and the whole final database are as expected, else 0.0 with how they differ (10.1).
+
+    Today's hash is computed of both databases, for a hash in result.json may be of an older form; which one it is
+    stands in the details (`stored_hash`, `stored_hash_form`: current, plain or other).
+    """
+    expected, final = context.expected_scenario_db, context.final_scenario_db
+    if expected is None:
+        return unmeasured(NAME, NO_EXPECTED)
+    if final is None:
+        return unmeasured(NAME, NO_FINAL)
+    mismatches = session_mismatches(expected, final)
+    if mismatches:
+        return Score(NAME, 0.0, 0.0, _session_details(mismatches))
+    expected_hash, actual_hash = database_hash(expected), database_hash(final)
+    matches = expected_hash == actual_hash
+    details: dict[str, Any] = {
+        "match": matches,
+        "auth_success": True,
+        "expected_hash": expected_hash,
+        "actual_hash": actual_hash,
+        **_stored(files.stored_final_hash, final),
+    }
+    if not matches:
+        details |= _difference(expected, final)
+    value = 1.0 if matches else 0.0
+    return Score(NAME, value, value, details)
+
+
+def session_mismatches(expected: Mapping[str, Any], final: Mapping[str, Any]) -> dict[str, Any]:
+    """What the session should hold and does not, by key; text is compared in lower case (10.1, step 1)."""
+    wanted, found = session_of(expected), session_of(final)
+    return {
+        key: {"expected": value, "actual": found.get(key)}
+        for key, value in wanted.items()
+        if _lower(value) != _lower(found.get(key))
+    }
+
+
+def session_of(database: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The session of a database, empty where it has none."""
+    session = (database or {}).get(SESSION)
+    return session if isinstance(session, dict) else {}
+
+
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _session_details(mismatches: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "match": False,
+        "auth_success": False,
+        "message": f"The session differs from the expected one in: {', '.join(mismatches)}",
+        "auth_mismatches": mismatches,
+    }
+
+
+def _stored(stored: str | None, final: Mapping[str, Any]) -> dict[str, Any]:
+    if stored is None:
+        return {}
+    return {"stored_hash": stored, "stored_hash_form": stored_form(stored, final)}
+
+
+def _difference(expected: Mapping[str, Any], final: Mapping[str, Any]) -> dict[str, Any]:
+    diff = databases_differ(expected, final)
+    told = summary(diff)
+    return {
+        "message": f"The final database is not the expected one: {told}",
+        "diff": diff,
+        "diff_summary": told,
+        "debugging_hints": _hints(diff),
+    }
+
+
+def _hints(diff: Mapping[str, Any]) -> list[str]:
+    hints = [f"table {name} is not expected" for name in diff["tables_added"]]
+    hints += [f"table {name} is missing" for name in diff["tables_removed"]]
+    for name, change in diff["tables_modified"].items():
+        counts = ((len(change.get(f"records_{how}", ())), how) for how in ("added", "removed", "modified"))
+        told = ", ".join(f"{count} {how}" for count, how in counts if count)
+        hints.append(f"records of table {name}: {told}" if told else f"table {name} has another value")
+    return hints

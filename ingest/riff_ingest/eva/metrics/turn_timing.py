@@ -1,0 +1,136 @@
+"""How well a turn of the agent was timed: measures of its audio, and what each is worth (10.3).
+
+Measures are in milliseconds, values go from 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from riff_ingest.eva.context import MetricContext
+
+_TOUCHING_SECONDS = 0.001
+_LONGEST_OVERLAP_MS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is on time, in milliseconds: full value up to `sweet`, none from `late` on, and what the rates count."""
+
+    sweet: float
+    late: float
+    counted_late: float
+    counted_early: float = 200
+
+    def value(self, ms: float) -> float:
+        """What a latency is worth: L of the page."""
+        if ms <= -500 or ms >= self.late:
+            return 0.0
+        if ms < 500:
+            return (ms + 500) / 1000
+        return 1.0 if ms <= self.sweet else (self.late - ms) / (self.late - self.sweet)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The limits of turns without tools and of those with."""
+
+    plain: Limits = Limits(2000, 3500, 2750)
+    tool: Limits = Limits(3000, 5000, 4000)
+
+    def limits(self, *, tool: bool) -> Limits:
+        """The limits of a turn."""
+        return self.tool if tool else self.plain
+
+
+TODAY = Rules()
+FIRST = Rules(tool=Limits(4000, 7000, 6000))
+"""Those of 0.1.3, the first version that was no judge."""
+
+
+def rules_of(version: str | None) -> Rules | None:
+    """The rules by which a stored score was computed; `None` where a judge gave it."""
+    if version is None:
+        return TODAY
+    try:
+        parts = tuple(int(digits) for digits in version.removeprefix("v").split("."))
+    except ValueError:
+        return TODAY
+    if parts < (0, 1, 3):
+        return None
+    return FIRST if parts < (0, 2) else TODAY
+
+
+@dataclass(frozen=True, slots=True)
+class TurnAudio:
+    """The segments of both sides in a turn, in seconds in the order of the log, neither empty."""
+
+    user: Sequence[tuple[float, float]]
+    assistant: Sequence[tuple[float, float]]
+
+    @property
+    def latency_ms(self) -> float:
+        """From the caller's last sound to the agent's first (R7.9)."""
+        return round(self.assistant[0][0] - self.user[-1][1], 6) * 1000
+
+    @property
+    def overlap_ms(self) -> float:
+        """How long both sides were heard, over all pairs of segments."""
+        return 1000 * sum(max(0.0, _overlap(asked, said)) for asked in self.user for said in self.assistant)
+
+    @property
+    def interruptions(self) -> int:
+        """How many segments of the agent fell into the caller's."""
+        return sum(any(_overlap(asked, said) > _TOUCHING_SECONDS for asked in self.user) for said in self.assistant)
+
+    @property
+    def post_interrupt_ms(self) -> float | None:
+        """From the caller's last sound to the agent's next; `None` where the agent still spoke, or never did again."""
+        end = self.user[-1][1]
+        if any(start <= end < stop for start, stop in self.assistant):
+            return None
+        following = [start for start, _ in self.assistant if start > end]
+        return (min(following) - end) * 1000 if following else None
+
+
+def audible_turns(context: MetricContext) -> dict[int, TurnAudio]:
+    """The turns in which both sides were heard, without the greeting: K of the page."""
+    user, assistant = context.audio_timestamps_user_turns, context.audio_timestamps_assistant_turns
+    found = {}
+    for turn in sorted(user.keys() & assistant.keys()):
+        asked, said = user[turn], assistant[turn]
+        if turn and asked and said:
+            found[turn] = TurnAudio(asked, said)
+    return found
+
+
+def tool_turns(context: MetricContext) -> set[int]:
+    """The turns in which a tool was called."""
+    return {entry.turn_id for entry in context.conversation_trace if entry.type == "tool_call"}
+
+
+def yield_ms(context: MetricContext, turn: int) -> float | None:
+    """How long the agent went on after the caller had begun a turn; `None` where either was not heard."""
+    before = context.audio_timestamps_assistant_turns.get(turn - 1)
+    now = context.audio_timestamps_user_turns.get(turn)
+    return max(0.0, before[-1][1] - now[0][0]) * 1000 if before and now else None
+
+
+def overlap_value(ms: float) -> float:
+    """What talking at the same time is worth: O of the page."""
+    return max(0.0, 0.5 * (1 - ms / _LONGEST_OVERLAP_MS))
+
+
+def count_value(interruptions: int) -> float:
+    """What so many interruptions are worth: C of the page."""
+    return max(0.0, 0.5 * (1 - (interruptions - 1) / 2))
+
+
+def yield_value(ms: float) -> float:
+    """What giving way after so long is worth: Y of the page."""
+    return max(0.0, 1 - ms / _LONGEST_OVERLAP_MS)
+
+
+def _overlap(one: tuple[float, float], other: tuple[float, float]) -> float:
+    return min(one[1], other[1]) - max(one[0], other[0])
