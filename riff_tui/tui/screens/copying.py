@@ -9,6 +9,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
+from riff_store.errors import StoreError
+from riff_tui.catalog import Request
 from riff_tui.errors import RiffError
 from riff_tui.glyphs import UNICODE
 from riff_tui.safe_text import block
@@ -54,6 +56,10 @@ class Copying(ModalScreen[None], inherit_bindings=False):
 
     def action_copy(self, what: str) -> None:
         """Copy it and say where it went."""
+        if what == "table" and self._place.trail.here.kind == "conversation":
+            self.dismiss()
+            self._place.run_worker(posted(self._place), group="copy", exit_on_error=False)
+            return
         text = self._text(what)
         self.dismiss()
         if text:
@@ -90,6 +96,18 @@ async def taken(place: ExplorerScreen, what: str, text: str) -> None:
         place.fail(error)
     else:
         place.say(f"{what} {told}")
+
+
+async def posted(place: ExplorerScreen) -> None:
+    """Copy a call as it may be posted: what was said in it goes out as redacted as it can be."""
+    where = place.trail.here.scope
+    try:
+        request = Request(where=where, text=True, redact=True)
+        table = await place.explorer.asker.ask(lambda: place.show_view("conversation", request))
+    except (OSError, RiffError, StoreError) as error:
+        place.fail(error)
+    else:
+        await taken(place, "table", markdown(table))
 
 
 def markdown(table: Table) -> str:
