@@ -147,18 +147,19 @@ def _notes(answer: Effects, better: Better | None) -> Iterator[str]:
         " the other factors alike."
     )
     yield _grand_mean(model)
+    yield from map(_confounded, model.confounded)
     if model.factors:
         yield SHARES
         yield _certainty(model, better)
         if answer.aspect == QUALITY:
             yield CAPPED
-    yield from map(_confounded, model.confounded)
     yield from _left_out(answer)
 
 
 def _grand_mean(model: LinearModel) -> str:
     calls = f"{model.n} {'call' if model.n == 1 else 'calls'}"
-    seen = f"observed mean {fixed(model.mean, 2)} ({calls}, {model.observations} observations)"
+    pairs = f"{model.observations} {'observation' if model.observations == 1 else 'observations'}"
+    seen = f"observed mean {fixed(model.mean, 2)} ({calls}, {pairs})"
     grand = f"Grand mean, every level alike: {fixed(model.intercept, 2)}; {seen}."
     if model.together is None:
         return f"{grand} Nothing varies, so there is nothing to explain."

@@ -32,6 +32,7 @@ WALK = (
     ("conversation", "\r"),
     ("worklist", "0"),
     ("conversations", "4"),
+    ("effects", "F"),
     ("help", "1?"),
 )
 COMMAND = ("-c", "from riff_tui.cli import main; main()", "ui")
