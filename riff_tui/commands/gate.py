@@ -103,7 +103,6 @@ def gate(
     from riff_tui.errors import GateFailed, OutputError
     from riff_tui.filtering import parse, split
     from riff_tui.gating import wording
-    from riff_tui.gating.annotations import unarmed
     from riff_tui.gating.asking import decision_on
     from riff_tui.gating.configured import configured
     from riff_tui.settings import store_location
@@ -115,7 +114,7 @@ def gate(
     calls, _ = split(parse(where), ())
     with open_store(store_location(settings)) as opened, opened.snapshot():
         decision = decision_on(opened, baseline, candidate, calls, rules)
-    line = unarmed(wording.outcome(decision))
+    line = wording.unarmed(wording.outcome(decision))
     try:
         if junit is not None:
             _write_junit(decision, junit)

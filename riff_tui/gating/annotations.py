@@ -23,11 +23,6 @@ def commands(decision: Decision) -> list[str]:
     return lines
 
 
-def unarmed(text: str) -> str:
-    """Text for a line of the log that is no annotation: GitHub finds its old kind of commands anywhere in a line."""
-    return one_line(text).replace("##[", "## [")
-
-
 def _errors(decision: Decision) -> Iterator[str]:
     told = []
     for flow in decision.failing:

@@ -63,7 +63,8 @@ class Decision:
     """The checks, gravest first, and the flows that only one of the two has.
 
     A `strict` gate fails where a flow is `missing` and where no check could be decided. `unmeasured` aspects
-    were measured in no flow, `excluded` calls of the two were errored.
+    were measured in no flow. Of the two, `excluded` calls were errored, and `alone` ones of flows that were
+    compared in pairs have no partner.
     """
 
     baseline: str
@@ -74,6 +75,7 @@ class Decision:
     added: tuple[str, ...] = ()
     unmeasured: tuple[str, ...] = ()
     excluded: tuple[int, int] = (0, 0)
+    alone: tuple[int, int] = (0, 0)
     strict: bool = False
 
     def of(self, standing: Standing) -> list[Check]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from riff_store.answers.comparison import Comparison, Difference
@@ -43,8 +43,14 @@ def decide(
         added=tuple(sorted(comparison.only_in_b)),
         unmeasured=tuple(_unmeasured(allowances, rows)),
         excluded=(comparison.a.excluded, comparison.b.excluded),
+        alone=_alone(comparison, {check.flow for check in checks if check.pairs is not None}),
         strict=strict,
     )
+
+
+def _alone(comparison: Comparison, paired: Collection[str]) -> tuple[int, int]:
+    flows = [flow for flow in comparison.flows if flow.flow in paired]
+    return sum(flow.n_a - flow.pairs for flow in flows), sum(flow.n_b - flow.pairs for flow in flows)
 
 
 def _rows(comparison: Comparison, allowances: Iterable[Allowance]) -> Iterable[tuple[Difference, Allowance]]:

@@ -83,6 +83,12 @@ def notes(decision: Decision) -> list[str]:
     if few:
         rest = "Nothing could be decided" if decision.undecided else "Too few to decide"
         found.append(f"{rest}: {_counted(len(few), 'check')} of fewer than {decision.min_n} calls on a side.")
+    if any(decision.alone):
+        of_baseline, of_candidate = decision.alone
+        found.append(
+            f"Without a partner, in no paired check: {of_baseline} of the baseline's calls"
+            f" and {of_candidate} of the candidate's."
+        )
     if decision.unmeasured:
         found.append(f"Not measured in any flow, so not checked: {', '.join(decision.unmeasured)}.")
     if any(decision.excluded):
@@ -102,8 +108,14 @@ def missing_flow(missing: MissingFlow) -> str:
 
 
 def short(name: str) -> str:
-    """A name for a sentence: safe, and cut where it is longer than any name should be."""
-    return fit(one_line(name), NAME_WIDTH)
+    """A name for a sentence or a cell: safe, no command in the log of a build, and cut where it is far too long."""
+    return fit(unarmed(name), NAME_WIDTH)
+
+
+def unarmed(text: str) -> str:
+    """Safe text of which GitHub takes no part for a command: new ones begin a line, old ones stand anywhere in it."""
+    safe = one_line(text).replace("##[", "## [")
+    return f"'{safe}'" if safe.lstrip().startswith("::") else safe
 
 
 def _of_flow(decision: Decision, flow: str) -> str:

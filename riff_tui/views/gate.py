@@ -42,7 +42,10 @@ def gate(decision: Decision) -> Table:
     """One row per check, in the order of the decision; `extras` tell the outcome to scripts."""
     return Table(
         view="gate",
-        title=f"Gate {'passed' if decision.passed else 'FAILED'}: {decision.candidate} against {decision.baseline}",
+        title=(
+            f"Gate {'passed' if decision.passed else 'FAILED'}:"
+            f" {wording.short(decision.candidate)} against {wording.short(decision.baseline)}"
+        ),
         columns=_COLUMNS,
         rows=[_row(check, decision) for check in decision.checks],
         notes=[*wording.notes(decision), RULE, UNITS],
@@ -79,7 +82,8 @@ def _row(check: Check, decision: Decision) -> Row:
         "interval": None if check.interval is None else list(check.interval),
     }
     display = {
-        "aspect": check.name,
+        "flow": wording.short(check.flow),
+        "aspect": wording.short(check.name),
         "standing": "FAILED" if check.standing == "failed" else check.standing,
         "baseline": wording.value(check, check.baseline),
         "candidate": wording.value(check, check.candidate),

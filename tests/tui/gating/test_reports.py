@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,10 +18,11 @@ from hypothesis import strategies as st
 
 from riff_tui.errors import OutputError
 from riff_tui.gating import junit, wording
-from riff_tui.gating.annotations import MOST, commands, unarmed
+from riff_tui.gating.annotations import MOST, commands
 from riff_tui.gating.decision import Decision, MissingFlow
 from riff_tui.gating.step_summary import append
 from riff_tui.gating.summary import MOST_CHARACTERS, summary
+from riff_tui.sinks import render
 from riff_tui.views.gate import gate
 from tests.tui.gating.by_hand import check, decision
 from tests.tui.hostile import HOSTILE
@@ -89,7 +91,7 @@ def test_no_name_makes_the_outcome_more_than_a_line(name: str) -> None:
         decision(check(name)), decision(check(**HELD), baseline=name, candidate=name),
         decision(check(aspect="humanness", judge=name)),
     ):  # fmt: skip
-        line = unarmed(wording.outcome(decided))
+        line = wording.unarmed(wording.outcome(decided))
         assert len(line.splitlines()) == 1
         assert line.isprintable() or not line.isascii()
         assert "##[" not in line
@@ -212,6 +214,16 @@ def test_no_name_leaves_its_cell(name: str) -> None:
     assert len(rows) == 3
     assert "<!--" not in text
     assert "<img" not in text
+
+
+@given(NAMES)
+def test_no_line_of_the_table_is_a_command_of_github(name: str) -> None:
+    out = io.StringIO()
+    more = decision(check(name, standing="held"), check("x", "humanness", "held", judge=name), baseline=name)
+    render(gate(replace(more, missing=(MissingFlow(name),), added=(name,))), "text", out)
+    for line in out.getvalue().split("\n"):
+        assert not line.strip().startswith("::")
+        assert "##[" not in line
 
 
 # the step's summary
