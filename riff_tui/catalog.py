@@ -139,7 +139,7 @@ VIEWS: tuple[View, ...] = (
         (
             "Who scored how many calls, and the mean of it.",
             "Versions of a judge's prompt are rows of their own and are never merged.",
-            "Agreement says whether two judges rank the calls alike that both scored.",
+            "Agreement is the rank correlation on shared calls; drill into a judge with agreement --where 'judge=J'.",
         ),
     ),
     View(

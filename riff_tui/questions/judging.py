@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from riff_store.predicates import Predicate
+from riff_store.predicates import Predicate, terms
 from riff_tui.filtering import split, take_judges
 from riff_tui.questions.answering import EMPTY, ROW_FIELDS, Answer, fields_of, keys_of
 from riff_tui.table import Table
@@ -40,10 +40,12 @@ def ask_disputes(store: Store, request: Request, predicate: Predicate | None) ->
     judges, rest = take_judges(predicate)
     calls, rows = split(rest, ROW_FIELDS["disputes"])
     limit = DISPUTES if request.limit is None else request.limit
-    # What is asked of rows, or sorts them, has to see all of them before they are cut.
-    found = apart(store, calls, judges, limit if rows is None and request.sort is None else None)
+    # A bare word looks through all names of a row, and a sort at all rows, so these have to be there first.
+    wordy = any(term.field is None for term in terms(rows))
+    early = None if wordy or request.sort is not None else limit
+    found = apart(store, calls, judges, None if wordy else rows, early)
     total = found.total if predicate is None else apart(store, limit=0).total
-    answer = Answer(replace(request, limit=limit), calls, rows)
+    answer = Answer(replace(request, limit=limit), calls, rows if wordy else None)
     table = answer.of(lambda _: disputes(found), recount=False)
     notes = list(table.notes) if table.rows else [NO_DISPUTES, *table.notes[2:]]
     if request.limit is None and len(table.rows) == DISPUTES < found.total:

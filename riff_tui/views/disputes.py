@@ -49,17 +49,16 @@ def _score(judge: str) -> Column:
 
 
 def _row(dispute: Dispute, judges: Sequence[str]) -> Row:
-    scores = dispute.scores
     record: dict[str, Any] = {
         "run": dispute.run,
         "conversation": dispute.conversation,
         "flow": dispute.flow,
         "agent": dispute.agent,
         "aspect": dispute.aspect,
-        "scores": {judge: scores.get(judge) for judge in judges},
+        "scores": {judge: dispute.scores.get(judge) for judge in judges},
         "spread": dispute.spread,
-        "highest": min(scores, key=lambda judge: (-scores[judge], judge)),
-        "lowest": min(scores, key=lambda judge: (scores[judge], judge)),
+        "highest": dispute.highest,
+        "lowest": dispute.lowest,
         "correctness": dispute.correctness,
     }
     where = cells.where({"run": dispute.run, "conversation": dispute.conversation})

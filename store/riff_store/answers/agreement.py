@@ -31,7 +31,10 @@ class PairAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """A call that several judges scored apart, on one aspect; `scores` by judge, from the highest down."""
+    """A call that several judges scored apart, on one aspect; `scores` by judge, from the highest down.
+
+    `highest` and `lowest` are judges, of several the first by name.
+    """
 
     run: str
     conversation: str
@@ -41,11 +44,13 @@ class Dispute:
     scores: Mapping[str, float]
     correctness: float | None
     spread: float
+    highest: str
+    lowest: str
 
 
 @dataclass(frozen=True, slots=True)
 class Disputes:
-    """The calls on which judges differ most, the first of `total`; on `agreed` further ones they do not differ."""
+    """The calls on which judges differ most, the first of `total`; on `agreed` ones they do not differ at all."""
 
     entries: Sequence[Dispute]
     total: int

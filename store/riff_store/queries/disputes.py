@@ -2,50 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from riff_store import models as m
 from riff_store.answers.agreement import Dispute, Disputes
 from riff_store.database import Store
+from riff_store.matching import tester
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
 from riff_store.queries.judged import Judge, judges_of, scores_of
 
-_CHUNK = 500
+
+class _Who(NamedTuple):
+    run: str
+    conversation: str
+    flow: str
+    agent: str
 
 
 class _Found(NamedTuple):
     spread: float
-    run: str
-    conversation: str
+    who: _Who
     aspect: str
     call: int
     scores: Mapping[str, float]
 
+    @property
+    def highest(self) -> str:
+        return min(self.scores, key=lambda judge: (-self.scores[judge], judge))
+
+    @property
+    def lowest(self) -> str:
+        return min(self.scores, key=lambda judge: (self.scores[judge], judge))
+
 
 def disputes(
-    store: Store, calls: Predicate | None = None, judges: Predicate | None = None, limit: int | None = None
+    store: Store,
+    calls: Predicate | None = None,
+    judges: Predicate | None = None,
+    rows: Predicate | None = None,
+    limit: int | None = None,
 ) -> Disputes:
     """Calls that at least two judges scored apart on one aspect: the widest spread first, then by run and id.
 
-    `judges` chooses the judges that are heard.
+    `judges` chooses the judges that are heard, `rows` says what has to hold of aspect, spread, highest,
+    lowest and scores.
     """
     with store.snapshot():
         scores = scores_of(store, calls)
         heard = [judge for judge in judges_of(store, scores.judged) if judge.is_meant(judges)]
-        by_call = _by_call(heard, scores.judged)
-        named = _names(store, by_call.values())
-        found = [
-            _Found(round(max(given.values()) - min(given.values()), 9), *named[call], aspect, call, given)
-            for (aspect, call), given in by_call.items()
-            if len(given) > 1
-        ]
-        apart = sorted((each for each in found if each.spread > 0), key=lambda each: (-each.spread, *each[1:4]))
-        listed = apart[:limit]
-        who = _who(store, [each.call for each in listed])
-    entries = [_dispute(each, who[each.call], scores.correctness.get(each.call)) for each in listed]
-    return Disputes(entries, len(apart), len(found) - len(apart))
+        several = {key: given for key, given in _by_call(heard, scores.judged).items() if len(given) > 1}
+        who = _who(store) if several else {}
+    found = [
+        # Scores have few digits, and so has their difference: what is left of binary fractions is cut off.
+        _Found(round(max(given.values()) - min(given.values()), 9), who[call], aspect, call, given)
+        for (aspect, call), given in several.items()
+    ]
+    apart = [each for each in found if each.spread > 0]
+    chosen = apart if rows is None else _holding(apart, rows)
+    chosen.sort(key=lambda each: (-each.spread, each.who.run, each.who.conversation, each.aspect))
+    entries = [_dispute(each, scores.correctness.get(each.call)) for each in chosen[:limit]]
+    return Disputes(entries, len(chosen), len(found) - len(apart))
 
 
 def _by_call(
@@ -59,30 +77,33 @@ def _by_call(
     return found
 
 
-def _names(store: Store, by_call: Iterable[object]) -> dict[int, tuple[str, str]]:
-    """The run and the id of every call; nothing where nobody asks."""
-    if not any(True for _ in by_call):
-        return {}
-    runs = names_of(store, DIMENSIONS["run"])
-    rows = store.execute(m.Conversation.select(m.Conversation.id, m.Conversation.run, m.Conversation.name))
-    return {key: (runs[run] or "", name) for key, run, name in rows}
-
-
-def _who(store: Store, calls: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """The flow and the agent of some calls."""
+def _who(store: Store) -> dict[int, _Who]:
+    """The names of every call."""
+    runs, flows, agents = (names_of(store, DIMENSIONS[name]) for name in ("run", "flow", "agent"))
     call = m.Conversation
-    query = (
-        call.select(call.id, m.Flow.name, m.Agent.name)
-        .join(m.Flow, on=(m.Flow.id == call.flow))
-        .join(m.Agent, on=(m.Agent.id == call.agent))
-    )
-    found: dict[int, tuple[str, str]] = {}
-    for start in range(0, len(calls), _CHUNK):
-        rows = store.execute(query.where(call.id.in_(list(calls[start : start + _CHUNK]))))
-        found |= {key: (flow, agent) for key, flow, agent in rows}
-    return found
+    rows = store.execute(call.select(call.id, call.run, call.name, call.flow, call.agent))
+    return {
+        key: _Who(runs[run] or "", name, flows[flow] or "", agents[agent] or "") for key, run, name, flow, agent in rows
+    }
 
 
-def _dispute(found: _Found, who: tuple[str, str], correctness: float | None) -> Dispute:
+def _holding(found: Iterable[_Found], rows: Predicate) -> list[_Found]:
+    holds = tester(rows, ())
+    return [
+        each
+        for each in found
+        if holds(
+            {
+                "aspect": each.aspect,
+                "spread": each.spread,
+                "highest": each.highest,
+                "lowest": each.lowest,
+                "scores": each.scores,
+            }
+        )
+    ]
+
+
+def _dispute(found: _Found, correctness: float | None) -> Dispute:
     ranked = dict(sorted(found.scores.items(), key=lambda given: (-given[1], given[0])))
-    return Dispute(found.run, found.conversation, *who, found.aspect, ranked, correctness, found.spread)
+    return Dispute(*found.who, found.aspect, ranked, correctness, found.spread, found.highest, found.lowest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,8 @@ from scipy import stats
 
 from riff_store.answers.agreement import Dispute
 from riff_store.database import Store
+from riff_store.matching import matches
+from riff_store.predicates import And
 from riff_store.queries.agreement import agreement
 from riff_store.queries.dimensions import judges_shown, told_apart
 from riff_store.queries.disputes import disputes
@@ -177,7 +180,9 @@ def test_a_dispute_says_which_call_it_is_about(store: Store) -> None:
     put(store, "calls.jsonl", [call("c1", flow="dental", agent="qwen", aspects={"correctness": 5.0})])
     put(store, "verdicts.jsonl", [verdict("c1", 4.0, line=1), verdict("c1", 7.5, judge="gemini", line=2)])
     assert disputes(store).entries == [
-        Dispute("night-1", "c1", "dental", "qwen", "humanness", {"gemini": 7.5, "codex": 4.0}, 5.0, 3.5)
+        Dispute(
+            "night-1", "c1", "dental", "qwen", "humanness", {"gemini": 7.5, "codex": 4.0}, 5.0, 3.5, "gemini", "codex"
+        )
     ]
     assert disputes(store, parse("flow=other")).total == 0
 
@@ -207,3 +212,18 @@ def test_a_judge_says_the_version_of_its_prompt(store: Store) -> None:
     versions = ("2", "2", None)
     put(store, "verdicts.jsonl", [verdict(f"c{n}", 1.0, prompt_version=versions[n], line=n) for n in range(3)])
     assert [judge.prompt_version for judge in judges(store)] == ["2"]
+
+
+@pytest.mark.parametrize("rows", ["spread>=3", "highest:gemini lowest=codex", "scores.codex<5 | !aspect=humanness"])
+def test_what_is_said_of_rows_chooses_among_disputes(rows: str, tmp_path: Path) -> None:
+    with world(5, size=60).store(tmp_path / "store.db") as store:
+        every = disputes(store)
+        found = disputes(store, rows=parse(rows), limit=2)
+    wanted = [each for each in every.entries if matches(parse(rows) or And(()), asdict(each), ())]
+    assert 0 < len(wanted) < every.total
+    assert (found.total, list(found.entries), found.agreed) == (len(wanted), wanted[:2], every.agreed)
+    for each in every.entries:
+        assert each.scores[each.highest] == max(each.scores.values())
+        assert each.scores[each.lowest] == min(each.scores.values())
+        tied = sorted(judge for judge, score in each.scores.items() if score == each.scores[each.lowest])
+        assert each.lowest == tied[0]

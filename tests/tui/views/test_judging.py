@@ -114,8 +114,10 @@ def test_another_aspect_than_humanness_is_followed_by_its_judge_alone() -> None:
 
 
 def test_a_dispute_is_a_row_with_every_judges_score() -> None:
-    first = Dispute("r", "c1", "dental", "qwen", "humanness", {"b": 9.0, "a": 9.0, "z": 2.0, "m": 2.0}, None, 7.0)
-    second = Dispute("r", "c2", "dental", "qwen", "humanness", {"a": 5.0, "x": 4.0}, 10.0, 1.0)
+    first = Dispute(
+        "r", "c1", "dental", "qwen", "humanness", {"b": 9.0, "a": 9.0, "z": 2.0, "m": 2.0}, None, 7.0, "a", "m"
+    )
+    second = Dispute("r", "c2", "dental", "qwen", "humanness", {"a": 5.0, "x": 4.0}, 10.0, 1.0, "a", "x")
     table = disputes(Disputes([first, second], 2, 1))
     record = table.rows[0].record
     assert record["scores"] == {"a": 9.0, "b": 9.0, "m": 2.0, "x": None, "z": 2.0}
@@ -128,7 +130,10 @@ def test_a_dispute_is_a_row_with_every_judges_score() -> None:
 
 
 def test_one_call_may_be_disputed_on_several_aspects() -> None:
-    both = [Dispute("r", "c1", "f", "a", aspect, {"x": 1.0, "y": 2.0}, None, 1.0) for aspect in ("humanness", "tone")]
+    both = [
+        Dispute("r", "c1", "f", "a", aspect, {"x": 1.0, "y": 2.0}, None, 1.0, "y", "x")
+        for aspect in ("humanness", "tone")
+    ]
     assert len({row.id for row in disputes(Disputes(both, 2, 0)).rows}) == 2
 
 

@@ -1,0 +1,69 @@
+"""From the judges down to the call that they dispute, on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from riff_tui.tui.links import opened as stack_of
+from tests.tui.sinks.printed import assert_golden
+from tests.tui.test_judged_dumps import built, calls, verdicts
+from tests.tui.tui.test_on_a_store import exploring, printed, rows_on
+from tests.tui.tui.test_walk import Walker
+
+WALK = (("judges", "8"), ("agreement", "enter"), ("disputes", "enter"), ("judged-conversation", "enter"))
+SIZES = [(80, 24), (120, 36)]
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("judged-screens")
+    with built(folder, list(calls()), list(verdicts())) as store:
+        yield Path(str(store.location))
+
+
+def lines(at: Walker) -> str:
+    return "\n".join(strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()) + "\n"
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x36"])
+async def test_the_way_from_a_judge_to_a_disputed_call_looks_as_it_did(judged: Path, size: tuple[int, int]) -> None:
+    async with exploring(judged, size) as at:
+        for name, key in WALK:
+            await at.press(key)
+            assert_golden(lines(at), f"screens/{name}.{size[0]}x{size[1]}.txt")
+        await at.press("G", "pagedown")
+        assert "codex#bbbbbb on humanness 1.0 (gpt-5; prompt bbbbbb22 version 2" in lines(at)
+        await at.press("1", "T")
+        assert_golden(lines(at), f"screens/repeats.{size[0]}x{size[1]}.txt")
+
+
+@pytest.mark.parametrize(("key", "view"), [("B", "agreement"), ("D", "disputes"), ("T", "repeats")])
+async def test_keys_open_what_their_dump_commands_print(judged: Path, key: str, view: str) -> None:
+    async with exploring(judged) as at:
+        await at.press(key)
+        assert at.screen.trail.here.view == view
+        assert rows_on(at) == printed(judged, at)
+
+
+async def test_a_pair_is_not_narrowed_to_the_judge_that_it_was_reached_by(judged: Path) -> None:
+    async with exploring(judged, start=stack_of("judges", "judge=gemini")) as at:
+        await at.press("enter", "enter")
+        assert rows_on(at)
+        assert rows_on(at) == printed(judged, at)
+        assert {len(row["scores"]) for row in rows_on(at) if isinstance(row, dict)} == {2}
+
+
+async def test_beside_correctness_enter_lists_the_calls_that_are_told_differently(judged: Path) -> None:
+    async with exploring(judged, start=stack_of("agreement", "first=gemini second=correctness")) as at:
+        await at.press("enter")
+        assert "with correctness" in at.path or "gemini and correctness" in at.path
+        assert {row["conversation"] for row in rows_on(at) if isinstance(row, dict)} == {"c-0", "c-4"}
+
+
+async def test_thin_repeats_say_of_what_there_are_few(judged: Path) -> None:
+    async with exploring(judged, (120, 36)) as at:
+        await at.press("T", "p")
+        assert "fewer than 5 groups stand behind it" in lines(at)
