@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO, cast
 
 import typer
 
 from riff_tui.commands.options import DebugOption, StoreOption, WhereOption, settings_for
 
 if TYPE_CHECKING:
+    import io
+    from typing import BinaryIO
+
     from riff_store.database import Store
     from riff_store.predicates import Predicate
 
@@ -18,6 +21,7 @@ EXAMPLES = (
     "riff-tui export -o scores.csv",
     "riff-tui export --where 'run=nightly-1 !errored=yes' -o scores.jsonl",
     "riff-tui export --format jsonl | head",
+    "riff-tui export -o scores.parquet",
 )
 
 
@@ -26,6 +30,15 @@ class ExportFormat(enum.StrEnum):
 
     CSV = "csv"
     JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
+_BY_ENDING = {
+    ".jsonl": ExportFormat.JSONL,
+    ".ndjson": ExportFormat.JSONL,
+    ".parquet": ExportFormat.PARQUET,
+    ".pq": ExportFormat.PARQUET,
+}
 
 
 def export(
@@ -53,6 +66,8 @@ def export(
     calls, _ = split(parse(where), ())
     form = format or _form_of(output)
     settings = settings_for(store)
+    if form is ExportFormat.PARQUET:
+        _check_parquet(to_terminal=output is None or str(output) == "-")
     with open_store(store_location(settings)) as opened, opened.snapshot():
         if output is not None and str(output) != "-":
             from riff_tui.file_output import write_whole
@@ -70,13 +85,25 @@ def export(
 
 def _form_of(output: Path | None) -> ExportFormat:
     named = "" if output is None else output.suffix.lower()
-    return ExportFormat.JSONL if named in (".jsonl", ".ndjson") else ExportFormat.CSV
+    return _BY_ENDING.get(named, ExportFormat.CSV)
+
+
+def _check_parquet(*, to_terminal: bool) -> None:
+    """Fail before anything is read or opened."""
+    import sys
+
+    from riff_tui.errors import UsageError
+    from riff_tui.sinks.parquet import check
+
+    if to_terminal and sys.stdout.isatty():
+        raise UsageError("parquet cannot be read on a terminal: write it to a file with -o FILE")
+    check()
 
 
 def _write(store: Store, calls: Predicate | None, form: ExportFormat, out: TextIO, *, csv_raw: bool) -> None:
     """Write page by page; no more than one page is ever held."""
     from riff_store.queries.scores import score_pages
-    from riff_tui.sinks import csv, jsonl
+    from riff_tui.sinks import csv, jsonl, parquet
     from riff_tui.sinks.options import Options
     from riff_tui.views.export import COLUMNS, record
 
@@ -84,5 +111,7 @@ def _write(store: Store, calls: Predicate | None, form: ExportFormat, out: TextI
     options = Options(csv_raw=csv_raw)
     if form is ExportFormat.CSV:
         csv.write_records(COLUMNS, records, out, options)
+    elif form is ExportFormat.PARQUET:
+        parquet.write_records(COLUMNS, records, cast("BinaryIO", cast("io.TextIOWrapper", out).buffer))
     else:
         jsonl.write_records(records, out, options)

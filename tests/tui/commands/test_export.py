@@ -7,19 +7,25 @@ import io
 import json
 import os
 import stat
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 
 from riff_store.database import open_store
 from riff_store.queries import scores
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
+from riff_tui.sinks.parquet import MISSING, write_records
 from riff_tui.views.export import COLUMNS
 from tests.store.building import call, fresh, put, verdict
 
+PROGRAM = str(Path(sys.executable).parent / "riff-tui")
 Captured = pytest.CaptureFixture[str]
 EDITS = ("edit_commit", "edit_time", "edit_author", "edit_subject")
 CONTRACT = (
@@ -90,6 +96,89 @@ def test_json_lines_say_the_same_with_null_where_nothing_was_measured(tiny: Path
         for record in records
     ] == exported(capsys, tiny)  # fmt: skip
     assert [record["value"] for record in records if record["judge"] == "codex"] == [2.0, 3.0, 4.0, None]
+
+
+def table_of(path: Path) -> Any:
+    return parquet.ParquetFile(path).read()
+
+
+def test_parquet_says_the_same_in_typed_columns(tiny: Path, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "scores.parquet"
+    assert printed(capsys, "export", "--store", str(tiny), "-o", str(path)) == ""
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    found = table_of(path)
+    kinds = {"value": "double", "errored": "bool"}
+    kinds |= dict.fromkeys(("started_at", "judged_at", "edit_time"), "timestamp[us, tz=UTC]")
+    assert {field.name: str(field.type) for field in found.schema} == {
+        column.key: kinds.get(column.key, "string") for column in COLUMNS
+    }
+    lines = printed(capsys, "export", "--store", str(tiny), "--format", "jsonl").splitlines()
+    assert [
+        {key: value.isoformat().replace("+00:00", "Z") if key in kinds and kinds[key].startswith("time") and value
+         else value for key, value in row.items()}
+        for row in found.to_pylist()
+    ] == [json.loads(line) for line in lines]  # fmt: skip
+
+
+def test_parquet_comes_through_a_pipe_and_is_always_the_same(tiny: Path, tmp_path: Path) -> None:
+    path = tmp_path / "scores.pq"
+    assert run(["export", "--store", str(tiny), "-o", str(path)]) == ExitCode.OK
+    command = [PROGRAM, "export", "--store", str(tiny), "--format", "parquet"]
+    assert subprocess.run(command, check=True, capture_output=True).stdout == path.read_bytes()
+
+
+def test_parquet_is_written_a_group_of_rows_at_a_time(tmp_path: Path) -> None:
+    read: list[int] = []
+    out = io.BytesIO()
+
+    def records() -> Iterator[dict[str, Any]]:
+        for number in range(25):
+            read.append(out.tell())
+            yield {"value": float(number), "started_at": str(2**60) if number % 2 else None}
+
+    write_records([column for column in COLUMNS if column.key in ("value", "started_at")], records(), out, rows=10)
+    assert len(set(read)) == 3
+    found = parquet.ParquetFile(io.BytesIO(out.getvalue()))
+    assert found.num_row_groups == 3
+    assert found.read().column("value").to_pylist() == [float(number) for number in range(25)]
+    assert found.read().column("started_at").cast("int64").to_pylist()[:2] == [None, 2**60]
+
+
+def test_parquet_of_nothing_is_a_file_with_columns(tiny: Path, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "none.parquet"
+    printed(capsys, "export", "--store", str(tiny), "--where", "flow=nowhere", "-o", str(path))
+    assert (table_of(path).num_rows, table_of(path).num_columns) == (0, len(COLUMNS))
+
+
+def test_parquet_keeps_text_as_it_is(tmp_path: Path, capsys: Captured) -> None:
+    store, path = tmp_path / "hostile.db", tmp_path / "out.parquet"
+    with fresh(store) as opened:
+        put(opened, "calls.jsonl", [call("=1+1", agent="@SUM(A1)", persona="\x1b[31mred\nline")])
+    printed(capsys, "export", "--store", str(store), "-o", str(path))
+    row = table_of(path).to_pylist()[0]
+    assert (row["conversation"], row["agent"], row["persona"]) == ("=1+1", "@SUM(A1)", "\x1b[31mred\nline")
+
+
+def test_without_its_package_parquet_says_what_to_install(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    path = tmp_path / "scores.parquet"
+    assert run(["export", "--store", str(tiny), "-o", str(path)]) == ExitCode.UNEXPECTED
+    assert capsys.readouterr().err == f"riff-tui: error: {MISSING}\n"
+    assert not path.exists()
+    assert run(["export", "--store", str(tiny)]) == ExitCode.OK
+
+
+def test_parquet_is_not_written_to_a_terminal(tiny: Path) -> None:
+    ours, theirs = os.openpty()
+    command = [PROGRAM, "export", "--store", str(tiny), "--format", "parquet"]
+    ended = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(theirs)
+    os.close(ours)
+    assert ended.returncode == ExitCode.USAGE
+    assert "-o FILE" in ended.stderr
 
 
 def test_a_filter_narrows_the_calls(tiny: Path, capsys: Captured) -> None:
