@@ -14,7 +14,7 @@ from riff_tui.views import cells, columns
 INDENT = "  "
 CAPPED = "Operability is capped, so causes do not simply add up: the model describes means, it does not predict a call."
 SHARES = "share: squares that only this factor explains (type II); alone: what it would explain without the others."
-LISTED = 3
+FEW = 100
 _SECONDS = ("latency_p95", "latency_mean")
 
 
@@ -176,7 +176,9 @@ def _certainty(model: LinearModel, better: Better | None) -> str:
     lonely = sum(each.n == 1 for factor in model.factors for each in factor.levels)
     if lonely:
         levels = "level has" if lonely == 1 else "levels have"
-        said += f". {lonely} {levels} one call and so no interval; those beside are somewhat too narrow"
+        said += f". {lonely} {levels} one call and so no interval; those beside it are somewhat too narrow"
+    if model.n < FEW:
+        said += f". With fewer than {FEW} calls they are too narrow"
     return f"{said}."
 
 

@@ -284,6 +284,18 @@ def test_one_call_links_two_islands_however_large_they_are() -> None:
     assert effect_of(model, "agent", "d").effect == pytest.approx(1.5, abs=1e-9)
 
 
+def test_a_chain_of_as_many_levels_as_may_be_holds_together() -> None:
+    links = [(at, at + step) for at in range(MOST_LEVELS) for step in (0, 1) if at + step < MOST_LEVELS]
+    frame = pd.DataFrame(links, columns=["a", "f"])
+    frame = frame.assign(agent=frame["a"].astype(str), flow=frame["f"].astype(str), call=range(len(frame)))
+    frame["y"] = np.sin(frame["a"]) + np.cos(frame["f"])
+    model = fitted(frame)
+    assert not model.confounded
+    sines = np.sin(np.arange(MOST_LEVELS))
+    for at in (0, MOST_LEVELS // 2, MOST_LEVELS - 1):
+        assert effect_of(model, "agent", str(at)).effect == pytest.approx(sines[at] - sines.mean(), abs=1e-8)
+
+
 def test_a_level_with_one_call_has_no_interval() -> None:
     frame = calls(1, judges=2)
     alone = frame[frame["call"] == 0].assign(call=1000, flow="f9")

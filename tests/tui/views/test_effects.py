@@ -148,6 +148,15 @@ def test_levels_with_one_call_are_counted_beside_the_intervals() -> None:
     assert not any("one call" in note for note in effects(answer(AGENT)).notes)
 
 
+def test_of_few_calls_the_intervals_are_said_to_be_too_narrow() -> None:
+    def said(n: int) -> bool:
+        notes = effects(Effects("quality", replace(model(AGENT), n=n), 0, 0)).notes
+        return any("fewer than 100 calls" in note for note in notes)
+
+    assert said(99)
+    assert not said(100)
+
+
 def test_nothing_to_explain_and_nothing_to_compare_are_said() -> None:
     flat = replace(model(AGENT), together=None, residual=None)
     assert any("Nothing varies" in note for note in effects(Effects("quality", flat, 0, 0)).notes)
