@@ -61,6 +61,10 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
         """Slots that the flow needs, whether required at large or for its completion."""
         return frozenset(self.required_slots or ()) | frozenset(self.completion_slots or ())
 
+    def defines_success(self) -> bool:
+        """Whether any part says what a call has to reach, fill or report."""
+        return bool(self.success_terminals or self.wanted_slots() or self.final_statuses)
+
     @cached_property
     def terms(self) -> Terms:
         """All of this at hand: one contract holds for many calls."""

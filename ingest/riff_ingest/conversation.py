@@ -8,6 +8,7 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.events import Event
+from riff_store.voice import Voice
 
 SCHEMA = "riff.flow-transcript/1"
 
@@ -42,7 +43,11 @@ class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
 
 
 class Conversation(msgspec.Struct, kw_only=True):
-    """One call of one flow by one agent in one run; field meanings are in formats.md, section 1."""
+    """One call of one flow by one agent in one run; field meanings are in formats.md, section 1.
+
+    Not on the wire, but from sources that know more: `passed` says whether the task was done, `measured` holds
+    computed aspects that no event stream tells, `voice` what is kept of a voice call.
+    """
 
     conversation_id: str
     flow: str
@@ -74,6 +79,9 @@ class Conversation(msgspec.Struct, kw_only=True):
     state_aspects: list[dict[str, Any]] = []
     origin: str = "observed"
     defects: dict[str, int] = {}
+    passed: bool | None = None
+    measured: dict[str, float] = {}
+    voice: Voice | None = None
 
     def error_count(self) -> int:
         """How many errors the call met."""

@@ -17,6 +17,7 @@ from riff_ingest.sources.wire import HIGHEST, LONGEST
 from riff_ingest.state_aspects import state_rows
 from riff_ingest.stream import read_stream
 from riff_store.facts import ConversationFacts, ExpectedStep, Skipped, StateAspects
+from riff_store.voice import KEY as VOICE
 
 MISMATCH = 0.05
 _encoder = msgspec.json.Encoder()
@@ -80,6 +81,8 @@ def compress(call: Conversation) -> bytes:
         value = getattr(call, name)
         if value:
             document[name] = value
+    if call.voice is not None:
+        document[VOICE] = call.voice
     return _compressor().compress(_encoder.encode(document))
 
 

@@ -48,12 +48,15 @@ def call_aspects(call: Conversation, stream: Stream) -> dict[str, float | None]:
             brought = call.aspects.get(name)
             if brought is not None:
                 measured[name] = float(brought)
-    return measured
+    return {**measured, **call.measured} if call.measured else measured
 
 
 def _correctness(call: Conversation, stream: Stream) -> float | None:
+    """Whether the task was passed where the source knows, else what the contract says of the call."""
+    if call.passed is not None:
+        return 10.0 if call.passed else 0.0
     contract = call.contract
-    if contract is None:
+    if contract is None or (call.origin == "derived" and not contract.defines_success()):
         return None
     return 10.0 * _reached(call, stream) * _slots(call, stream) * _status(call, contract)
 

@@ -1,4 +1,4 @@
-"""One file from its bytes to scored facts, whatever kind it is."""
+"""One input from its bytes to scored facts, whatever kind it is."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TypeAlias
 
 from riff_ingest.contract import Contract
+from riff_ingest.conversation import Conversation
+from riff_ingest.eva.supplies import NONE_GIVEN, Supplies
 from riff_ingest.facts import facts_of
 from riff_ingest.sources import flow_files, humanness, transcripts
-from riff_ingest.sources.detect import detect
+from riff_ingest.sources.detect import claimed, detect
 from riff_ingest.sources.lines import BrokenInput, digest
 from riff_ingest.sources.runs import run_of
 from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skipped, SourceFile
 
-READERS: Mapping[str, int] = {"transcripts": 1, "humanness": 2, "flow-file": 1, "unknown": 1}
+READERS: Mapping[str, int] = {"transcripts": 1, "humanness": 2, "flow-file": 1, "eva": 1, "unknown": 1}
 """Kinds that can be read, with the version of what is made of them: raising it reads files anew."""
 
 Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
@@ -28,10 +30,16 @@ class Plan:
     file: SourceFile
     reason: str = ""
     contracts: Mapping[str, Contract] = field(default_factory=dict)
+    supplies: Supplies = NONE_GIVEN
 
 
-def plan_of(path: Path, kind: str | None, with_text: bool) -> Plan:
-    """Decide what a file is; one that nothing recognises or that cannot be opened is `unknown`."""
+def plan_of(path: Path, kind: str | None, with_text: bool, given: Supplies | None = None) -> Plan:
+    """Decide what an input is; one that nothing recognises or that cannot be opened is `unknown`.
+
+    `given` are a dataset and an agent's file for all runs of EVA, which else are looked for beside each.
+    """
+    if path.is_dir():
+        return _plan_of_directory(path, kind, with_text, given or NONE_GIVEN)
     try:
         sha256, size = digest(path)
         reason = ""
@@ -44,8 +52,23 @@ def plan_of(path: Path, kind: str | None, with_text: bool) -> Plan:
     return Plan(SourceFile(str(path), known, sha256, size, READERS[known], keeps), "" if kind else reason)
 
 
+def _plan_of_directory(path: Path, kind: str | None, with_text: bool, given: Supplies) -> Plan:
+    from riff_ingest.sources import eva
+
+    kind = kind or claimed(path)
+    if kind != eva.KIND:
+        return left_out(str(path), "a directory is no input of this kind")
+    try:
+        sha256, size = eva.digest(path)
+    except BrokenInput as error:
+        return left_out(str(path), error.reason)
+    supplies = eva.supplies_of(path, given)
+    file = SourceFile(str(path), kind, sha256, size, READERS[kind], with_text, supplies.digest())
+    return Plan(file, supplies=supplies)
+
+
 def load(plan: Plan) -> Iterator[Item]:
-    """Everything that a file holds, scored; what is broken comes as `Skipped`."""
+    """Everything that an input holds, scored; what is broken comes as `Skipped`."""
     path, kind = Path(plan.file.path), plan.file.kind
     if kind == "transcripts":
         yield from _calls(path, plan)
@@ -53,6 +76,8 @@ def load(plan: Plan) -> Iterator[Item]:
         yield from humanness.read(path)
     elif kind == "flow-file":
         yield from _flow(path)
+    elif kind == "eva":
+        yield from _recorded_call(path, plan)
     else:
         yield Skipped("skipped", None, plan.reason)
 
@@ -70,6 +95,18 @@ def _flow(path: Path) -> Iterator[Item]:
         return
     yield found.described
     yield from found.left_out
+
+
+def _recorded_call(path: Path, plan: Plan) -> Iterator[Item]:
+    from riff_ingest.sources import eva
+
+    for found in eva.read(path, plan.supplies):
+        if not isinstance(found, Conversation):
+            yield found
+            continue
+        facts, notes = facts_of(found, default_run=found.run_id or "", with_text=plan.file.with_text)
+        yield facts
+        yield from notes
 
 
 def _calls(path: Path, plan: Plan) -> Iterator[Item]:

@@ -10,6 +10,7 @@ import gc
 import hashlib
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from typing import Protocol
 import msgspec
 
 from riff_ingest.contract import Contract
+from riff_ingest.eva.supplies import Supplies
 from riff_ingest.loading import Item, Plan, left_out, plan_of
 from riff_ingest.parallel import loaded
 from riff_ingest.sources import flow_files
@@ -56,9 +58,10 @@ class Progress:
 
 @dataclass(slots=True)
 class IngestSummary:
-    """What became of every file."""
+    """What became of every input; `supplies` are files of EVA's datasets and agents, with how many inputs used each."""
 
     results: list[FileResult] = field(default_factory=list)
+    supplies: Counter[str] = field(default_factory=Counter)
 
     def count(self, status: str) -> int:
         """Files of one status: `taken`, `changed` or `unchanged`."""
@@ -93,6 +96,7 @@ def ingest(
     *,
     kind: str | None = None,
     flow_files: Sequence[str | os.PathLike[str]] = (),
+    supplies: Supplies | None = None,
     jobs: int = 1,
     with_text: bool = True,
     rebuild: bool = False,
@@ -101,21 +105,22 @@ def ingest(
     """Read files and directories into the store; what is unchanged is left alone unless `rebuild`.
 
     `kind` takes every file for that kind instead of looking at its content. Broken input is
-    recorded and never raises; an unusable store does.
+    recorded and never raises; an unusable store does. `supplies` are files for all runs of EVA.
     """
     found = find_inputs([*paths, *flow_files])
     summary = IngestSummary()
-    plans = _plans(found.files, kind, with_text, writer, {os.path.abspath(path) for path in flow_files})
+    plans = _plans(found.files, kind, with_text, writer, {os.path.abspath(path) for path in flow_files}, supplies)
+    summary.supplies = Counter(path for plan in plans for path in plan.supplies if path)
     plans += [left_out(path, reason) for path, reason in found.passed_over]
     writer.order(plan.file.path for plan in plans)
     run = _Run(writer, summary, rebuild, progress, Progress(len(plans), sum(plan.file.size for plan in plans)))
     with _collector_paused():
         run.take(plans, jobs)
     if any(result.status == "changed" for result in summary.results):
-        again = [Path(path) for path in writer.orphaned() if os.path.isfile(path)]
+        again = [Path(path) for path in writer.orphaned() if os.path.exists(path)]
         if again:
             run.rebuild = True
-            run.take(_plans(again, None, with_text, writer, set()), jobs)
+            run.take(_plans(again, None, with_text, writer, set(), supplies), jobs)
     return summary
 
 
@@ -194,9 +199,17 @@ class _Run:
 
 
 def _plans(
-    files: Sequence[Path], kind: str | None, with_text: bool, writer: FactsWriter, described: set[str]
+    files: Sequence[Path],
+    kind: str | None,
+    with_text: bool,
+    writer: FactsWriter,
+    described: set[str],
+    supplies: Supplies | None,
 ) -> list[Plan]:
-    plans = [plan_of(path, "flow-file" if os.path.abspath(path) in described else kind, with_text) for path in files]
+    plans = [
+        plan_of(path, "flow-file" if os.path.abspath(path) in described else kind, with_text, supplies)
+        for path in files
+    ]
     contracts = _contracts(writer, plans)
     if contracts:
         context = hashlib.sha256(msgspec.json.encode(contracts, order="sorted")).hexdigest()

@@ -17,12 +17,12 @@ from riff_ingest.contract import Contract
 from riff_ingest.conversation import SCHEMA, Conversation
 
 _encoder = msgspec.json.Encoder(enc_hook=str)
+_PARTS = ("turns", "events", "tool_calls", "expected_steps")
 _FIELDS = tuple(
     (field.name, None if field.default is msgspec.NODEFAULT else field.default)
     for field in msgspec.structs.fields(Conversation)
-    if field.name not in {"turns", "events", "tool_calls", "expected_steps", "contract"}
+    if field.name not in {*_PARTS, "contract", "passed", "measured", "voice"}
 )
-_PARTS = ("turns", "events", "tool_calls", "expected_steps")
 
 
 class LineFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "riff-tui ingest runs/nightly-2026-06-22",
     "riff-tui ingest flow-transcripts-*.jsonl humanness-*.jsonl.gz --flow-file flows/dental.toml",
+    "riff-tui ingest output/2026-06-22_02-00-00.000000_airline --dataset data/airline_dataset.json",
     "riff-tui ingest big/ --jobs 4 --no-text --strict --store nightly.db",
 )
 LISTED_FILES = 12
 UNKNOWN = "unknown"
 NOTHING_FOUND = (
     "Nothing to ingest was found there: transcripts are known as flow-transcripts-*.jsonl, scores as humanness-*.jsonl,"
-    " flow files and other names by their content; all of them may be gzipped."
+    " conversations of EVA as directories with an audit_log.json or a result.json, flow files and other names by their"
+    " content; all of them may be gzipped."
 )
 
 
@@ -35,6 +38,7 @@ class Kind(enum.StrEnum):
     TRANSCRIPTS = "transcripts"
     HUMANNESS = "humanness"
     FLOW_FILE = "flow-file"
+    EVA = "eva"
 
 
 def ingest(
@@ -48,6 +52,14 @@ def ingest(
     flow_file: Annotated[
         list[Path] | None,
         typer.Option("--flow-file", metavar="F", help="A file that describes a flow; repeatable.", show_default=False),
+    ] = None,
+    dataset: Annotated[
+        Path | None,
+        typer.Option("--dataset", metavar="F", help="The dataset that EVA's runs played.", show_default=False),
+    ] = None,
+    agent: Annotated[
+        Path | None,
+        typer.Option("--agent", metavar="F", help="The file of the agent in EVA's runs.", show_default=False),
     ] = None,
     jobs: Annotated[
         int | None,
@@ -65,13 +77,13 @@ def ingest(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Read, score and store transcripts, humanness scores and flow files; what is unchanged is left alone."""
+    """Read, score and store transcripts, runs of EVA, scores and flow files; what is unchanged is left alone."""
     from riff_tui.errors import InputSkipped, UsageError
     from riff_tui.settings import store_location
     from riff_tui.streams import say
 
     settings = settings_for(store, jobs=jobs)
-    missing = [path for path in [*paths, *(flow_file or ())] if not path.exists()]
+    missing = [path for path in [*paths, *(flow_file or ()), *_given(dataset, agent)] if not path.exists()]
     if missing:
         raise UsageError(f"{missing[0]}: there is no such file or directory")
     summary = run(
@@ -79,6 +91,8 @@ def ingest(
         paths,
         kind=kind.value if kind else None,
         flow_files=flow_file or (),
+        dataset=dataset,
+        agent=agent,
         jobs=settings.jobs or 1,
         with_text=not no_text,
         rebuild=rebuild,
@@ -96,11 +110,14 @@ def run(
     *,
     kind: str | None = None,
     flow_files: list[Path] | tuple[Path, ...] = (),
+    dataset: Path | None = None,
+    agent: Path | None = None,
     jobs: int = 1,
     with_text: bool = True,
     rebuild: bool = False,
 ) -> IngestSummary:
     """Ingest into the store at a location, which is made if it is missing, with progress on a terminal."""
+    from riff_ingest.eva.supplies import Supplies
     from riff_ingest.pipeline import ingest as read_and_store
     from riff_store.database import open_store
     from riff_store.writer import Writer
@@ -112,6 +129,7 @@ def run(
             Writer(opened),
             kind=kind,
             flow_files=flow_files,
+            supplies=Supplies(*(os.path.abspath(path) if path else None for path in (dataset, agent))),
             jobs=jobs,
             with_text=with_text,
             rebuild=rebuild,
@@ -130,7 +148,13 @@ def told(summary: IngestSummary) -> Iterator[str]:
         for kind in sorted({result.kind for result in summary.results}):
             of_kind = [result for result in summary.results if result.kind == kind]
             yield f"{kind}: {_files(of_kind)}"
+    for path, inputs in sorted(summary.supplies.items()):
+        yield f"{'used':9}  {'with eva':11}  {path}: for {_counted(inputs, 'conversation')}"
     yield _sum(summary)
+
+
+def _given(*paths: Path | None) -> list[Path]:
+    return [path for path in paths if path is not None]
 
 
 def _line(result: FileResult) -> str:

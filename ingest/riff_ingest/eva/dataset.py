@@ -28,11 +28,16 @@ def records_of(path: Path) -> dict[str, dict[str, Any]]:
     return {str(each["id"]): each for each in found if isinstance(each, dict) and "id" in each}
 
 
-def aliases_beside(path: Path) -> list[dict[str, Any]]:
-    """What the files in `<domain>_aliases` beside a dataset say, in the order of their names."""
+def aliases_folder(path: Path) -> list[Path]:
+    """The files in `<domain>_aliases` beside a dataset, by name."""
     folder = path.with_name(path.name.split(".")[0].removesuffix("_dataset") + "_aliases")
+    return sorted(folder.glob("*.json")) if folder.is_dir() else []
+
+
+def aliases_beside(path: Path) -> list[dict[str, Any]]:
+    """What the files beside a dataset say, in the order of their names."""
     found = []
-    for file in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+    for file in aliases_folder(path):
         defects: Counter[str] = Counter()
         document = clean(loads(read_whole(file, MAX_DOCUMENT), defects, what="file"), defects)
         found += [each for each in (document if isinstance(document, list) else [document]) if isinstance(each, dict)]
@@ -99,9 +104,8 @@ def _located(text: str, language: str, aliases: Iterable[Mapping[str, Any]]) -> 
         if language == "en":
             return name
         for alias in aliases:
-            translations = alias.get("translations")
-            if alias.get("name") == name and isinstance(translations, Mapping) and translations.get(language):
-                return str(translations[language][0])
+            if alias.get("name") == name and (translations := _translations(alias, language)):
+                return translations[0]
         return name
 
     return _LOCATION.sub(place, text)
@@ -115,10 +119,20 @@ def _with_aliases(value: Any, language: str, aliases: Iterable[Mapping[str, Any]
     found = {key: _with_aliases(item, language, aliases) for key, item in value.items()}
     for alias in aliases:
         if "name" in value and alias.get("name") == value["name"]:
-            translations = alias.get("translations")
-            own = translations.get(language, []) if isinstance(translations, Mapping) else []
-            found["name_aliases"] = list(dict.fromkeys([*(alias.get("base") or []), *(own or [])]))
+            names = [*_texts(alias.get("base")), *_translations(alias, language)]
+            found["name_aliases"] = list(dict.fromkeys(names))
     return found
+
+
+def _translations(alias: Mapping[str, Any], language: str) -> list[str]:
+    translations = alias.get("translations")
+    return _texts(translations.get(language)) if isinstance(translations, Mapping) else []
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts of a list; one that stands alone is a list of one."""
+    found = value if isinstance(value, list) else [value]
+    return [text for text in found if isinstance(text, str)]
 
 
 def _everywhere(value: Any, change: Callable[[str], str]) -> Any:

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from riff_ingest.sources import flow_files
+from riff_ingest.sources import eva, flow_files
 from riff_ingest.sources.lines import BrokenInput, read_lines, read_start
 from riff_ingest.sources.loose_json import loads
 from riff_ingest.sources.wire import refusal
@@ -64,14 +64,15 @@ class Source:
     """How one kind of input is known.
 
     `names` are patterns of file names that a walk takes unseen, `recognises` says from a file's head
-    why it is of this kind, `claims` whether a directory is one input as a whole. Raising `BrokenInput`
-    in `recognises` refuses the file with that reason.
+    why it is of this kind, `claims` whether a directory is one input as a whole, `set_aside` why one is
+    none and nothing in it either. Raising `BrokenInput` in `recognises` refuses the file with that reason.
     """
 
     kind: str
     names: tuple[str, ...] = ()
     recognises: Callable[[Head], str | None] = lambda head: None
     claims: Callable[[Path], bool] = lambda directory: False
+    set_aside: Callable[[Path], str | None] = lambda directory: None
 
     def is_named(self, name: str) -> bool:
         """Whether a file name is one of this kind's."""
@@ -110,6 +111,7 @@ SOURCES: tuple[Source, ...] = (
     Source("transcripts", ("flow-transcripts-*.jsonl", "flow-transcripts-*.jsonl.gz"), _is_transcripts),
     Source("humanness", ("humanness-*.jsonl", "humanness-*.jsonl.gz"), _is_humanness),
     Source("flow-file", (), _is_flow_file),
+    Source("eva", claims=eva.claims, set_aside=eva.set_aside),
 )
 
 
@@ -142,6 +144,11 @@ def named_kind(name: str) -> str | None:
 def claimed(directory: Path) -> str | None:
     """The kind that takes this directory as one input."""
     return next((source.kind for source in SOURCES if source.claims(directory)), None)
+
+
+def set_aside(directory: Path) -> str | None:
+    """Why neither a directory nor anything in it is input, `None` where it may be."""
+    return next((reason for source in SOURCES if (reason := source.set_aside(directory))), None)
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:

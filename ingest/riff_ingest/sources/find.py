@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from riff_ingest.sources.detect import UNKNOWN, claimed, detect, named_kind
+from riff_ingest.sources.detect import UNKNOWN, claimed, detect, named_kind, set_aside
 from riff_ingest.sources.expanding import BrokenInput, unreadable
 
 _LINES = (".jsonl", ".jsonl.gz")
@@ -25,6 +25,8 @@ class Found:
 
 def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> Found:
     """Files and directories that are inputs.
+
+    A directory that is one input as a whole is not looked into, one that was put aside is passed over.
 
     A file that is named is an input whatever it holds. A directory is walked, hidden entries left
     out: known names are inputs, other JSON and TOML files where their content is known. Passed over are
@@ -55,9 +57,9 @@ class _Search:
         except (OSError, ValueError) as error:
             self._pass(path, unreadable(error).reason)
             return
-        if stat.S_ISDIR(mode) and claimed(path) is None:
-            self._walk(path)
-        elif stat.S_ISDIR(mode) or stat.S_ISREG(mode):
+        if stat.S_ISDIR(mode):
+            self._directory(path, self._walk)
+        elif stat.S_ISREG(mode):
             self._take(path)
         else:
             self._pass(path, "not a regular file")
@@ -78,14 +80,23 @@ class _Search:
         if entry.is_symlink():
             self._pass(path, "a link below the directory is not followed")
         elif entry.is_dir(follow_symlinks=False):
-            if claimed(path) is None:
-                return [path]
-            self._take(path)
+            found: list[Path] = []
+            self._directory(path, found.append)
+            return found
         elif entry.is_file(follow_symlinks=False):
             self._file(path)
         else:
             self._pass(path, "not a regular file")
         return []
+
+    def _directory(self, path: Path, walk: Callable[[Path], object]) -> None:
+        """Take a directory that is one input, pass over one that is none, and have any other walked."""
+        if reason := set_aside(path):
+            self._pass(path, reason)
+        elif claimed(path) is None:
+            walk(path)
+        else:
+            self._take(path)
 
     def _entries(self, directory: Path) -> Iterator[os.DirEntry[str]]:
         try:

@@ -19,7 +19,8 @@ HUMANNESS = "humanness"
 class Judge(NamedTuple):
     """A judge in one version of its prompt, judging one aspect; `key` is its own in the store.
 
-    `shown` is what it is called wherever it is a column, `label` adds the aspect if that is not humanness.
+    `shown` is what it is called wherever it is a column, `label` adds the aspect if that is neither
+    humanness nor called like the judge.
     """
 
     key: tuple[str, int]
@@ -42,7 +43,10 @@ def judges_of(store: Store, keys: Iterable[tuple[str, int]]) -> list[Judge]:
     shown, names = judges_shown(store), judge_names(store)
     found = sorted({key for key in keys if key[1] in names}, key=lambda key: (key[0] != HUMANNESS, shown[key[1]], key))
     labels = told_apart(
-        {key: shown[key[1]] if key[0] == HUMANNESS else f"{shown[key[1]]} ({key[0]})" for key in found},
+        {
+            key: shown[key[1]] if key[0] in (HUMANNESS, names[key[1]]) else f"{shown[key[1]]} ({key[0]})"
+            for key in found
+        },
         {CORRECTNESS},
     )
     judges = [Judge(key, names[key[1]], shown[key[1]], labels[key]) for key in found]

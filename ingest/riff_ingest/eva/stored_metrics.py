@@ -1,0 +1,147 @@
+"""What metrics.json holds of a conversation: its scores, and the verdicts of judges among them (10.0, 10.10)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from riff_ingest.eva.logs.files import find, read_object
+from riff_ingest.eva.metrics.registry import METRICS, threshold
+from riff_ingest.eva.metrics.score import Score
+from riff_ingest.eva.warnings import Warnings
+from riff_ingest.sources.lines import BrokenInput
+from riff_store.facts import JudgedScore
+
+METRICS_FILE = "metrics.json"
+LONGEST_RATIONALE = 1000
+NOTHING_TO_JUDGE = -1.0
+
+_TASK = "task_completion"
+_SKIPPED = "Skipped"
+_FROM_0_TO_1 = frozenset(
+    {
+        "agent_speech_fidelity",
+        "speakability",
+        "transcription_accuracy_key_entities",
+        "tts_fidelity",
+        "user_behavioral_fidelity",
+    }
+)
+"""Judges whose score is on the normalised scale already."""
+_OF_OLD_TURN_TAKING = "per_turn_judge_timing_ratings"
+
+
+def stored_scores(directory: Path, warnings: Warnings) -> dict[str, Score]:
+    """The scores of a conversation by today's names, none where there is no metrics.json or where it is broken."""
+    path = find(directory, METRICS_FILE)
+    if path is None:
+        return {}
+    defects: Counter[str] = Counter()
+    try:
+        given = read_object(path, defects).get("metrics")
+    except BrokenInput as problem:
+        warnings.add("metrics_unreadable", problem.reason)
+        return {}
+    for defect, count in defects.items():
+        warnings.add("metrics_defect", defect, count)
+    if given is not None and not isinstance(given, Mapping):
+        warnings.add("metrics_unreadable", "its metrics are no object")
+    found = {}
+    for name, stored in given.items() if isinstance(given, Mapping) else ():
+        if isinstance(stored, Mapping):
+            score = Score.from_dict({**stored, "name": name})
+            found[score.name] = score
+        elif stored is not None:
+            warnings.add("metrics_score_unreadable", f"{name} is no object")
+    return found
+
+
+def stored_pass(scores: Mapping[str, Score]) -> bool | None:
+    """Whether EVA found the task done; `None` where it does not say."""
+    score = scores.get(_TASK)
+    if score is None or score.skipped or score.value is None:
+        return None
+    return score.value >= threshold(_TASK) - 1e-9
+
+
+def verdicts(scores: Mapping[str, Score], run: str, conversation: str) -> Iterator[JudgedScore]:
+    """What judges said: every stored score that is not computed here, by a judge of the metric's name."""
+    for name, score in scores.items():
+        if is_judged(score):
+            value, rationale = _verdict(score)
+            yield JudgedScore(
+                run=run,
+                conversation=conversation,
+                judge=name,
+                aspect=name,
+                score=value,
+                judged_at=None,
+                rationale=rationale,
+                prompt_hash=score.prompt_hash,
+                prompt_version=score.version,
+            )
+
+
+def is_judged(score: Score) -> bool:
+    """Whether a judge gave a score: metrics that can be computed are, but for turn-taking before it was (10.3)."""
+    known = METRICS.get(score.name)
+    return known is None or known.judged or (score.name == "turn_taking" and _OF_OLD_TURN_TAKING in score.details)
+
+
+def _verdict(score: Score) -> tuple[float | None, str | None]:
+    """A score from 0 to 10 with why, or `None` with the reason why there is none."""
+    if score.error is not None:
+        return None, _short(score.error)
+    if score.skipped:
+        return None, _short(
+            _said(score.details.get("skipped_reason")) or _said(score.details.get("reason")) or _SKIPPED
+        )
+    value = score.normalized_score
+    if value is None and score.name in _FROM_0_TO_1:
+        value = score.score
+    if value == NOTHING_TO_JUDGE or score.score == NOTHING_TO_JUDGE:
+        return None, "There was nothing to judge"
+    if value is None:
+        return None, "It has no score from 0 to 1" if score.score is not None else "It has no score"
+    if not 0 <= value <= 1:
+        return None, f"Its score {value:g} is not between 0 and 1"
+    return round(10 * value, 6), _rationale(score.details)
+
+
+def _rationale(details: Mapping[str, Any]) -> str | None:
+    """Why, in short: the explanation as a whole, else by dimension or by turn; never what was asked of a model."""
+    explanation = details.get("explanation")
+    if text := _said(explanation):
+        return _short(text)
+    parts = []
+    if isinstance(explanation, Mapping):
+        parts += _parts(explanation.get("dimensions", explanation))
+    parts += _parts(details.get("corruption_analysis"))
+    for name, said in details.items():
+        if name.startswith("per_turn_") and name.endswith("explanations"):
+            parts += _parts(said, "turn ")
+    return _short("; ".join(parts)) if parts else None
+
+
+def _parts(said: Any, label: str = "") -> list[str]:
+    if not isinstance(said, Mapping):
+        return []
+    found = []
+    for name, part in said.items():
+        if isinstance(part, Mapping):
+            raised = part.get("flagged", part.get("detected", True))
+            evidence = _said(part.get("evidence")) or _said(part.get("analysis")) or _said(part.get("explanation"))
+            part = evidence if raised else None
+        if text := _said(part):
+            found.append(f"{label}{name}: {text}")
+    return found
+
+
+def _said(value: Any) -> str | None:
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_RATIONALE else f"{text[: LONGEST_RATIONALE - 1]}…"

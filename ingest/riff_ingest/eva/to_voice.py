@@ -1,0 +1,96 @@
+"""What is kept of a call beside its transcript: lanes of audio, texts of both ears, and how turns were timed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from riff_ingest.eva.audio import AudioByTurn
+from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.metrics.score import Score
+from riff_ingest.eva.moments import Moments
+from riff_ingest.eva.tool_types import tool_name
+from riff_ingest.eva.trace import Entry
+from riff_ingest.sources.loose_json import is_deep
+from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn
+
+
+def voice_of(context: MetricContext, moments: Moments, task: Task, turn_taking: Score | None) -> Voice:
+    """The kept form of a call's context."""
+    details = turn_taking.details if turn_taking is not None else {}
+    return Voice(
+        pipeline=context.pipeline_type,
+        language=context.language,
+        ended=context.conversation_ended_reason,
+        caller=list(_spans(context.audio_timestamps_user_turns, moments)),
+        agent=list(_spans(context.audio_timestamps_assistant_turns, moments)),
+        turns=[_turn(context, turn, details) for turn in _turns(context)],
+        trace=[_entry(entry, moments) for entry in context.conversation_trace],
+        task=task,
+        turn_taking=turn_taking.score if turn_taking is not None else None,
+        warnings=list(context.warnings),
+    )
+
+
+def task_of(passed: bool | None, source: str | None, score: Score | None) -> Task:
+    """Whether the task was done and, where the score tells, how the database differs from the expected one."""
+    details = score.details if score is not None else {}
+    message = details.get("message")
+    return Task(
+        passed=passed,
+        source=source,
+        message=message if isinstance(message, str) else None,
+        diff=_object(details.get("diff")),
+        mismatches=_object(details.get("auth_mismatches")),
+    )
+
+
+def _spans(audio: AudioByTurn, moments: Moments) -> Iterator[Span]:
+    for turn in sorted(audio):
+        for start, end in audio[turn] or ():
+            begins, ends = moments.since(start), moments.since(end)
+            if begins is not None and ends is not None:
+                yield Span(turn, begins, ends)
+
+
+def _turns(context: MetricContext) -> list[int]:
+    return sorted(
+        context.transcribed_assistant_turns.keys()
+        | context.transcribed_user_turns.keys()
+        | context.fallback_turn_ids
+        | {entry.turn_id for entry in context.conversation_trace}
+    )
+
+
+def _turn(context: MetricContext, turn: int, details: Mapping[str, Any]) -> VoiceTurn:
+    return VoiceTurn(
+        turn,
+        caller_meant=context.intended_user_turns.get(turn) or None,
+        caller_heard=context.transcribed_user_turns.get(turn) or None,
+        agent_meant=context.intended_assistant_turns.get(turn) or None,
+        agent_heard=context.transcribed_assistant_turns.get(turn) or None,
+        latency=context.latency_assistant_turns.get(turn),
+        agent_interrupted=turn in context.assistant_interrupted_turns,
+        caller_interrupted=turn in context.user_interrupted_turns,
+        nudged=turn in context.fallback_turn_ids,
+        score=_of_turn(details, "per_turn_score", turn),
+        reason=_of_turn(details, "per_turn_reason", turn),
+        evidence=_of_turn(details, "per_turn_evidence", turn) or {},
+    )
+
+
+def _of_turn(details: Mapping[str, Any], name: str, turn: int) -> Any:
+    by_turn = details.get(name)
+    return by_turn.get(turn) if isinstance(by_turn, Mapping) else None
+
+
+def _entry(entry: Entry, moments: Moments) -> TraceEntry:
+    if entry.role is not None:
+        return TraceEntry(entry.type, entry.turn_id, moments.of(entry), role=entry.role, text=entry.content)
+    value = entry.parameters if entry.type == "tool_call" else entry.tool_response
+    kept = None if is_deep(value) else value
+    return TraceEntry(entry.type, entry.turn_id, moments.of(entry), tool=tool_name(entry.tool_name), value=kept)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) and not is_deep(value) else {}
