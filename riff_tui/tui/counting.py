@@ -14,10 +14,18 @@ _CALLED = {
     "neighbors": "conversations",
     "worklist": "entries",
     "edits": "edits",
+    "compare": "rows",
+    "failures": "pairs",
     "skipped": "inputs",
     SIDE_BY_SIDE: "metrics",
 }
 _ONE = {"entries": "entry"}
+_WITHOUT = {
+    "judges": "No judge scored a call here: riff-tui judge has one do so.",
+    "agreement": "No judge scored a call here: riff-tui judge has one do so.",
+    "disputes": "No two judges scored the same call apart: riff-tui judge asks another one.",
+    "repeats": "No call was made twice: repeats have the same flow, agent, scenario and persona.",
+}
 # Beyond this nobody counts by looking at every row.
 _LOOKED_AT = 20_000
 
@@ -29,6 +37,10 @@ def counted(place: Place, table: Table, whole: int | None, marked: int = 0) -> s
 
 def _counted(place: Place, table: Table, whole: int | None) -> str:
     rows = len(table.rows)
+    if place.view == "disputes":
+        # Only the widest are listed, with a filter and without.
+        total = max(rows, table.extras.get("total", 0))
+        return f"{rows:,} of {total:,} disputes" if total > rows else f"{rows:,} {nouns(place, rows)}"
     if place.filter and whole is not None:
         return f"{rows:,} of {whole:,} {nouns(place, whole)} shown"
     if place.view == "flows" and not place.filter and isinstance(table.rows, list) and rows <= _LOOKED_AT:
@@ -62,8 +74,14 @@ def nothing_here(place: Place) -> str:
         return "Nothing stands out: no flow is weak, no state stalls."
     if place.view == "skipped":
         return "Nothing was skipped: every input was taken as it stood."
+    if place.view in _WITHOUT:
+        return _WITHOUT[place.view]
     if place.view == "effects":
         return "No factor of these calls has two levels to compare."
+    if place.view == "compare":
+        return "There is no flow that both sides called: q goes back."
+    if place.view == "failures":
+        return "No call of these pairs failed: q goes back."
     if place.scope:
         return f"There are no {nouns(place, 2)} here: q goes back."
     return "The store is empty: riff-tui ingest PATH... fills it, riff-tui demo shows what it can do."

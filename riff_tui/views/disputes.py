@@ -11,7 +11,7 @@ from riff_tui.views import cells, columns
 
 UNITS = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
 LEADS = "A row leads to the call, where each judge gives its reasons."
-NO_DISPUTES = "No two judges scored the same call apart."
+NO_DISPUTES = "No two judges scored the same call apart; riff-tui judge has another one score them."
 _WHO = (
     columns.RUN,
     Column("conversation", "Conversation", kind="name", help="The call's id, unique within its run."),
@@ -39,6 +39,7 @@ def disputes(answer: Disputes) -> Table:
         columns=[*_WHO, _SPREAD, *(_score(judge) for judge in judges), *_FURTHER],
         rows=[_row(each, judges) for each in answer.entries],
         notes=[UNITS, LEADS, *_agreed(answer.agreed)],
+        extras={"total": answer.total},
     )
 
 

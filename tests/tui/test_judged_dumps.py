@@ -146,7 +146,7 @@ def test_of_many_disputes_the_widest_are_listed_and_the_rest_is_counted(tmp_path
     made = [{**call, "errored": False} for call in calls(count)]
     with built(tmp_path, made, scores) as store:
         table = show(store, "disputes", Request())
-        assert (len(table.rows), table.hidden) == (DISPUTES, 4)
+        assert (len(table.rows), table.hidden, table.extras["total"]) == (DISPUTES, 4, count - 1)
         assert f"The first {DISPUTES} of them; --limit N lists more or fewer." in table.notes
         assert "Not listed: 1 call to which all judges gave the same score." in table.notes
         assert table.rows[0].record["spread"] == 5.4

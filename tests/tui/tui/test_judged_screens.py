@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from riff_tui.questions.judging import DISPUTES
 from riff_tui.tui.links import opened as stack_of
 from tests.tui.sinks.printed import assert_golden
 from tests.tui.test_judged_dumps import built, calls, verdicts
@@ -67,3 +68,33 @@ async def test_thin_repeats_say_of_what_there_are_few(judged: Path) -> None:
     async with exploring(judged, (120, 36)) as at:
         await at.press("T", "p")
         assert "fewer than 5 groups stand behind it" in lines(at)
+
+
+async def test_how_many_disputes_there_are_is_said_where_not_all_are_listed(tmp_path: Path) -> None:
+    scores = [
+        {"run_id": "night", "conversation_id": f"c-{number}", "judge": judge, "score": score}
+        for number in range(DISPUTES + 8)
+        for judge, score in (("a", 1), ("b", 2 + number % 7))
+    ]
+    made = [{**call, "errored": False} for call in calls(DISPUTES + 8)]
+    with built(tmp_path, made, scores) as store:
+        async with exploring(Path(str(store.location)), start=stack_of("disputes", "")) as at:
+            assert "50 of 58 disputes" in at.path
+        async with exploring(Path(str(store.location)), start=stack_of("disputes", "spread>6")) as at:
+            assert "8 disputes" in at.path
+
+
+@pytest.mark.parametrize(
+    ("view", "said"),
+    [
+        ("judges", "No judge scored"),
+        ("agreement", "No judge scored"),
+        ("disputes", "No two judges"),
+        ("repeats", "twice"),
+    ],
+)
+async def test_an_empty_place_says_what_it_lacks(view: str, said: str, tmp_path: Path) -> None:
+    with built(tmp_path, list(calls(1)), []) as store:
+        async with exploring(Path(str(store.location)), start=stack_of(view, "")) as at:
+            assert said in lines(at)
+            assert "The store is empty" not in lines(at)
