@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from riff_store.answers.calls import CallDetail, VisitedState
+from riff_store.voice import voice_of
 from riff_tui.numbers import fixed
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views import cells, verdicts
 from riff_tui.views.conversations import record_of
 from riff_tui.views.moments import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.views.visit_timeline import VisitTimeline
+from riff_tui.views.voice_call import told
 
 Redact: TypeAlias = Callable[[str], str]
 
@@ -44,7 +46,8 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
     call = detail.call
     ends = call.duration_s if call.duration_s is not None and call.duration_s >= 0 else None
     timeline = VisitTimeline.of(spans(detail.document, ends), found)
-    return Table(
+    voice = voice_of(detail.document)
+    table = Table(
         view="conversation",
         title=f"Conversation {call.conversation} of run {call.run}",
         columns=_COLUMNS,
@@ -53,6 +56,7 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
         extras=_extras(detail, visits, found, words),
         figure=timeline,
     )
+    return table if voice is None else told(table, voice, words)
 
 
 class _Words:
