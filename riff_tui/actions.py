@@ -250,7 +250,8 @@ ACTIONS: tuple[Action, ...] = (
         "compare",
         ("=",),
         "compare",
-        "Put two marked rows side by side, or the marked one and this one; there: change sides.",
+        "Put two marked rows side by side, or the marked one and this one; there: change sides, and of two runs or agents"
+        " Enter tests what is chance.",
         "Mark",
         needs_pair,
         lambda situation: "change sides" if situation.pair else "compare",
@@ -349,7 +350,7 @@ def _hinted(situation: Situation) -> tuple[str, ...]:
     if situation.covered:
         return ("help", "quit_or_back", "open", "down", "page_down", "pane")
     if situation.pair:
-        return ("help", "quit_or_back", "compare", "sort", "pane", "write")
+        return ("help", "quit_or_back", "open", "compare", "sort", "pane", "write")
     if situation.marks and situation.kind != "conversation":
         return ("help", "quit_or_back", "compare", "next_mark", "clear_marks", "open")
     return _HINTED[situation.kind]

@@ -306,12 +306,9 @@ def _comparing(name: str, request: Request, sides: tuple[str, str]) -> str:
     import shlex
 
     options = dump_command(name, replace(request, sides=None)).removeprefix(f"riff-tui dump {name}")
-    named = " ".join(shlex.quote(side) for side in sides)
-    begun = f"riff-tui compare{' --failures' if name == 'failures' else ''}"
-    # What begins like an option has to stand behind the end of them.
-    if any(side.startswith("-") for side in sides):
-        return f"{begun}{options} -- {named}"
-    return f"riff-tui compare {named}{begun.removeprefix('riff-tui compare')}{options}"
+    # What begins like an option would be taken for one.
+    named = " ".join(shlex.quote(f"run:{side}" if side.startswith("-") else side) for side in sides)
+    return f"riff-tui compare {named}{' --failures' if name == 'failures' else ''}{options}"
 
 
 def _check(view: View, request: Request) -> None:

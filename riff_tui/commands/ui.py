@@ -62,10 +62,16 @@ def explore(
     Raises `NoTerminal` with the command that prints the same where there is no terminal.
     """
     from riff_tui.catalog import Request, dump_command, resolve
-    from riff_tui.errors import NoTerminal
+    from riff_tui.errors import NoTerminal, UsageError
     from riff_tui.settings import store_location
 
-    name = resolve(view or "flows").name
+    chosen = resolve(view or "flows")
+    if chosen.sides:
+        raise UsageError(
+            f"{chosen.name} opens from two runs, or two agents of a flow: mark both with m, then = and Enter;"
+            " riff-tui compare A B prints the same"
+        )
+    name = chosen.name
     if not has_terminal():
         given = f" --store {_quoted(settings.store)}" if settings.store else ""
         raise NoTerminal(

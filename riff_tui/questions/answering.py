@@ -44,7 +44,7 @@ ROW_FIELDS: dict[str, tuple[str, ...]] = {
     "timeline": ("run", "started_at", "commit", "flows", "n", "excluded", "quality"),
     "flow-table": ("flow", "n", "excluded"),
     "effects": ("factor", "level", "n", "observations", "effect", "low", "high", "mean", "share", "alone"),
-    "compare": ("flow", "aspect", "verdict", "test", "effect", "p", "p_adjusted", "pairs"),
+    "compare": ("flow", "aspect", "verdict", "test", "effect", "low", "high", "p", "p_adjusted", "pairs"),
     "failures": ("failed", "flow", "scenario", "persona", "trial"),
     "edits": (
         "flow", "commit", "time", "author", "subject", "path", "previous_run", "next_run", "runs", "together",

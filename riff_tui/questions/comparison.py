@@ -42,7 +42,9 @@ def ask_failures(store: Store, request: Request, predicate: Predicate | None) ->
     from riff_tui.views.failures import failures
 
     a, b = sides_of(request, "failures")
-    answer = Answer(request, *split(predicate, ROW_FIELDS["failures"]))
+    # Whoever judged them, a call fails by what was computed.
+    _, rest = take_judges(predicate)
+    answer = Answer(request, *split(rest, ROW_FIELDS["failures"]))
     try:
         table = answer.of(lambda calls: failures(failed(store, a, b, calls)), recount=False)
     except SideError as error:

@@ -66,9 +66,14 @@ def with_intervals(columns: Sequence[Column], rows: Iterable[Row]) -> list[Colum
     return found
 
 
+def is_ranked(table: Table) -> bool:
+    """Whether the rows are entries of ranked lists, which say in words what others have columns for."""
+    return bool(table.sections) and table.view == "worklist"
+
+
 def offered(table: Table, columns: Iterable[Column]) -> list[Column]:
     """The columns that one can show or hide, `columns` being all that there are."""
-    return [] if table.sections else [column for column in columns if not stays(column)]
+    return [] if is_ranked(table) else [column for column in columns if not stays(column)]
 
 
 def _interval(column: Column) -> Column:

@@ -9,7 +9,7 @@ from riff_tui.numbers import cell_text, fixed, interval_text
 from riff_tui.safe_text import one_line
 from riff_tui.table import Column, Row, Table
 from riff_tui.tui.buffer import all_at_hand
-from riff_tui.tui.choice import AS_IT_IS, INTERVAL, Choice, stays, with_intervals
+from riff_tui.tui.choice import AS_IT_IS, INTERVAL, Choice, is_ranked, stays, with_intervals
 
 TREND = Column(
     "trend",
@@ -24,9 +24,9 @@ LONGEST_TREND = 8
 _LOOKED_AT = 2_000
 _LAST = {
     "conversations": ("run", "trial", "errored"),
-    "disputes": ("flow", "agent", "run", "highest", "lowest"),
     # What is measured stands where it is seen.
     "timeline": ("edit", "commit", "flows"),
+    "disputes": ("flow", "agent", "run", "highest", "lowest"),
     "edits": ("commit", "author", "next_run", "runs", "together"),
     # A phase's worst member stands where it is seen, whatever else has no room.
     "segments": ("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),
@@ -48,6 +48,11 @@ _SHORT = {
     "slot_fill": "slots",
     "guard_err": "guard",
     "worst member": "worst",
+    "only A failed": "only A",
+    "only B failed": "only B",
+    "both failed": "both",
+    "final state A": "ended A",
+    "final state B": "ended B",
 }
 
 
@@ -87,7 +92,7 @@ def for_screen(table: Table, hide: frozenset[str] = frozenset(), choice: Choice 
     What was chosen to be shown or not goes over that. What a line of the worklist says in its dump is one
     column here; a list of calls begins with the calls.
     """
-    if table.sections:
+    if is_ranked(table):
         return [column for column in table.columns if column.key in ("list", "n")] + [PLACE, WHY]
     known = _known(table)
     found = [

@@ -15,6 +15,7 @@ import msgspec
 from riff_tui.filtering import FilterError, parse
 from riff_tui.safe_text import one_line
 from riff_tui.tui.places import SIDE_BY_SIDE, Place, Stack
+from riff_tui.tui.sides import SIDED
 
 FORM = 1
 MOST_FILTERS = 50
@@ -122,13 +123,14 @@ def _sound(stack: Stack) -> bool:
 def _sound_place(place: Place) -> bool:
     from riff_tui.catalog import VIEWS
 
-    texts = [*(getattr(place, each.name) for each in fields(Place)), *place.pair]
+    texts = [*(getattr(place, each.name) for each in fields(Place)), *place.pair, *place.sides]
     short = all(len(text) <= LONGEST for text in texts if isinstance(text, str))
     # Two rows side by side are rows of a view.
     paired = place.view == SIDE_BY_SIDE and len(place.pair) == 2
     known = any((place.of if paired else place.view) == view.name for view in VIEWS) and paired == bool(place.pair)
     filters = (place.scope, place.filter, *place.pair)
-    return short and known and place.index >= 0 and all(_is_filter(each) for each in filters)
+    sided = len(place.sides) == (2 if place.view in SIDED else 0)
+    return short and known and sided and place.index >= 0 and all(_is_filter(each) for each in filters)
 
 
 def _is_filter(expression: str) -> bool:

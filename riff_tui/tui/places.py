@@ -13,6 +13,7 @@ from riff_tui.actions import Kind
 from riff_tui.filtering import quote
 from riff_tui.table import Row, Table
 from riff_tui.tui.scopes import both, carried, fixed, heard, kept, narrowed, value, within
+from riff_tui.tui.sides import SIDED, scope_of, sides_of
 from riff_tui.views import side_by_side
 from riff_tui.views.agreement import CORRECTNESS
 
@@ -24,7 +25,7 @@ DEPTH = {
     "edits": 1, "effects": 1, "repeats": 1, "agreement": 1, "disputes": 2,
     "segments": 1, "states": 2,
     "neighbors": 3, "conversations": 3, "conversation": 4,
-    SIDE_BY_SIDE: 4,
+    SIDE_BY_SIDE: 4, "compare": 4, "failures": 4,
 }  # fmt: skip
 _BELOW = {
     "timeline": "flows",
@@ -41,6 +42,8 @@ _BELOW = {
     "states": "neighbors",
     "neighbors": "conversation",
     "conversations": "conversation",
+    "compare": "failures",
+    "failures": "conversation",
 }
 _BELOW_EFFECTS = {"judge": "judges", "agent": "flows", "flow": "flows", "persona": "flows"}
 _BELOW_WORK = {"flows": "segments", "segments": "states", "states": "neighbors"}
@@ -61,7 +64,7 @@ _SCOPES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "states": (("flow", "agent", "segment"), ("flow", "agent"), ()),
     "conversations": (("flow", "agent", "segment", "state"), ("flow", "agent"), ()),
 }
-_NOUNS = {"neighbors": "state", SIDE_BY_SIDE: "comparison"}
+_NOUNS = {"neighbors": "state", SIDE_BY_SIDE: "comparison", "compare": "significance"}
 _WHOLES = ("run", "archetype", "judge", "level")
 
 Question = tuple[str | None, ...]
@@ -74,7 +77,8 @@ class Place:
     `scope` comes from the rows above, `filter` was typed here; `crumb` is raw text for the
     breadcrumb, empty for a view of everything. `row` and `column` name the cursor's row and
     column, `index` is where that row was; `graph` says that the cursor is in the neighbour graph. Of
-    a comparison `pair` are the ids of both rows, and `of` is the view that they come from.
+    a comparison `pair` are the ids of both rows, and `of` is the view that they come from. `sides` are the
+    runs or agents that are tested against each other.
     """
 
     view: str
@@ -88,6 +92,7 @@ class Place:
     graph: bool = False
     of: str = ""
     pair: tuple[str, ...] = ()
+    sides: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
@@ -102,7 +107,12 @@ class Place:
     @property
     def question(self) -> Question:
         """What its rows depend on: two places with the same question hold the same rows."""
-        return self.view, self.where, self.sort, self.of, *self.pair
+        return self.view, self.where, self.sort, self.of, *self.pair, *self.sides
+
+    @property
+    def between(self) -> tuple[str, str] | None:
+        """The two sides, where there are any."""
+        return (self.sides[0], self.sides[1]) if len(self.sides) == 2 else None
 
 
 Stack = tuple[Place, ...]
@@ -160,7 +170,7 @@ class Trail:
     def _left_for(self, stack: Stack) -> Stack | None:
         """The last view, once one is at that stack: this one, unless it shows the same there."""
         here, there = self.here, stack[-1]
-        stays = (here.view, here.scope, here.pair) == (there.view, there.scope, there.pair)
+        stays = (here.view, here.scope, here.pair, here.sides) == (there.view, there.scope, there.pair, there.sides)
         return self.last if stays else self.stack
 
     def ordered(self, sorts: Mapping[str, str]) -> Trail:
@@ -194,6 +204,8 @@ def noun(view: str) -> str:
 
 def below(table: Table, row: Row | None) -> str:
     """The view that Enter opens from a row, empty where nothing lies below."""
+    if row is not None and table.view == SIDE_BY_SIDE:
+        return "compare" if sides_of(table) else ""
     if row is None or not row.where:
         return ""
     if table.view == "worklist":
@@ -211,9 +223,13 @@ def descend(place: Place, table: Table, row: Row) -> Place | None:
     if not view:
         return None
     if view == "conversation":
-        return Place(view, crumb=str(row.record.get("conversation") or ""), scope=row.where)
+        named = row.record.get("conversation") or value(row.where, "conversation")
+        return Place(view, crumb=str(named or ""), scope=row.where)
+    if view == "compare":
+        return Place(view, noun(view), scope_of(table, place.scope), sides=sides_of(table))
     scope = narrowed(narrowed(place.scope, carried(place.filter, table)), row.where)
-    return Place(view, crumb=crumb_of(row.record, place.scope) or noun(table.view), scope=scope)
+    sides = place.sides if view in SIDED else ()
+    return Place(view, crumb_of(row.record, place.scope) or noun(view if sides else table.view), scope, sides=sides)
 
 
 def state_of(place: Place, row: Row | None) -> Place | None:

@@ -80,7 +80,9 @@ def read_rows(show: Show, place: Place) -> Table:
     if place.kind == "state":
         calls = show("conversations", Request(where=place.where, sort=place.sort or STALLED_FIRST))
         return _buffered(calls, place.index)
-    request = Request(where=place.where, sort=place.sort, trend=place.view == "flows", hurried=True)
+    request = Request(
+        where=place.where, sort=place.sort, trend=place.view == "flows", hurried=True, sides=place.between
+    )
     return _buffered(show(place.view, request), place.index)
 
 

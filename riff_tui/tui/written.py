@@ -36,7 +36,7 @@ class Stopped(Exception):
 
 def proposed(place: Place) -> str:
     """A name for the file, of letters that every file system takes, another one for every place."""
-    what = " | ".join(place.pair) or place.where
+    what = " | ".join(filter(None, (*(place.pair or place.sides), "" if place.pair else place.where)))
     return file_name(f"{place.view} {what}" if what else place.view) + ENDING
 
 
@@ -63,9 +63,8 @@ def to_write(show: Show, place: Place, reading: Reading, choice: Choice, form: s
         return _with_columns(source, choice, form)
     sort = place.sort if source is reading.main else None
     posted = form in POSTED
-    return _with_columns(
-        show(source.view, Request(where=source.filter, sort=sort, text=True, redact=posted)), choice, form
-    )
+    request = Request(where=source.filter, sort=sort, text=True, redact=posted, sides=place.between)
+    return _with_columns(show(source.view, request), choice, form)
 
 
 class Writing:

@@ -12,7 +12,8 @@ from riff_tui.views import cells, columns
 
 UNITS = (
     "Units: success_rate share of calls · completion, correctness, errors, humanness 0-10"
-    " · latency_p95 seconds, lower is better · turn_count turns. B − A is in the unit of its row."
+    " · latency_p95 seconds, lower is better · turn_count turns."
+    " B − A is in the unit of its row; low, high: its 95 % interval."
 )
 NOISE = "noise: p adj. is above 0.05, so a difference as large may well be chance"
 MIXED = "mixed: most calls went one way and the mean went the other, so it is neither better nor worse."
@@ -33,7 +34,8 @@ _COLUMNS: Sequence[Column] = (
     Column("a", "A", decimals=_FINEST, trim=True, help="The rate or mean of A."),
     Column("b", "B", decimals=_FINEST, trim=True, help="The rate or mean of B."),
     Column("effect", "B − A", decimals=_FINEST, trim=True, strong=True, help="What B has more, in the row's unit."),
-    Column("interval", "95% of B − A", kind="object", help="The 95 % interval of B − A."),
+    Column("low", "low", decimals=_FINEST, trim=True, help="Where the 95 % interval of B − A begins."),
+    Column("high", "high", decimals=_FINEST, trim=True, help="Where the 95 % interval of B − A ends."),
     Column("p_adjusted", "p adj.", decimals=3, help="p corrected across all rows of the comparison."),
     Column("p", "p", decimals=3, shown=False, help="The exact two-sided p of this row's test alone."),
     Column("pairs", "pairs", kind="count", help="Pairs of calls of the same task; · where the calls are not paired."),
@@ -80,6 +82,14 @@ def side_record(side: Side) -> dict[str, Any]:
     return {"kind": side.kind, "name": side.name, "n": side.n, "excluded": side.excluded}
 
 
+def spelled(kind: str, name: str) -> str:
+    """A side as the command takes it, whatever it is called."""
+    if kind == "agent":
+        return f"agent:{name}"
+    # It would be taken for an agent, for an option, or for what it is not any more tomorrow.
+    return f"run:{name}" if name.startswith(("agent:", "run:", "-")) or name in ("latest", "previous") else name
+
+
 def side_notes(a: Side, b: Side) -> Iterator[str]:
     """Who is who, with how many calls of theirs are compared and how many were errored."""
     yield f"{_told('A', a)}; {_told('B', b)}. Errored calls take no part."
@@ -95,6 +105,7 @@ def listed_counts(counts: Mapping[str, int]) -> str:
 
 def _row(difference: Difference) -> Row:
     unit = _UNITS.get(difference.aspect, "0-10")
+    low, high = difference.interval or (None, None)
     record: dict[str, Any] = {
         "flow": difference.flow,
         "aspect": difference.aspect,
@@ -103,7 +114,8 @@ def _row(difference: Difference) -> Row:
         "a": difference.a.mean,
         "b": difference.b.mean,
         "effect": difference.effect,
-        "interval": None if difference.interval is None else list(difference.interval),
+        "low": low,
+        "high": high,
         "p_adjusted": difference.p_adjusted,
         "p": difference.p,
         "pairs": difference.pairs,
@@ -125,7 +137,7 @@ def _row(difference: Difference) -> Row:
     return Row(
         f"{difference.aspect} {difference.judge or ''}: {where}",
         record,
-        display=_display(difference),
+        display={**_display(difference), **_signed({"effect": difference.effect, "low": low, "high": high})},
         severity={} if mark is None else {"verdict": mark, "": mark},
         thin=cells.is_thin(min(difference.a.n, difference.b.n)),
         where=where,
@@ -137,11 +149,6 @@ def _display(difference: Difference) -> dict[str, str]:
     for key, measure in (("n_a", difference.a), ("n_b", difference.b)):
         if cells.is_thin(measure.n):
             shown[key] = f"{measure.n}~"
-    if difference.effect is not None:
-        text = fixed(difference.effect, _FINEST, trim=True)
-        shown["effect"] = f"+{text}" if difference.effect > 0 and float(text) else text
-    if difference.interval is not None:
-        shown["interval"] = " to ".join(fixed(end, _FINEST, trim=True) for end in difference.interval)
     for key, p in (("p", difference.p), ("p_adjusted", difference.p_adjusted)):
         if p is not None:
             shown[key] = "<0.001" if p < 0.001 else fixed(p, 3)
@@ -149,6 +156,12 @@ def _display(difference: Difference) -> dict[str, str]:
         # A sign in each cell would say that something is missing.
         shown |= dict.fromkeys(("only_a", "only_b", "both", "neither"), "")
     return shown
+
+
+def _signed(values: Mapping[str, float | None]) -> dict[str, str]:
+    """Each number with its sign, unless it reads as 0."""
+    texts = {key: fixed(value, _FINEST, trim=True) for key, value in values.items() if value is not None}
+    return {key: f"+{text}" if float(text) > 0 else text for key, text in texts.items()}
 
 
 def _aspect(difference: Difference) -> str:

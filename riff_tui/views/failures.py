@@ -12,6 +12,7 @@ from riff_tui.views.compare import side_notes, side_record
 
 FAILED = "Failed: correctness below 10; where that is not measured, completion below 10."
 _TITLES = {"a": "Only A failed", "b": "Only B failed", "both": "Both failed"}
+_SHOWN = {"a": "only A", "b": "only B", "both": "both"}
 _MARKERS = {"a": "-", "b": "!", "both": "x"}
 _SEVERITY: Mapping[str, Severity] = {"a": "good", "b": "bad", "both": "warn"}
 
@@ -81,7 +82,11 @@ def _row(pair: FailedPair, kind: str) -> Row:
     return Row(
         f"{pair.a.run} {pair.a.conversation} / {pair.b.run} {pair.b.conversation}",
         record,
-        display={"place": _place(pair, kind), "summary": f"A {_ended(pair.a)} · B {_ended(pair.b)}"},
+        display={
+            "failed": _SHOWN[pair.failed],
+            "place": _place(pair, kind),
+            "summary": f"A {_ended(pair.a)} · B {_ended(pair.b)}",
+        },
         severity={"failed": mark, "": mark},
         where=cells.where({"run": shown.run, "conversation": shown.conversation}),
     )

@@ -70,7 +70,7 @@ def test_the_record_of_a_row_has_everything_unrounded(store: Store) -> None:
     assert row["p"] == pytest.approx(2 * (1 + 12) / 2**12)
     assert row["p_adjusted"] == pytest.approx(row["p"] * document["tested"] / 4)
     assert row["effect"] == pytest.approx(-10 / 19)
-    assert row["interval"][0] < row["effect"] < row["interval"][1]
+    assert row["low"] < row["effect"] < row["high"]
     assert (row["alone_a"], row["alone_b"]) == (2, 1)
     assert document["a"] == {"kind": "run", "name": "night-1", "n": 44, "excluded": 0}
     assert document["b"] == {"kind": "run", "name": "night-2", "n": 40, "excluded": 1}

@@ -14,6 +14,7 @@ from riff_tui.tui.facts import conversation_lines
 from riff_tui.tui.lines import Line, Piece
 from riff_tui.tui.places import Place, centred
 from riff_tui.tui.reading import Reading
+from riff_tui.tui.sides import heading
 from riff_tui.tui.state_head import Canvas, Fold, folded, following, pooled_of
 from riff_tui.tui.widgets.bars import Bar
 
@@ -144,6 +145,8 @@ class Head(Bar):
             return self._conversation(self.reading.main)
         if self.place.pair:
             return self._pair(self.reading.main)
+        if self.place.sides:
+            return self._titled(heading(self.reading.main))
         if self.place.kind == "state" and self.reading.neighbors is not None:
             return self._state(self.reading.neighbors)
         return []
@@ -165,7 +168,10 @@ class Head(Bar):
         drawn = (
             table.figure.draw(ascii_only=self.glyphs.ascii_only, width=self.app.size.width - 2) if table.figure else []
         )
-        return [((f" {shown(line, self.glyphs)}", self.palette.head),) for line in drawn]
+        return self._titled(drawn)
+
+    def _titled(self, lines: Sequence[str]) -> list[Line]:
+        return [((f" {shown(line, self.glyphs)}", self.palette.head),) for line in lines]
 
     def _state(self, neighbors: Table) -> list[Line]:
         canvas = Canvas(self.app.size.width, self._room(), self.glyphs, self.palette)
