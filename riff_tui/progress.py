@@ -47,6 +47,10 @@ class ProgressLine:
         """A judge has answered about so many of so many conversations, which cost so much."""
         self._show(lambda seconds: f"{counting_text(done, total, seconds)} · {spent}")
 
+    def telling(self, doing: str) -> None:
+        """Something goes on of which nobody knows how long it takes."""
+        self._show(lambda seconds: f"{doing} · {clock_text(seconds)}")
+
     def clear(self) -> None:
         """Take the line away, so that what follows starts on an empty one."""
         if self._shows:

@@ -107,9 +107,11 @@ def _read(repo: Path, patterns: Sequence[str]) -> EditHistory:
     from riff_ingest.edits.history import read_edits
     from riff_ingest.edits.patterns import BadPattern
     from riff_tui.errors import RiffError, UsageError
+    from riff_tui.progress import on_terminal
 
     try:
-        return read_edits(repo, patterns)
+        with on_terminal() as progress:
+            return read_edits(repo, patterns, progress.telling if progress else None)
     except BadPattern as error:
         raise UsageError(f"--flows: {error}") from error
     except NoHistory as error:

@@ -12,6 +12,7 @@ import pytest
 
 from riff_ingest.pipeline import ingest
 from riff_store.database import Store, open_store
+from riff_store.facts import FlowEdit
 from riff_store.writer import Writer
 from riff_tui.catalog import Request, show
 from riff_tui.sinks import FORMATS
@@ -65,8 +66,11 @@ def build(folder: Path, words: Sequence[str] = WORDS) -> Path:
     verdicts = [json.dumps(verdict) for call in calls(words) for verdict in judged(call)]
     (folder / "humanness-evil.jsonl").write_text("\n".join(verdicts) + "\n", encoding="utf-8")
     with open_store(folder / "store.db", write=True, create=True) as opened:
-        summary = ingest([folder], Writer(opened))
+        writer = Writer(opened)
+        summary = ingest([folder], writer)
         assert summary.conversations("taken") == len(words)
+        with writer.batch():
+            writer.put_edits("root", {text: [FlowEdit(text, text, 1, text, text, text)] for text in words})
     return folder / "store.db"
 
 
@@ -94,6 +98,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         "timeline",
         "flow-table",
         "effects",
+        "edits",
         "skipped",
     ],
 )

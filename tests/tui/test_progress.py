@@ -61,3 +61,10 @@ def test_the_line_is_drawn_at_most_ten_times_a_second_and_cut_to_the_terminal() 
 def test_nobody_is_told_where_stderr_is_no_terminal() -> None:
     with on_terminal() as line:
         assert line is None
+
+
+def test_what_takes_nobody_knows_how_long_tells_how_long_it_took() -> None:
+    times = iter([0.0, 61.0])
+    stream = io.StringIO()
+    ProgressLine(stream, 100, clock=lambda: next(times)).telling("reading the history")
+    assert stream.getvalue() == "\r\x1b[Kreading the history · 1:01"

@@ -7,7 +7,7 @@ into it. A file that was renamed brings the edits made under its old name along 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -50,15 +50,15 @@ class _Change(NamedTuple):
     before: bytes | None  # where it was renamed
 
 
-def read_edits(directory: Path, patterns: Sequence[str]) -> EditHistory:
+def read_edits(directory: Path, patterns: Sequence[str], progress: Callable[[str], None] | None = None) -> EditHistory:
     """The edits of the flows whose files match one of the patterns, in the repository that holds a directory.
 
-    Raises `GitProblem` and `BadPattern`.
+    `progress` is told what is being done. Raises `GitProblem` and `BadPattern`.
     """
     for pattern in patterns:
         parse_pattern(pattern)
     repository = Repository(directory)
-    reading = _Reading(repository, [parse_pattern(pattern, repository.prefix) for pattern in patterns])
+    reading = _Reading(repository, [parse_pattern(pattern, repository.prefix) for pattern in patterns], progress)
     reading.read()
     return EditHistory(
         repository=_beginning(repository),
@@ -70,8 +70,11 @@ def read_edits(directory: Path, patterns: Sequence[str]) -> EditHistory:
 
 
 class _Reading:
-    def __init__(self, repository: Repository, patterns: Sequence[FlowPattern]) -> None:
+    def __init__(
+        self, repository: Repository, patterns: Sequence[FlowPattern], progress: Callable[[str], None] | None
+    ) -> None:
         self._repository = repository
+        self._progress = progress
         self._patterns = patterns
         self._boundary = repository.boundary()
         self._alike = f"-M{'100%' if repository.is_partial else ALIKE}"
@@ -137,6 +140,8 @@ class _Reading:
 
     def _touching(self, tip: str, pathspecs: Sequence[bytes]) -> list[str]:
         """The commits before a tip that touch such files, their words and changes read."""
+        if self._progress:
+            self._progress(f"reading the history: {len(self._changes):,} commits of flows")
         said = self._repository.ask(
             "rev-list", "--full-history", "--encoding=UTF-8", "--format=%at%x00%an%x00%s", tip, "--", *pathspecs
         )  # fmt: skip

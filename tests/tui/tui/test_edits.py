@@ -1,0 +1,67 @@
+"""The edits of flows in the explorer: a screen of their own, a column of the timeline, a line of a flow's details."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from riff_tui.tui.links import opened as stack_of
+from tests.tui.sinks.printed import assert_golden
+from tests.tui.test_edited import edits, record
+from tests.tui.tui.test_on_a_store import exploring
+from tests.tui.tui.test_walk import Walker
+
+
+@pytest.fixture(scope="module")
+def path(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return record(Path(shutil.copy(tiny, tmp_path_factory.mktemp("edited") / "edited.db")), edits())
+
+
+def lines(at: Walker) -> list[str]:
+    return [strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
+async def test_the_screens_look_as_they_did(path: Path, size: tuple[int, int]) -> None:
+    for name, key in (("edits", "H"), ("timeline", "5")):
+        async with exploring(path, size) as at:
+            await at.press(key)
+            assert_golden("\n".join(lines(at)) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")
+
+
+async def test_quality_stands_where_it_is_seen_on_a_small_terminal(path: Path) -> None:
+    async with exploring(path, (80, 24)) as at:
+        await at.press("5")
+        assert "(computed)" in lines(at)[1]
+        await at.press("H")
+        assert "Subject" in lines(at)[1]
+
+
+async def test_an_edit_leads_to_the_run_after_it_and_a_flow_to_its_edits(path: Path) -> None:
+    async with exploring(path, start=stack_of("edits", "subject:confirm")) as at:
+        await at.press("enter")
+        assert at.screen.trail.here.view == "flows"
+        assert at.screen.trail.here.where == "flow=viewing run=run-2"
+    async with exploring(path) as at:
+        await at.press("enter", "H")
+        assert at.screen.trail.here.view == "edits"
+        assert at.screen.trail.here.where == "flow=viewing"
+        await at.press("H")
+        assert at.screen.trail.here.where == ""
+
+
+async def test_the_details_of_a_flow_tell_its_last_edit(path: Path) -> None:
+    async with exploring(path, (120, 50)) as at:
+        await at.press("p")
+        shown = "\n".join(lines(at))
+        assert "last edit" in shown
+        assert "author Ada" in shown
+        assert "subject Write the flow down" in shown
+
+
+async def test_a_store_without_edits_says_how_to_get_them(tiny: Path) -> None:
+    async with exploring(tiny) as at:
+        await at.press("H")
+        assert "riff-tui edits --repo DIR" in " ".join(line.strip() for line in lines(at))
