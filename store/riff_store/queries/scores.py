@@ -16,7 +16,16 @@ from riff_store.queries.scope import Scope
 
 PAGE = 500
 
-_Judged = dict[tuple[str, int, int], tuple[tuple[int, str, int], int | None]]
+# Aspect, judge, value, and of the verdict its time, its model, its prompt's hash and version.
+_Told = tuple[str, str, float | None, int | None, str | None, str | None, str | None]
+_Judged = dict[tuple[str, int, int], "_Verdict"]
+
+
+class _Verdict(NamedTuple):
+    """One verdict: what decides whether it counts, and when, by which model and version of a prompt it was given."""
+
+    rank: tuple[int, str, int]
+    told: tuple[int | None, str | None, str | None]
 
 
 class _Run(NamedTuple):
@@ -53,6 +62,8 @@ class _Names:
         self.flows, self.agents = named(m.Flow), named(m.Agent)
         self.personas, self.aspects = named(m.Persona), named(m.Aspect)
         self.judges = judges_shown(store)
+        prompts = store.execute(m.Judge.select(m.Judge.id, m.Judge.prompt_hash))
+        self.prompts: Mapping[int, str | None] = {key: prompt_hash or None for key, prompt_hash in prompts}
         self.edits = Edits(store)
 
 
@@ -70,18 +81,18 @@ def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Nam
     judged = _judged(store, run, [call[1] for call in calls])
     score = m.AspectScore
     query = score.select(score.conversation, score.aspect, score.judge, score.value)
-    scores: dict[int, list[tuple[str, str, float | None, int | None]]] = {}
+    scores: dict[int, list[_Told]] = {}
     by_key = {call[0]: call[1] for call in calls}
     for key, aspect, judge, value in store.execute(query.where(score.conversation.in_(list(by_key)))):
         verdict = judged.get((by_key[key], aspect, judge))
-        at = verdict[1] if verdict else None
-        scores.setdefault(key, []).append((names.aspects[aspect], names.judges[judge], value, at))
+        at, model, version = verdict.told if verdict else (None, None, None)
+        told = (names.aspects[aspect], names.judges[judge], value, at, model, names.prompts[judge], version)
+        scores.setdefault(key, []).append(told)
     edits = {flow: names.edits.last(names.flows[flow], run.started) for flow in {call[3] for call in calls}}
     return [
         Score(
             run.name, run.commit, started_at, name, names.flows[flow], names.agents[agent],
-            None if persona is None else names.personas[persona], bool(errored), *found,
-            edits[flow],
+            None if persona is None else names.personas[persona], bool(errored), *found, edits[flow],
         )
         for key, name, started_at, flow, agent, persona, errored in calls
         for found in sorted(scores.get(key, ()), key=lambda row: row[:2])
@@ -89,15 +100,22 @@ def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Nam
 
 
 def _judged(store: Store, run: _Run, calls: Sequence[str]) -> _Judged:
-    """When the verdict that counts was given, by call, aspect and judge; it is the one that `verdicts` chose."""
+    """The verdict that counts, by call, aspect and judge; it is the one that `verdicts` chose."""
     verdict = m.JudgedScore
     query = verdict.select(
-        verdict.conversation_name, verdict.aspect, verdict.judge, verdict.judged_at, m.SourceFile.path, verdict.line
+        verdict.conversation_name,
+        verdict.aspect,
+        verdict.judge,
+        verdict.judged_at,
+        m.SourceFile.path,
+        verdict.line,
+        verdict.model,
+        verdict.prompt_version,
     ).join(m.SourceFile, on=(m.SourceFile.id == verdict.source_file))
     found: _Judged = {}
     rows = store.execute(query.where(verdict.run == run.key, verdict.conversation_name.in_(calls)))
-    for call, aspect, judge, at, path, line in rows:
+    for call, aspect, judge, at, path, line, model, version in rows:
         rank = (-1 if at is None else at, path, line)
-        if (call, aspect, judge) not in found or found[call, aspect, judge][0] < rank:
-            found[call, aspect, judge] = (rank, at)
+        if (call, aspect, judge) not in found or found[call, aspect, judge].rank < rank:
+            found[call, aspect, judge] = _Verdict(rank, (at, model, version))
     return found

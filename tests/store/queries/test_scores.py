@@ -86,6 +86,21 @@ def test_the_time_is_that_of_the_verdict_that_counts(tmp_path: Path) -> None:
     ]
 
 
+def test_a_score_says_by_which_model_and_prompt_it_was_given(tmp_path: Path) -> None:
+    first = {"prompt_hash": "aaaaaa1", "model": "old", "prompt_version": "1", "judged_at": 1}
+    second = {"prompt_hash": "bbbbbb2", "model": "new", "prompt_version": "2"}
+    with fresh(tmp_path / "few.db") as store:
+        put(store, "calls.jsonl", [call("a", aspects={"correctness": 10.0})])
+        late = verdict("a", 4.0, line=2, **{**first, "model": "newer", "judged_at": 2})
+        put(store, "both.jsonl", [verdict("a", 3.0, line=1, **first), late, verdict("a", 8.0, line=3, **second)])
+        found = scores(store)
+    assert [(row.judge, row.value, row.model, row.prompt_hash, row.prompt_version) for row in found] == [
+        ("(computed)", 10.0, None, None, None),
+        ("codex#aaaaaa", 4.0, "newer", "aaaaaa1", "1"),
+        ("codex#bbbbbb", 8.0, "new", "bbbbbb2", "2"),
+    ]
+
+
 def test_of_verdicts_given_at_once_the_later_path_and_line_counts(tmp_path: Path) -> None:
     with fresh(tmp_path / "few.db") as store:
         put(store, "calls.jsonl", [call("a", aspects={})])
