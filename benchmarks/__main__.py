@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import bulk, dump, footprint, ingest, machine, matrix, report, ui
+from benchmarks import bulk, dump, eva, footprint, ingest, machine, matrix, report, ui
 from benchmarks.ratio import Ratio
 from benchmarks.sizes import FULL, QUICK, Sizes
 
 GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
     "ingest": ingest.rows,
+    "eva": eva.rows,
     "footprint": footprint.rows,
     "bulk": bulk.rows,
     "matrix": matrix.rows,

@@ -9,7 +9,7 @@ from riff_store.database import open_store
 from riff_store.writer import Writer
 
 
-def ingest_file(transcripts: Path, location: Path, *, with_text: bool) -> None:
-    """Read, score and store a file in this process, into a store that is made if it is missing."""
+def ingest_file(path: Path, location: Path, *, with_text: bool, jobs: int = 1) -> None:
+    """Read, score and store a file or a directory, into a store that is made if it is missing."""
     with open_store(location, write=True, create=True) as store:
-        ingest([transcripts], Writer(store), with_text=with_text)
+        ingest([path], Writer(store), with_text=with_text, jobs=jobs)

@@ -12,7 +12,7 @@ from riff_ingest.eva.config import Configuration
 from riff_ingest.eva.directories import RECORDS, record_and_trial, run_name
 from riff_ingest.sources.runs import ROOT, text_of
 
-_TRIAL = re.compile(r"trial_\d+")
+_TRIAL = re.compile(r"trial_\d+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ def identity_of(directory: Path, result: Mapping[str, Any] | None, configuration
     output = "/".join(text_of(part) for part in directory.parts[-levels:])
     around = directory.parents[levels - 1]
     run = text_of((around.parent if around.name == RECORDS else around).name) or ROOT
-    record, trial = record_and_trial(output)
+    record, trial = _parts(output)
     stored = (result or {}).get("record_id")
     if isinstance(stored, str) and stored:
-        record, stored_trial = record_and_trial(stored)
+        record, stored_trial = _parts(stored)
         trial = stored_trial if trial is None else trial
     label = run_name(run).system or configuration.run_id
-    return Identity(run, output, record, _believed(trial), label if label != run else None)
+    return Identity(run, output, record, trial, label if label != run else None)
 
 
 def _levels(directory: Path) -> int:
@@ -52,5 +52,9 @@ def _levels(directory: Path) -> int:
     return 2 if _TRIAL.fullmatch(directory.name) and len(directory.parts) > 2 else 1
 
 
-def _believed(trial: int | None) -> int | None:
-    return trial if trial is not None and trial < 2**31 else None
+def _parts(output: str) -> tuple[str, int | None]:
+    try:
+        record, trial = record_and_trial(output)
+    except ValueError:  # more digits than any number of a trial has
+        return output, None
+    return record, trial if trial is not None and trial < 2**31 else None
