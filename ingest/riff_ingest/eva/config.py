@@ -32,7 +32,7 @@ class Configuration:
 def configuration(document: Mapping[str, Any]) -> Configuration:
     """What a config.json says; what it does not say has EVA's defaults."""
     block = document.get("model")
-    from_old_key = not isinstance(block, Mapping)
+    from_old_key = not (isinstance(block, Mapping) and block)
     if from_old_key:
         block = document.get("pipeline")
     block = block if isinstance(block, Mapping) else {}
@@ -40,7 +40,7 @@ def configuration(document: Mapping[str, Any]) -> Configuration:
     provenance = provenance if isinstance(provenance, Mapping) else {}
     return Configuration(
         pipeline_type=pipeline_type_of(block),
-        agent=agent_label(block),
+        agent=agent_label(block) or _joined(block.get("pipeline_parts") or document.get("pipeline_parts")),
         domain=_text(document.get("domain")) or DEFAULT_DOMAIN,
         language=_text(document.get("language")) or DEFAULT_LANGUAGE,
         from_old_key=from_old_key and bool(block),
@@ -64,7 +64,7 @@ def pipeline_type_of(block: Mapping[str, Any]) -> PipelineType:
 
 def agent_label(block: Mapping[str, Any]) -> str:
     """The name of the system under test: its models, joined with a plus; empty where none is named."""
-    block = {**{new: block[old] for old, new in _OLD_NAMES.items() if old in block}, **block}
+    block = {**block, **{new: block.get(new) or block[old] for old, new in _OLD_NAMES.items() if old in block}}
     if block.get("s2s"):
         parts = [_part(block, "s2s")]
     elif block.get("audio_llm"):
@@ -74,6 +74,11 @@ def agent_label(block: Mapping[str, Any]) -> str:
     else:
         parts = [_part(block, "stt"), _text(block.get("llm")) or "", _part(block, "tts")]
     return " + ".join(part for part in parts if part)
+
+
+def _joined(parts: Any) -> str:
+    """The name that a run's own list of its parts gives, for models under names that are not known here."""
+    return " + ".join(filter(None, map(_text, parts.values()))) if isinstance(parts, Mapping) else ""
 
 
 def _part(block: Mapping[str, Any], name: str, short: str | None = None) -> str:

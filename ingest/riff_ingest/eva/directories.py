@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import NamedTuple
 
 RECORDS = "records"
-_ARCHIVED = re.compile(r"_(?:failed_attempt|extra|unvalidated|attempt)_\d+$")
-_TRIAL = re.compile(r"^(?P<record>.*)(?:/|_)trial_(?P<trial>\d+)$", re.DOTALL)
-_RUN = re.compile(r"^(?P<time>\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.\d+)(?:_(?P<system>.+))?$", re.DOTALL)
+_ARCHIVED = re.compile(r"_(?:failed_attempt|extra|unvalidated|attempt)_\d+\Z", re.ASCII)
+_TRIAL = re.compile(r"^(?P<record>.*)(?:/|_)trial_(?P<trial>\d+)\Z", re.DOTALL | re.ASCII)
+_ALONE = re.compile(r"trial_\d+", re.ASCII)
+_RUN = re.compile(r"^(?P<time>\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.\d+)(?:_(?P<system>.+))?\Z", re.DOTALL | re.ASCII)
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -53,6 +55,15 @@ def record_and_trial(output_id: str) -> tuple[str, int | None]:
     return (found["record"], int(found["trial"])) if found else (name, None)
 
 
+def conversation_at(directory: Path) -> ConversationDirectory:
+    """What the place of a conversation's directory says: which record it is of, and which trial."""
+    path = Path(os.path.abspath(directory))
+    name = path.name
+    if _ALONE.fullmatch(_ARCHIVED.sub("", name)) and path.parent.name != RECORDS:
+        name = f"{path.parent.name}/{name}"
+    return ConversationDirectory(directory, *record_and_trial(name))
+
+
 def is_archived(name: str) -> bool:
     """Whether a directory is an attempt that was put aside."""
     return _ARCHIVED.search(name) is not None
@@ -79,7 +90,7 @@ def archived(run: Path) -> list[Path]:
 
 def run_of(conversation: Path) -> Path | None:
     """The run that a conversation's directory lies in, `None` where it lies in none."""
-    for parent in list(conversation.absolute().parents)[:2]:
+    for parent in list(Path(os.path.abspath(conversation)).parents)[:2]:
         if parent.name == RECORDS:
             return parent.parent
     return None

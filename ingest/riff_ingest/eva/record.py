@@ -11,7 +11,7 @@ from typing import Any
 from riff_ingest.eva.config import Configuration, configuration
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.dataset import filled
-from riff_ingest.eva.directories import record_and_trial, run_of
+from riff_ingest.eva.directories import conversation_at, run_of
 from riff_ingest.eva.history import seconds
 from riff_ingest.eva.logs import merged_history
 from riff_ingest.eva.logs.files import find, read_object, stored_file, stored_name
@@ -98,7 +98,7 @@ def _object(directory: Path, name: str, warnings: Warnings) -> dict[str, Any] | 
 
 
 def _take_result(context: MetricContext, directory: Path, result: Mapping[str, Any]) -> None:
-    context.record_id = _text(result.get("record_id")) or record_and_trial(directory.name)[0]
+    context.record_id = _text(result.get("record_id")) or conversation_at(directory).record
     context.conversation_ended_reason = _text(result.get("conversation_ended_reason"))
     context.num_turns = _whole(result.get("num_turns"))
     context.duration_seconds = seconds(result.get("duration_seconds"))

@@ -161,9 +161,7 @@ class _Machine:
             self._agent_spoke = False
         self._advance(from_audio=False, ignore_hold=self._pipeline == "s2s")
         turn = self._turn
-        if turns.heard_user.get(turn) and turn in turns.user_interrupted:
-            text = prefixed(labels.USER_INTERRUPTS, text)
-        elif self._label_next_user:
+        if self._label_next_user or (turns.heard_user.get(turn) and turn in turns.user_interrupted):
             text, self._label_next_user = prefixed(labels.USER_INTERRUPTS, text), False
         if self._pipeline == "cascade":
             turns.trace.append(Entry("transcribed", turn, at, role="user", content=text))

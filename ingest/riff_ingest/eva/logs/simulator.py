@@ -48,7 +48,7 @@ def _event(record: dict[str, Any], warnings: Warnings) -> HistoryEvent | None:
     if record.get("user") is not None:
         name = record["user"]
         record["user"] = ROLES.get(name, name) if isinstance(name, str) else name
-    text = inner(record, "text")
+    text = inner(record, "text") or ""
     if record.get("type") == "user_speech" and isinstance(text, str) and text.strip() in _NOISE:
         return None
     if "timestamp" not in record:
