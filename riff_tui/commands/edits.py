@@ -53,7 +53,7 @@ def edits(
     location = store_location(settings_for(store))
     history = _read(repo, flows)
     results: list[EditsResult] = []
-    if history.edits or rebuild:
+    if history.edits:
         with open_store(location, write=True, create=True) as opened:
             writer = Writer(opened)
             with writer.batch():

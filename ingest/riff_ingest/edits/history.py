@@ -182,7 +182,7 @@ def _changed(listed: bytes) -> dict[str, list[_Change]]:
     changes: list[_Change] = []
     parts = iter(listed.split(b"\0"))
     for part in parts:
-        if len(part) >= 40:
+        if part[:1].isdigit() or part[:1].islower():  # an id; the letters of a status are capitals
             changes = found.setdefault(part.decode("ascii"), [])
         elif part[:1] == b"R" and part[1:].isdigit():
             before = next(parts)

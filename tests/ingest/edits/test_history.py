@@ -111,6 +111,21 @@ def test_commits_of_merged_branches_count_and_a_merge_only_where_it_changed_some
     )
 
 
+def test_a_merge_of_many_branches_is_read_as_one(repo: Repo) -> None:
+    repo.commit("Begin", {"flows/a.toml": "0\n"}, day=0)
+    for number in range(45):
+        repo.git("checkout", "--quiet", "-b", f"b{number}", "main")
+        repo.commit(f"Branch {number}", {f"flows/a{number}.toml": f"{number}\n", "flows/a.toml": f"x{number}\n"}, day=1)
+    tree = repo.git("rev-parse", "main^{tree}")
+    parents = [part for number in range(45) for part in ("-p", f"b{number}")]
+    merged = repo.git("commit-tree", tree, *parents, "-m", "All of them", day=2)
+    repo.git("update-ref", "refs/heads/main", merged)
+    repo.git("symbolic-ref", "HEAD", "refs/heads/main")
+    found = told(read_edits(repo.directory, [PATTERN]))
+    assert set(found) == {"a", *(f"a{number}" for number in range(45))}
+    assert set(found["a"]) == {"Begin", "All of them", *(f"Branch {number}" for number in range(45))}
+
+
 def test_a_branch_whose_work_was_thrown_away_counts_too(repo: Repo) -> None:
     repo.commit("Begin", {"flows/a.toml": "1\n"}, day=0)
     repo.git("checkout", "--quiet", "-b", "side")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from tests.ingest.edits.repositories import Repo
+from tests.store.test_migrations import restore
 
 Captured = pytest.CaptureFixture[str]
 
@@ -96,6 +98,35 @@ def test_a_pattern_that_matches_nothing_is_told(repo: Repo, tmp_path: Path, caps
     assert run(arguments) == ExitCode.OK
     assert "No file in the history" in capsys.readouterr().err
     assert not (tmp_path / "s.db").exists()
+
+
+def test_what_is_known_is_forgotten_only_where_something_else_was_found(
+    repo: Repo, tmp_path: Path, capsys: Captured
+) -> None:
+    store, other = tmp_path / "store.db", Repo(tmp_path / "other")
+    other.commit("Elsewhere", {"flows/dental.toml": "1"}, day=9)
+    record(repo, store)
+    record(other, store)
+    assert (
+        run(["edits", "--repo", str(repo.directory), "--flows", "no/{flow}", "--store", str(store), "--rebuild"]) == 0
+    )
+    assert edits_in(store, capsys) == ["Elsewhere", "Ask for the date first", "Begin", "Begin"]
+    record(other, store, "--rebuild")
+    assert edits_in(store, capsys) == ["Elsewhere"]
+
+
+def edits_in(store: Path, capsys: Captured) -> list[str]:
+    capsys.readouterr()
+    run(["dump", "edits", "--format", "json", "--store", str(store)])
+    return [row["subject"] for row in json.loads(capsys.readouterr().out)["rows"]]
+
+
+def test_an_older_store_is_migrated_by_its_edits(repo: Repo, tmp_path: Path, capsys: Captured) -> None:
+    store = restore(1, tmp_path / "old.db")
+    assert run(["dump", "edits", "--store", str(store)]) == ExitCode.STORE
+    assert "migrates it" in capsys.readouterr().err
+    assert record(repo, store) == ExitCode.OK
+    assert edits_in(store, capsys) == ["Ask for the date first", "Begin", "Begin"]
 
 
 def test_hostile_names_reach_the_terminal_as_text(repo: Repo, tmp_path: Path, capsys: Captured) -> None:
