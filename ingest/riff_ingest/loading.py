@@ -25,12 +25,13 @@ Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
 
 @dataclass(slots=True)
 class Plan:
-    """A file, what it is taken for, and why it cannot be read, if so."""
+    """An input, what it is taken for, and why it cannot be read, if so: a `note` of which kind says it."""
 
     file: SourceFile
     reason: str = ""
     contracts: Mapping[str, Contract] = field(default_factory=dict)
     supplies: Supplies = NONE_GIVEN
+    note: str = "skipped"
 
 
 def plan_of(path: Path, kind: str | None, with_text: bool, given: Supplies | None = None) -> Plan:
@@ -79,12 +80,12 @@ def load(plan: Plan) -> Iterator[Item]:
     elif kind == "eva":
         yield from _recorded_call(path, plan)
     else:
-        yield Skipped("skipped", None, plan.reason)
+        yield Skipped(plan.note, None, plan.reason)
 
 
-def left_out(path: str, reason: str) -> Plan:
+def left_out(path: str, reason: str, note: str = "skipped") -> Plan:
     """Something that was found and is no file to read, so that it can be listed."""
-    return Plan(SourceFile(path, "unknown", "", 0, READERS["unknown"], with_text=False), reason)
+    return Plan(SourceFile(path, "unknown", "", 0, READERS["unknown"], with_text=False), reason, note=note)
 
 
 def _flow(path: Path) -> Iterator[Item]:

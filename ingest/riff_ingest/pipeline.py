@@ -112,6 +112,7 @@ def ingest(
     plans = _plans(found.files, kind, with_text, writer, {os.path.abspath(path) for path in flow_files}, supplies)
     summary.supplies = Counter(path for plan in plans for path in plan.supplies if path)
     plans += [left_out(path, reason) for path, reason in found.passed_over]
+    plans += [left_out(path, reason, note="defect") for path, reason in found.set_aside]
     writer.order(plan.file.path for plan in plans)
     run = _Run(writer, summary, rebuild, progress, Progress(len(plans), sum(plan.file.size for plan in plans)))
     with _collector_paused():

@@ -35,7 +35,7 @@ def lines_of(verdicts: Iterable[Verdict], words: Words) -> list[str]:
     known = list(verdicts)
     if not known:
         return []
-    scores = " · ".join(f"{verdict.judge} {verdict.aspect} {_score(verdict)}" for verdict in known)
+    scores = " · ".join(f"{_named(verdict, ' ')} {_score(verdict)}" for verdict in known)
     return [f"Judged: {scores}", *(line for verdict in known if (line := _line(verdict, words(verdict.rationale))))]
 
 
@@ -58,9 +58,14 @@ def _line(verdict: Verdict, rationale: object) -> str:
     ]
     if not known and not rationale:
         return ""
-    said = f"{verdict.judge} on {verdict.aspect} {_score(verdict)}"
+    said = f"{_named(verdict, ' on ')} {_score(verdict)}"
     said += f" ({'; '.join(known)})" if known else ""
     return said + (f": {rationale}" if rationale else "")
+
+
+def _named(verdict: Verdict, between: str) -> str:
+    """The judge and what it judged, in one word where it is called after that."""
+    return verdict.judge if verdict.judge == verdict.aspect else f"{verdict.judge}{between}{verdict.aspect}"
 
 
 def _score(verdict: Verdict) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from os import PathLike
@@ -11,10 +12,12 @@ from typing import Any
 from riff_ingest.eva.config import Configuration, configuration
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.dataset import filled
-from riff_ingest.eva.directories import conversation_at, run_of
+from riff_ingest.eva.directories import run_of
 from riff_ingest.eva.history import seconds
+from riff_ingest.eva.identity import identity_of
 from riff_ingest.eva.logs import merged_history
 from riff_ingest.eva.logs.files import find, read_object, stored_file, stored_name
+from riff_ingest.eva.logs.framework import NAMES as FRAMEWORK_LOGS
 from riff_ingest.eva.logs.framework import has_log
 from riff_ingest.eva.processing import context_of
 from riff_ingest.eva.scenario_db import database_hash
@@ -49,7 +52,9 @@ def read_record(
         pipeline_type = found.pipeline_type
         if found.from_old_key and pipeline_type != "cascade":
             warnings.add("old_model_key", f"it names {pipeline_type}, which EVA takes for a cascade")
-    result = _object(path, RESULT, warnings) or {}
+    result = _object(path, RESULT, warnings)
+    if result is None:  # without it nothing says which log is the right one, and what is there has to do
+        result = {"pipecat_logs_path": next((name for name in FRAMEWORK_LOGS if find(path, name)), None)}
     stored_log = result.get("pipecat_logs_path")
     check_spoken = pipeline_type == "s2s" or stored_log is None or has_log(path, stored_log)
     history = merged_history(path, result, pipeline_type, warnings)
@@ -98,7 +103,7 @@ def _object(directory: Path, name: str, warnings: Warnings) -> dict[str, Any] | 
 
 
 def _take_result(context: MetricContext, directory: Path, result: Mapping[str, Any]) -> None:
-    context.record_id = _text(result.get("record_id")) or conversation_at(directory).record
+    context.record_id = _text(result.get("record_id")) or _record_by_place(directory)
     context.conversation_ended_reason = _text(result.get("conversation_ended_reason"))
     context.num_turns = _whole(result.get("num_turns"))
     context.duration_seconds = seconds(result.get("duration_seconds"))
@@ -109,6 +114,10 @@ def _take_result(context: MetricContext, directory: Path, result: Mapping[str, A
         setattr(context, name, value if isinstance(value, dict) else None)
     for name in ("audio_assistant_path", "audio_user_path", "audio_mixed_path"):
         setattr(context, name, _audio_path(directory, result.get(name)))
+
+
+def _record_by_place(directory: Path) -> str:
+    return identity_of(Path(os.path.abspath(directory)), None, configuration({})).record
 
 
 def _audio_path(directory: Path, stored: Any) -> str | None:

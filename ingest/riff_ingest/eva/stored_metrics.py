@@ -67,21 +67,25 @@ def stored_pass(scores: Mapping[str, Score]) -> bool | None:
 
 
 def verdicts(scores: Mapping[str, Score], run: str, conversation: str) -> Iterator[JudgedScore]:
-    """What judges said: every stored score that is not computed here, by a judge of the metric's name."""
-    for name, score in scores.items():
-        if is_judged(score):
-            value, rationale = _verdict(score)
-            yield JudgedScore(
-                run=run,
-                conversation=conversation,
-                judge=name,
-                aspect=name,
-                score=value,
-                judged_at=None,
-                rationale=rationale,
-                prompt_hash=score.prompt_hash,
-                prompt_version=score.version,
-            )
+    """What judges said: every stored score that is not computed here, by a judge of the metric's name.
+
+    Their places in the file stand for lines.
+    """
+    judged = [score for score in scores.values() if is_judged(score)]
+    for place, score in enumerate(judged, start=1):
+        value, rationale = _verdict(score)
+        yield JudgedScore(
+            run=run,
+            conversation=conversation,
+            judge=score.name,
+            aspect=score.name,
+            score=value,
+            judged_at=None,
+            rationale=rationale,
+            prompt_hash=score.prompt_hash,
+            prompt_version=score.version,
+            line=place,
+        )
 
 
 def is_judged(score: Score) -> bool:

@@ -120,7 +120,7 @@ def _persona(played: Mapping[str, Any] | None) -> str | None:
     given = user.get("user_persona_id") if isinstance(user, Mapping) else None
     if isinstance(given, str):
         return given or None
-    return f"persona {given}" if isinstance(given, int) and not isinstance(given, bool) else None
+    return str(given) if isinstance(given, int) and not isinstance(given, bool) else None
 
 
 def _stored_start(result: Mapping[str, Any] | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 KIND = "eva"
 SET_ASIDE = "an attempt that EVA put aside, so it does not count"
+NOTHING_LEFT = "conversation_empty: its directory holds nothing of it"
 NO_DIRECTORY = "it is not the directory of a conversation of EVA"
 
 _CONFIG = "config.json"
@@ -121,7 +122,10 @@ def read(directory: Path, supplies: Supplies) -> Iterator[Conversation | JudgedS
     played = played_record(supplies.dataset, identity.record, configuration.language, warnings)
     context = read_record(path, dataset_record=played, agent=agent_at(supplies.agent, warnings))
     scores = stored_scores(path, warnings)
-    context.warnings += warnings.lines()
+    if _has(_names(path) or (), (*_LOGS, *_NAMES_A_RECORD)):
+        context.warnings += warnings.lines()
+    else:
+        context.warnings = [NOTHING_LEFT]
     taken = conversation_of(identity, configuration, context, result, scores, played)
     yield taken.conversation
     for kind, reasons in (("defect", context.warnings), ("mismatch", taken.mismatches)):
@@ -141,7 +145,7 @@ def _names(path: Path) -> frozenset[str] | None:
         return None
 
 
-def _has(names: frozenset[str], wanted: Iterable[str]) -> bool:
+def _has(names: Collection[str], wanted: Iterable[str]) -> bool:
     return any(name in names or f"{name}.gz" in names for name in wanted)
 
 

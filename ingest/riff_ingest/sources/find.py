@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,10 +17,14 @@ _DOCUMENTS = (".json", ".json.gz", ".toml")
 
 @dataclass(slots=True)
 class Found:
-    """Inputs in the order of their absolute paths, and what was passed over: path and reason."""
+    """Inputs in the order of their absolute paths, and what was passed over: path and reason.
+
+    `set_aside` was so by whoever wrote it, and nothing is wrong with that.
+    """
 
     files: list[Path] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
+    set_aside: list[tuple[str, str]] = field(default_factory=list)
 
 
 def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> Found:
@@ -38,11 +42,8 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> Found:
         search.root(Path(path))
     return Found(
         sorted(search.inputs.values(), key=_order),
-        [
-            (str(path), search.passed_over[path])
-            for path in sorted(search.passed_over, key=_order)
-            if search.is_out(path)
-        ],
+        search.out(search.passed_over),
+        search.out(search.set_aside),
     )
 
 
@@ -50,6 +51,7 @@ class _Search:
     def __init__(self) -> None:
         self.inputs: dict[str, Path] = {}
         self.passed_over: dict[Path, str] = {}
+        self.set_aside: dict[Path, str] = {}
 
     def root(self, path: Path) -> None:
         try:
@@ -92,7 +94,7 @@ class _Search:
     def _directory(self, path: Path, walk: Callable[[Path], object]) -> None:
         """Take a directory that is one input, pass over one that is none, and have any other walked."""
         if reason := set_aside(path):
-            self._pass(path, reason)
+            self.set_aside[path] = reason
         elif claimed(path) is None:
             walk(path)
         else:
@@ -130,9 +132,9 @@ class _Search:
     def _pass(self, path: Path, reason: str) -> None:
         self.passed_over[path] = reason
 
-    def is_out(self, path: Path) -> bool:
-        """Whether what lies at a path that was passed over is no input by another way either."""
-        return _real(path) not in self.inputs
+    def out(self, reasons: Mapping[Path, str]) -> list[tuple[str, str]]:
+        """Paths, in order, with the reasons why they are left out, but for what is an input by another way."""
+        return [(str(path), reasons[path]) for path in sorted(reasons, key=_order) if _real(path) not in self.inputs]
 
 
 def _real(path: Path) -> str:

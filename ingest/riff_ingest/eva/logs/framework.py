@@ -15,6 +15,7 @@ from riff_ingest.eva.history import FRAMEWORK, HistoryEvent, whole
 from riff_ingest.eva.logs.files import find, read_records, stored_file, stored_name
 from riff_ingest.eva.warnings import Warnings
 
+NAMES = ("framework_logs.jsonl", "pipecat_logs.jsonl")
 _KINDS = frozenset({"turn_start", "turn_end", "tts_text", "llm_response"})
 _LOG = "framework_log"
 
@@ -61,7 +62,9 @@ def _lines(path: Path, warnings: Warnings) -> list[Line]:
     seen: set[bytes] = set()
     latest = 0
     for record, raw in read_records(path, _LOG, warnings):
-        if record.get("type") not in _KINDS:
+        kind = record.get("type")
+        if not isinstance(kind, str) or kind not in _KINDS:
+            warnings.add(f"{_LOG}_line_unusable", "a line has no type", not isinstance(kind, str))
             continue
         data, time = record.get("data"), whole(record.get("timestamp"))
         frame = data.get("frame") if isinstance(data, dict) else None
