@@ -56,7 +56,7 @@ class Situation:
     `live` says that the store is followed, `paused` that it is not just now.
 
     `marks` counts the marked rows of the list, `at_mark` says that the cursor is on one, `unlike` why its rows
-    cannot be compared, `pair` that two are being compared; `choosable` that there are columns to show or hide,
+    cannot be compared, `pair` that two are being compared, `sided` that two runs or agents are; `choosable` that there are columns to show or hide,
     `pane` that the detail pane is there, `covered` that it hides the rows, `last` that another view was left.
     """
 
@@ -84,6 +84,7 @@ class Situation:
     at_mark: bool = False
     unlike: str = ""
     pair: bool = False
+    sided: bool = False
     choosable: bool = False
     pane: bool = False
     covered: bool = False
@@ -254,7 +255,7 @@ ACTIONS: tuple[Action, ...] = (
         " Enter tests what is chance.",
         "Mark",
         needs_pair,
-        lambda situation: "change sides" if situation.pair else "compare",
+        lambda situation: "change sides" if situation.pair or situation.sided else "compare",
     ),
     Action(
         "pane",
@@ -351,6 +352,8 @@ def _hinted(situation: Situation) -> tuple[str, ...]:
         return ("help", "quit_or_back", "open", "down", "page_down", "pane")
     if situation.pair:
         return ("help", "quit_or_back", "open", "compare", "sort", "pane", "write")
+    if situation.sided and situation.kind != "conversation":
+        return ("help", "quit_or_back", "open", "compare", "filter", "sort")
     if situation.marks and situation.kind != "conversation":
         return ("help", "quit_or_back", "compare", "next_mark", "clear_marks", "open")
     return _HINTED[situation.kind]

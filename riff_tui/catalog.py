@@ -215,6 +215,7 @@ VIEWS: tuple[View, ...] = (
             "noise says that a difference as large may well be chance; worse first, then better, then noise.",
             "Drill into the calls that only one side failed with compare A B --failures.",
         ),
+        ("significance",),
         sides=True,
     ),
     View(

@@ -103,7 +103,7 @@ def needs_marks(situation: Situation) -> str:
 
 
 def needs_pair(situation: Situation) -> str:
-    if situation.pair:
+    if situation.pair or situation.sided:
         return ""
     reason = needs_markable(situation) or situation.unlike
     if reason:

@@ -51,6 +51,9 @@ def _compare(screen: ExplorerScreen) -> None:
     if reading is None:
         return
     screen.settle()
+    if here.sides:
+        screen.visit(screen.trail.instead(replace(screen.trail.here, sides=here.sides[::-1])))
+        return
     if here.pair:
         screen.visit(screen.trail.alter(turned(screen.trail.here)))
         return

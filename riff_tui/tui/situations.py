@@ -50,6 +50,7 @@ def situation_of(screen: ExplorerScreen) -> Situation:
         at_mark=row is not None and row.id in marked,
         unlike=side_by_side.refusal(table.view) if table is not None else "",
         pair=bool(place.pair),
+        sided=bool(place.sides),
         pane=screen.beside.is_visible,
         covered=screen.beside.covers,
         last=trail.last is not None,

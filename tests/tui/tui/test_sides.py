@@ -11,7 +11,7 @@ import pytest
 
 from riff_store.database import open_store
 from riff_tui.actions import Situation, hints
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import Request, resolve, show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from riff_tui.table import Table
@@ -20,8 +20,10 @@ from riff_tui.tui.lasting import decoded, encoded
 from riff_tui.tui.links import opened as stack_of
 from riff_tui.tui.places import SIDE_BY_SIDE, START, Place, Trail, below, crumbs, descend
 from riff_tui.tui.sides import heading, scope_of, sides_of
+from tests.store.building import call, fresh, put
 from tests.tui import two_runs
 from tests.tui.sinks.printed import assert_golden, printed
+from tests.tui.test_hostile_store import LIVE
 from tests.tui.tui.test_on_a_store import exploring
 from tests.tui.tui.test_walk import Walker
 
@@ -136,6 +138,30 @@ async def test_two_runs_are_marked_compared_and_walked_down(location: Path, size
         assert at.screen.trail.here.view == "runs"
 
 
+@pytest.mark.parametrize("view", ["compare", "failures"])
+async def test_every_key_of_a_list_works_on_sides(location: Path, view: str) -> None:
+    place = Place(view, sides=("night-1", "night-2"))
+    async with exploring(location, (120, 36), start=(*START, place)) as at:
+        await at.press("question_mark")
+        lines = resolve(view).help
+        assert lines[0][:40] in screen_of(at)
+        await at.press("q")
+        for key in ("p", "j", "p", "c", "escape", "l", "l", "s", "S", "s", "m", "u", "x", "e", "r", "d", "w", "w"):
+            await at.press(key)
+            assert at.screen.trail.here.view == view, key
+            assert at.screen.trouble is None, key
+        await at.press("equals_sign")
+        assert at.screen.trail.here.sides == place.sides[::-1]
+        assert screen_of(at).splitlines()[1].startswith(" A  run night-2")
+        await at.press("escape")
+        assert at.screen.trail.here.view == "flows"
+        await at.press("left_square_bracket")
+        await at.press("4")
+        assert at.screen.trail.here.view == "conversations"
+        await at.press("minus")
+        assert at.screen.trail.here.sides == place.sides[::-1]
+
+
 async def test_the_screen_is_what_its_command_prints_and_can_be_filtered(location: Path) -> None:
     place = Place("compare", "significance", sides=("night-1", "night-2"))
     async with exploring(location, start=(*START, replace(place, filter="verdict!=noise"))) as at:
@@ -148,6 +174,31 @@ async def test_the_screen_is_what_its_command_prints_and_can_be_filtered(locatio
         with open_store(location) as store:
             same = show(store, "compare", Request(where="verdict!=noise", sides=place.between))
         assert printed(table, "text") == printed(same, "text")
+
+
+async def test_a_side_that_is_gone_is_said(location: Path) -> None:
+    async with exploring(location, start=(*START, Place("compare", sides=("night-1", "night-9")))) as at:
+        assert "there is no run night-9; did you mean night-2" in at.bottom
+
+
+async def test_no_name_acts_above_the_rows_or_in_them(tmp_path: Path) -> None:
+    evil = "\x1b]52;c;cHduZWQ=\x07[@click=app.quit]x[/]\u202e"
+    with fresh(tmp_path / "s.db") as store:
+        calls = [
+            call(f"{run} {number} {evil}", run=f"{run} {evil}", flow=evil, agent=evil, scenario=f"{number} {evil}",
+                 final_state=evil, stop_reason=evil, aspects={"correctness": 0.0}, line=number)
+            for run in "ab" for number in range(3)
+        ]  # fmt: skip
+        put(store, "calls.jsonl", calls)
+    sides = (f"a {evil}", f"b {evil}")
+    for view in ("compare", "failures"):
+        async with exploring(tmp_path / "s.db", (120, 36), start=(*START, Place(view, sides=sides))) as at:
+            for key in ("p", "j", "d", "question_mark"):
+                text = screen_of(at).replace("\n", "")
+                assert "@click=app.quit" in text
+                assert not LIVE.search(text)
+                await at.press(key)
+            assert at.app.is_running
 
 
 async def test_scipy_is_loaded_when_sides_are_compared_and_not_before(location: Path) -> None:
