@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 from pathlib import Path
 
@@ -69,6 +70,26 @@ def test_a_renamed_file_brings_its_edits_along_and_leaves_them_to_its_old_name(r
         "new": ["Begin", "Edit", "Move", "Rename", "Edit again"],
         "old": ["Begin", "Edit", "Move", "Rename"],
     }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_of_one_line_of_history_it_is_what_git_itself_follows(repo: Repo, seed: int) -> None:
+    chance = random.Random(seed)
+    place, changes = "flows/a.toml", ["begin"]
+    repo.commit("Begin", {place: flow_text(*changes)})
+    for number in range(25):
+        if chance.random() < 0.3:
+            new = f"{chance.choice(('flows', 'old', 'deep/er'))}/f{number}.toml"
+            repo.write({new: flow_text(*changes), place: None})
+            place = new
+        if chance.random() < 0.6:
+            changes = [*changes[-4:], f"change {number}"]
+        repo.commit(f"{number}", {place: flow_text(*changes), f"other/{chance.randrange(3)}": f"{number}"})
+    repo.write({place: None})
+    repo.commit("End", {"flows/z.toml": flow_text(*changes)})
+    followed = repo.git("log", "--follow", "-M70%", "--format=%H", "--", "flows/z.toml").split()
+    found = read_edits(repo.directory, [PATTERN]).edits["z"]
+    assert [edit.commit for edit in found] == followed[::-1]
 
 
 def test_files_renamed_to_and_fro_end(repo: Repo) -> None:
