@@ -144,6 +144,11 @@ def test_the_command_of_a_table_prints_that_table(location: Path, store: Store, 
         assert capsys.readouterr().out == printed(table, "text")
 
 
+def test_in_ascii_no_sign_of_ours_is_an_escape(store: Store) -> None:
+    for view in ("compare", "failures"):
+        assert "\\u" not in printed(compared(store, view=view), "text", ascii_only=True)
+
+
 def test_csv_has_a_column_for_each_key(location: Path, capsys: Captured) -> None:
     assert run(["compare", *SIDES, "--store", str(location), "--format", "csv"]) == ExitCode.OK
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
