@@ -22,7 +22,7 @@ from riff_tui.commands.options import DebugOption, StoreOption, settings_for
 from riff_tui.errors import ExitCode, Terminated, describe
 
 PROGRAM = "riff-tui"
-COMMANDS = ("ui", "demo", "ingest", "edits", "dump", "compare", "export", "gate", "simulate", "judge", "doctor")
+COMMANDS = ("ui", "demo", "ingest", "edits", "dump", "compare", "export", "gate", "simulate", "judge", "doctor", "eva")
 """Each is the function of its name in the module of its name, which holds its EXAMPLES as well."""
 
 EXAMPLES = (
@@ -43,9 +43,22 @@ def build(names: Sequence[str] = COMMANDS) -> typer.Typer:
     )
     app.callback(invoke_without_command=True, epilog=_examples(EXAMPLES))(root)
     for name in names:
-        module = importlib.import_module(f"riff_tui.commands.{name}")
-        app.command(name, epilog=_examples(module.EXAMPLES))(getattr(module, name))
+        _add(app, name)
     return app
+
+
+def _add(app: typer.Typer, name: str) -> None:
+    """Add a command, or with PARTS in its module a group of those, each with examples of its own."""
+    module = importlib.import_module(f"riff_tui.commands.{name}")
+    command, epilog = getattr(module, name), _examples(module.EXAMPLES)
+    if not hasattr(module, "PARTS"):
+        app.command(name, epilog=epilog)(command)
+        return
+    group = typer.Typer(rich_markup_mode=None, subcommand_metavar="COMMAND ...")
+    for part, (function, examples) in module.PARTS.items():
+        group.command(part, epilog=_examples(examples))(function)
+    group.callback(epilog=epilog)(command)
+    app.add_typer(group, name=name)
 
 
 def _print_version(wanted: bool) -> None:

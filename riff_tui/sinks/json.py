@@ -38,6 +38,15 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     out.write("\n}\n")
 
 
+def write_members(members: Iterable[tuple[str, Any]], out: TextIO, options: Options) -> None:
+    """Print an object that is no table, a member a line; no more than one of them need be held at once."""
+    separator = "{\n"
+    for key, value in members:
+        out.write(f"{separator}  {dumped(key, options)}: {dumped(value, options)}")
+        separator = ",\n"
+    out.write("{}\n" if separator == "{\n" else "\n}\n")
+
+
 def dumped(value: Any, options: Options) -> str:
     """A value as JSON on one line: no NaN and no infinity (both null), nothing in it that acts on a terminal."""
     try:

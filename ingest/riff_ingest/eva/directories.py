@@ -10,7 +10,6 @@ from typing import NamedTuple
 RECORDS = "records"
 _ARCHIVED = re.compile(r"_(?:failed_attempt|extra|unvalidated|attempt)_\d+\Z", re.ASCII)
 _TRIAL = re.compile(r"^(?P<record>.*)(?:/|_)trial_(?P<trial>\d+)\Z", re.DOTALL | re.ASCII)
-_ALONE = re.compile(r"trial_\d+", re.ASCII)
 _RUN = re.compile(r"^(?P<time>\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.\d+)(?:_(?P<system>.+))?\Z", re.DOTALL | re.ASCII)
 _DIGITS = re.compile(r"(\d+)")
 
@@ -53,15 +52,6 @@ def record_and_trial(output_id: str) -> tuple[str, int | None]:
     name = _ARCHIVED.sub("", output_id)
     found = _TRIAL.match(name)
     return (found["record"], int(found["trial"])) if found else (name, None)
-
-
-def conversation_at(directory: Path) -> ConversationDirectory:
-    """What the place of a conversation's directory says: which record it is of, and which trial."""
-    path = Path(os.path.abspath(directory))
-    name = path.name
-    if _ALONE.fullmatch(_ARCHIVED.sub("", name)) and path.parent.name != RECORDS:
-        name = f"{path.parent.name}/{name}"
-    return ConversationDirectory(directory, *record_and_trial(name))
 
 
 def is_archived(name: str) -> bool:

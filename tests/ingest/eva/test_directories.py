@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riff_ingest.eva import read_record
+from riff_ingest.eva.config import configuration
 from riff_ingest.eva.directories import (
     archived,
-    conversation_at,
     conversations,
     is_archived,
     natural,
@@ -19,6 +20,7 @@ from riff_ingest.eva.directories import (
     run_name,
     run_of,
 )
+from riff_ingest.eva.identity import identity_of
 
 
 @pytest.mark.parametrize(
@@ -91,14 +93,16 @@ def test_a_run_without_records_has_no_conversations(tmp_path: Path) -> None:
     ],
 )
 def test_a_directory_says_by_its_place_what_it_is(tmp_path: Path, place: str, record: str, trial: int | None) -> None:
-    found = conversation_at(tmp_path / place)
-    assert (found.record, found.trial, found.path) == (record, trial, tmp_path / place)
+    found = identity_of(tmp_path / place, None, configuration({}))
+    assert (found.record, found.trial) == (record, trial)
+    (tmp_path / place).mkdir(parents=True)
+    assert read_record(tmp_path / place).record_id == record
 
 
 def test_a_directory_says_so_from_within_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "run" / "records" / "1.2" / "trial_3").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "run" / "records" / "1.2" / "trial_3")
-    assert conversation_at(Path()).output_id == "1.2/trial_3"
+    assert read_record(Path()).record_id == "1.2"
     assert run_of(Path()) == Path(os.path.realpath(tmp_path / "run"))
     assert run_of(Path("..")) == Path(os.path.realpath(tmp_path / "run"))
     assert run_of(tmp_path) is None

@@ -12,7 +12,7 @@ from riff_ingest.eva.metrics.score import Score, unmeasured
 from riff_ingest.eva.scenario_db import SESSION, database_hash, stored_form
 
 NAME = "task_completion"
-NO_EXPECTED = "no expected database is known: name it, or the dataset that was played"
+NO_EXPECTED = "no expected database is known; --expected-db names it, --dataset the dataset that was played"
 NO_FINAL = "the record has no final_scenario_db.json"
 
 

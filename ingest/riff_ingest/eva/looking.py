@@ -1,0 +1,87 @@
+"""One conversation, or all of a run, as whoever looks at a directory wants to see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.directories import RECORDS, conversations, is_archived, natural
+from riff_ingest.eva.identity import identity_of
+from riff_ingest.eva.logs.files import find, read_object
+from riff_ingest.eva.record import RESULT, configuration_near, read_record
+from riff_ingest.eva.supplies import Supplies, agent_at, played_record
+from riff_ingest.eva.turns import PipelineType
+from riff_ingest.eva.warnings import Warnings
+from riff_ingest.sources.eva import claims, supplies_of
+from riff_ingest.sources.lines import BrokenInput
+
+_OF_A_CALL = (RESULT, "audit_log.json", "metrics.json")
+
+
+class Found(NamedTuple):
+    """The conversations that a directory holds by output id; `single` where it is one itself."""
+
+    directories: dict[str, Path]
+    single: bool
+
+
+def conversations_in(directory: Path) -> Found:
+    """What a directory holds, which may be a run, a record with trials, or one conversation, archived ones included.
+
+    In a run archived attempts do not count. Nothing is found where it is none of these.
+    """
+    path = directory.absolute()
+    if (path / RECORDS).is_dir():
+        return Found({each.output_id: each.path for each in conversations(path)}, single=False)
+    trials = _trials(path)
+    if trials:
+        return Found({f"{path.name}/{each.name}": each for each in trials}, single=False)
+    if claims(path) or any(find(path, name) is not None for name in _OF_A_CALL):
+        return Found({path.name: path}, single=True)
+    return Found({}, single=False)
+
+
+def was_finished(directory: Path) -> bool:
+    """Whether a conversation came to its end; EVA measures no other ones."""
+    return find(directory, RESULT) is not None
+
+
+def look_at(
+    directory: Path,
+    *,
+    pipeline_type: PipelineType | None = None,
+    given: Supplies | None = None,
+    expected: Mapping[str, Any] | None = None,
+) -> MetricContext:
+    """The context of a conversation with the dataset and the agent's file that are given, else those of its run.
+
+    `expected` takes the place of the dataset's expected database. Never raises on what files hold.
+    """
+    path = directory.absolute()
+    warnings = Warnings()
+    supplies = supplies_of(path, given or Supplies())
+    configuration = configuration_near(path, Warnings())
+    identity = identity_of(path, _result(path), configuration)
+    played = played_record(supplies.dataset, identity.record, configuration.language, warnings)
+    agent = agent_at(supplies.agent, warnings)
+    context = read_record(path, pipeline_type=pipeline_type, dataset_record=played, agent=agent)
+    if expected is not None:
+        context.expected_scenario_db = dict(expected)
+    context.warnings += warnings.lines()
+    return context
+
+
+def _trials(path: Path) -> list[Path]:
+    found = [child for child in path.glob("trial_*") if child.is_dir() and not child.is_symlink()]
+    counted = [child for child in found if not is_archived(child.name)]
+    return sorted(counted, key=lambda child: natural(child.name))
+
+
+def _result(path: Path) -> dict[str, Any] | None:
+    file = find(path, RESULT)
+    try:
+        return read_object(file) if file is not None else None
+    except BrokenInput:  # reading the record says so
+        return None

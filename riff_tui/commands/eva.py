@@ -1,0 +1,241 @@
+"""`eva`: look at EVA's voice logs without a store: what a call's logs say together, and its metrics."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from riff_tui.commands.options import DebugOption
+from riff_tui.commands.printing import OutputOption
+
+if TYPE_CHECKING:
+    from riff_ingest.eva.context import MetricContext
+    from riff_ingest.eva.looking import Found
+    from riff_ingest.eva.turns import PipelineType
+
+EXAMPLES = (
+    "riff-tui eva context runs/nightly/records/1.1.2",
+    "riff-tui eva metrics runs/nightly/records/1.1.2 --dataset data/airline_dataset.json",
+)
+
+
+class Pipeline(enum.StrEnum):
+    """The kinds of pipelines that an agent can have."""
+
+    CASCADE = "cascade"
+    AUDIO_LLM = "audio_llm"
+    S2S = "s2s"
+
+
+DirectoryArgument = Annotated[
+    Path,
+    typer.Argument(metavar="DIR", help="A conversation's directory, a record's with its trials, or a run's."),
+]
+PipelineOption = Annotated[
+    Pipeline | None,
+    typer.Option("--pipeline", help="The kind of pipeline; else what the run's config.json says.", show_default=False),
+]
+DatasetOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--dataset",
+        metavar="F",
+        help="The dataset that was played, an array or JSON lines; else the one that config.json names.",
+        show_default=False,
+    ),
+]
+AgentOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--agent",
+        metavar="F",
+        help="The agent's YAML file; else the one that config.json names.",
+        show_default=False,
+    ),
+]
+ExpectedOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--expected-db",
+        metavar="F",
+        help="What the database of one conversation should be in the end, as JSON; else the dataset's.",
+        show_default=False,
+    ),
+]
+
+
+def eva(debug: DebugOption = False) -> None:
+    """Look at voice logs of EVA: the context of a call and its metrics, as JSON, without a store.
+
+    `riff-tui ingest` takes the same directories into the store.
+    """
+
+
+def context(
+    directory: DirectoryArgument,
+    pipeline: PipelineOption = None,
+    dataset: DatasetOption = None,
+    agent: AgentOption = None,
+    output: OutputOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Print the context of a call: its turns, its trace and its timing, joined from its three logs.
+
+    Of a record with trials or a run: an object of contexts by output id. What is wrong with the logs is told on
+    stderr, and in `warnings`.
+    """
+    _print(directory, output, _looking(pipeline, dataset, agent, None), lambda path, found: found.to_dict())
+
+
+def metrics(
+    directory: DirectoryArgument,
+    pipeline: PipelineOption = None,
+    expected_db: ExpectedOption = None,
+    agent: AgentOption = None,
+    dataset: DatasetOption = None,
+    output: OutputOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Print the metrics of a call that need no judge: an object of scores by metric.
+
+    Of a record with trials or a run: an object of these by output id. What is wrong with the logs is told on stderr.
+    """
+    from riff_tui.errors import UsageError
+
+    if expected_db is not None and not _found(directory).single:
+        raise UsageError(f"--expected-db: is of one conversation, and {directory} holds several; use --dataset")
+    _print(directory, output, _looking(pipeline, dataset, agent, expected_db), _scores)
+
+
+PARTS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
+    "context": (
+        context,
+        (
+            "riff-tui eva context runs/nightly/records/1.1.2",
+            "riff-tui eva context runs/nightly/records/1.1.2/trial_0 --pipeline s2s | jq .conversation_trace",
+            "riff-tui eva context runs/nightly -o contexts.json",
+        ),
+    ),
+    "metrics": (
+        metrics,
+        (
+            "riff-tui eva metrics runs/nightly/records/1.1.2 --expected-db expected.json",
+            "riff-tui eva metrics runs/nightly --dataset data/airline_dataset.json --agent configs/airline_agent.yaml",
+            "riff-tui eva metrics runs/nightly | jq 'map_values(.turn_taking.score)'",
+        ),
+    ),
+}
+"""The commands within this one, each with its examples."""
+
+
+def _looking(
+    pipeline: Pipeline | None, dataset: Path | None, agent: Path | None, expected_db: Path | None
+) -> Callable[[Path], MetricContext]:
+    """How a directory is read; raises `UsageError` where a file that was named cannot be."""
+    from riff_ingest.eva.agent_file import read_agent
+    from riff_ingest.eva.dataset import records_of
+    from riff_ingest.eva.logs.files import read_object
+    from riff_ingest.eva.looking import look_at
+    from riff_ingest.eva.supplies import Supplies
+
+    _read("--dataset", dataset, records_of)
+    _read("--agent", agent, read_agent)
+    expected = _read("--expected-db", expected_db, read_object)
+    given = Supplies(str(dataset) if dataset is not None else None, str(agent) if agent is not None else None)
+    kind: PipelineType | None = pipeline.value if pipeline is not None else None
+    return lambda directory: look_at(directory, pipeline_type=kind, given=given, expected=expected)
+
+
+def _read(option: str, path: Path | None, reader: Callable[[Path], dict[str, Any]]) -> dict[str, Any] | None:
+    from riff_ingest.sources.lines import BrokenInput
+    from riff_tui.errors import UsageError
+
+    if path is None:
+        return None
+    try:
+        return reader(path)
+    except BrokenInput as problem:
+        line = f", line {problem.line}" if problem.line else ""
+        raise UsageError(f"{option}: {path}{line}: {problem.reason}") from problem
+
+
+def _found(directory: Path) -> Found:
+    from riff_ingest.eva.looking import conversations_in
+    from riff_tui.errors import UsageError
+
+    if not directory.is_dir():
+        raise UsageError(f"{directory}: is no directory; name that of a conversation, or that of a run")
+    found = conversations_in(directory)
+    if not found.directories:
+        raise UsageError(
+            f"{directory}: holds no conversation of EVA; name a directory with a result.json and an audit_log.json,"
+            " or a run's, with records in it"
+        )
+    return found
+
+
+def _print(
+    directory: Path,
+    output: Path | None,
+    look: Callable[[Path], MetricContext],
+    show: Callable[[Path, MetricContext], dict[str, Any]],
+) -> None:
+    """Write what is shown of each conversation, one after the other; only one is held at a time."""
+    found = _found(directory)
+    if found.single:
+        (path,) = found.directories.values()
+        members: Iterator[tuple[str, Any]] = iter(show(path, _told(look(path))).items())
+    else:
+        members = _each(found.directories, look, show)
+    if output is not None and str(output) != "-":
+        from riff_tui.file_output import write_whole
+
+        write_whole(output, lambda file: _write(members, file))
+    else:
+        from riff_tui.errors import writing
+        from riff_tui.streams import standard_output
+
+        with writing("stdout"):
+            stream = standard_output().stream
+            _write(members, stream)
+            stream.flush()
+
+
+def _each(
+    directories: Mapping[str, Path],
+    look: Callable[[Path], MetricContext],
+    show: Callable[[Path, MetricContext], dict[str, Any]],
+) -> Iterator[tuple[str, Any]]:
+    from riff_ingest.eva.looking import was_finished
+    from riff_tui.streams import say
+
+    for name, path in directories.items():
+        if was_finished(path):
+            yield name, show(path, _told(look(path), f"{name}: "))
+        else:
+            say(f"{name}: left out, for without a result.json it was never finished")
+
+
+def _told(found: MetricContext, name: str = "") -> MetricContext:
+    from riff_tui.streams import say
+
+    for line in found.warnings:
+        say(f"{name}{line}")
+    return found
+
+
+def _scores(directory: Path, found: MetricContext) -> dict[str, Any]:
+    from riff_ingest.eva.metrics import compute_metrics, read_files
+
+    return {name: score.to_dict() for name, score in compute_metrics(found, read_files(directory)).items()}
+
+
+def _write(members: Iterator[tuple[str, Any]], out: TextIO) -> None:
+    from riff_tui.sinks.json import write_members
+    from riff_tui.sinks.options import Options
+
+    write_members(members, out, Options())
