@@ -205,9 +205,7 @@ def test_latest_and_previous_are_runs_in_time(store: Store) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE.values() if name.strip()])
-def test_no_name_acts_or_is_lost(
-    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_no_name_acts_or_is_lost(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     with fresh(tmp_path / "s.db") as store:
         calls = [
             call(f"{side} {number} {name}", run=f"{name}{side}", flow=name, agent=name, scenario=f"{name} {number}",
