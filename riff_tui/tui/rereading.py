@@ -12,6 +12,8 @@ from riff_tui.tui.buffer import Buffer, position
 from riff_tui.tui.places import Place, Stack
 from riff_tui.tui.reading import Reading, Show, read
 
+_OF_CALLS = frozenset({"conversations", "neighbors", "disputes", "failures"})
+
 
 def read_again(show: Show, place: Place, before: Reading) -> Reading:
     """Ask again for what a place shows; of a long list the row under the cursor is at hand wherever it is now."""
@@ -24,7 +26,7 @@ def read_again(show: Show, place: Place, before: Reading) -> Reading:
 
 def read_list(show: Show, stack: Stack) -> tuple[Place, Reading] | None:
     """The list that a conversation lies in, with the cursor on it; nothing where it lies in none that can be read."""
-    if len(stack) < 2 or stack[-2].view not in ("conversations", "neighbors"):
+    if len(stack) < 2 or stack[-2].view not in _OF_CALLS:
         return None
     place = stack[-2]
     try:

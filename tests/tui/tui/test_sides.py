@@ -176,6 +176,16 @@ async def test_the_screen_is_what_its_command_prints_and_can_be_filtered(locatio
         assert printed(table, "text") == printed(same, "text")
 
 
+async def test_a_call_that_one_comes_back_to_still_lies_in_its_list(location: Path) -> None:
+    row = "night-1 night-1-dental-02 / night-2 night-2-dental-02"
+    above = Place("failures", "dental", "flow=dental", row=row, index=1, sides=("night-1", "night-2"))
+    call = Place("conversation", "night-2-dental-02", "run=night-2 conversation=night-2-dental-02")
+    async with exploring(location, start=(*START, above, call)) as at:
+        assert "2 of 13" in at.path
+        await at.press("n")
+        assert at.screen.trail.here.crumb == "night-2-dental-03"
+
+
 async def test_a_side_that_is_gone_is_said(location: Path) -> None:
     async with exploring(location, start=(*START, Place("compare", sides=("night-1", "night-9")))) as at:
         assert "there is no run night-9; did you mean night-2" in at.bottom
