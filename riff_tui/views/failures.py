@@ -87,7 +87,7 @@ def _row(pair: FailedPair, kind: str) -> Row:
             "place": _place(pair, kind),
             "summary": f"A {_ended(pair.a)} · B {_ended(pair.b)}",
         },
-        severity={"failed": mark, "": mark},
+        severity={"failed": mark},
         where=cells.where({"run": shown.run, "conversation": shown.conversation}),
     )
 
