@@ -17,7 +17,8 @@ class Check:
     """One aspect of one flow, baseline against candidate, in the aspect's own unit.
 
     `change` is candidate minus baseline, `interval` its 95 % interval, `allowed` how far it may go to the
-    worse. `p_adjusted` is corrected over the checks of one gate that could be decided, and `None` beyond them.
+    worse. `p_adjusted` is corrected over the checks of one gate that could be decided, and `None` beyond them;
+    `p_flow` says how likely the flow's falls would be by chance in one of all the flows.
     """
 
     flow: str
@@ -36,6 +37,7 @@ class Check:
     test: str | None = None
     p: float | None = None
     p_adjusted: float | None = None
+    p_flow: float | None = None
 
     @property
     def name(self) -> str:

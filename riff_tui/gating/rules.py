@@ -27,8 +27,8 @@ def decide(
     """What becomes of the candidate, which is B, against the baseline, which is A.
 
     The p-values are corrected anew, over the rows that are checked here and have `min_n` calls on both
-    sides. `errored` counts the candidate's errored calls by flow. Raises `UsageError` where there is
-    nothing to check, or not what was asked for.
+    sides, and again over the flows. `errored` counts the candidate's errored calls by flow. Raises `UsageError`
+    where there is nothing to check, or not what was asked for.
     """
     rows = list(_rows(comparison, allowances))
     _refuse_nothing(comparison, rows)
@@ -96,16 +96,30 @@ def _corrected(checks: Iterable[Check], rows: Iterable[tuple[Difference, Allowan
     from riff_store.statistics.significance import benjamini_hochberg
 
     known = list(zip(checks, (difference for difference, _ in rows), strict=True))
-    tested = [check.p for check, _ in known if check.standing != "too few" and check.p is not None]
-    adjusted = iter(benjamini_hochberg(tested))
+    decided = [(check, check.p) for check, _ in known if check.standing != "too few" and check.p is not None]
+    adjusted = iter(benjamini_hochberg([p for _, p in decided]))
+    flows = _surely_worse(decided)
     return [
-        check if check.standing == "too few" else _settled(check, difference, next(adjusted))
+        check if check.standing == "too few" else _settled(check, difference, next(adjusted), flows[check.flow])
         for check, difference in known
     ]
 
 
-def _settled(check: Check, difference: Difference, p: float) -> Check:
-    return replace(check, p_adjusted=p, standing=_standing(check, difference, p))
+def _surely_worse(decided: Iterable[tuple[Check, float]]) -> dict[str, float]:
+    """How likely the falls of each flow would be by chance, corrected over the flows.
+
+    A flow that fell much lets the correction over checks take more of the others for real; this one does not.
+    """
+    from riff_store.statistics.significance import holm, simes
+
+    falls: dict[str, list[float]] = {}
+    for check, p in decided:
+        falls.setdefault(check.flow, []).append(p if (check.fall or 0.0) > _EXACT else 1.0)
+    return dict(zip(falls, holm([simes(ps) for ps in falls.values()]), strict=True))
+
+
+def _settled(check: Check, difference: Difference, p: float, p_flow: float) -> Check:
+    return replace(check, p_adjusted=p, p_flow=p_flow, standing=_standing(check, difference, max(p, p_flow)))
 
 
 def _standing(check: Check, difference: Difference, p: float) -> Standing:

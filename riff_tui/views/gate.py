@@ -11,7 +11,7 @@ from riff_tui.views import cells, columns
 
 RULE = (
     "A check fails where the candidate is worse by more than it may be, and surely so:"
-    " p, corrected over the checks of this gate, of at most 5 %."
+    " p, corrected over the checks of this gate, and that of its flow, corrected over the flows, of at most 5 %."
 )
 UNITS = (
     "Units: success_rate share of calls with correctness 10, pp percentage points · latency s · else points of 0-10."
@@ -34,6 +34,10 @@ _COLUMNS = (
     Column(
         "p_adjusted", "p corr", decimals=4,
         help="p after Benjamini and Hochberg's correction over the checks of this gate.",
+    ),
+    Column(
+        "p_flow", "p flow", decimals=4,
+        help="p of all falls of the flow together (Simes) after Holm's correction over the flows.",
     ),
 )  # fmt: skip
 
@@ -78,6 +82,7 @@ def _row(check: Check, decision: Decision) -> Row:
         "test": check.test,
         "p": check.p,
         "p_adjusted": check.p_adjusted,
+        "p_flow": check.p_flow,
         "better": check.better,
         "interval": None if check.interval is None else list(check.interval),
     }
@@ -91,6 +96,7 @@ def _row(check: Check, decision: Decision) -> Row:
         "allowed": wording.allowed(check),
         "p": wording.p_value(check.p),
         "p_adjusted": wording.p_value(check.p_adjusted),
+        "p_flow": wording.p_value(check.p_flow),
     }
     mark = _MARKS.get(check.standing)
     return Row(

@@ -163,3 +163,32 @@ def test_no_answer_depends_on_the_order_of_the_values(first: list[float], second
     turned, other = sorted(first), sorted(second)
     assert intervals.unpaired_means(first, second) == intervals.unpaired_means(turned, other)
     assert significance.mann_whitney(first, second) == significance.mann_whitney(turned, other)
+
+
+ps = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+
+
+def test_holm_by_hand() -> None:
+    assert significance.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert significance.holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
+    assert significance.holm([]) == []
+
+
+@given(ps)
+def test_holm_is_stricter_than_benjamini_and_hochberg_and_laxer_than_bonferroni(given_ps: list[float]) -> None:
+    found = significance.holm(given_ps)
+    discoveries = significance.benjamini_hochberg(given_ps)
+    for raw, adjusted, discovered in zip(given_ps, found, discoveries, strict=True):
+        assert discovered <= adjusted + 1e-12
+        assert raw <= adjusted <= min(1.0, len(given_ps) * raw) + 1e-12
+
+
+@given(ps)
+def test_simes_rejects_where_benjamini_and_hochberg_find_anything(given_ps: list[float]) -> None:
+    assert significance.simes(given_ps) == pytest.approx(min(significance.benjamini_hochberg(given_ps)), abs=1e-12)
+
+
+def test_simes_by_hand() -> None:
+    assert significance.simes([0.04, 0.02]) == pytest.approx(0.04)
+    assert significance.simes([0.5, 0.02]) == pytest.approx(0.04)
+    assert significance.simes([]) == 1.0

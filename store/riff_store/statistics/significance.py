@@ -60,5 +60,23 @@ def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
     return [float(p) for p in false_discovery_control(ps, method="bh")] if ps else []
 
 
+def simes(ps: Sequence[float]) -> float:
+    """One p-value of several that belong together: how likely they would be, were there no difference behind any.
+
+    Holds for tests that tend to err together, as those of one flow do (Simes 1986).
+    """
+    return _bounded(min((len(ps) * p / place for place, p in enumerate(sorted(ps), 1)), default=1.0))
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """The p-values adjusted to bound the chance of a single false discovery among all of them (Holm 1979)."""
+    adjusted = [1.0] * len(ps)
+    highest = 0.0
+    for place, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        highest = max(highest, _bounded((len(ps) - place) * ps[index]))
+        adjusted[index] = highest
+    return adjusted
+
+
 def _bounded(p: float) -> float:
     return min(1.0, max(0.0, float(p)))

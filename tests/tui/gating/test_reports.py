@@ -190,7 +190,7 @@ def test_the_summary_fits_a_pull_request_in_whole_rows(count: int, name: str) ->
     text = summary(gate(decision(*(check(f"{number}-{name}", "errors", "noise") for number in range(count)))))
     assert len(text) <= MOST_CHARACTERS
     rows = [line for line in text.splitlines() if re.match(r"\| \d+-", line)]
-    assert all(line.endswith("|") and len(re.findall(r"(?<!\\)\|", line)) == 12 for line in rows)
+    assert all(line.endswith("|") and len(re.findall(r"(?<!\\)\|", line)) == 13 for line in rows)
     left_out = count - len(rows)
     assert rows
     assert (f"{left_out} rows are left out here" in text) == bool(left_out)
@@ -257,7 +257,8 @@ def test_the_record_of_a_row_is_unrounded_and_complete() -> None:
     assert json.loads(json.dumps(table.rows[0].record)) == {
         "flow": "dental", "aspect": "success_rate", "judge": None, "standing": "failed", "baseline": 0.61,
         "candidate": 0.368, "change": -0.242, "allowed": 0.05, "n_baseline": 160, "n_candidate": 158, "pairs": None,
-        "test": "Fisher", "p": 0.00002, "p_adjusted": 0.0005, "better": "higher", "interval": [-0.34, -0.13],
+        "test": "Fisher", "p": 0.00002, "p_adjusted": 0.0005, "p_flow": 0.0002, "better": "higher",
+        "interval": [-0.34, -0.13],
     }  # fmt: skip
     assert table.extras["failing"] == ["dental"]
     assert table.extras["passed"] is False

@@ -170,6 +170,28 @@ def test_the_correction_is_over_what_is_checked_and_can_be_decided() -> None:
     assert len(found) == 53
 
 
+def test_a_flow_that_surely_fell_draws_no_other_into_its_failure() -> None:
+    aspects = ("success_rate", "completion", "errors")
+    fallen = [row("dental", aspect, p=1e-9) for aspect in aspects]
+    by_chance = row("weather", p=0.015)
+    steady = [row(f"flow-{number}", aspect, b=0.7, p=0.8) for number in range(3) for aspect in aspects[:1]]
+    decided = decide(comparison(*fallen, by_chance, *steady))
+    found = next(check for check in decided.checks if check.flow == "weather")
+    assert found.p_adjusted == pytest.approx(0.015 * 7 / 4)
+    assert found.p_flow == pytest.approx(0.015 * 4)
+    assert found.standing == "noise"
+    assert decided.failing == ["dental"]
+
+
+def test_falls_of_one_flow_count_together_and_rises_do_not() -> None:
+    rows = [row("dental", "success_rate", p=0.02), row("dental", "completion", p=0.03), row("dental", "errors", p=0.9)]
+    [p] = {check.p_flow for check in decide(comparison(*rows)).checks}
+    assert p == pytest.approx(min(3 * 0.02, 3 / 2 * 0.03, 0.9))
+    rows[0] = row("dental", "success_rate", b=0.9, p=0.001)
+    [p] = {check.p_flow for check in decide(comparison(*rows)).checks}
+    assert p == pytest.approx(3 * 0.03)
+
+
 @given(st.lists(st.floats(0, 1, allow_nan=False), min_size=1, max_size=12), st.randoms())
 def test_a_decision_does_not_depend_on_the_order_of_rows(ps: list[float], random: Any) -> None:
     rows = [row(f"flow-{number}", p=p) for number, p in enumerate(ps)]
