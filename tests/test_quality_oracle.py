@@ -1,0 +1,203 @@
+"""What is said of judges, time and change in the demo is what pandas and scipy make of the same lines.
+
+Figures of single calls come from the oracle; everything that is made of them is computed here another way.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from riff_ingest.pipeline import ingest
+from riff_ingest.simulate import simulate
+from riff_store.database import Store, open_store
+from riff_store.writer import Writer
+from riff_tui.catalog import Request, show
+from riff_tui.cli import run
+from tests import oracle
+from tests.oracle import Row
+
+COMPUTED = "(computed)"
+PARTS = ["correctness", "completion", "errors", "latency_p95"]
+
+
+class Demo:
+    """The demo's calls and verdicts as tables, and the store that was made of them."""
+
+    def __init__(self, folder: Path, store: Store) -> None:
+        self.path = folder / "all.db"
+        self.store = store
+        calls = list(_lines(folder, "flow-transcripts-*.jsonl"))
+        self.calls = pd.DataFrame([_flat(call) for call in calls])
+        good = self.calls[~self.calls.errored]
+        self.good = good
+        scores = pd.DataFrame(_lines(folder, "humanness-*.jsonl")).dropna(subset=["score"])
+        keys = ["run_id", "conversation_id"]
+        self.judged = good.merge(scores[[*keys, "judge", "score"]], on=keys)
+
+    def rows(self, view: str, **asked: Any) -> list[Row]:
+        return [dict(row.record) for row in show(self.store, view, Request(**asked)).rows]
+
+
+def _lines(folder: Path, pattern: str) -> Iterator[Row]:
+    for path in sorted(folder.rglob(pattern)):
+        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+
+
+def _flat(call: Row) -> Row:
+    names = ("run_id", "conversation_id", "flow", "agent_model", "persona", "scenario", "commit", "started_at")
+    kept = {name: call.get(name) for name in names}
+    return {**kept, "trial": call.get("trial", 0), "errored": bool(call.get("errored")), **oracle.aspects(call)}
+
+
+def quality(parts: pd.Series[Any], humanness: float | None) -> float | None:
+    judged = {} if humanness is None else {"one": humanness}
+    return oracle.operability({**{name: parts[name] for name in PARTS}, "humanness": judged})
+
+
+def qualities(demo: Demo, by: list[str]) -> dict[tuple[str, ...], float]:
+    """The quality of each cell and judge, from the means of its calls."""
+    cells, judged = demo.good.groupby(by)[PARTS].mean(), demo.judged.groupby([*by, "judge"]).score.mean()
+    found = {(*names, COMPUTED): quality(cells.loc[names], None) for names in cells.index}
+    found |= {(*names, judge): quality(cells.loc[tuple(names)], score) for (*names, judge), score in judged.items()}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    folder = tmp_path_factory.mktemp("demo")
+    simulate(folder, conversations=960, seed=5)
+    with open_store(folder / "all.db", write=True, create=True) as store:
+        ingest([folder], Writer(store))
+        yield Demo(folder, store)
+
+
+def test_the_timeline_is_the_mean_of_each_runs_rows(demo: Demo) -> None:
+    cells = pd.Series(qualities(demo, ["run_id", "flow", "agent_model"]))
+    wanted = cells.groupby(level=[0, 3]).mean()
+    rows = demo.rows("timeline")
+    starts = demo.calls.groupby("run_id").started_at.min().sort_values()
+    assert [row["run"] for row in rows] == list(starts.index)
+    for row in rows:
+        assert row["quality"] == pytest.approx(wanted[row["run"]].to_dict(), abs=1e-9)
+        here = demo.good[demo.good.run_id == row["run"]]
+        assert (row["n"], row["flows"]) == (len(here), here.flow.nunique())
+
+
+def test_the_flow_table_has_the_quality_of_each_cell(demo: Demo) -> None:
+    wanted = qualities(demo, ["flow", "agent_model"])
+    found = {
+        (row["flow"], cell["agent"], cell["judge"]): cell["quality"]
+        for row in demo.rows("flow-table")
+        for cell in row["cells"]
+        if cell["quality"] is not None
+    }
+    assert found == pytest.approx(wanted, abs=1e-9)
+
+
+def test_effects_are_those_of_least_squares_on_all_observations(demo: Demo) -> None:
+    alone = demo.good.assign(judge=COMPUTED, y=[quality(call, None) for _, call in demo.good.iterrows()])
+    judged = demo.judged.assign(y=[quality(call, call.score) for _, call in demo.judged.iterrows()])
+    data = pd.concat([alone, judged]).rename(columns={"agent_model": "agent"})
+    factors = ["judge", "agent", "flow", "persona"]
+    levels = {factor: sorted(data[factor].unique()) for factor in factors}
+
+    def design(names: list[str]) -> np.ndarray[Any, Any]:
+        columns = [np.ones(len(data))]
+        for name in names:
+            last = (data[name] == levels[name][-1]).to_numpy(float)
+            columns += [(data[name] == level).to_numpy(float) - last for level in levels[name][:-1]]
+        return np.column_stack(columns)
+
+    y = data.y.to_numpy(float)
+
+    def residual(names: list[str]) -> float:
+        x = design(names)
+        return float(((y - x @ np.linalg.lstsq(x, y, rcond=None)[0]) ** 2).sum())
+
+    x = design(factors)
+    effects = np.linalg.lstsq(x, y, rcond=None)[0]
+    total = float(((y - y.mean()) ** 2).sum())
+    rows = demo.rows("effects")
+    place = 1
+    for factor in factors:
+        estimates = list(effects[place : place + len(levels[factor]) - 1])
+        place += len(estimates)
+        estimates.append(-sum(estimates))
+        found = {row["level"]: row for row in rows if row["factor"] == factor}
+        for level, estimate in zip(levels[factor], estimates, strict=True):
+            assert found[level]["effect"] == pytest.approx(estimate, abs=1e-8)
+            assert found[level]["low"] < estimate < found[level]["high"]
+        others = [name for name in factors if name != factor]
+        assert found[None]["share"] == pytest.approx((residual(others) - residual(factors)) / total, abs=1e-8)
+        assert found[None]["alone"] == pytest.approx(1 - residual([factor]) / total, abs=1e-8)
+
+
+def test_a_comparison_has_the_p_values_of_scipy(demo: Demo) -> None:
+    runs = list(demo.calls.groupby("run_id").started_at.min().sort_values().index)
+    first, last = runs[0], runs[-1]
+    keys = ["flow", "scenario", "persona", "trial", "agent_model"]
+    sides = [demo.good[demo.good.run_id == name] for name in (first, last)]
+    pairs = sides[0].merge(sides[1], on=keys, suffixes=("_a", "_b"), validate="one_to_one")
+    rows = demo.rows("compare", sides=(first, last))
+    assert {row["flow"] for row in rows} == set(pairs.flow)
+    checked = 0
+    for row in rows:
+        own = pairs[pairs.flow == row["flow"]]
+        aspect = "correctness" if row["aspect"] == "success_rate" else row["aspect"]
+        if aspect not in oracle.ASPECTS:
+            continue
+        a, b = own[f"{aspect}_a"], own[f"{aspect}_b"]
+        if row["aspect"] == "success_rate":
+            a, b = (a == 10).astype(float), (b == 10).astype(float)
+        assert (row["a"], row["b"]) == pytest.approx((a.mean(), b.mean()), abs=1e-9)
+        assert row["n_a"] == row["n_b"] == row["pairs"] == len(own)
+        difference = b - a
+        up, down = int((difference > 1e-9).sum()), int((difference < -1e-9).sum())
+        p = stats.binomtest(up, up + down).pvalue if up + down else 1.0
+        assert row["p"] == pytest.approx(p, abs=1e-9), row["aspect"]
+        checked += 1
+    assert checked >= 6 * len(set(pairs.flow)) - 6
+    tested = [row for row in rows if row["p"] is not None]
+    adjusted = stats.false_discovery_control([row["p"] for row in tested])
+    assert [row["p_adjusted"] for row in tested] == pytest.approx(list(adjusted), abs=1e-9)
+
+
+def test_the_export_joins_to_every_mean_of_the_flow_matrix(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["export", "--store", str(demo.path)]) == 0
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out), quoting=csv.QUOTE_MINIMAL)
+    assert not table.duplicated(["run", "conversation", "aspect", "judge"]).any()
+    means = table[~table.errored].groupby(["flow", "agent", "aspect", "judge"]).value.mean()
+    for row in demo.rows("flows"):
+        here = means[row["flow"], row["agent"]]
+        for aspect in oracle.ASPECTS:
+            assert row[aspect] == pytest.approx(here.get((aspect, COMPUTED)), abs=1e-9)
+        for judge, score in row["humanness"].items():
+            assert score == pytest.approx(here["humanness", judge], abs=1e-9)
+
+
+def test_the_gate_on_the_demo_fails_what_scipy_finds_fallen(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = list(demo.calls.groupby("run_id").started_at.min().sort_values().index)
+    asked = ["gate", "--baseline", runs[0], "--candidate", runs[-1], "--store", str(demo.path), "--format", "json"]
+    code = run(asked)
+    found = json.loads(capsys.readouterr().out)
+    compared = {(row["flow"], row["aspect"]): row for row in demo.rows("compare", sides=(runs[0], runs[-1]))}
+    decided = [row for row in found["rows"] if row["standing"] != "too few"]
+    assert decided
+    adjusted = stats.false_discovery_control([row["p"] for row in decided])
+    for row, p in zip(decided, adjusted, strict=True):
+        assert row["p"] == pytest.approx(compared[row["flow"], row["aspect"]]["p"])
+        assert row["p_adjusted"] == pytest.approx(p, abs=1e-9)
+        assert row["change"] == pytest.approx(row["candidate"] - row["baseline"], abs=1e-9)
+    failing = {row["flow"] for row in found["rows"] if row["standing"] == "failed"}
+    assert set(found["failing"]) == failing
+    assert code == (3 if failing else 0)
