@@ -56,8 +56,9 @@ class Situation:
     `live` says that the store is followed, `paused` that it is not just now.
 
     `marks` counts the marked rows of the list, `at_mark` says that the cursor is on one, `unlike` why its rows
-    cannot be compared, `pair` that two are being compared, `sided` that two runs or agents are; `choosable` that there are columns to show or hide,
-    `pane` that the detail pane is there, `covered` that it hides the rows, `last` that another view was left.
+    cannot be compared, `pair` that two are being compared, `sided` that two runs or agents are;
+    `choosable` that there are columns to show or hide, `pane` that the detail pane is there, `covered` that it hides
+    the rows, `last` that another view was left.
     """
 
     view: str = "flows"
