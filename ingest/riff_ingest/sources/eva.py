@@ -53,8 +53,7 @@ def claims(directory: Path) -> bool:
     names = _names(path)
     if names is None or is_archived(path.name):
         return False
-    named = (name for name in _NAMES_A_RECORD if _has(names, (name,)))
-    if _has(names, _LOGS) or any(_names_a_record(path, name) for name in named):
+    if _looks_like_one(path, names):
         return not _has_trials(path, names)
     return _is_place_of_one(path, names)
 
@@ -65,8 +64,7 @@ def set_aside(directory: Path) -> str | None:
     if not is_archived(path.name):
         return None
     names = _names(path) or frozenset()
-    is_one = _has(names, (*_LOGS, *_NAMES_A_RECORD)) or _has_trials(path, names) or _is_in_records(path)
-    return SET_ASIDE if is_one else None
+    return SET_ASIDE if _is_in_records(path) or _looks_like_one(path, names) or _has_trials(path, names) else None
 
 
 def supplies_of(directory: Path, given: Supplies) -> Supplies:
@@ -147,6 +145,11 @@ def _names(path: Path) -> frozenset[str] | None:
 
 def _has(names: Collection[str], wanted: Iterable[str]) -> bool:
     return any(name in names or f"{name}.gz" in names for name in wanted)
+
+
+def _looks_like_one(path: Path, names: Collection[str]) -> bool:
+    named = (name for name in _NAMES_A_RECORD if _has(names, (name,)))
+    return _has(names, _LOGS) or any(_names_a_record(path, name) for name in named)
 
 
 def _names_a_record(path: Path, name: str) -> bool:

@@ -11,6 +11,7 @@ import pytest
 
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
+from tests.ingest.eva.made_runs import files, make_run
 
 Captured = pytest.CaptureFixture[str]
 
@@ -69,3 +70,31 @@ def test_a_file_that_nothing_recognises_is_called_skipped(tmp_path: Path, capsys
     path.write_text("hello", encoding="utf-8")
     assert run(["ingest", str(path), "--store", str(tmp_path / "store.db")]) == ExitCode.OK
     assert capsys.readouterr().err.startswith("skipped    unknown ")
+
+
+def test_a_run_of_eva_is_told_with_what_it_was_made_with(tmp_path: Path, capsys: Captured) -> None:
+    run_directory = make_run(tmp_path / "run", {"1.1.2": files(), "1.2.1": files("1.2.1")})
+    dataset = tmp_path / "data.json"
+    dataset.write_text(json.dumps([{"id": "1.1.2"}]))
+    store = str(tmp_path / "store.db")
+    assert run(["ingest", str(run_directory), "--dataset", str(dataset), "--store", store]) == ExitCode.OK
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"taken      eva          {run_directory}/records/1.1.2: 1 conversation\n" in err
+    assert "records/1.2.1: 1 conversation, 1 noted\n" in err
+    assert f"used       with eva     {dataset}: for 2 conversations\n" in err
+    assert err.endswith("2 conversations and 0 scores stored.\n")
+
+    assert run(["dump", "skipped", "--store", store, "--format", "csv"]) == ExitCode.OK
+    assert "dataset_record_missing: the dataset has no record 1.2.1" in capsys.readouterr().out
+    assert run(["doctor", "--store", store]) == ExitCode.OK
+    assert "dataset_record_missing" in capsys.readouterr().out
+
+
+def test_a_dataset_that_is_not_there_is_an_error_before_anything_is_read(tmp_path: Path, capsys: Captured) -> None:
+    store = tmp_path / "store.db"
+    run_directory = make_run(tmp_path / "run", {"1.1.2": files()})
+    arguments = ["ingest", str(run_directory), "--dataset", "nowhere.json", "--store", str(store)]
+    assert run(arguments) == ExitCode.USAGE
+    assert "nowhere.json: there is no such file or directory" in capsys.readouterr().err
+    assert not store.exists()
