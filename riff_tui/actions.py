@@ -252,8 +252,8 @@ ACTIONS: tuple[Action, ...] = (
         "compare",
         ("=",),
         "compare",
-        "Put two marked rows side by side, or the marked one and this one; there: change sides, and of two runs or agents"
-        " Enter tests what is chance.",
+        "Put two marked rows side by side, or the marked one and this one; there: change sides, and of two runs or"
+        " agents Enter tests what is chance.",
         "Mark",
         needs_pair,
         lambda situation: "change sides" if situation.pair or situation.sided else "compare",
