@@ -15,7 +15,7 @@ from riff_ingest.eva.metrics.score import Score, rate
 NAME = "stt_wer"
 MISSING = 'whisper-normalizer and jiwer are not installed; `pip install "riff-tui[eva]"` brings them'
 _MOST_COMMON = 10
-_LONGEST_TEXT = 20_000  # of a turn; evening out the spelling of hostile text takes time by its length squared
+_LONGEST_TEXT = 10_000  # of a turn; evening out the spelling of hostile text takes time by its length squared
 
 
 @dataclass(frozen=True, slots=True)
