@@ -19,6 +19,7 @@ from riff_tui.refusals import (
     needs_column,
     needs_depth,
     needs_dump,
+    needs_farther_lanes,
     needs_forward,
     needs_last,
     needs_list_columns,
@@ -28,6 +29,7 @@ from riff_tui.refusals import (
     needs_matches,
     needs_pair,
     needs_pane,
+    needs_part_of_lanes,
     needs_row_or_pane,
     needs_rows,
     needs_siblings,
@@ -59,6 +61,7 @@ class Situation:
     cannot be compared, `pair` that two are being compared, `sided` that two runs or agents are;
     `choosable` that there are columns to show or hide, `pane` that the detail pane is there, `covered` that it hides
     the rows, `last` that another view was left.
+    `lanes` says how much of a voice call's lanes is shown: `all`, a `part` or the `nearest`.
     """
 
     view: str = "flows"
@@ -90,6 +93,7 @@ class Situation:
     pane: bool = False
     covered: bool = False
     last: bool = False
+    lanes: str = ""
 
 
 Refusal: TypeAlias = Callable[[Situation], str]
@@ -271,6 +275,10 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("pane_down", ("J",), "pane down", "Scroll the pane down.", "Look", needs_pane),
     Action("pane_up", ("K",), "pane up", "Scroll the pane up.", "Look", needs_pane),
+    Action("zoom_in", (">",), "nearer", "Go nearer to the lanes of a voice call.", "Look", needs_farther_lanes),
+    Action("zoom_out", ("<",), "farther", "Show more of the lanes.", "Look", needs_part_of_lanes),
+    Action("pan_left", (",",), "earlier", "Show an earlier part of the lanes.", "Look", needs_part_of_lanes),
+    Action("pan_right", (".",), "later", "Show a later part of the lanes.", "Look", needs_part_of_lanes),
     Action("columns", ("c",), "columns", "Choose the columns to show.", "Look", needs_choosable),
     Action(
         "wide", ("w",), "wide", "Show columns at their full width, or fitted to the line.", "Look", needs_list_columns
@@ -349,6 +357,8 @@ def hints(situation: Situation) -> list[tuple[str, str]]:
 
 def _hinted(situation: Situation) -> tuple[str, ...]:
     """What matters most: what was begun, else what the screen is for."""
+    if situation.lanes:
+        return ("help", "quit_or_back", "open", "zoom_in", "zoom_out", "next")
     if situation.covered:
         return ("help", "quit_or_back", "open", "down", "page_down", "pane")
     if situation.pair:

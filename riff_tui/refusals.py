@@ -137,5 +137,21 @@ def needs_pane(situation: Situation) -> str:
     return "" if situation.pane else "the detail pane is closed; p opens it"
 
 
+def needs_lanes(situation: Situation) -> str:
+    return "" if situation.lanes else "only a voice call has lanes"
+
+
+def needs_farther_lanes(situation: Situation) -> str:
+    if situation.lanes == "nearest":
+        return "nearer than this is nothing to see"
+    return needs_lanes(situation)
+
+
+def needs_part_of_lanes(situation: Situation) -> str:
+    if situation.lanes == "all":
+        return "the whole call is shown; > goes nearer"
+    return needs_lanes(situation)
+
+
 def needs_last(situation: Situation) -> str:
     return "" if situation.last else "no other view was left so far"

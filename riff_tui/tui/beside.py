@@ -14,6 +14,8 @@ from riff_tui.table import Row, Table
 from riff_tui.tui.columns import shown
 from riff_tui.tui.detail import detail_lines, heading
 from riff_tui.tui.lines import Line
+from riff_tui.tui.turn_detail import heading as turn_heading
+from riff_tui.tui.turn_detail import is_voice, turn_lines
 from riff_tui.tui.widgets.body import Body
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.pane import Pane
@@ -41,7 +43,7 @@ class Beside:
     """Opens, places and fills the pane of a screen; `show` is asked for what was said in a call."""
 
     def __init__(self, screen: ExplorerScreen, show: Show) -> None:
-        self.is_open = False
+        self._open: set[bool] = set()
         self._screen = screen
         self._show = show
         self._resting: Timer | None = None
@@ -49,9 +51,15 @@ class Beside:
         self._doubted: set[str] = set()
 
     @property
+    def is_open(self) -> bool:
+        """Whether it was opened beside what is shown: a list and a conversation have it open or closed apart."""
+        return self._in_call in self._open
+
+    @property
     def is_visible(self) -> bool:
-        """Whether it can be seen: a conversation has no rows to tell more about."""
-        return self.is_open and self._screen.trail.here.kind != "conversation"
+        """Whether it can be seen: of conversations, only a voice call has more to tell of a moment."""
+        reading = self._screen.reading
+        return self.is_open and (not self._in_call or (reading is not None and is_voice(reading.main)))
 
     @property
     def covers(self) -> bool:
@@ -60,7 +68,7 @@ class Beside:
 
     def toggle(self) -> None:
         """Open it or close it."""
-        self.is_open = not self.is_open
+        self._open ^= {self._in_call}
         self.place()
         self._fill()
         self._screen.body.focus()
@@ -102,6 +110,10 @@ class Beside:
         return self._screen.query_one(Pane)
 
     @property
+    def _in_call(self) -> bool:
+        return self._screen.trail.here.kind == "conversation"
+
+    @property
     def _side(self) -> Side:
         return side_for(*self._screen.app.size)
 
@@ -112,7 +124,7 @@ class Beside:
 
     def _fill(self, *, keep: bool = False) -> None:
         self._stop()
-        reading, row = self._screen.reading, self._screen.table.row
+        reading, row = self._screen.reading, self._screen.body.row
         if not self.is_visible or reading is None:
             return
         table, told = reading.main, None
@@ -128,6 +140,8 @@ class Beside:
         def make(width: int) -> tuple[str, Sequence[Line]]:
             if row is None or not row.id:
                 return "", ()
+            if is_voice(table):
+                return turn_heading(row, glyphs), turn_lines(table, row, width, glyphs, self.pane.palette)
             found = told if isinstance(told, Table) else None
             lines = detail_lines(table, row, width, glyphs, self.pane.palette, found)
             if isinstance(told, str):

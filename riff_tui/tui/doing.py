@@ -11,10 +11,12 @@ from riff_tui.tui.buffer import at_hand
 from riff_tui.tui.handling import HANDLINGS
 from riff_tui.tui.hunting import Quarry
 from riff_tui.tui.links import link_to
+from riff_tui.tui.listening import LISTENINGS
 from riff_tui.tui.ordering import following_order
 from riff_tui.tui.palette import following
 from riff_tui.tui.places import Trail, choose, descend, state_of
 from riff_tui.tui.scopes import called
+from riff_tui.tui.turn_detail import is_voice
 from riff_tui.tui.widgets.line_table import LineTable
 
 if TYPE_CHECKING:
@@ -71,6 +73,9 @@ def _open(screen: ExplorerScreen) -> None:
             screen.visit(screen.trail.instead(place))
         return
     reading, row = screen.reading, screen.body.row
+    if reading and is_voice(reading.main):
+        screen.beside.toggle()
+        return
     place = descend(screen.trail.here, reading.main, row) if reading and row else None
     if place is not None:
         screen.settle()
@@ -311,4 +316,5 @@ DOINGS: Mapping[str, Doing] = {
     "quit_or_back": _quit_or_back,
     "quit": _quit,
     **HANDLINGS,
+    **LISTENINGS,
 }

@@ -28,14 +28,15 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     call = table.extras.get("call")
     if not isinstance(call, Mapping):
         return [((f" {fit(shown(note, glyphs), width - 2, glyphs.ellipsis)}", None),) for note in list(table.notes)[:2]]
-    ended = f"{call.get('stop_reason') or 'ended'} in {call.get('final_state') or '?'}"
+    where = f" in {call['final_state']}" if call.get("final_state") else ""
+    ended = f"{call.get('stop_reason') or 'ended'}{where}"
     good = call.get("completed")
     style = palette.bad if good is False else None
     mark = glyphs.bad if good is False else " "
     said = [f"status {call['final_status']}"] if call.get("final_status") else []
     said += [f"errored: {call.get('error') or 'the agent or its backend was broken'}"] if call.get("errored") else []
     said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
-    first = [(f"{mark}{shown(ended, glyphs)}", style), (f" · {shown(' · '.join(said), glyphs)}", None)]
+    first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
     return [cut(first, width - 1, glyphs), cut(_scores(table, glyphs, palette), width - 1, glyphs)]
 
 

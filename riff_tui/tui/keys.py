@@ -24,6 +24,10 @@ _NAMES = {
     "?": "question_mark",
     "-": "minus",
     "=": "equals_sign",
+    "<": "less_than_sign",
+    ">": "greater_than_sign",
+    ",": "comma",
+    ".": "full_stop",
 }
 
 

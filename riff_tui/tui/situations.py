@@ -5,16 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from riff_tui.actions import Situation
+from riff_tui.table import Row, Table
 from riff_tui.tui.choice import offered
 from riff_tui.tui.columns import has_order
 from riff_tui.tui.places import below, noun, state_of
 from riff_tui.tui.state_head import Fold
+from riff_tui.tui.turn_detail import is_voice
 from riff_tui.views import side_by_side
 
 if TYPE_CHECKING:
     from riff_tui.tui.screens.explorer import ExplorerScreen
 
 _FOLDS: dict[Fold, str] = {"all": "all of it", "graph": "neighbours", "latencies": "latencies", "list": "list only"}
+
+
+def _below(screen: ExplorerScreen, table: Table | None, row: Row | None) -> str:
+    """What Enter opens: what lies below the row, of a moment of a voice call the pane that tells all of it."""
+    if is_voice(table) and row is not None:
+        return "close details" if screen.beside.is_visible else "details"
+    return noun(below(table, row)) if table is not None else ""
 
 
 def situation_of(screen: ExplorerScreen) -> Situation:
@@ -30,7 +39,7 @@ def situation_of(screen: ExplorerScreen) -> Situation:
         view=noun(place.view),
         kind=place.kind,
         rows=len(table.rows) if table is not None else 0,
-        below=noun(below(table, row)) if table is not None else "",
+        below=_below(screen, table, row),
         column=column.title if column and table is not None and has_order(column, table) else "",
         filtered=bool(place.filter),
         depth=len(trail.stack),
@@ -54,5 +63,6 @@ def situation_of(screen: ExplorerScreen) -> Situation:
         pane=screen.beside.is_visible,
         covered=screen.beside.covers,
         last=trail.last is not None,
+        lanes=screen.head.lanes.nearness if screen.head.lanes is not None else "",
         choosable=table is not None and bool(offered(table, table.columns)),
     )

@@ -12,12 +12,16 @@ from riff_tui.numbers import fixed
 from riff_tui.safe_text import block, cell_width, fit, padded
 from riff_tui.table import Row, Severity
 from riff_tui.tui.columns import shown
-from riff_tui.tui.lines import Line, wrapped
+from riff_tui.tui.heard import changed_lines, said_lines
+from riff_tui.tui.lines import Line, width_of, wrapped
 from riff_tui.tui.palette import Palette
 
 _TIME = 7
 _WHO = 7
 _LATENCY = 9
+_TURN = 3
+_MOST_OF_ANSWER = 2
+_FAINT = frozenset({"guard", "answer"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,7 @@ class Told:
 
 def tell(rows: Sequence[Row], notes: Sequence[str], width: int, glyphs: Glyphs, palette: Palette) -> list[Told]:
     """The rows and notes of a `conversation` table in lines of `width` cells."""
-    teller = _Teller(width, glyphs, palette)
+    teller = _Teller(width, glyphs, palette, numbered=any(row.record.get("turn") is not None for row in rows))
     told = [Told(index, line) for index, row in enumerate(rows) for line in teller.row(row)]
     if notes:
         told.append(Told(None, ()))
@@ -39,10 +43,13 @@ def tell(rows: Sequence[Row], notes: Sequence[str], width: int, glyphs: Glyphs, 
 
 
 class _Teller:
-    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
+    def __init__(self, width: int, glyphs: Glyphs, palette: Palette, *, numbered: bool) -> None:
         self._width = width
         self._glyphs = glyphs
         self._palette = palette
+        self._indent = " " * (_TIME + _WHO + 3 + (_TURN if numbered else 0))
+        self._numbered = numbered
+        self._turn: object = None
 
     def row(self, row: Row) -> list[Line]:
         kind = row.record.get("kind")
@@ -68,33 +75,54 @@ class _Teller:
         figure = f"{fixed(latency / 1000, 1)} s" if isinstance(latency, int | float) else ""
         mark = self._mark(row.severity.get("latency_ms"))
         who = shown(str(row.record.get("role") or ""), self._glyphs)
-        style = Style(bold=True) if who == "agent" else None
-        pieces = self._pieces(row.record.get("text"), self._width - _TIME - _WHO - _LATENCY - 4)
-        room = self._width - _TIME - _WHO - _LATENCY - 4
-        head: list[Line] = [
-            (
-                (f"{self._time(row)}  ", self._palette.faint),
-                (self._who(who), style),
-                (f" {padded(pieces[0], room)} ", None),
-                (padded(f"{mark}{figure}", _LATENCY, right=True), self._palette.of(row.severity.get("latency_ms"))),
-            )
-        ]
-        indent = " " * (_TIME + _WHO + 3)
+        room = self._width - len(self._indent) - _LATENCY - 1
+        marked = said_lines(row, room, self._glyphs, self._palette)
+        text = str(row.record.get("text") or "")
+        # A voice has no paragraphs, whatever the model wrote.
+        plain = self._pieces(" ".join(text.split()) if self._numbered else text, room)
+        first, *more = marked or [((piece, None),) for piece in plain]
+        head: Line = (
+            (f"{self._time(row)}{self._number(row)}  ", self._palette.faint),
+            (f"{self._who(who)} ", Style(bold=True) if who == "agent" else None),
+            *first,
+            (" " * (room - width_of(first) + 1), None),
+            (padded(f"{mark}{figure}", _LATENCY, right=True), self._palette.of(row.severity.get("latency_ms"))),
+        )
+        more += changed_lines(row, room, self._glyphs, self._palette)
         named = self._pieces(row.record["detail"], room) if row.record.get("detail") else []
-        lines = [(piece, None) for piece in pieces[1:]] + [(piece, self._palette.faint) for piece in named]
-        return head + [((indent + piece, style),) for piece, style in lines]
+        more += [((piece, self._palette.faint),) for piece in named]
+        more += self._timing(row, room)
+        return [head, *(((self._indent, None), *line) for line in more)]
+
+    def _timing(self, row: Row, room: int) -> list[Line]:
+        """How badly an answer was timed, where it was."""
+        severity = row.severity.get("turn_taking")
+        if severity is None:
+            return []
+        said = f"{self._mark(severity)}turn-taking {fixed(row.record['turn_taking'], 2, trim=True)} of 1"
+        reason = row.record.get("reason")
+        pieces = self._pieces(f"{said}: {reason}" if reason else said, room)
+        return [((piece, self._palette.of(severity)),) for piece in pieces]
 
     def _happened(self, row: Row) -> list[Line]:
         kind = str(row.record.get("kind") or "")
         sign = {"slot": self._glyphs.event, "tool": self._glyphs.arrow}.get(kind, "")
         severity = row.severity.get("detail") or row.severity.get("")
-        style = self._palette.faint if kind == "guard" and severity is None else self._palette.of(severity)
+        style = self._palette.faint if kind in _FAINT and severity is None else self._palette.of(severity)
         mark = self._mark(row.severity.get("detail")) or sign
         said = f"{mark} {'' if kind == 'slot' else f'{kind} '}".lstrip()
-        indent = " " * (_TIME + _WHO + 3)
-        pieces = self._pieces(f"{said}{row.record.get('detail') or ''}", self._width - len(indent) - 1)
-        first: Line = ((f"{self._time(row)}  {' ' * _WHO} ", self._palette.faint), (pieces[0], style))
-        return [first, *(((f"{indent}  {piece}", style),) for piece in pieces[1:])]
+        room = self._width - len(self._indent) - 2
+        first, *more = self._shortened(kind, self._pieces(f"{said}{row.record.get('detail') or ''}", room), room)
+        head = f"{self._time(row)}{self._number(row)}  {' ' * _WHO} "
+        lines: list[Line] = [((head, self._palette.faint), (first, style))]
+        return lines + [((f"{self._indent}  {piece}", style),) for piece in more]
+
+    def _shortened(self, kind: str, pieces: list[str], room: int) -> list[str]:
+        """A tool's answer is long and seldom what one reads; its beginning says what it is."""
+        if kind != "answer" or len(pieces) <= _MOST_OF_ANSWER:
+            return pieces
+        *kept, last = pieces[:_MOST_OF_ANSWER]
+        return [*kept, fit(f"{last} {self._glyphs.ellipsis}", room, self._glyphs.ellipsis)]
 
     def _pieces(self, text: object, width: int) -> list[str]:
         safe = block(str(text or ""))
@@ -104,6 +132,14 @@ class _Teller:
     def _time(self, row: Row) -> str:
         t = row.record.get("t")
         return padded(fixed(t, 1) if isinstance(t, int | float) else "", _TIME, right=True)
+
+    def _number(self, row: Row) -> str:
+        """The number of a voice call's turn where it begins."""
+        turn = row.record.get("turn")
+        before, self._turn = self._turn, turn
+        if not self._numbered:
+            return ""
+        return padded(fit(str(turn), _TURN, "") if turn is not None and turn != before else "", _TURN, right=True)
 
     def _who(self, who: str) -> str:
         return padded(fit(who, _WHO, self._glyphs.ellipsis), _WHO)

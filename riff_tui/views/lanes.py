@@ -58,12 +58,14 @@ class Used:
 class Lanes:
     """A voice call over time; `window` is the part that is drawn, `at` the turn that stands out.
 
+    `turns` are when each turn was, by both sides; `answers` when the agent's first sound in it was.
     Times are seconds since the call started. Spans that go backwards are points, those without a time are left out.
     """
 
     caller: tuple[Interval, ...]
     agent: tuple[Interval, ...]
     turns: Mapping[int, Interval]
+    answers: Mapping[int, float]
     breaks: tuple[Break, ...] = ()
     gaps: tuple[Gap, ...] = ()
     tools: tuple[Used, ...] = ()
@@ -86,6 +88,7 @@ class Lanes:
             caller=tuple(merged((span.start, span.end) for span in sounds["caller"])),
             agent=tuple(merged((span.start, span.end) for span in sounds["agent"])),
             turns=turns,
+            answers={turn: min(start for start, _ in spans) for turn, spans in by_turn["agent"].items()},
             breaks=tuple(sorted(_breaks(voice, by_turn["caller"], by_turn["agent"]), key=lambda found: found.t)),
             gaps=tuple(_gaps(voice, by_turn["caller"], by_turn["agent"])),
             tools=tuple(_tools(voice, turns)),
@@ -107,6 +110,11 @@ class Lanes:
             return first, last
         start, end = max(first, self.window[0]), min(last, self.window[1])
         return (start, end) if start < end else (first, last)
+
+    def focus(self, turn: int) -> float | None:
+        """The moment that a turn is about: where the agent began to answer, else where the turn began."""
+        extent = self.turns.get(turn)
+        return self.answers.get(turn, extent[0]) if extent is not None else None
 
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
         """An axis in seconds, the turns, both lanes with what is between them, the tools, and what the signs mean."""

@@ -34,13 +34,31 @@ def without_labels(text: str) -> str:
     return _LABEL.sub(" ", text)
 
 
+def leading_labels(text: str) -> tuple[list[str], str]:
+    """The labels that a text begins with, and the rest of it."""
+    found = []
+    while label := _LABEL.match(text := text.lstrip()):
+        found.append(label[0])
+        text = text[label.end() :]
+    return found, text
+
+
+def same_words(first: str, second: str) -> bool:
+    """Whether two texts, the first one with the labels in it, are the same words."""
+    return not _LABEL.search(first) and [key for key, _ in _words(first)] == [key for key, _ in _words(second)]
+
+
 @lru_cache(maxsize=512)
-def parts(meant: str, heard: str) -> tuple[Part, ...]:
-    """Both texts as runs of words that are the same (as heard), only meant or only heard; labels are in none."""
+def parts(meant: str, heard: str, spelled: Literal["meant", "heard"] = "heard") -> tuple[Part, ...]:
+    """Both texts as runs of words that are the same, only meant or only heard; labels are in none.
+
+    Words that are the same are `spelled` as on that side.
+    """
     first, second = _words(meant), _words(heard)
+    same = first if spelled == "meant" else second
     before, behind = _common_ends([key for key, _ in first], [key for key, _ in second])
     ends = len(first) - behind, len(second) - behind
-    found: list[Part] = [("same", _text(second[:before]))]
+    found: list[Part] = [("same", _text(same[:before]))]
     inner, other = first[before : ends[0]], second[before : ends[1]]
     if len(inner) > MOST_WORDS or len(other) > MOST_WORDS:
         found += [("meant", _text(inner)), ("heard", _text(other))]
@@ -48,10 +66,11 @@ def parts(meant: str, heard: str) -> tuple[Part, ...]:
         matcher = SequenceMatcher(None, [key for key, _ in inner], [key for key, _ in other], autojunk=False)
         for kind, i, to_i, j, to_j in matcher.get_opcodes():
             if kind == "equal":
-                found.append(("same", _text(other[j:to_j])))
+                at = (before + i, before + to_i) if spelled == "meant" else (before + j, before + to_j)
+                found.append(("same", _text(same[slice(*at)])))
             else:
                 found += [("meant", _text(inner[i:to_i])), ("heard", _text(other[j:to_j]))]
-    found.append(("same", _text(second[ends[1] :])))
+    found.append(("same", _text(same[len(same) - behind :])))
     return tuple(_joined(part for part in found if part[1]))
 
 

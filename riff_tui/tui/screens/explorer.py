@@ -195,6 +195,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if place.kind == "conversation":
             self.transcript.load(reading.main, row=place.row, again=again)
             self.searcher.arrived(again=again)
+            self.head.follow(self.transcript.row)
         else:
             self.table.load(
                 reading.main,
@@ -333,6 +334,10 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.action_do("open")
 
     def on_line_table_moved(self) -> None:
+        self.beside.moved()
+
+    def on_transcript_moved(self) -> None:
+        self.head.follow(self.transcript.row)
         self.beside.moved()
 
     def choose(self, choice: Choice) -> None:

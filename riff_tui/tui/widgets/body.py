@@ -15,13 +15,13 @@ from riff_tui.tui.widgets.transcript import Transcript
 class Body(Vertical):
     """A class `-right`, `-below` or `-full` says where the pane stands, none of them that it is closed.
 
-    With `-conversation` the transcript has all of it.
+    With `-conversation` the transcript stands in the place of the rows.
     """
 
     DEFAULT_CSS = """
     Body { height: 1fr; }
     Body.-right { layout: horizontal; }
-    Body.-right LineTable { width: 1fr; }
+    Body.-right LineTable, Body.-right Transcript { width: 1fr; }
     Body.-right Pane { display: block; height: 1fr; }
     Body.-below Pane { display: block; height: 1fr; }
     Body.-full Pane { display: block; height: 1fr; }
@@ -29,6 +29,7 @@ class Body(Vertical):
     Body Transcript { display: none; }
     Body.-conversation Transcript { display: block; }
     Body.-conversation LineTable { display: none; }
+    Body.-full.-conversation Transcript { display: none; }
     """
 
     def __init__(self, palette: Palette, glyphs: Glyphs) -> None:

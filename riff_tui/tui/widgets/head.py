@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from rich.style import Style
+from textual.geometry import Region
 
 from riff_store.answers.neighbors import PooledLatency
 from riff_tui.egograph import EgoGraph, Spot, drawing
 from riff_tui.table import Row, Table
 from riff_tui.tui.columns import shown
 from riff_tui.tui.facts import conversation_lines
+from riff_tui.tui.lanes_head import LanesHead
 from riff_tui.tui.lines import Line, Piece
 from riff_tui.tui.places import Place, centred
 from riff_tui.tui.reading import Reading
 from riff_tui.tui.sides import heading
 from riff_tui.tui.state_head import Canvas, Fold, folded, following, pooled_of
 from riff_tui.tui.widgets.bars import Bar
+from riff_tui.views.lanes import Lanes
 
 LEFT_FOR_LATER = "latencies are not read yet"
 _LEAST_ROWS = 7
@@ -38,6 +42,7 @@ class Head(Bar):
     _graph: EgoGraph | None = None
     _spots: tuple[Spot, ...] = ()
     _at: int = 0
+    lanes: LanesHead | None = None
 
     def show(self, place: Place, reading: Reading) -> None:
         """Show what belongs above the rows of this place, nothing above those of a list."""
@@ -51,6 +56,7 @@ class Head(Bar):
         graph = getattr(reading.neighbors.figure, "graph", None) if reading.neighbors else None
         self._graph = graph if isinstance(graph, EgoGraph) else None
         self._at = 0
+        self._take_lanes(reading.main, same=before_place is not None and before_place.scope == place.scope)
         self.draw()
         sides = [spot.side for spot in self._spots]
         self._at = sides.index("out") if "out" in sides else 0
@@ -64,7 +70,27 @@ class Head(Bar):
         lines = self._lines() if self.reading and self.place and self.app.size.width else []
         if self.styles.height is None or self.styles.height.value != len(lines):
             self.styles.height = len(lines)
-        self.lines = tuple(lines)
+            self.lines = tuple(lines)
+            return
+        before = self.lines
+        self.set_reactive(Bar.lines, tuple(lines))
+        for y, (old, new) in enumerate(zip_longest(before, lines)):
+            if old != new:
+                self.refresh(Region(0, y, self.size.width, 1))
+
+    def follow(self, row: Row | None) -> None:
+        """The cursor is on another moment of a conversation: its turn stands out in the lanes."""
+        if self.lanes is not None:
+            self.lanes.follow(row)
+            self.draw()
+
+    def _take_lanes(self, table: Table, *, same: bool) -> None:
+        if not isinstance(table.figure, Lanes):
+            self.lanes = None
+        elif self.lanes is not None and same:
+            self.lanes.take(table.figure)
+        else:
+            self.lanes = LanesHead(table.figure)
 
     @property
     def fold(self) -> Fold:
@@ -158,7 +184,9 @@ class Head(Bar):
     def _conversation(self, table: Table) -> list[Line]:
         width, room = self.app.size.width, self._room()
         lines = conversation_lines(table, width, self.glyphs, self.palette)
-        if table.figure is not None:
+        if self.lanes is not None:
+            lines += self.lanes.lines(width, self.glyphs, self.palette)
+        elif table.figure is not None:
             drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2)
             styles = [self.palette.faint, *[self.palette.accent] * len(drawn)]
             lines += [((f" {line}", style),) for line, style in zip(drawn, styles, strict=False)]

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -33,6 +34,9 @@ class Transcript(Quiet, ScrollView, can_focus=True):
     BINDINGS: ClassVar = []
 
     cursor: reactive[int] = reactive(0, repaint=False)
+
+    class Moved(Message):
+        """The cursor is on another moment."""
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -104,6 +108,7 @@ class Transcript(Quiet, ScrollView, can_focus=True):
         self._reveal()
         self._refresh_row(old)
         self._refresh_row(new)
+        self.post_message(self.Moved())
 
     def on_resize(self) -> None:
         self._tell()
@@ -113,7 +118,8 @@ class Transcript(Quiet, ScrollView, can_focus=True):
         if index >= len(self._told):
             return Strip.blank(self.size.width)
         told = self._told[index]
-        at_cursor = told.row == self.cursor and told.row is not None
+        # A long moment is read, not looked at: its first line is enough to say where the cursor is.
+        at_cursor = told.row == self.cursor and index == self._spans[self.cursor][0]
         line = marked(told.line, self._needles)
         return strip_of(line, self.size.width, self.palette.cursor if at_cursor else None)
 
@@ -157,5 +163,4 @@ class Transcript(Quiet, ScrollView, can_focus=True):
 
     def _refresh_row(self, row: int) -> None:
         if row < len(self._spans):
-            first, last = self._spans[row]
-            self.refresh(Region(0, first - self.scroll_offset.y, self.size.width, last - first + 1))
+            self.refresh(Region(0, self._spans[row][0] - self.scroll_offset.y, self.size.width, 1))

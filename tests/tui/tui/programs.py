@@ -15,6 +15,7 @@ from riff_tui.tui.surroundings import look_around
 from tests.tui.hostile import HOSTILE
 from tests.tui.tui.fake import FakeCatalog, conversation_table, flow_table, long_table
 from tests.tui.tui.named import FakeNames, HostileNames
+from tests.tui.tui.voices import Voices
 
 _TEXT_KEYS = (
     "flow", "agent", "state", "segment", "persona", "conversation", "text", "detail", "role", "final_state"
@@ -76,6 +77,11 @@ def hostile() -> Show:
     return show
 
 
+def voice() -> Show:
+    """Every conversation is a voice call; it starts with the list of them."""
+    return Voices().show
+
+
 def _spoiled(row: Row, index: int) -> Row:
     text = list(HOSTILE.values())[index]
     return replace(
@@ -86,7 +92,7 @@ def _spoiled(row: Row, index: int) -> Row:
 def main() -> None:
     """Run the explorer that was asked for and end with its code."""
     found = look_around()
-    show = {"walk": walk, "big": big, "slow": slow, "broken": broken, "hostile": hostile}[sys.argv[1]]()
+    show = {"walk": walk, "big": big, "slow": slow, "broken": broken, "hostile": hostile, "voice": voice}[sys.argv[1]]()
     names = HostileNames(100) if sys.argv[1] == "hostile" else FakeNames()
     explorer = Explorer(show, palette=found.palette, glyphs=found.glyphs, names=names)
     explorer.run(mouse=found.mouse)

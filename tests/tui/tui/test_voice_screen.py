@@ -1,0 +1,252 @@
+"""The screen of a voice call: lanes above the words, nearer and along them, and all of a moment beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
+from riff_tui.glyphs import ASCII, UNICODE, Glyphs
+from riff_tui.safe_text import cell_width
+from riff_tui.tui.beside import RESTS_AFTER_S
+from riff_tui.tui.lanes_head import SHORTEST_S, LanesHead
+from riff_tui.tui.palette import PALETTES
+from riff_tui.tui.transcript import tell
+from riff_tui.tui.turn_detail import turn_lines
+from riff_tui.views.conversation import conversation
+from riff_tui.views.lanes import Lanes
+from tests.tui.hostile import HOSTILE
+from tests.tui.sinks.printed import assert_golden
+from tests.tui.tui.terminal import Terminal
+from tests.tui.tui.test_on_a_terminal import MOST_PER_MOVE, MOST_PER_PAGE, program
+from tests.tui.tui.test_walk import Walker, walking
+from tests.tui.tui.voices import IN_LIST, Voices
+from tests.tui.views.by_hand import detail
+from tests.tui.views.voice_by_hand import VOICE, document
+
+PLAIN = PALETTES["plain"]
+
+
+def head_line(at: Walker, name: str) -> str:
+    return next(line for line in at.head.splitlines() if line.startswith(f" {name}"))
+
+
+def pane(at: Walker) -> str:
+    drawn = at.screen.beside.pane
+    return "\n".join("".join(text for text, _ in drawn._line(y)) for y in range(drawn.size.height))
+
+
+def here(at: Walker) -> str:
+    """What stands out in the line of turns."""
+    line = next(line for line in at.screen.head.lines if "".join(text for text, _ in line).startswith(" turn"))
+    return "".join(text for text, style in line if style == at.screen.head.palette.cursor)
+
+
+def screen_text(at: Walker) -> str:
+    strips = at.app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip() for strip in strips) + "\n"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_voice_call_on_the_screen(size: tuple[int, int]) -> None:
+    async with walking(IN_LIST, size=size, catalog=Voices()) as at:
+        await at.press("enter", *"jjjjjj")
+        assert_golden(screen_text(at), f"screens/voice-call.{size[0]}x{size[1]}.txt")
+
+
+async def test_the_lanes_leave_room_for_the_words() -> None:
+    async with walking(IN_LIST, size=(80, 24), catalog=Voices()) as at:
+        await at.press("enter")
+        assert len(at.screen.head.lines) == 2 + 7 + 1
+        assert at.screen.transcript.size.height == 12
+        assert "▒▒▒▒▒" in head_line(at, "caller")
+        assert "▒▒▒▒▒" in head_line(at, "agent")
+        assert "▲3.5" in at.head
+
+
+async def test_the_turn_under_the_cursor_stands_out() -> None:
+    async with walking(IN_LIST, catalog=Voices()) as at:
+        await at.press("enter")
+        assert here(at).startswith("0")
+        await at.press(*"jjj")
+        assert here(at).startswith("2──────")
+        await at.press("G")
+        assert here(at) == ""
+
+
+async def test_one_goes_nearer_around_that_turn_and_along_and_back() -> None:
+    async with walking(IN_LIST, catalog=Voices()) as at:
+        await at.press("enter", *"jjj")
+        whole = at.head
+        await at.press("greater_than_sign", "greater_than_sign")
+        assert head_line(at, "<x4>")
+        assert "▲3.5" in at.head
+        near = at.head
+        await at.press("full_stop")
+        assert at.head != near
+        await at.press("comma")
+        assert at.head == near
+        await at.press("less_than_sign", "less_than_sign")
+        assert at.head == whole
+        await at.press("less_than_sign")
+        assert "the whole call is shown" in at.bottom
+
+
+async def test_the_lanes_follow_the_cursor_to_a_turn_that_they_do_not_show() -> None:
+    async with walking(IN_LIST, catalog=Voices()) as at:
+        await at.press("enter", *["greater_than_sign"] * 3)
+        assert "4" not in head_line(at, "turn")
+        await at.press("G", *"kkkkkk")
+        assert here(at).startswith("4")
+
+
+async def test_one_goes_as_near_as_there_is_something_to_see() -> None:
+    async with walking(IN_LIST, catalog=Voices()) as at:
+        await at.press("enter", *["greater_than_sign"] * 12)
+        assert "nothing to see" in at.bottom
+        lanes = at.screen.head.lanes
+        assert lanes is not None
+        start, end = lanes.lanes.shown
+        assert SHORTEST_S <= end - start < 2 * SHORTEST_S
+
+
+async def test_what_is_shown_stays_when_the_store_is_asked_again_and_not_in_the_next_call() -> None:
+    async with walking(IN_LIST, catalog=Voices()) as at:
+        await at.press("enter", "j", "greater_than_sign", "r")
+        assert " x2>" in at.head
+        await at.press("n")
+        assert "x2" not in at.head
+
+
+async def test_a_call_that_was_written_has_no_lanes_and_the_keys_say_so() -> None:
+    async with walking(IN_LIST, catalog=Voices()) as at:
+        await at.press("j", "j", "j", "enter")
+        assert "caller" not in at.head
+        for key in ("greater_than_sign", "less_than_sign", "comma", "full_stop"):
+            await at.press(key)
+            assert "only a voice call has lanes" in at.bottom
+        await at.press("enter")
+        assert "nothing lies below" in at.bottom
+        await at.press("escape", "greater_than_sign")
+        assert "only a voice call has lanes" in at.bottom
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 36), (120, 36)])
+async def test_enter_tells_all_of_a_moment_and_it_follows_the_cursor(size: tuple[int, int]) -> None:
+    async with walking(IN_LIST, size=size, catalog=Voices()) as at:
+        await at.press("enter", *"jjj", "enter")
+        assert "turn 2 · caller · 14.5 s" in pane(at)
+        assert "[-Abernathy,-]" in pane(at)
+        assert "{+Aber" in pane(at)
+        await at.press(*"jjj")
+        await at.pilot.pause(RESTS_AFTER_S * 2)
+        await at.settle()
+        assert "turn 2 · agent · 19.0 s" in pane(at)
+        assert "agent breaks in, 3.5 s both" in pane(at)
+        await at.press("escape")
+        assert not at.screen.beside.is_visible
+        assert "c-0000" in at.path
+
+
+async def test_the_pane_of_a_list_and_that_of_a_call_are_open_apart() -> None:
+    async with walking(IN_LIST, size=(120, 36), catalog=Voices()) as at:
+        await at.press("p", "enter")
+        assert not at.screen.beside.is_visible
+        await at.press("enter", "q")
+        assert at.screen.beside.is_visible
+        await at.press("p", "enter")
+        assert at.screen.beside.is_visible
+
+
+async def test_bad_moments_are_gone_to_and_words_are_found() -> None:
+    async with walking(IN_LIST, catalog=Voices()) as at:
+        await at.press("enter", "slash", *"abernathy", "enter")
+        assert at.screen.transcript.row is not None
+        assert at.screen.transcript.row.record["turn"] == 2
+
+
+# What the lines hold
+
+
+def lines_of(voice: Voice, width: int, glyphs: Glyphs = UNICODE) -> list[str]:
+    table = conversation(detail(document(voice)))
+    told = ["".join(text for text, _ in each.line) for each in tell(table.rows, (), width, glyphs, PLAIN)]
+    for row in table.rows:
+        told += ["".join(text for text, _ in line) for line in turn_lines(table, row, width, glyphs, PLAIN)]
+    return told
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_hostile_words_stay_in_their_lines(width: int, glyphs: Glyphs) -> None:
+    for text in HOSTILE.values():
+        voice = Voice(
+            caller=[Span(1, 0.0, 1.0)],
+            turns=[VoiceTurn(1, text, f"{text} x", f"{text} y", text, 4.0, True, True, True, 0.1, text, {text: text})],
+            trace=[
+                TraceEntry("transcribed", 1, 0.5, "user", f"{text} x"),
+                TraceEntry("tool_call", 1, 0.6, tool=text, value={text: text}),
+                TraceEntry("tool_response", 1, 0.7, tool=text, value=text),
+                TraceEntry("intended", 1, 0.9, "assistant", text),
+            ],
+        )
+        for line in lines_of(voice, width, glyphs):
+            assert cell_width(line) <= width, line
+            assert not any(ord(sign) < 32 or 0x7F <= ord(sign) < 0xA0 for sign in line)
+            assert glyphs is UNICODE or line.isascii()
+
+
+def test_words_that_differ_are_marked_where_they_were_said_also_without_colours() -> None:
+    told = lines_of(VOICE, 120)
+    assert any("It is [-Abernathy,-] {+Aber Nathy,+} spelled" in line for line in told)
+    assert any(line.split() == ["0.0", "0", "agent", "Good", "morning,", "the", "dental", "clinic."] for line in told)
+
+
+def test_a_text_that_is_neither_meant_nor_heard_stands_above_what_was() -> None:
+    voice = Voice(
+        turns=[VoiceTurn(1, caller_meant="all of it", caller_heard="all off it")],
+        trace=[TraceEntry("transcribed", 1, 0.5, "user", "only a part")],
+    )
+    assert [line.strip() for line in lines_of(voice, 80)][:2] == [
+        "0.5  1  caller  only a part",
+        "heard all [-of-] {+off+} it",
+    ]
+
+
+def test_a_window_never_leaves_the_call() -> None:
+    lanes = Lanes.of(VOICE)
+    assert lanes is not None
+    head = LanesHead(lanes)
+    for step in (head.zoom, head.zoom, head.zoom):
+        step(True)
+    for _ in range(40):
+        head.pan(1)
+    assert head.lanes.shown[1] == pytest.approx(lanes.extent[1])
+    for _ in range(40):
+        head.pan(-1)
+    assert head.lanes.shown[0] == pytest.approx(lanes.extent[0])
+
+
+# What it costs
+
+
+@pytest.fixture(scope="module")
+def call() -> Iterator[Terminal]:
+    with program("voice", width=120, height=36) as terminal:
+        terminal.wait_for("? help")
+        terminal.press("4")
+        terminal.press("\r")
+        terminal.wait_for("both")
+        terminal.take()
+        yield terminal
+
+
+def test_moving_through_a_call_sends_few_bytes(call: Terminal) -> None:
+    moves = [len(call.press(key, quiet=0.08)) for key in "jjjjjjjjkkkkkkkk"]
+    assert max(moves) <= MOST_PER_MOVE
+    assert min(moves) > 100
+
+
+def test_going_nearer_and_along_sends_no_more_than_a_page(call: Terminal) -> None:
+    assert max(len(call.press(key)) for key in ">>.,<<") <= MOST_PER_PAGE
