@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,14 +33,14 @@ def conversations_in(directory: Path) -> Found:
 
     In a run archived attempts do not count. Nothing is found where it is none of these.
     """
-    path = directory.absolute()
-    if (path / RECORDS).is_dir():
-        return Found({each.output_id: each.path for each in conversations(path)}, single=False)
-    trials = _trials(path)
+    if (directory / RECORDS).is_dir():
+        return Found({each.output_id: each.path for each in conversations(directory)}, single=False)
+    name = Path(os.path.abspath(directory)).name
+    trials = _trials(directory)
     if trials:
-        return Found({f"{path.name}/{each.name}": each for each in trials}, single=False)
-    if claims(path) or any(find(path, name) is not None for name in _OF_A_CALL):
-        return Found({path.name: path}, single=True)
+        return Found({f"{name}/{each.name}": each for each in trials}, single=False)
+    if claims(directory) or any(find(directory, file) is not None for file in _OF_A_CALL):
+        return Found({name: directory}, single=True)
     return Found({}, single=False)
 
 
@@ -59,14 +60,13 @@ def look_at(
 
     `expected` takes the place of the dataset's expected database. Never raises on what files hold.
     """
-    path = directory.absolute()
     warnings = Warnings()
-    supplies = supplies_of(path, given or Supplies())
-    configuration = configuration_near(path, Warnings())
-    identity = identity_of(path, _result(path), configuration)
+    supplies = supplies_of(directory, given or Supplies())
+    configuration = configuration_near(directory, Warnings())
+    identity = identity_of(Path(os.path.abspath(directory)), _result(directory), configuration)
     played = played_record(supplies.dataset, identity.record, configuration.language, warnings)
     agent = agent_at(supplies.agent, warnings)
-    context = read_record(path, pipeline_type=pipeline_type, dataset_record=played, agent=agent)
+    context = read_record(directory, pipeline_type=pipeline_type, dataset_record=played, agent=agent)
     if expected is not None:
         context.expected_scenario_db = dict(expected)
     context.warnings += warnings.lines()

@@ -232,6 +232,22 @@ def test_broken_blank_and_unknown_lines_cost_nothing_else(tmp_path: Path) -> Non
     }
 
 
+def test_lines_that_lack_what_they_are_for_are_counted(tmp_path: Path) -> None:
+    odd = [{"timestamp": "soon", "type": "x"}, {**audio(9, "audio_start", "assistant"), "audio_timestamp": None}]
+    frameless = {"type": "tts_text", "timestamp": ms(3), "data": {}}
+    record = write_record(tmp_path, framework=[*FRAMEWORK, frameless], simulator=[*SIMULATOR[:-1], *odd])
+    (record / "final_scenario_db.json").write_text("[1]")
+    found = read_record(record)
+    assert told(found) == TOLD
+    assert set(kinds(found)) == {
+        "final_scenario_db_unreadable",
+        "framework_log_line_unusable",
+        "simulator_log_line_unusable",
+        "user_simulator_event_unusable",
+    }
+    assert found.final_scenario_db is None
+
+
 def test_doubles_and_disorder_are_told_and_kept(tmp_path: Path) -> None:
     twice = {**SIMULATOR[1], "sequence": 2}
     log = [SIMULATOR[0], twice, twice, *SIMULATOR[2:]]

@@ -160,6 +160,23 @@ def test_text_may_take_the_advance_that_an_empty_session_owes() -> None:
     assert found.transcribed_user_turns == {1: "Rolls", 2: "Four please"}
 
 
+def test_an_utterance_that_text_gave_its_turn_stays_in_it_though_it_interrupts() -> None:
+    """R6.7, step 3, and what a turn that the caller began by interrupting looks like on both sides."""
+    found = context_of(
+        greeting(), asks(2, "Rolls"), replies(4, "How many?"), caller_starts(6), caller_ends(6.3), heard(6.5, "Four"),
+        wrote(6.6, "Four what?"), agent_starts(6.8), voiced(6.85, "Four what?"), caught(6.9, "Four"), caller_starts(7),
+        meant(7.1, "Four rolls."), agent_ends(7.2), caller_ends(8), wrote(8.1, "Rolls it is."), agent_starts(8.2),
+        voiced(8.3, "Rolls it is."), caught(8.5, "Rolls"),
+    )  # fmt: skip
+    assert found.user_interrupted_turns == {2}
+    assert found.intended_user_turns[2] == f"{UI} Four rolls."
+    assert found.intended_assistant_turns[2] == f"Four what? {CBU} {CBU} Rolls it is. {CSO}"
+    assert found.transcribed_assistant_turns[2] == f"Four {CBU} {UI} Rolls {CSO}"
+    assert told(found)[-2:] == [
+        ("user", 2, f"{UI} Four"), ("assistant", 2, f"Four what? {CBU} Rolls it is. {CBU} {CSO}")
+    ]  # fmt: skip
+
+
 def test_the_counter_may_fall_below_what_it_was() -> None:
     """Quirk 2."""
     found = context_of(caller_starts(0), caller_ends(1), caught(1.5, "Hello?"))
@@ -224,6 +241,15 @@ def test_an_interrupting_caller_is_labelled_twice_before_a_model_that_hears_itse
     )  # fmt: skip
     assert told(found)[-1] == ("user", 2, f"{UI} {UI} Four")
     assert found.intended_user_turns[2] == f"{UI} Four"
+
+
+def test_each_further_text_of_an_interrupting_caller_is_labelled_before_a_model_that_hears_itself() -> None:
+    found = context_of(
+        greeting(), asks(2, "Rolls"), voiced(4, "How many"), agent_starts(4.1), caller_starts(4.5), meant(4.6, "Four"),
+        meant(4.7, "please"), agent_ends(4.8), caller_ends(5), pipeline="audio_llm",
+    )  # fmt: skip
+    assert told(found)[-1] == ("user", 2, f"{UI} {UI} Four {UI} please")
+    assert found.intended_user_turns[2] == f"{UI} Four {CSO} please"
 
 
 def test_the_generic_error_is_always_in_the_trace() -> None:

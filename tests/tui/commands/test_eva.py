@@ -65,6 +65,17 @@ def test_a_conversation_prints_its_context(run: Path) -> None:
     assert found["pipeline_type"] == "s2s"
 
 
+def test_paths_begin_as_the_directory_was_named(run: Path) -> None:
+    for place, prefix in (
+        ("records/1.10", "records/1.10/"),
+        ("./records/../records/1.10/", "records/../records/1.10/"),
+    ):
+        found, _ = printed("metrics", place, cwd=run)
+        assert found["conversation_valid_end"]["details"]["file_path"] == f"{prefix}user_simulator_events.jsonl"
+    found, _ = printed("metrics", ".", cwd=run)
+    assert list(found) == ["1.9/trial_0", "1.9/trial_10", "1.10"]
+
+
 def test_warnings_are_told_on_stderr_as_well(run: Path) -> None:
     found, told = printed("context", run / "records" / "1.9" / "trial_10")
     assert found["warnings"] == told

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.eva.metrics import read_files
+from riff_ingest.eva.metrics import RecordFiles, read_files
 from tests.ingest.eva.record_files import AUDIT, SIMULATOR_LOG, goodbye, write_record
 
 
@@ -74,3 +74,17 @@ def test_an_old_file_has_no_reasoning(tmp_path: Path) -> None:
     assert (read_files(tmp_path).output_tokens, read_files(tmp_path).reasoning_tokens) == ([5.0], [])
     (tmp_path / "agent_perf_stats.csv").write_bytes(b'\xff\x00\n"')
     assert read_files(tmp_path).output_tokens == []
+
+
+def test_files_that_cannot_be_read_say_nothing(tmp_path: Path) -> None:
+    record = write_record(tmp_path)
+    for name in ("audit_log.json", SIMULATOR_LOG, "result.json", "agent_perf_stats.csv"):
+        (record / name).unlink(missing_ok=True)
+        (record / f"{name}.gz").write_bytes(b"\x1f\x8b broken")
+    assert read_files(record) == RecordFiles(simulator_log=str(record / f"{SIMULATOR_LOG}.gz"))
+
+
+def test_a_table_that_breaks_off_is_read_that_far(tmp_path: Path) -> None:
+    huge = '"' + "x" * 65 * 1024 * 1024 + '"'
+    (tmp_path / "agent_perf_stats.csv").write_text(f"prompt,output_tokens\nx,5\n{huge},6\nx,7\n")
+    assert read_files(tmp_path).output_tokens == [5.0]
