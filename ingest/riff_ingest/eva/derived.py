@@ -28,13 +28,17 @@ _SIDES = {"assistant": "agent", "user": "caller"}
 
 @dataclass(slots=True)
 class Derived:
-    """What a call's trace says in the terms of every source; `states` are those visited, in order."""
+    """What a call's trace says in the terms of every source; `states` are those visited, in order.
+
+    `places` are the numbers, from 1 on, of the first thing that each side said in each turn.
+    """
 
     turns: list[Turn] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     tool_calls: list[ToolCall] = field(default_factory=list)
     errors: list[dict[str, Any]] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
+    places: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
 def derive(context: MetricContext, moments: Moments, tool_types: Mapping[str, str], *, said_goodbye: bool) -> Derived:
@@ -140,7 +144,9 @@ class _Walk:
             self._complete.add(turn)
             latency = self._moments.latency_ms(turn)
             self.found.events.append(TurnComplete(latency, at))
-        self.found.turns.append(Turn(_SIDES.get(role, role), text, at, self._state, latency))
+        side = _SIDES.get(role, role)
+        self.found.turns.append(Turn(side, text, at, self._state, latency))
+        self.found.places.setdefault((side, turn), len(self.found.turns))
 
     def _guard(self, name: str, error: str, at: float | None) -> None:
         self.found.events.append(GuardEvaluated(name, None, error, at))

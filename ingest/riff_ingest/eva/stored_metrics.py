@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from riff_ingest.eva.identity import Identity
 from riff_ingest.eva.logs.files import find, read_object
 from riff_ingest.eva.metrics.registry import METRICS, threshold
 from riff_ingest.eva.metrics.score import Score
+from riff_ingest.eva.named_turns import Places, named_turns
 from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import JudgedScore
@@ -66,17 +68,19 @@ def stored_pass(scores: Mapping[str, Score]) -> bool | None:
     return score.value >= threshold(_TASK) - 1e-9
 
 
-def verdicts(scores: Mapping[str, Score], run: str, conversation: str) -> Iterator[JudgedScore]:
+def verdicts(
+    scores: Mapping[str, Score], identity: Identity, places: Places, *, audio_native: bool = False
+) -> Iterator[JudgedScore]:
     """What judges said: every stored score that is not computed here, by a judge of the metric's name.
 
-    Their places in the file stand for lines.
+    Their order in the file stands for lines; `places` are those of the call's turns.
     """
     judged = [score for score in scores.values() if is_judged(score)]
     for place, score in enumerate(judged, start=1):
         value, rationale = _verdict(score)
         yield JudgedScore(
-            run=run,
-            conversation=conversation,
+            run=identity.run,
+            conversation=identity.conversation,
             judge=score.name,
             aspect=score.name,
             score=value,
@@ -85,6 +89,7 @@ def verdicts(scores: Mapping[str, Score], run: str, conversation: str) -> Iterat
             prompt_hash=score.prompt_hash,
             prompt_version=score.version,
             line=place,
+            evidence=named_turns(score, places, audio_native=audio_native),
         )
 
 

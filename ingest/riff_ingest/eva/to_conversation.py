@@ -19,6 +19,7 @@ from riff_ingest.eva.metrics.score import Score
 from riff_ingest.eva.metrics.task_completion import task_completion
 from riff_ingest.eva.metrics.turn_taking import turn_taking
 from riff_ingest.eva.moments import Moments
+from riff_ingest.eva.named_turns import Places
 from riff_ingest.eva.stored_metrics import stored_pass
 from riff_ingest.eva.to_voice import task_of, voice_of
 from riff_ingest.eva.tool_types import is_transfer, tool_types
@@ -32,10 +33,11 @@ STORED = "metrics.json"
 
 @dataclass(slots=True)
 class Taken:
-    """A conversation, and where what was stored of it differs from what its logs say."""
+    """A conversation, where what was stored of it differs from what its logs say, and the places of its turns."""
 
     conversation: Conversation
     mismatches: list[str] = field(default_factory=list)
+    places: Places = field(default_factory=dict)
 
 
 def conversation_of(
@@ -82,7 +84,7 @@ def conversation_of(
         measured={} if timing is None else {"turn_taking": 10 * (timing.score or 0.0)},
         voice=voice_of(context, moments, task, timing),
     )
-    return Taken(call, mismatches)
+    return Taken(call, mismatches, derived.places)
 
 
 def _contract(derived: Derived, types: Mapping[str, str], expected: set[str]) -> Contract:

@@ -129,7 +129,7 @@ def read(directory: Path, supplies: Supplies) -> Iterator[Conversation | JudgedS
     for kind, reasons in (("defect", context.warnings), ("mismatch", taken.mismatches)):
         for reason in reasons:
             yield Skipped(kind, None, reason, identity.conversation)
-    yield from verdicts(scores, identity.run, identity.conversation)
+    yield from verdicts(scores, identity, taken.places, audio_native=context.is_audio_native)
 
 
 def _absolute(directory: Path) -> Path:

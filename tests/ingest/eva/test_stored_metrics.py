@@ -8,17 +8,21 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.metrics.score import NO_TURNS
+from riff_ingest.eva.identity import Identity
+from riff_ingest.eva.metrics.score import NO_TURNS, Score
 from riff_ingest.eva.stored_metrics import LONGEST_RATIONALE, stored_pass, stored_scores, verdicts
 from riff_ingest.eva.warnings import Warnings
 from riff_store.facts import JudgedScore
+
+ID = Identity("run", "1.1.2", "1.1.2")
+PLACES = {("agent", 0): 1, ("caller", 1): 2, ("agent", 1): 3, ("caller", 2): 5, ("agent", 2): 6}
 
 
 def judged(**metrics: Any) -> dict[str, JudgedScore]:
     folder = metrics.pop("folder")
     (folder / "metrics.json").write_text(json.dumps({"metrics": metrics}))
     warnings = Warnings()
-    found = {score.judge: score for score in verdicts(stored_scores(folder, warnings), "run", "1.1.2")}
+    found = {score.judge: score for score in verdicts(stored_scores(folder, warnings), ID, PLACES)}
     assert warnings.lines() == []
     assert len({score.line for score in found.values()}) == len(found)
     return found
@@ -59,6 +63,29 @@ def test_what_has_no_score_is_unscored_with_the_reason_and_never_zero(
 ) -> None:
     found = judged(folder=tmp_path, conciseness=given)["conciseness"]
     assert (found.score, found.rationale) == (None, why)
+
+
+def test_a_judge_names_the_turns_that_it_found_wanting(tmp_path: Path) -> None:
+    ratings = {"per_turn_ratings": {"0": 3, "1": 2, "2": None, "9": 1, "x": 1, "-1": 1, "9" * 20: 1}}
+    normalized = {"per_turn_ratings": {"1": 3}, "per_turn_normalized": {"1": 1.0, "2": 0.5}}
+    found = judged(
+        folder=tmp_path,
+        conciseness={"normalized_score": 0.9, "details": ratings},
+        user_speech_fidelity={"normalized_score": 0.9, "details": normalized},
+        speakability={"normalized_score": 1.0, "details": {"per_turn_ratings": {"1": 1}}},
+        faithfulness={"normalized_score": 0.5, "details": {"rating": 2}},
+        tts_fidelity={"skipped": True, "details": {"per_turn_ratings": {"1": 0}}},
+    )
+    assert {name: score.evidence for name, score in found.items()} == {
+        "conciseness": [3], "user_speech_fidelity": [5], "speakability": None, "faithfulness": None,
+        "tts_fidelity": None,
+    }  # fmt: skip
+
+
+def test_entities_of_an_audio_native_call_are_of_tools_and_not_of_turns() -> None:
+    score = Score("transcription_accuracy_key_entities", 0.5, 0.5, {"per_turn_ratings": {"1": 0}})
+    assert [each.evidence for each in verdicts({score.name: score}, ID, PLACES)] == [[2]]
+    assert [each.evidence for each in verdicts({score.name: score}, ID, PLACES, audio_native=True)] == [None]
 
 
 def test_a_judge_whose_scale_is_known_needs_no_normalised_score(tmp_path: Path) -> None:
