@@ -119,7 +119,7 @@ VIEWS: tuple[View, ...] = (
         "conversation",
         "One conversation",
         (
-            "One call in the order of time: turns, states, slots, guards and tool calls.",
+            "One call in the order of time: turns, states, slots, guards, tool calls; of a voice call its sound.",
             "The filter has to select it, such as run=R conversation=C; the beginning of an id is enough.",
             "A Markdown dump leaves out what was said unless --text asks for it, and redacts it then.",
         ),

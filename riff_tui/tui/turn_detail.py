@@ -34,22 +34,26 @@ def heading(row: Row, glyphs: Glyphs) -> str:
 
 
 def turn_lines(table: Table, row: Row, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """What the row under the cursor says, then its turn: what each side meant and what was heard, timing and tools."""
+    """The row under the cursor, then its turn: what each side meant and what was heard, timing, sound, tools."""
     writer = _Writer(width, glyphs, palette)
-    if row.record.get("detail"):
+    turn, at_tool = row.record.get("turn"), row.record.get("kind") in ("tool", "answer")
+    if row.record.get("detail") and not at_tool:
         writer.words("", str(row.record["detail"]), row.severity.get("detail"))
-    turn = row.record.get("turn")
     if turn is None:
         return writer.lines
     rows = [each for each in table.rows if each.record.get("turn") == turn]
-    for role in ("caller", "agent"):
-        writer.side(role, rows)
     voice = table.extras.get("voice")
     known = voice if isinstance(voice, Mapping) else {}
     found: Mapping[str, Any] = next((each for each in known.get("turns") or () if each.get("turn") == turn), {})
+    tools = [each for each in known.get("trace") or () if each.get("turn") == turn and each.get("tool")]
+    if at_tool:
+        writer.tools(tools)
+    for role in ("caller", "agent"):
+        writer.side(role, rows)
     writer.timing(found, rows)
     writer.sound(known, turn)
-    writer.tools([each for each in known.get("trace") or () if each.get("turn") == turn and each.get("tool")])
+    if not at_tool:
+        writer.tools(tools)
     return writer.lines
 
 

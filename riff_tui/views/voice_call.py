@@ -52,7 +52,7 @@ def told(table: Table, voice: Voice, words: Words) -> Table:
         for row in table.rows
         if row.record.get("kind") not in ("turn", "tool")
     ]
-    rows = _in_order(kept, list(_Teller(voice, words, named).rows()))
+    rows = list(_placed(_in_order(kept, list(_Teller(voice, words, named).rows()))))
     known = {column.key: column for column in (*table.columns, *_COLUMNS)}
     if not any(row.record.get("state") for row in rows):
         known["state"] = replace(known["state"], shown=False)
@@ -269,6 +269,19 @@ def _database(voice: Voice, words: Words) -> Iterator[Row]:
 def _in_order(kept: Sequence[Row], told: Sequence[Row]) -> list[Row]:
     """Both in the order of time, each in its own; what has no time stays behind what came before it."""
     return [row for _, row in heapq.merge(_timed(kept), _timed(told), key=lambda each: each[0])]
+
+
+def _placed(rows: Sequence[Row]) -> Iterator[Row]:
+    """Name the state that the call was in where a row does not name its own."""
+    state: str | None = None
+    for row in rows:
+        if row.record.get("kind") == "state":
+            state = row.record.get("state")
+        if state is None or row.record.get("state") is not None or row.record.get("kind") == "database":
+            yield row
+        else:
+            shown = {key: text for key, text in row.display.items() if key != "state"}
+            yield replace(row, record={**row.record, "state": state}, display=shown)
 
 
 def _timed(rows: Sequence[Row]) -> Iterator[tuple[float, Row]]:

@@ -132,6 +132,7 @@ def test_states_and_slots_stay_where_they_happened_and_judges_name_turns() -> No
     assert [row.record["kind"] for row in table.rows] == ["state", "state", "turn", "turn", "guard", "guard", "slot"]
     assert [row.id for row in table.rows] == [str(number) for number in range(1, 8)]
     assert next(each for each in table.columns if each.key == "state").shown
+    assert column(table, "state") == ["greet", *["collect_details"] * 6]
 
 
 def test_a_long_diff_and_a_long_answer_are_cut_and_say_so() -> None:
