@@ -155,3 +155,9 @@ def test_architecture_is_short_and_names_what_there_is() -> None:
 
 def _leads_to(name: str, path: str) -> bool:
     return f"/{name}" in f"/{path}" if name.endswith("/") else f"/{path}".endswith(f"/{name}")
+
+
+def test_the_root_holds_what_belongs_there() -> None:
+    pages = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE"}
+    settings = {".gitignore", "Makefile", "constraints.txt", "pyproject.toml"}
+    assert {path.name for path in project_files() if path.parent == ROOT} == pages | settings

@@ -52,7 +52,6 @@ class Terminal:
         self.pid, self._fd = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
-            os.chdir(ROOT)
             os.execve(sys.executable, [sys.executable, *arguments], surroundings)
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
         self._modes = termios.tcgetattr(self._fd)

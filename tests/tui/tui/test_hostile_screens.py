@@ -63,6 +63,12 @@ def wheres(store: Path) -> dict[Kind, tuple[str, str]]:
     return {"list": ("conversations", ""), "state": ("neighbors", state), "conversation": ("conversation", call)}
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is written by a key goes where it is cleared away."""
+    monkeypatch.chdir(tmp_path)
+
+
 def exploring(store: Path, view: str, where: str = "") -> Terminal:
     arguments = ["ui", view, "--where", where, "--fresh", "--store", str(store)]
     return Terminal(["-c", PROGRAM, *arguments], width=130, height=36, environ={"NO_COLOR": "1"})
