@@ -74,6 +74,22 @@ def test_a_call_without_a_contract_has_no_correctness_rather_than_a_good_one() -
     assert correctness(contract=None) is None
 
 
+def test_what_the_source_knows_of_the_task_goes_before_the_contract() -> None:
+    assert correctness(passed=False) == 0.0
+    assert correctness(passed=True, final_state="lost", contract=None) == 10.0
+
+
+def test_derived_states_alone_say_nothing_of_success() -> None:
+    escalations = Contract(escalation_terminals=["transfer"])
+    assert correctness(origin="derived", contract=escalations) is None
+    assert correctness(origin="derived", contract=CONTRACT) == 10.0
+    assert correctness(contract=escalations) == 10.0
+
+
+def test_a_source_may_bring_what_no_event_tells() -> None:
+    assert compute_flow_aspects(call(measured={"turn_taking": 2.5}))["turn_taking"] == 2.5
+
+
 @pytest.mark.parametrize(
     ("completed", "stop_reason", "score"),
     [(True, "terminal", 10), (True, "hangup", 0), (False, "terminal", 0), (None, None, None), (None, "max_turns", 0)],

@@ -137,6 +137,12 @@ def test_judges_of_different_aspects_are_not_compared(store: Store) -> None:
     assert disputes(store).total == 0
 
 
+def test_a_judge_that_is_called_after_what_it_judges_needs_no_second_name(store: Store) -> None:
+    put(store, "calls.jsonl", [call(f"c{n}") for n in range(3)])
+    put(store, "verdicts.jsonl", [verdict(f"c{n}", float(n), judge="tact", aspect="tact", line=n) for n in range(3)])
+    assert [pair.first for pair in agreement(store)] == ["tact"]
+
+
 def test_the_shares_have_their_intervals(store: Store) -> None:
     put(store, "calls.jsonl", [call(f"c{n}") for n in range(10)])
     scores = [verdict(f"c{n}", 5.0 + (n > 6) * line, judge=judge, line=10 * n + line) for n in range(10)

@@ -202,6 +202,11 @@ def test_a_judge_is_told_to_the_version_of_its_prompt_with_its_reasons_and_turns
     assert turns == ["named by codex, qwen", "named by codex"]
 
 
+def test_a_judge_that_is_called_after_what_it_judges_is_named_once() -> None:
+    told = replace(detail(DOCUMENT), verdicts=[Verdict("tact", "tact", 4.5, None, None, "Curt.", None)])
+    assert {"Judged: tact 4.5", "tact 4.5: Curt."} <= set(conversation(told).notes)
+
+
 def test_without_text_reasons_stay_out_and_with_it_they_are_redacted() -> None:
     held = json.dumps([dict(conversation(judged(), text=False).extras)])
     assert "card" not in held
