@@ -19,6 +19,7 @@ from riff_tui.tui.turn_detail import is_voice, turn_lines
 from riff_tui.tui.widgets.body import Body
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.pane import Pane
+from riff_tui.tui.widgets.transcript import Transcript
 
 if TYPE_CHECKING:
     from riff_tui.tui.reading import Show
@@ -82,7 +83,8 @@ class Beside:
         at_right = self.is_visible and side == "right"
         self.pane.beside = at_right
         self.pane.styles.width = min(_WIDEST, screen.app.size.width * 2 // 5) if at_right else "100%"
-        screen.query_one(LineTable).companion = self.pane if at_right else None
+        for body in (screen.query_one(LineTable), screen.query_one(Transcript)):
+            body.companion = self.pane if at_right else None
 
     def arrived(self) -> None:
         """The rows are others now, or say something else."""

@@ -8,7 +8,7 @@ from itertools import groupby
 from riff_tui.glyphs import Glyphs, in_ascii
 from riff_tui.numbers import fixed
 from riff_tui.safe_text import cell_width, fit, one_line
-from riff_tui.views.lane_cells import Interval, Scale, common, shares
+from riff_tui.views.lane_cells import Interval, Scale, shares
 from riff_tui.views.lanes import Lanes, Piece, Side, Tone
 
 _NAMES = 7
@@ -33,7 +33,7 @@ class Painter:
 
     def lines(self) -> list[list[Piece]]:
         """As many lines for every window of a call, so that nothing below them moves."""
-        lanes, both = self._lanes, common(self._lanes.caller, self._lanes.agent)
+        lanes, both = self._lanes, self._lanes.both
         between = self._between() if lanes.breaks or lanes.gaps else None
         lines = [
             self._line(self._zoom(), self._axis()),

@@ -58,7 +58,8 @@ class Used:
 class Lanes:
     """A voice call over time; `window` is the part that is drawn, `at` the turn that stands out.
 
-    `turns` are when each turn was, by both sides; `answers` when the agent's first sound in it was.
+    `turns` are when each turn was, by both sides; `answers` when the agent's first sound in it was; `both` is when
+    both sides spoke.
     Times are seconds since the call started. Spans that go backwards are points, those without a time are left out.
     """
 
@@ -66,6 +67,7 @@ class Lanes:
     agent: tuple[Interval, ...]
     turns: Mapping[int, Interval]
     answers: Mapping[int, float]
+    both: tuple[Interval, ...] = ()
     breaks: tuple[Break, ...] = ()
     gaps: tuple[Gap, ...] = ()
     tools: tuple[Used, ...] = ()
@@ -84,9 +86,11 @@ class Lanes:
             for turn, spans in found.items():
                 first, last = turns.get(turn, spans[0])
                 turns[turn] = (min(first, *(s for s, _ in spans)), max(last, *(e for _, e in spans)))
+        caller, agent = (merged((span.start, span.end) for span in spans) for spans in sounds.values())
         return cls(
-            caller=tuple(merged((span.start, span.end) for span in sounds["caller"])),
-            agent=tuple(merged((span.start, span.end) for span in sounds["agent"])),
+            caller=tuple(caller),
+            agent=tuple(agent),
+            both=tuple(common(caller, agent)),
             turns=turns,
             answers={turn: min(start for start, _ in spans) for turn, spans in by_turn["agent"].items()},
             breaks=tuple(sorted(_breaks(voice, by_turn["caller"], by_turn["agent"]), key=lambda found: found.t)),

@@ -9,7 +9,7 @@ _INDEX = "\x1bD"
 _REVERSE_INDEX = "\x1bM"
 
 
-def can_shift(widget: Widget, by: int, beside: Widget | None = None) -> bool:
+def can_shift(widget: Widget, by: int, beside: Widget | None = None, *, farthest: int = FARTHEST) -> bool:
     """Whether the terminal's lines below a widget are its own, from edge to edge, and nothing is drawn over them.
 
     Those `beside` it are shifted as well.
@@ -19,7 +19,7 @@ def can_shift(widget: Widget, by: int, beside: Widget | None = None) -> bool:
     if beside is not None and (beside.region.y, beside.region.height) == (widget.region.y, widget.region.height):
         wide += beside.region.width
     return (
-        0 < abs(by) <= FARTHEST
+        0 < abs(by) <= farthest
         and not app.is_headless
         and widget.screen.is_active
         and widget.screen.get_widget_at(0, widget.region.bottom - 1)[0] is widget

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from riff_tui.glyphs import UNICODE, Glyphs
@@ -20,11 +19,12 @@ from riff_tui.tui.lines import strip_of
 from riff_tui.tui.palette import PALETTES, Palette
 from riff_tui.tui.transcript import Told, tell
 from riff_tui.tui.widgets.quiet import Quiet
+from riff_tui.tui.widgets.rolling import Rolling
 
 _NOTHING = Table(view="conversation", title="", columns=(), rows=())
 
 
-class Transcript(Quiet, ScrollView, can_focus=True):
+class Transcript(Quiet, Rolling, can_focus=True):
     """The moments of a `conversation` table, long words wrapped; a cursor move repaints two moments."""
 
     DEFAULT_CSS = """
@@ -163,4 +163,4 @@ class Transcript(Quiet, ScrollView, can_focus=True):
 
     def _refresh_row(self, row: int) -> None:
         if row < len(self._spans):
-            self.refresh(Region(0, self._spans[row][0] - self.scroll_offset.y, self.size.width, 1))
+            self.refresh_line(self._spans[row][0])

@@ -15,7 +15,7 @@ from riff_tui.tui.surroundings import look_around
 from tests.tui.hostile import HOSTILE
 from tests.tui.tui.fake import FakeCatalog, conversation_table, flow_table, long_table
 from tests.tui.tui.named import FakeNames, HostileNames
-from tests.tui.tui.voices import Voices
+from tests.tui.tui.voices import HOSTILE_VOICE, Voices
 
 _TEXT_KEYS = (
     "flow", "agent", "state", "segment", "persona", "conversation", "text", "detail", "role", "final_state"
@@ -82,6 +82,11 @@ def voice() -> Show:
     return Voices().show
 
 
+def hostile_voice() -> Show:
+    """A voice call of which every text is hostile."""
+    return Voices(HOSTILE_VOICE).show
+
+
 def _spoiled(row: Row, index: int) -> Row:
     text = list(HOSTILE.values())[index]
     return replace(
@@ -92,7 +97,8 @@ def _spoiled(row: Row, index: int) -> Row:
 def main() -> None:
     """Run the explorer that was asked for and end with its code."""
     found = look_around()
-    show = {"walk": walk, "big": big, "slow": slow, "broken": broken, "hostile": hostile, "voice": voice}[sys.argv[1]]()
+    kinds = (walk, big, slow, broken, hostile, voice, hostile_voice)
+    show = {kind.__name__: kind for kind in kinds}[sys.argv[1]]()
     names = HostileNames(100) if sys.argv[1] == "hostile" else FakeNames()
     explorer = Explorer(show, palette=found.palette, glyphs=found.glyphs, names=names)
     explorer.run(mouse=found.mouse)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
+from riff_store.voice import TraceEntry, Voice, VoiceTurn
 from riff_tui.glyphs import ASCII, UNICODE, Glyphs
 from riff_tui.safe_text import cell_width
 from riff_tui.tui.beside import RESTS_AFTER_S
@@ -16,12 +16,11 @@ from riff_tui.tui.transcript import tell
 from riff_tui.tui.turn_detail import turn_lines
 from riff_tui.views.conversation import conversation
 from riff_tui.views.lanes import Lanes
-from tests.tui.hostile import HOSTILE
 from tests.tui.sinks.printed import assert_golden
-from tests.tui.tui.terminal import Terminal
+from tests.tui.tui.terminal import Terminal, foreign_controls
 from tests.tui.tui.test_on_a_terminal import MOST_PER_MOVE, MOST_PER_PAGE, program
 from tests.tui.tui.test_walk import Walker, walking
-from tests.tui.tui.voices import IN_LIST, Voices
+from tests.tui.tui.voices import HOSTILE_VOICE, IN_LIST, Voices
 from tests.tui.views.by_hand import detail
 from tests.tui.views.voice_by_hand import VOICE, document
 
@@ -180,21 +179,20 @@ def lines_of(voice: Voice, width: int, glyphs: Glyphs = UNICODE) -> list[str]:
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_hostile_words_stay_in_their_lines(width: int, glyphs: Glyphs) -> None:
-    for text in HOSTILE.values():
-        voice = Voice(
-            caller=[Span(1, 0.0, 1.0)],
-            turns=[VoiceTurn(1, text, f"{text} x", f"{text} y", text, 4.0, True, True, True, 0.1, text, {text: text})],
-            trace=[
-                TraceEntry("transcribed", 1, 0.5, "user", f"{text} x"),
-                TraceEntry("tool_call", 1, 0.6, tool=text, value={text: text}),
-                TraceEntry("tool_response", 1, 0.7, tool=text, value=text),
-                TraceEntry("intended", 1, 0.9, "assistant", text),
-            ],
-        )
-        for line in lines_of(voice, width, glyphs):
-            assert cell_width(line) <= width, line
-            assert not any(ord(sign) < 32 or 0x7F <= ord(sign) < 0xA0 for sign in line)
-            assert glyphs is UNICODE or line.isascii()
+    for line in lines_of(HOSTILE_VOICE, width, glyphs):
+        assert cell_width(line) <= width, line
+        assert not any(ord(sign) < 32 or 0x7F <= ord(sign) < 0xA0 for sign in line)
+        assert glyphs is UNICODE or line.isascii()
+
+
+def test_hostile_words_reach_the_terminal_as_words_only() -> None:
+    with program("hostile_voice", width=130, height=36) as terminal:
+        terminal.wait_for("? help")
+        sent = terminal.take()
+        for key in ("4", "\r", *"  ", ">", ">", "\r", *"jjjJJjjjj", "G", "?", "\x1b"):
+            sent += terminal.press(key, quiet=0.2)
+        assert "turn" in terminal.text
+    assert foreign_controls(sent) == []
 
 
 def test_words_that_differ_are_marked_where_they_were_said_also_without_colours() -> None:
@@ -246,6 +244,28 @@ def test_moving_through_a_call_sends_few_bytes(call: Terminal) -> None:
     moves = [len(call.press(key, quiet=0.08)) for key in "jjjjjjjjkkkkkkkk"]
     assert max(moves) <= MOST_PER_MOVE
     assert min(moves) > 100
+
+
+@pytest.mark.parametrize("keys", ["", "\r"], ids=["alone", "beside the pane"])
+def test_words_that_the_terminal_moved_itself_stand_where_a_repaint_would_put_them(keys: str) -> None:
+    with program("voice", width=120, height=24) as terminal:
+        terminal.wait_for("? help")
+        terminal.press("4")
+        terminal.press(f"\r{keys}")
+        terminal.wait_for("both")
+        terminal.take()
+        moves = []
+        for way in ("j" * 20, "kkkkkkkkkjjkkkjjjj"):
+            moves += [len(terminal.press(key, quiet=0.05)) for key in way]
+            terminal.take(quiet=0.5)
+            moved = terminal.lines
+            terminal.resize(121, 24)
+            terminal.take(quiet=0.5)
+            terminal.resize(120, 24)
+            terminal.take(quiet=0.5)
+            assert moved == terminal.lines
+    if not keys:
+        assert max(moves) <= 2 * MOST_PER_MOVE
 
 
 def test_going_nearer_and_along_sends_no_more_than_a_page(call: Terminal) -> None:

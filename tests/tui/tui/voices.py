@@ -5,15 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from riff_store.voice import Voice
+from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn
 from riff_tui.catalog import Request
 from riff_tui.table import Table
 from riff_tui.tui.places import START, Place, Stack
 from riff_tui.views.conversation import conversation
+from tests.tui.hostile import HOSTILE
 from tests.tui.tui.fake import FakeCatalog
 from tests.tui.views.by_hand import detail
 from tests.tui.views.voice_by_hand import VOICE, document
 
+HOSTILE_VOICE = Voice(
+    caller=[Span(turn, turn * 3.0, turn * 3.0 + 2) for turn in range(len(HOSTILE))],
+    agent=[Span(turn, turn * 3.0 + 1, turn * 3.0 + 3) for turn in range(len(HOSTILE))],
+    turns=[
+        VoiceTurn(turn, text, f"{text} x", f"{text} y", text, 4.0, True, True, True, 0.1, text, {text: text})
+        for turn, text in enumerate(HOSTILE.values())
+    ],
+    trace=[
+        entry
+        for turn, text in enumerate(HOSTILE.values())
+        for entry in (
+            TraceEntry("transcribed", turn, None, "user", f"{text} x"),
+            TraceEntry("tool_call", turn, turn * 3.0, tool=text, value={text: text}),
+            TraceEntry("tool_response", turn, turn * 3.0, tool=text, value=text),
+            TraceEntry("intended", turn, None, "assistant", text),
+        )
+    ],
+    task=Task(False, "x", "y", {"tables_modified": {text: {text: text} for text in HOSTILE.values()}}),
+)
 IN_LIST: Stack = (*START, Place("conversations"))
 WRITTEN = "c-0003"
 
