@@ -66,6 +66,8 @@ def _scores(table: Table, glyphs: Glyphs, palette: Palette) -> list[Piece]:
     pieces: list[Piece] = [(" ", None)]
     for key, word in _ASPECTS:
         pieces += [(f"{word} ", palette.faint), (f"{fixed(computed.get(key), 1)}  ", None)]
+    if "turn_taking" in computed:
+        pieces += [("turn-taking ", palette.faint), (f"{fixed(computed['turn_taking'], 1)}  ", None)]
     for verdict in aspects.get("judged") or ():
         score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
         pieces += [(f"{shown(str(verdict.get('judge')), glyphs)} ", palette.faint), (f"{score}  ", None)]

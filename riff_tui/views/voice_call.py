@@ -37,6 +37,7 @@ _COLUMNS = (
     ),
     Column("reason", "Reason", kind="name", help="What the score of turn-taking is about."),
 )
+_KINDS = "turn, tool, answer, or database where the task left it otherwise than it should; state, slot or guard."
 _ORDER = ("t", "turn", "kind", "state", "role", "text", "changed", "latency_ms", "turn_taking", "reason", "detail")
 
 
@@ -54,6 +55,7 @@ def told(table: Table, voice: Voice, words: Words) -> Table:
     ]
     rows = list(_placed(_in_order(kept, list(_Teller(voice, words, named).rows()))))
     known = {column.key: column for column in (*table.columns, *_COLUMNS)}
+    known["kind"] = replace(known["kind"], help=_KINDS)
     if not any(row.record.get("state") for row in rows):
         known["state"] = replace(known["state"], shown=False)
     return replace(
