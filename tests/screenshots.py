@@ -13,9 +13,10 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeAlias
 from xml.etree import ElementTree
 
 from riff_store.database import Store, open_store
@@ -26,6 +27,9 @@ from riff_tui.safe_text import cell_width
 from riff_tui.sinks import render
 from riff_tui.tui.app import Explorer
 from tests.readme import demo_store
+from tests.tui.tui.voices import IN_LIST, Voices
+
+Walk: TypeAlias = Sequence[tuple[str, Sequence[str]]]
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "screenshots"
@@ -45,7 +49,15 @@ WALK = (
     ("details", ("escape", "p")),
     ("comparison", ("escape", "m", "j", "equals_sign")),
     ("columns", ("escape", "c")),
+    ("timeline", ("escape", "escape", "5")),
+    ("flow-table", ("6",)),
+    ("effects", ("F",)),
+    ("agreement", ("B",)),
+    ("disputes", ("enter",)),
+    ("significance", ("7", "g", "m", "j", "m", "equals_sign", "enter")),
+    ("failures", ("enter",)),
 )
+VOICE_WALK = (("voice-call", ("enter", *"jjjjjj")), ("voice-turn", ("enter",)))
 DUMPS = {
     "dump-states": ("states", Request(where="flow=dog_grooming")),
     "dump-neighbors": ("neighbors", Request(where="flow=dog_grooming state=listen_owner")),
@@ -92,17 +104,20 @@ def is_as_pinned() -> bool:
 async def _screens(store: Store) -> dict[str, str]:
     found = {}
     for width, height in SIZES:
-        async for name, text, svg in _walked(store, width, height):
-            found[f"{name}.{width}x{height}.txt"] = text
-            found[f"{name}.{width}x{height}.svg"] = svg
+        explorer = Explorer(lambda view, request: catalog.show(store, view, request), lambda: _AGE, names=Naming(store))
+        # The demo's agents write, so the call with a voice is one made by hand.
+        voices = Explorer(Voices().show, lambda: _AGE, start=IN_LIST)
+        for app, walk in ((explorer, WALK), (voices, VOICE_WALK)):
+            async for name, text, svg in _walked(app, walk, width, height):
+                found[f"{name}.{width}x{height}.txt"] = text
+                found[f"{name}.{width}x{height}.svg"] = svg
     return found
 
 
-async def _walked(store: Store, width: int, height: int) -> AsyncIterator[tuple[str, str, str]]:
-    """Name, text and picture of each screen of the walk."""
-    app = Explorer(lambda view, request: catalog.show(store, view, request), lambda: _AGE, names=Naming(store))
+async def _walked(app: Explorer, walk: Walk, width: int, height: int) -> AsyncIterator[tuple[str, str, str]]:
+    """Name, text and picture of each screen of a walk."""
     async with app.run_test(size=(width, height)) as pilot:
-        for name, keys in WALK:
+        for name, keys in walk:
             for key in ("", *keys):
                 if key:
                     await pilot.press(key)
