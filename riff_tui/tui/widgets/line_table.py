@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from riff_tui.glyphs import UNICODE, Glyphs
@@ -23,16 +22,16 @@ from riff_tui.tui.lines import wrapped
 from riff_tui.tui.palette import PALETTES, Palette
 from riff_tui.tui.ruler import Ruler
 from riff_tui.tui.runs import Run, append, strip_of_runs
-from riff_tui.tui.widgets.pane import Pane
 from riff_tui.tui.widgets.quiet import Quiet
-from riff_tui.tui.widgets.shifting import can_shift, shift
+from riff_tui.tui.widgets.rolling import Rolling
+from riff_tui.tui.widgets.shifting import FARTHEST
 
 _SAMPLE = 100
 _NO_COLUMNS = Arrangement((), 0, 0, False, False)
 _NOTHING = Table(view="", title="", columns=(), rows=())
 
 
-class LineTable(Quiet, ScrollView, can_focus=True):
+class LineTable(Quiet, Rolling, can_focus=True):
     """A `Table` with a row cursor and a column cursor; header and names stay while the rest scrolls.
 
     Rows are only touched when they come into view, so `rows` may be a window of a long query.
@@ -44,6 +43,8 @@ class LineTable(Quiet, ScrollView, can_focus=True):
     """
     ALLOW_SELECT = False
     BINDINGS: ClassVar = []
+    HEAD = 1
+    FARTHEST = FARTHEST
 
     cursor: reactive[int] = reactive(0, repaint=False)
     column: reactive[int] = reactive(0, repaint=False)
@@ -60,14 +61,12 @@ class LineTable(Quiet, ScrollView, can_focus=True):
         self.glyphs = glyphs
         self.table = _NOTHING
         self._empty = ""
-        self.companion: Pane | None = None
         self._active = True
         self._marked: frozenset[str] = frozenset()
         self._lit: frozenset[str] = frozenset()
         self.columns: list[Column] = []
         self._ruler = Ruler((), glyphs, None)
         self._first = 0
-        self._stale: set[int] | None = None
         self._arranged = _NO_COLUMNS
 
     # What is shown
@@ -127,8 +126,8 @@ class LineTable(Quiet, ScrollView, can_focus=True):
         """Show whether keys move this cursor or another one."""
         if active != self._active:
             self._active = active
-            self._refresh_row(self.cursor)
-            self._refresh_line(0)
+            self.refresh_line(self.cursor)
+            self._refresh_head()
 
     def refreshed(self) -> None:
         """Draw rows that have come meanwhile."""
@@ -193,16 +192,16 @@ class LineTable(Quiet, ScrollView, can_focus=True):
 
     def watch_cursor(self, old: int, new: int) -> None:
         self._reveal()
-        self._refresh_row(old)
-        self._refresh_row(new)
+        self.refresh_line(old)
+        self.refresh_line(new)
         self.post_message(self.Moved())
 
     def watch_column(self) -> None:
         before = self._arranged
         self._arrange()
         if before == self._arranged:
-            self._refresh_line(0)
-            self._refresh_row(self.cursor)
+            self._refresh_head()
+            self.refresh_line(self.cursor)
         else:
             self.refresh()
 
@@ -233,47 +232,13 @@ class LineTable(Quiet, ScrollView, can_focus=True):
             return self._scroll(self.cursor - height // 2)
         return self._scroll(self.cursor if self.cursor < top else self.cursor - height + 1)
 
-    # Painting: what the terminal shows already is moved, not sent again
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        by = round(new_value) - round(old_value)
-        if self._stale is None or not can_shift(self, by, self.companion):
-            self.refresh()
-            return
-        self._shift(by)
-
-    def _shift(self, by: int) -> None:
-        """Shift the lines on the terminal and repaint only what came into view or was about to be repainted."""
-        self._styles_cache.clear()
-        shift(self, self.region.y + 1, self._height, by)
-        if self.companion is not None:
-            self.companion.displaced = True
-        appeared = range(self._height - by, self._height) if by > 0 else range(-by)
-        for index in {*(self._top + line for line in appeared), *(self._stale or ())}:
-            self._refresh_row(index)
-
-    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        if repaint and not regions:
-            self._stale = None
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        self._stale = set()
-        return super().render_lines(crop)
-
-    def _refresh_row(self, index: int) -> None:
-        if self._stale is not None:
-            self._stale.add(index)
-        self._refresh_line(index - self._top + 1, least=1)
-
     def _refresh_rows(self, ids: Collection[str]) -> None:
         for index, row in enumerate(self._window() if ids else (), self._top):
             if row.id in ids:
-                self._refresh_row(index)
+                self.refresh_line(index)
 
-    def _refresh_line(self, y: int, *, least: int = 0) -> None:
-        if least <= y < self.size.height:
-            self.refresh(Region(0, y, self.size.width, 1))
+    def _refresh_head(self) -> None:
+        self.refresh(Region(0, 0, self.size.width, 1))
 
     def on_resize(self) -> None:
         self._arrange()

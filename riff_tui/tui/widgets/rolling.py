@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 from textual.geometry import Region
 from textual.scroll_view import ScrollView
@@ -13,19 +13,25 @@ from riff_tui.tui.widgets.shifting import can_shift, shift
 
 
 class Rolling(ScrollView):
-    """A view of lines; `companion` is a pane beside it whose lines are moved along and put right later."""
+    """A view of lines; `companion` is a pane beside it whose lines are moved along and put right later.
 
+    The first `HEAD` lines of the view stay when the others scroll. They are moved by no more than `FARTHEST` lines,
+    by half of the view where that is not said.
+    """
+
+    HEAD: ClassVar[int] = 0
+    FARTHEST: ClassVar[int | None] = None
     companion: Pane | None = None
     _stale: set[int] | None = None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        by, height = round(new_value) - round(old_value), self.size.height
+        by, height = round(new_value) - round(old_value), max(1, self.size.height - self.HEAD)
         stale = self._stale
-        if stale is None or not can_shift(self, by, self.companion, farthest=height // 2):
+        if stale is None or not can_shift(self, by, self.companion, farthest=self.FARTHEST or height // 2):
             self.refresh()
             return
         self._styles_cache.clear()
-        shift(self, self.region.y, height, by)
+        shift(self, self.region.y + self.HEAD, height, by)
         if self.companion is not None:
             self.companion.displaced = True
         top = self.scroll_offset.y
@@ -43,9 +49,9 @@ class Rolling(ScrollView):
         return super().render_lines(crop)
 
     def refresh_line(self, line: int) -> None:
-        """Repaint a line, counted from the first one that there is, if it can be seen."""
-        y = line - self.scroll_offset.y
+        """Repaint a line that scrolls, counted from the first one that there is, if it can be seen."""
         if self._stale is not None:
             self._stale.add(line)
-        if 0 <= y < self.size.height:
+        y = line - self.scroll_offset.y + self.HEAD
+        if self.HEAD <= y < self.size.height:
             self.refresh(Region(0, y, self.size.width, 1))
