@@ -60,7 +60,8 @@ def left_out(rows: Sequence[Row]) -> list[str]:
         notes.append(f"Excluded: {excluded_text(total)} ({where}).")
     thin = sum(row.thin for row in rows)
     if thin:
-        notes.append(f"Thin: {thin} {'row has' if thin == 1 else 'rows have'} n < {THIN}, marked ~.")
+        few = f"fewer than {THIN} groups" if any("groups" in row.record for row in rows) else f"n < {THIN}"
+        notes.append(f"Thin: {thin} {'row has' if thin == 1 else 'rows have'} {few}, marked ~.")
     return notes
 
 

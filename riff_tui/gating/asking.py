@@ -10,7 +10,7 @@ from riff_tui.gating.decision import Decision
 from riff_tui.gating.rules import decide
 
 if TYPE_CHECKING:
-    from riff_store.answers.comparison import Side
+    from riff_store.answers.comparison import Comparison, Side
     from riff_store.database import Store
     from riff_store.predicates import Predicate
 
@@ -31,6 +31,7 @@ def decision_on(store: Store, baseline: str, candidate: str, calls: Predicate | 
         raise UsageError(str(error)) from error
     _refuse_beginning("--baseline", baseline, comparison.a)
     _refuse_beginning("--candidate", candidate, comparison.b)
+    _refuse_empty(comparison, calls)
     errored = _errored(store, comparison.b, calls)
     return decide(comparison, rules.allowances, min_n=rules.min_n, strict=rules.strict, errored=errored)
 
@@ -40,6 +41,16 @@ def _refuse_beginning(option: str, asked: str, side: Side) -> None:
     if asked not in (side.name, f"{side.kind}:{side.name}", *LATELY):
         raise UsageError(
             f"{option} {asked}: there is no {side.kind} of that name; a gate takes whole names, {side.name}"
+        )
+
+
+def _refuse_empty(comparison: Comparison, calls: Predicate | None) -> None:
+    """Where a filter leaves nothing of a side, it is the filter that has to be looked at."""
+    empty = next((side for side in (comparison.a, comparison.b) if not side.n), None)
+    if empty is not None and calls is not None:
+        raise UsageError(
+            f"nothing to compare in {comparison.a.name} and {comparison.b.name}:"
+            f" --where leaves no call that counts of the {empty.kind} {empty.name}"
         )
 
 

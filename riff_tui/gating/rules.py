@@ -32,7 +32,7 @@ def decide(
     """
     rows = list(_rows(comparison, allowances))
     _refuse_nothing(comparison, rows)
-    _refuse_unmeasured(allowances, rows)
+    _refuse_unmeasured(allowances, rows, comparison)
     checks = [_check(difference, allowance, min_n) for difference, allowance in rows]
     return Decision(
         baseline=comparison.a.name,
@@ -155,11 +155,13 @@ def _refuse_nothing(comparison: Comparison, rows: Sequence[object]) -> None:
         raise UsageError(f"nothing to compare in {a.name} and {b.name}: nothing of what is checked was measured")
 
 
-def _refuse_unmeasured(allowances: Iterable[Allowance], rows: Sequence[tuple[Difference, Allowance]]) -> None:
+def _refuse_unmeasured(
+    allowances: Iterable[Allowance], rows: Sequence[tuple[Difference, Allowance]], comparison: Comparison
+) -> None:
     measured = {allowance.name for difference, allowance in rows if difference.a.n and difference.b.n}
     for allowance in allowances:
         if allowance.asked and allowance.name not in measured and allowance.name not in _overruled(allowances, rows):
-            judges = sorted({row.judge for row, _ in rows if row.judge is not None})
+            judges = sorted({row.judge for row in comparison.differences if row.judge is not None})
             known = f"; there are {', '.join(judges)}" if allowance.judge and judges else ""
             raise UsageError(f"--max-drop {allowance.name}: not measured on both sides in any flow{known}")
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from riff_store.database import Store
     from riff_tui.catalog import Request
 
+NO_CALL = "No call matches the filter, so there is nothing to explain."
+
 
 def ask_effects(store: Store, request: Request, predicate: Predicate | None) -> Table:
     from riff_store.answers.effects import QUALITY
@@ -33,4 +35,6 @@ def ask_effects(store: Store, request: Request, predicate: Predicate | None) -> 
     table = Answer(request, None, rows).of(lambda _: effects(answer), recount=False)
     if predicate is None and not (answer.model.n or answer.unmeasured or answer.excluded):
         return replace(table, notes=[*table.notes, EMPTY])
+    if not (answer.model.n or answer.unmeasured or answer.excluded):
+        return replace(table, notes=[*table.notes, NO_CALL])
     return table

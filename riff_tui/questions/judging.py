@@ -35,7 +35,7 @@ def ask_agreement(store: Store, request: Request, predicate: Predicate | None) -
 def ask_disputes(store: Store, request: Request, predicate: Predicate | None) -> Table:
     """The widest disputes only, unless it is said how many: those that are left out are counted."""
     from riff_store.queries.disputes import disputes as apart
-    from riff_tui.views.disputes import NO_DISPUTES, disputes
+    from riff_tui.views.disputes import NO_DISPUTES, NONE_HERE, disputes
 
     judges, rest = take_judges(predicate)
     calls, rows = split(rest, ROW_FIELDS["disputes"])
@@ -47,7 +47,8 @@ def ask_disputes(store: Store, request: Request, predicate: Predicate | None) ->
     total = found.total if predicate is None else apart(store, limit=0).total
     answer = Answer(replace(request, limit=limit), calls, rows if wordy else None)
     table = answer.of(lambda _: disputes(found), recount=False)
-    notes = list(table.notes) if table.rows else [NO_DISPUTES, *table.notes[2:]]
+    why = NO_DISPUTES if predicate is None else NONE_HERE
+    notes = list(table.notes) if table.rows else [why, *table.notes[2:]]
     if request.limit is None and len(table.rows) == DISPUTES < found.total:
         notes.append(f"The first {DISPUTES} of them; --limit N lists more or fewer.")
     return replace(table, notes=notes, hidden=max(0, total - len(table.rows)))

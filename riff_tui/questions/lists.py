@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from riff_store.predicates import Predicate
@@ -24,11 +25,16 @@ def ask_runs(store: Store, request: Request, predicate: Predicate | None) -> Tab
 
 
 def ask_judges(store: Store, request: Request, predicate: Predicate | None) -> Table:
+    from riff_store.queries.conversations import count_conversations
     from riff_store.queries.judges import judges as summaries
+    from riff_tui.views.agreement import NO_JUDGES
     from riff_tui.views.judges import judges
 
     answer = Answer(request, *split(predicate, ROW_FIELDS["judges"]))
-    return answer.of(lambda calls: judges(summaries(store, calls)))
+    table = answer.of(lambda calls: judges(summaries(store, calls)))
+    if table.rows or table.hidden or predicate is not None or not count_conversations(store):
+        return table
+    return replace(table, notes=[NO_JUDGES])
 
 
 def ask_archetypes(store: Store, request: Request, predicate: Predicate | None) -> Table:

@@ -23,7 +23,10 @@ BESIDE_CORRECTNESS = (
     f" of {fixed(PASSED, 0)}."
 )
 TOO_FEW = f"Below {FEWEST} shared calls nothing is measured. Versions of a judge's prompt are judges of their own."
-NO_JUDGES = "No judge scored a call yet: riff-tui judge has one do so, and ingest takes its humanness-*.jsonl."
+NO_JUDGES = (
+    "No judge scored a call that counts (errored ones do not): riff-tui judge has one do so,"
+    " and ingest takes its humanness-*.jsonl."
+)
 _COLUMNS = (
     Column("first", "First", kind="name", help="A judge, in one version of its prompt."),
     Column("second", "Second", kind="name", help="The judge that it is compared with, or correctness."),

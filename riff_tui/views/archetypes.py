@@ -18,8 +18,19 @@ _COLUMNS = (
     columns.COMPLETION,
     columns.N,
     columns.EXCLUDED,
-    Column("worst_flow", "worst member", kind="text", help="The flow of the family that a mean would hide."),
-    Column("worst_operability", "worst oper", unit="0-10", better="higher", help="The worst member's own operability."),
+    Column(
+        "worst_flow",
+        "worst member",
+        kind="text",
+        help="The flow that a mean would hide: the least operable with any agent.",
+    ),
+    Column(
+        "worst_operability",
+        "worst oper",
+        unit="0-10",
+        better="higher",
+        help="The worst member's operability, with the agent that led it worst.",
+    ),
 )
 
 

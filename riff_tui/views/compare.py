@@ -174,7 +174,7 @@ def _notes(answer: Comparison) -> Iterator[str]:
     yield from _summary(answer)
     yield from side_notes(answer.a, answer.b)
     if not answer.differences:
-        yield "There is no flow that both sides called, so nothing is compared."
+        yield "There is no flow of which both sides have a call that counts, so nothing is compared."
     else:
         yield UNITS
         yield _pairing(answer)
@@ -205,9 +205,11 @@ def _pairing(answer: Comparison) -> str:
         )
     alone = [sum(flow.n_a - flow.pairs for flow in answer.flows), sum(flow.n_b - flow.pairs for flow in answer.flows)]
     rest = len(answer.differences) - paired
+    found = sum(flow.pairs for flow in answer.flows)
+    pairs = f"{found} {'pair' if found == 1 else 'pairs'}"
     others = f" {rest} {'row is' if rest == 1 else 'rows are'} unpaired (Fisher, Mann-Whitney U)." if rest else ""
     return (
-        f"Paired by flow, scenario, persona, trial and {within}: {sum(flow.pairs for flow in answer.flows)} pairs,"
+        f"Paired by flow, scenario, persona, trial and {within}: {pairs},"
         f" tested by McNemar's exact test for rates, the sign test for scores."
         f" Without a partner, in no paired row: {alone[0]} of A, {alone[1]} of B.{others}"
     )

@@ -12,6 +12,7 @@ from riff_tui.views import cells, columns
 UNITS = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
 LEADS = "A row leads to the call, where each judge gives its reasons."
 NO_DISPUTES = "No two judges scored the same call apart; riff-tui judge has another one score them."
+NONE_HERE = "No call that matches the filter was scored apart; it takes two judges, of those that judge: names as well."
 _WHO = (
     columns.RUN,
     Column("conversation", "Conversation", kind="name", help="The call's id, unique within its run."),

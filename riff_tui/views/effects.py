@@ -196,13 +196,21 @@ def _joined(words: Sequence[str]) -> str:
 def _left_out(answer: Effects) -> Iterator[str]:
     model = answer.model
     if model.single:
-        said = ", ".join(f"{name} ({NOT_MEASURED if level is None else level})" for name, level in model.single)
+        said = ", ".join(f"{name} {_in_brackets(level)}" for name, level in model.single)
         yield f"Left out for having one level: {said}."
     for name, count in model.crowded:
         yield f"Left out for having too many levels: {name} ({count}); narrow the calls with --where."
     if answer.unmeasured:
         calls = "call has" if answer.unmeasured == 1 else "calls have"
-        yield f"Not measured: {answer.unmeasured} {calls} no {answer.aspect}."
+        no_quality = answer.aspect == QUALITY and not model.observations
+        why = ", which takes correctness; --aspect completion or another explains these" if no_quality else ""
+        yield f"Not measured: {answer.unmeasured} {calls} no {answer.aspect}{why}."
     if answer.excluded:
         calls = "call is" if answer.excluded == 1 else "calls are"
         yield f"Excluded: {answer.excluded} errored {calls} in no mean."
+
+
+def _in_brackets(level: str | None) -> str:
+    if level is None:
+        return f"({NOT_MEASURED})"
+    return level if level == COMPUTED else f"({level})"

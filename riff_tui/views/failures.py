@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from riff_store.answers.comparison import FailedCall, FailedPair, Failures
-from riff_tui.table import Column, Row, Section, Severity, Table
+from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
 from riff_tui.views import cells, columns
 from riff_tui.views.compare import side_notes, side_record
 
@@ -110,7 +110,8 @@ def _place(pair: FailedPair, kind: str) -> str:
 
 
 def _ended(call: FailedCall) -> str:
-    return f"{call.conversation} {call.stop_reason or '·'} in {call.final_state or '·'}"
+    how = " in ".join(said for said in (call.stop_reason, call.final_state) if said)
+    return f"{call.conversation} {how or NOT_MEASURED}"
 
 
 def _notes(answer: Failures) -> Iterator[str]:

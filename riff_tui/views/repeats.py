@@ -18,7 +18,7 @@ WHAT = (
     "A group is the calls of one flow, agent, scenario and persona; a trial passes with correctness 10."
     " Errored calls and those without correctness are no trials."
 )
-NO_REPEATS = "No call was made twice: repeats have the same flow, agent, scenario and persona."
+NO_REPEATS = "Nothing repeats: that takes two measured calls of the same flow, agent, scenario and persona."
 _FOUND = (
     Column(
         "groups", "groups", kind="count", thin=True,

@@ -163,7 +163,7 @@ def test_csv_has_a_column_for_each_key(location: Path, capsys: Captured) -> None
         (["night-1", "nihgt-2"], "there is no run nihgt-2; did you mean night-2"),
         (["night", "night-2"], "several runs begin with night: night-1, night-2"),
         (["night-1", "agent:gemini"], "compare two runs or two agents"),
-        (["agent:gemini", "agent:qwen"], "there is no agent qwen; there are gemini"),
+        (["agent:gemini", "agent:qwen"], "there is no agent qwen; the only one is gemini"),
         (["night-1", "night-2", "--where", "stall>0.5 | verdict=worse"], "cannot tie them together"),
         (["night-1", "night-2", "--sort", "speed"], "there is no column speed"),
         (["night-1", "night-2", "--format", "dot"], "there is no graph in compare"),
@@ -196,8 +196,20 @@ def test_runs_without_a_common_flow_are_told_apart(tmp_path: Path) -> None:
         put(store, "calls.jsonl", [call("1", run="x", flow="f"), call("2", run="y", flow="g")])
         table = show(store, "compare", Request(sides=("x", "y")))
     text = printed(table, "text")
-    assert "There is no flow that both sides called" in text
+    assert "There is no flow of which both sides have a call that counts" in text
     assert "Called by A alone, so not compared: f 1." in text
+
+
+def test_one_pair_is_no_pairs_and_an_end_that_nobody_knows_is_no_dot(tmp_path: Path) -> None:
+    failed = {"correctness": 0.0, "completion": 0.0}
+    with fresh(tmp_path / "s.db") as store:
+        put(store, "calls.jsonl", [
+            call("1", run="x", flow="f", scenario="task", stop_reason="hangup", final_state=None, aspects=failed),
+            call("2", run="y", flow="f", scenario="task", stop_reason=None, final_state=None, aspects=failed),
+        ])  # fmt: skip
+        compare, failures = (show(store, view, Request(sides=("x", "y"))) for view in ("compare", "failures"))
+    assert any("trial and agent: 1 pair, tested" in note for note in compare.notes)
+    assert "A 1 hangup · B 2 ·\n" in printed(failures, "text")
 
 
 def test_latest_and_previous_are_runs_in_time(store: Store) -> None:

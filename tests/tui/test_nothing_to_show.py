@@ -14,8 +14,12 @@ from riff_store.database import open_store
 from riff_store.writer import Writer
 from riff_tui.catalog import Request, show
 from riff_tui.questions.answering import EMPTY
+from riff_tui.questions.effects import NO_CALL
 from riff_tui.questions.matrices import NO_STATES
 from riff_tui.table import Table
+from riff_tui.views.agreement import NO_JUDGES
+from riff_tui.views.disputes import NONE_HERE
+from riff_tui.views.repeats import NO_REPEATS
 
 BROKEN: dict[str, Any] = {
     "conversation_id": "c-1",
@@ -67,3 +71,28 @@ def test_where_every_call_was_errored_the_calls_are_counted(view: str, asked: di
 def test_errored_calls_of_a_family_without_a_name_are_counted_all_the_same(tmp_path: Path) -> None:
     notes = shown(tmp_path, "archetypes", [BROKEN]).notes
     assert "Excluded: 1 errored call is in no mean (· 1)." in notes
+
+
+WELL: dict[str, Any] = {**BROKEN, "errored": False, "completed": True, "stop_reason": "terminal"}
+
+
+def test_judges_of_a_store_without_any_are_no_empty_store(tmp_path: Path) -> None:
+    assert shown(tmp_path, "judges", [WELL]).notes == [NO_JUDGES]
+
+
+@pytest.mark.parametrize("view", ["effects", "disputes"])
+def test_a_filter_that_leaves_nothing_is_what_is_blamed(view: str, tmp_path: Path) -> None:
+    notes = shown(tmp_path, view, [WELL], where="flow=nothing").notes
+    assert list(notes) == [NO_CALL if view == "effects" else NONE_HERE]
+
+
+def test_where_quality_takes_what_is_not_measured_another_aspect_is_named(tmp_path: Path) -> None:
+    table = shown(tmp_path, "effects", [WELL])
+    assert list(table.notes) == [
+        "Not measured: 1 call has no quality, which takes correctness; --aspect completion or another explains these."
+    ]
+
+
+def test_calls_that_cannot_be_told_to_pass_do_not_repeat(tmp_path: Path) -> None:
+    twice = [{**WELL, "scenario": "s"}, {**WELL, "conversation_id": "c-2", "scenario": "s"}]
+    assert shown(tmp_path, "repeats", twice).notes[0] == NO_REPEATS

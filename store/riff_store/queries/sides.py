@@ -29,7 +29,7 @@ def sides(store: Store, a: str, b: str) -> tuple[Side, Side]:
     if first.kind != second.kind:
         raise SideError(f"{a} is one {first.kind} and {b} one {second.kind}: compare two runs or two agents")
     if first.name == second.name:
-        raise SideError(f"both sides are the {first.kind} {first.name}")
+        raise SideError(f"both sides are the {first.kind} {first.name}; a comparison takes two")
     return first, second
 
 
@@ -64,7 +64,7 @@ def _lately(store: Store, word: str) -> str:
     if not timed:
         raise SideError(f"there is no {word} run: {_EMPTY}")
     if len(timed) < _LATELY[word]:
-        raise SideError(f"there is no {word} run: the store holds one run alone")
+        raise SideError(f"there is no {word} run: the store holds one run alone, and riff-tui ingest PATH... adds more")
     return timed[-_LATELY[word]]
 
 
@@ -79,7 +79,8 @@ def _named(kind: str, text: str, known: Sequence[str]) -> str:
     if not known:
         raise SideError(f"there is no {kind} {text}: {_EMPTY}")
     near = get_close_matches(text, known, n=LISTED)
-    meant = f"did you mean {_listed(near)}?" if near else f"there are {_listed(known)}"
+    there = f"the only one is {known[0]}" if len(known) == 1 else f"there are {_listed(known)}"
+    meant = f"did you mean {_listed(near)}?" if near else there
     raise SideError(f"there is no {kind} {text or '(without a name)'}; {meant}")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from riff_store.agreement import ranks, spearman
 from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
-from riff_store.facts import Skipped
+from riff_store.facts import ConversationFacts, Skipped
 from riff_store.queries.archetypes import archetypes
 from riff_store.queries.judges import judges
 from riff_store.queries.order import run_order
@@ -157,6 +157,16 @@ def test_families_pool_their_calls_and_name_the_worst_member(store: Store) -> No
     assert (booking.correctness.mean, booking.completion.mean) == (5.0, 5.0)
     assert (booking.worst_flow, booking.worst_operability) == ("dental", 0.0)
     assert [cell.archetype for cell in archetypes(store, parse("archetype=·"))] == [None]
+
+
+def test_of_members_that_the_caps_make_equal_the_one_that_is_less_often_correct_is_worst(store: Store) -> None:
+    def made(name: str, flow: str, correctness: float) -> ConversationFacts:
+        aspects = {"correctness": correctness, "completion": 5.0, "errors": 10.0, "latency_p95": 0.0}
+        return call(name, flow=flow, archetype="booking", aspects=aspects)
+
+    put(store, "calls.jsonl", [made("c1", "apartment", 9.0), made("c2", "dog", 4.5)])
+    (booking,) = archetypes(store)
+    assert (booking.worst_flow, booking.worst_operability) == ("dog", 4.0)
 
 
 # skipped

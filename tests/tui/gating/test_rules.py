@@ -131,6 +131,8 @@ def test_what_was_asked_for_and_not_measured_is_an_error() -> None:
             decide(comparison(*rows), allowing(drop))
     judged = row(aspect="humanness", judge="gemini")
     with pytest.raises(UsageError, match=r"humanness:codx: not measured.*; there are gemini"):
+        decide(comparison(row(), judged), allowing("humanness:codx=1"))
+    with pytest.raises(UsageError, match=r"humanness:codx: not measured.*; there are gemini"):
         decide(comparison(row(), judged), allowing("humanness:codx=1", "humanness=1"))
     special = decide(comparison(row(b=0.6), judged), allowing("humanness=9", "humanness:gemini=9"))
     assert special.passed

@@ -90,7 +90,7 @@ async def test_how_many_disputes_there_are_is_said_where_not_all_are_listed(tmp_
         ("judges", "No judge scored"),
         ("agreement", "No judge scored"),
         ("disputes", "No two judges"),
-        ("repeats", "twice"),
+        ("repeats", "Nothing repeats"),
     ],
 )
 async def test_an_empty_place_says_what_it_lacks(view: str, said: str, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_an_aspect_can_be_explained_in_the_stead_of_quality(store: Store) -> Non
     table = show(store, "effects", Request(aspect="errors"))
     assert table.title.startswith("What explains errors")
     assert table.dump == "riff-tui dump effects --aspect errors"
-    assert "Left out for having one level: judge ((computed))." in table.notes
+    assert "Left out for having one level: judge (computed)." in table.notes
     with pytest.raises(UsageError, match=r"there are quality, .*humanness"):
         show(store, "effects", Request(aspect="warmth"))
     with pytest.raises(UsageError, match="flows is not about one aspect; effects can be"):
