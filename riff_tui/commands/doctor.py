@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for
 
@@ -13,21 +15,34 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "riff-tui doctor",
     "riff-tui doctor --store nightly.db",
+    "riff-tui doctor --migrate --store of-last-year.db",
 )
 LISTED = 200
 
 
-def doctor(ascii_only: AsciiOption = None, store: StoreOption = None, debug: DebugOption = False) -> None:
+def doctor(
+    migrate: Annotated[
+        bool,
+        typer.Option("--migrate", help="First bring a store of an older version forward.", show_default=False),
+    ] = False,
+    ascii_only: AsciiOption = None,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
     """Check the store and say what was skipped and why; exit 4 where something is wrong with the store."""
     from riff_store.database import open_store
     from riff_store.health import examine
     from riff_tui.catalog import Request, show
+    from riff_tui.commands.storing import store_to_write
     from riff_tui.errors import Unhealthy, writing
     from riff_tui.safe_text import one_line
     from riff_tui.settings import store_location
     from riff_tui.streams import standard_output
 
     settings = settings_for(store, ascii=ascii_only)
+    if migrate:
+        with store_to_write(store_location(settings), create=False):
+            pass
     with open_store(store_location(settings)) as opened, opened.snapshot():
         health = examine(opened)
         skipped = show(opened, "skipped", Request(limit=LISTED)) if health.readable else None

@@ -45,8 +45,8 @@ def edits(
     debug: DebugOption = False,
 ) -> None:
     """Read from git who changed which flow when, to see which edit moved its quality; run it again for new commits."""
-    from riff_store.database import open_store
     from riff_store.writer import Writer
+    from riff_tui.commands.storing import store_to_write
     from riff_tui.settings import store_location
     from riff_tui.streams import say
 
@@ -54,7 +54,7 @@ def edits(
     history = _read(repo, flows)
     results: list[EditsResult] = []
     if history.edits:
-        with open_store(location, write=True, create=True) as opened:
+        with store_to_write(location, create=True) as opened:
             writer = Writer(opened)
             with writer.batch():
                 results = writer.put_edits(history.repository, history.edits, rebuild=rebuild)

@@ -119,11 +119,11 @@ def run(
     """Ingest into the store at a location, which is made if it is missing, with progress on a terminal."""
     from riff_ingest.eva.supplies import Supplies
     from riff_ingest.pipeline import ingest as read_and_store
-    from riff_store.database import open_store
     from riff_store.writer import Writer
+    from riff_tui.commands.storing import store_to_write
     from riff_tui.progress import on_terminal
 
-    with open_store(location, write=True, create=True) as opened, on_terminal() as progress:
+    with store_to_write(location, create=True) as opened, on_terminal() as progress:
         return read_and_store(
             paths,
             Writer(opened),

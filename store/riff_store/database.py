@@ -10,6 +10,7 @@ uses it, enforcing doubles the cost of a delete, and `foreign_key_check` is run 
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 import stat
 import struct
@@ -45,6 +46,8 @@ class Store:
         self.database = database
         self.location = location
         self.writable = writable
+        self.copy_before: Path | None = None
+        """Where the store lies as it was before it was migrated, if opening it did that."""
         self._lock = threading.RLock()
 
     def execute(self, query: Any) -> list[tuple[Any, ...]]:
@@ -143,12 +146,21 @@ def open_store(location: str | Path, *, write: bool = False, create: bool = Fals
         if not write:
             raise OlderStore(
                 f"{path}: has schema {version}, this riff-tui needs {models.SCHEMA_VERSION};"
-                " any `riff-tui ingest` into it migrates it"
+                " any `riff-tui ingest` into it migrates it, and so does"
+                f" `riff-tui doctor --migrate --store {shlex.quote(str(path))}`; a copy is kept"
             )
         from riff_store.migrations import migrate
 
-        migrate(path, version)
-    return _connect(path, write=write)
+        copy = migrate(path, version)
+        store = _connect(path, write=True)
+        store.copy_before = copy
+        return store
+    store = _connect(path, write=write)
+    if store.execute_sql("PRAGMA user_version")[0][0] != version:
+        # What a killed migration had written of the header was rolled back when the file was opened.
+        store.close()
+        return open_store(location, write=write)
+    return store
 
 
 def _local_path(location: str | Path) -> Path:
@@ -209,8 +221,6 @@ def _schema_of(path: Path) -> int:
         with open(path, "rb") as file:
             header = file.read(100)
     except FileNotFoundError:
-        import shlex
-
         making = f"riff-tui ingest PATH... --store {shlex.quote(str(path))}"
         raise StoreMissing(f"{path}: there is no store; make one with `{making}`, or try `riff-tui demo`") from None
     except OSError as error:

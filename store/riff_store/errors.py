@@ -79,6 +79,8 @@ def translated(error: Exception, location: str) -> StoreError | None:
     for kind in found:
         if isinstance(kind, StoreError):
             return kind
+    if any(isinstance(kind, sqlite3.Error) and _is_over_a_limit(kind) for kind in found):
+        return DiskFull(f"{location}: {_BY_MESSAGE[0][2]}")
     for name, store_error, advice in _BY_MESSAGE:
         for kind in found:
             if isinstance(kind, (sqlite3.Error,)) and name in str(kind).lower():
@@ -87,3 +89,8 @@ def translated(error: Exception, location: str) -> StoreError | None:
         if isinstance(kind, OSError) and kind.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
             return DiskFull(f"{location}: {_BY_MESSAGE[0][2]}")
     return None
+
+
+def _is_over_a_limit(error: sqlite3.Error) -> bool:
+    """A write that failed: the engine says so of a quota and of a limit of size, where a full disk has its own name."""
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_WRITE

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
 from riff_store import models
 from riff_store.errors import StoreError, StoreReadOnly, translated
 
 Step = Callable[[sqlite3.Connection], None]
+BUSY_SECONDS = 10
 
 
 def _edits_and_evidence(connection: sqlite3.Connection) -> None:
@@ -32,24 +34,28 @@ def backup_path(path: Path, version: int) -> Path:
     return path.with_name(f"{path.name}.schema-{version}.bak")
 
 
-def migrate(path: Path, version: int, steps: Mapping[int, Step] = STEPS, target: int = models.SCHEMA_VERSION) -> Path:
+def migrate(
+    path: Path, version: int, steps: Mapping[int, Step] = STEPS, target: int = models.SCHEMA_VERSION
+) -> Path | None:
     """Copy the store, then run every step from its version on; returns the copy's path.
 
-    A failing step leaves the store as it was. Another process that migrates first wins.
+    A failing step leaves the store as it was. Where another process migrated first there is nothing left to do,
+    and the copy is that one's: `None`.
     """
     missing = [number for number in range(version, target) if number not in steps]
     if missing:
         raise StoreError(f"{path}: schema {version} cannot be migrated to {target}; ingest again into a new store")
-    connection = sqlite3.connect(path, isolation_level=None, timeout=10)
+    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
     try:
-        copy = _copy(connection, path, backup_path(path, version))
         connection.execute("PRAGMA foreign_keys = OFF")
+        # From here on nobody else writes, so that what is copied is what is migrated.
         connection.execute("BEGIN IMMEDIATE")
         try:
             found = connection.execute("PRAGMA user_version").fetchone()[0]
+            copy = _copy(path, backup_path(path, found)) if found < target else None
             for number in range(found, target):
                 steps[number](connection)
-            connection.execute(f"PRAGMA user_version = {target}")
+            connection.execute(f"PRAGMA user_version = {max(found, target)}")
             broken = connection.execute("PRAGMA foreign_key_check").fetchone()
             if broken:
                 raise StoreError(f"{path}: migration would lose rows of {broken[0]}; the store was left as it is")
@@ -65,21 +71,23 @@ def migrate(path: Path, version: int, steps: Mapping[int, Step] = STEPS, target:
     return copy
 
 
-def _copy(connection: sqlite3.Connection, path: Path, to: Path) -> Path:
+def _copy(path: Path, to: Path) -> Path:
     draft = to.with_name(f".{to.name}.{os.getpid()}")
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
-        copy = sqlite3.connect(draft)
-        try:
-            connection.backup(copy)
-        finally:
-            copy.close()
+        with closing(sqlite3.connect(path)) as store, closing(sqlite3.connect(draft)) as copy:
+            store.backup(copy)
         os.replace(draft, to)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        _drop(draft)
         why = error.strerror or type(error).__name__
         raise StoreReadOnly(f"{path}: cannot be migrated, for no copy can be made at {to} ({why})") from error
     except sqlite3.Error:
-        draft.unlink(missing_ok=True)
+        _drop(draft)
         raise
     return to
+
+
+def _drop(draft: Path) -> None:
+    for name in (draft, draft.with_name(f"{draft.name}-journal")):
+        name.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import resource
 import sqlite3
 import stat
 import struct
@@ -93,6 +94,7 @@ def test_an_older_store_is_copied_and_migrated_in_one_transaction(filled: Path) 
         connection.execute("ALTER TABLE run ADD COLUMN note TEXT")
 
     copy = migrate(filled, NOW, {NOW: step}, NOW + 1)
+    assert copy is not None
     assert copy == backup_path(filled, NOW)
     assert _version(copy) == NOW
     assert _version(filled) == NOW + 1
@@ -210,6 +212,19 @@ def test_a_full_disk_is_named_and_leaves_the_store_as_it_was(filled: Path) -> No
             put(store, "/in/b.jsonl", [call(f"d-{n}") for n in range(3000)])
     assert contents(filled) == before
     assert broken_rows(filled) == []
+
+
+def test_more_than_may_be_written_is_a_full_disk_as_well(filled: Path) -> None:
+    before = contents(filled)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with open_store(filled, write=True) as store:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (filled.stat().st_size, limits[1]))
+        try:
+            with pytest.raises(DiskFull, match="disk full"):
+                put(store, "/in/b.jsonl", [call(f"d-{n}") for n in range(3000)])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert contents(filled) == before
 
 
 def test_a_url_that_cannot_be_opened_is_refused_in_a_sentence() -> None:

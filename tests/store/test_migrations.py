@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from riff_store import migrations
 from riff_store.database import open_store
-from riff_store.errors import OlderStore, StoreReadOnly
+from riff_store.errors import OlderStore, StoreBusy, StoreReadOnly
 from riff_store.health import examine
-from riff_store.migrations import STEPS, backup_path
+from riff_store.migrations import STEPS, backup_path, migrate
 from riff_store.models import SCHEMA_VERSION
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.judges import judges
@@ -149,3 +151,48 @@ def test_a_store_that_cannot_be_copied_is_left_as_it_is(path: Path) -> None:
     assert sorted(path.parent.iterdir()) == [path, backup_path(path, 1)]
     shutil.rmtree(backup_path(path, 1))
     open_store(path, write=True).close()
+
+
+def test_who_comes_second_leaves_the_copy_of_the_first_alone(path: Path) -> None:
+    restore(1, path)
+    assert migrate(path, 1) == backup_path(path, 1)
+    kept = backup_path(path, 1).read_bytes()
+    assert migrate(path, 1) is None
+    assert backup_path(path, 1).read_bytes() == kept
+    assert version_of(backup_path(path, 1)) == 1
+
+
+def test_a_store_that_another_holds_is_called_busy_and_not_waited_for_without_end(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    restore(1, path)
+    monkeypatch.setattr(migrations, "BUSY_SECONDS", 0.1)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreBusy):
+            migrate(path, 1)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_migration_that_was_killed_as_it_ended_is_done_again(path: Path) -> None:
+    restore(1, path)
+    killed, journal = path.with_name("killed.db"), path.with_name("killed.db-journal")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # the journal is whole before the end
+        connection.execute("BEGIN IMMEDIATE")
+        STEPS[1](connection)
+        connection.execute("PRAGMA user_version = 2")
+        shutil.copy(f"{path}-journal", journal)
+        connection.execute("COMMIT")
+    shutil.copy(path, killed)
+    with pytest.raises(OlderStore):
+        open_store(killed)
+    with open_store(killed, write=True) as store:
+        assert store.copy_before == backup_path(killed, 1)
+        assert examine(store).wrong == []
+    assert version_of(backup_path(killed, 1)) == 1
+
+
+def version_of(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])

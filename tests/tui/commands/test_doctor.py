@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sqlite3
 from pathlib import Path
 
 import pytest
 
+from riff_store.migrations import backup_path
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
+from tests.store.test_migrations import restore
 
 Captured = pytest.CaptureFixture[str]
 
@@ -34,3 +37,20 @@ def test_the_doctor_names_what_is_wrong_and_exits_4(tiny: Path, tmp_path: Path, 
     out, err = capsys.readouterr()
     assert "sums        states: " in out
     assert "riff-tui: error: " in err
+
+
+def test_the_doctor_migrates_an_older_store_as_its_refusal_says_and_tells_of_the_copy(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    path = restore(1, tmp_path / "of last year.db")
+    assert run(["dump", "flows", "--store", str(path)]) == ExitCode.STORE
+    said = re.search(r"`riff-tui (doctor --migrate .*)`", capsys.readouterr().err)
+    assert said is not None
+    assert run(shlex.split(said[1])) == ExitCode.OK
+    assert str(backup_path(path, 1)) in capsys.readouterr().err
+    assert run(["dump", "flows", "--store", str(path)]) == ExitCode.OK
+
+
+def test_the_doctor_makes_no_store(tmp_path: Path, capsys: Captured) -> None:
+    assert run(["doctor", "--migrate", "--store", str(tmp_path / "none.db")]) == ExitCode.STORE
+    assert list(tmp_path.iterdir()) == []
