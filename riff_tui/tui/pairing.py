@@ -15,6 +15,8 @@ from riff_tui.tui.places import Place
 from riff_tui.tui.scopes import carried, narrowed
 from riff_tui.views.side_by_side import VIEW, label, side_by_side
 
+_RUNS = ("runs", "timeline")
+
 if TYPE_CHECKING:
     from riff_tui.tui.reading import Show
 
@@ -27,7 +29,11 @@ def wanted(marked: Sequence[str], row: Row | None) -> tuple[str, ...]:
 
 
 def paired(place: Place, table: Table, ids: Sequence[str]) -> Place:
-    """The place that compares two rows of a list, under the conditions on calls that hold there."""
+    """The place that compares two rows of a list, under the conditions on calls that hold there.
+
+    Of two runs the earlier one comes first, in whatever order they were marked: what is asked is what changed.
+    """
+    ids = _in_time(table, ids)
     # A call is what it is, wherever it was found.
     scope = "" if table.view == "conversations" else narrowed(place.scope, carried(place.filter, table))
     return Place(VIEW, crumb=_crumb(table, ids), scope=scope, of=table.view, pair=tuple(ids))
@@ -54,6 +60,15 @@ def _one(show: Show, place: Place, row_id: str) -> tuple[Table, Row]:
     if row is None:
         raise UsageError(f"no call is left behind {row_id} here, so there is nothing to compare it with")
     return table, row
+
+
+def _in_time(table: Table, ids: Sequence[str]) -> Sequence[str]:
+    """The ids in order of time where they are of runs that are shown, both with a time; else as they were given."""
+    if table.view not in _RUNS:
+        return ids
+    began = {row.id: row.record.get("started_at") for row in table.rows if row.id in ids}
+    times = [began.get(row_id) for row_id in ids]
+    return ids if None in times else sorted(ids, key=lambda row_id: began[row_id] or 0)
 
 
 def _crumb(table: Table, ids: Sequence[str]) -> str:

@@ -25,7 +25,9 @@ RULE = (
     " What one side lacks comes last."
 )
 CHANCE = "Intervals hold 95 %: where those of a and b overlap, the difference may be chance."
-_LIKE = {"flows", "archetypes", "segments", "states", "runs", "conversations", "judges", "agreement", "repeats"}
+_LIKE = frozenset(
+    ("flows", "archetypes", "segments", "states", "runs", "timeline", "conversations", "judges", "agreement", "repeats")
+)
 _NAMED_BY = {"conversations": ("run", "conversation")}
 # They tell rows apart or count repeats, and are no measure of anything.
 _NO_METRICS = frozenset({"n", "trial", "rank", "line"})
@@ -257,4 +259,5 @@ def _notes(a: Row, b: Row) -> Iterator[str]:
         yield CHANCE
     thin = [side for side, row in (("a", a), ("b", b)) if row.thin]
     if thin:
-        yield f"Thin: n < {THIN} behind {' and '.join(thin)}, marked ~."
+        few = f"fewer than {THIN} groups" if "groups" in a.record else f"n < {THIN}"
+        yield f"Thin: {few} behind {' and '.join(thin)}, marked ~."

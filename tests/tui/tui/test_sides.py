@@ -138,6 +138,28 @@ async def test_two_runs_are_marked_compared_and_walked_down(location: Path, size
         assert at.screen.trail.here.view == "runs"
 
 
+@pytest.mark.parametrize("keys", [("m", "j", "m"), ("j", "m", "k", "m"), ("m", "j"), ("j", "m", "k")])
+@pytest.mark.parametrize("view", ["runs", "timeline"])
+async def test_of_two_runs_the_earlier_is_a_however_they_were_marked(
+    location: Path, view: str, keys: tuple[str, ...]
+) -> None:
+    async with exploring(location, start=stack_of(view, "")) as at:
+        await at.press(*keys, "=", "enter")
+        assert at.screen.trail.here.sides == ("night-1", "night-2")
+        await at.press("=")
+        assert at.screen.trail.here.sides == ("night-2", "night-1")
+
+
+async def test_two_runs_of_the_timeline_are_put_side_by_side(location: Path) -> None:
+    async with exploring(location, start=stack_of("timeline", "")) as at:
+        await at.press("m", "j", "=")
+        assert at.screen.reading is not None
+        metrics = {row.record["metric"]: row.record for row in at.screen.reading.main.rows}
+        assert metrics["quality.(computed)"]["direction"] == "worse"
+        await at.press("enter", "enter")
+        assert at.screen.trail.here.view == "failures"
+
+
 @pytest.mark.parametrize("view", ["compare", "failures"])
 async def test_every_key_of_a_list_works_on_sides(location: Path, view: str) -> None:
     place = Place(view, sides=("night-1", "night-2"))

@@ -13,6 +13,7 @@ import pytest
 from riff_store.answers.agreement import Dispute, Disputes, PairAgreement, RepeatCell
 from riff_store.answers.calls import CallDetail, Verdict
 from riff_store.measure import UNIT, Measure
+from riff_tui.arranging import left_out
 from riff_tui.filtering import parse
 from riff_tui.redaction import Redactor
 from riff_tui.sinks import FORMATS, render
@@ -22,6 +23,7 @@ from riff_tui.views.conversation import conversation
 from riff_tui.views.disputes import disputes
 from riff_tui.views.reasons import reasons
 from riff_tui.views.repeats import repeats
+from riff_tui.views.side_by_side import side_by_side
 from tests.tui.views.by_hand import DOCUMENT, detail, measure
 
 
@@ -138,6 +140,14 @@ def test_one_call_may_be_disputed_on_several_aspects() -> None:
 
 
 # repeats
+
+
+def test_thin_repeats_beside_each_other_say_of_what_there_are_few() -> None:
+    thin = [cell(groups=2), cell(groups=9, keys={"flow": "weather", "agent": "qwen"})]
+    table = repeats(thin)
+    notes = side_by_side(table, *table.rows).notes
+    assert notes[-1] == "Thin: fewer than 5 groups behind a, marked ~."
+    assert left_out(table.rows) == ["Thin: 1 row has fewer than 5 groups, marked ~."]
 
 
 def test_repeats_have_the_keys_of_the_data_interface() -> None:
