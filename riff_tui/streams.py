@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import io
 import os
 import shutil
 import sys
 from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
+from riff_tui.build_log import harmless, is_log
 from riff_tui.errors import ExitCode, trace, writing
 from riff_tui.settings import wants_color
 
@@ -28,20 +30,26 @@ class Output(NamedTuple):
     ascii_asked: bool = False
 
     def print_table(self, table: Table, form: str = "text", *, csv_raw: bool = False) -> None:
-        """Print a table in a format of the sinks; only text for people is cut, coloured and fitted to the terminal."""
+        """Print a table in a format of the sinks; only text for people is cut, coloured and fitted to the terminal.
+
+        In the log of a build text says nothing that is taken for a command; data is what it is everywhere.
+        """
         from riff_tui.sinks import render
 
         people = form == "text"
+        logged = io.StringIO() if people and is_log(self.stream) else None
         with writing("stdout"):
             render(
                 table,
                 form,
-                self.stream,
+                logged or self.stream,
                 width=self.width if people else None,
                 ascii_only=self.ascii_only if people else self.ascii_asked,
                 color=self.color and people,
                 csv_raw=csv_raw,
             )
+            if logged is not None:
+                self.stream.writelines(map(harmless, logged.getvalue().splitlines(keepends=True)))
             self.stream.flush()
 
 
@@ -83,7 +91,8 @@ def say(message: str) -> None:
         reconfigure = getattr(sys.stderr, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-        print(one_line(message), file=sys.stderr, flush=True)
+        line = one_line(message)
+        print(harmless(line) if is_log(sys.stderr) else line, file=sys.stderr, flush=True)
 
 
 def say_error(code: ExitCode, message: str, error: BaseException | None) -> None:

@@ -16,12 +16,13 @@ settings.register_profile("riff-tui", max_examples=100, deadline=None, print_blo
 settings.load_profile("riff-tui")
 
 _DISPLAY = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "SSH_CONNECTION", "TMUX")
+_BUILD = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY")
 
 
 @pytest.fixture(autouse=True)
 def _own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Start each test without settings from the environment and with empty user directories."""
-    for name in [*_DISPLAY, *(name for name in os.environ if name.startswith("RIFF_TUI_"))]:
+    for name in [*_DISPLAY, *_BUILD, *(name for name in os.environ if name.startswith("RIFF_TUI_"))]:
         monkeypatch.delenv(name, raising=False)
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
