@@ -10,7 +10,6 @@ uses it, enforcing doubles the cost of a delete, and `foreign_key_check` is run 
 from __future__ import annotations
 
 import os
-import shlex
 import sqlite3
 import stat
 import struct
@@ -144,11 +143,7 @@ def open_store(location: str | Path, *, write: bool = False, create: bool = Fals
         )
     if version < models.SCHEMA_VERSION:
         if not write:
-            raise OlderStore(
-                f"{path}: has schema {version}, this riff-tui needs {models.SCHEMA_VERSION};"
-                " any `riff-tui ingest` into it migrates it, and so does"
-                f" `riff-tui doctor --migrate --store {shlex.quote(str(path))}`; a copy is kept"
-            )
+            raise _older(path, version)
         from riff_store.migrations import migrate
 
         copy = migrate(path, version)
@@ -161,6 +156,16 @@ def open_store(location: str | Path, *, write: bool = False, create: bool = Fals
         store.close()
         return open_store(location, write=write)
     return store
+
+
+def _older(path: Path, version: int) -> OlderStore:
+    import shlex
+
+    return OlderStore(
+        f"{path}: has schema {version}, this riff-tui needs {models.SCHEMA_VERSION};"
+        " any `riff-tui ingest` into it migrates it, and so does"
+        f" `riff-tui doctor --migrate --store {shlex.quote(str(path))}`; a copy is kept"
+    )
 
 
 def _local_path(location: str | Path) -> Path:
@@ -221,6 +226,8 @@ def _schema_of(path: Path) -> int:
         with open(path, "rb") as file:
             header = file.read(100)
     except FileNotFoundError:
+        import shlex
+
         making = f"riff-tui ingest PATH... --store {shlex.quote(str(path))}"
         raise StoreMissing(f"{path}: there is no store; make one with `{making}`, or try `riff-tui demo`") from None
     except OSError as error:
