@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import gc
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ import click
 import typer
 
 from riff_tui.commands.options import DebugOption, StoreOption, settings_for
-from riff_tui.errors import ExitCode, Terminated, describe
+from riff_tui.errors import ExitCode, Terminated, UsageError, describe
 
 PROGRAM = "riff-tui"
 COMMANDS = ("ui", "demo", "ingest", "edits", "dump", "compare", "export", "gate", "simulate", "judge", "doctor", "eva")
@@ -39,6 +40,7 @@ def build(names: Sequence[str] = COMMANDS) -> typer.Typer:
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
+        suggest_commands=False,  # click suggests them as well
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback(invoke_without_command=True, epilog=_examples(EXAMPLES))(root)
@@ -89,8 +91,6 @@ def root(
 
         explore(settings_for(store))
     elif store is not None:
-        from riff_tui.errors import UsageError
-
         raise UsageError(f"--store goes behind the command: {PROGRAM} {context.invoked_subcommand} --store {store}")
 
 
@@ -123,11 +123,20 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _invoke(arguments: Sequence[str]) -> int:
+    if list(arguments[:2]) == ["ingest", "edits"] and not os.path.exists("edits"):
+        raise UsageError(f"edits of flows have a command of their own: {_edits_of(arguments[2:])}")
     # Reading the options of the commands that are not run would take as long as many a dump.
     named = arguments[0] if arguments else ""
     command = typer.main.get_command(build((named,) if named in COMMANDS else COMMANDS))
     ended: Any = command.main(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
     return ended if isinstance(ended, int) else ExitCode.OK
+
+
+def _edits_of(options: Sequence[str]) -> str:
+    import shlex
+
+    given = shlex.join(options) if options else "--repo DIR --flows 'flows/{flow}.*'"
+    return f"{PROGRAM} edits {given}"
 
 
 def _ended_by(error: BaseException, *, debug: bool) -> int:
@@ -141,7 +150,8 @@ def _ended_by(error: BaseException, *, debug: bool) -> int:
     if isinstance(error, (KeyboardInterrupt, click.exceptions.Abort)):
         return ExitCode.INTERRUPTED
     if isinstance(error, click.ClickException):
-        code, message = ExitCode.USAGE, f"{error.format_message().rstrip('.')}; see `{_help_for(error)}`"
+        said = error.format_message().rstrip(".")
+        code, message = ExitCode.USAGE, f"{said}{' See' if said.endswith('?') else '; see'} `{_help_for(error)}`"
     elif isinstance(error, (Exception, GeneratorExit)):
         code, message = describe(error)
     else:

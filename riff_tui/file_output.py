@@ -56,5 +56,8 @@ def _draft(path: Path) -> tuple[Path, int]:
         except FileExistsError:
             continue
         except FileNotFoundError as error:
-            raise OutputError(f"{path}: its directory does not exist") from error
+            import shlex
+
+            missing = f"{path}: its directory does not exist"
+            raise OutputError(f"{missing}; make it with mkdir -p {shlex.quote(str(path.parent))}") from error
     raise OutputError(f"{path}: no free name for a draft beside it")

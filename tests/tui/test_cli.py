@@ -70,6 +70,12 @@ def test_every_command_that_needs_a_store_takes_one(command: str, capsys: Captur
         (["dump", "flows", "--by", "moon"], "--by: rows cannot be split by 'moon'"),
         (["dump", "flows", "--where", "flow=("], "filter, character 6: "),
         (["dump", "neighbors"], "neighbors needs flow= and state= in the filter, such as riff-tui dump neighbors"),
+        (["edit"], "No such command 'edit'. Did you mean 'edits'? See `riff-tui --help`"),
+        (["ingest", "edits"], "command of their own: riff-tui edits --repo DIR --flows 'flows/{flow}.*'"),
+        (
+            ["ingest", "edits", "--repo", "my flows", "--flows", "{flow}/*"],
+            "command of their own: riff-tui edits --repo 'my flows' --flows '{flow}/*'",
+        ),
         (["ingest", "no-such-file"], "no-such-file: there is no such file or directory"),
         (["ingest"], "Missing argument 'PATH...'"),
         (["simulate", "--out", "x", "--flows", "moon"], "moon"),

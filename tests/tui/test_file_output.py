@@ -57,5 +57,5 @@ def test_a_pipe_or_a_directory_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_directory_is_named(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="directory does not exist"):
+    with pytest.raises(OutputError, match="directory does not exist; make it with mkdir -p "):
         write_whole(tmp_path / "no" / "out.md", hello)
