@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riff_tui.commands.options import DebugOption
+from riff_tui.commands.options import DebugOption, NextStoreOption, next_ingest
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -65,6 +65,7 @@ def judge(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say how many calls and tokens it would be.", show_default=False)
     ] = False,
+    store: NextStoreOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Have a judge score how human the agent sounds, and write humanness scores as files to ingest.
@@ -79,6 +80,8 @@ def judge(
 
     config = _configured(name)
     _check_time(judged_at)
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out: {out} is not a directory")
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:
         raise UsageError(f"{missing}: there is no such file or directory")
@@ -100,7 +103,7 @@ def judge(
         raise _stopped(name, ended)
     for line in told(plan, found, config.prices, ended):
         say(line)
-    _end(out, ended)
+    _end(next_ingest(out, store), ended)
 
 
 def _configured(name: str) -> Configured:
@@ -227,8 +230,7 @@ def _stopped(name: str, ended: Ended) -> Exception:
     return JudgeStopped(f"judge {name}: {ended.error}; {kept}: mend it and {again}")
 
 
-def _end(out: Path, ended: Ended | None) -> None:
-    import shlex
+def _end(next_command: str, ended: Ended | None) -> None:
     import signal
 
     from riff_tui.errors import Terminated
@@ -238,7 +240,7 @@ def _end(out: Path, ended: Ended | None) -> None:
         raise Terminated
     if ended is not None and ended.signal is not None:
         raise KeyboardInterrupt
-    say(f"Next: riff-tui ingest {shlex.quote(str(out))}")
+    say(f"Next: {next_command}")
 
 
 @contextmanager

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from riff_tui.settings import Settings
 
 StoreOption = Annotated[
@@ -15,6 +17,15 @@ StoreOption = Annotated[
         "--store",
         metavar="PATH|URL",
         help="The store; else $RIFF_TUI_STORE, else the one in the user's data directory.",
+        show_default=False,
+    ),
+]
+NextStoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="PATH|URL",
+        help="The store for what to do next; here none is read or written.",
         show_default=False,
     ),
 ]
@@ -31,6 +42,13 @@ WhereOption = Annotated[
         show_default=False,
     ),
 ]
+
+
+def next_ingest(path: Path, store: str | None) -> str:
+    """What to type next to have files in the store."""
+    import shlex
+
+    return shlex.join(["riff-tui", "ingest", str(path), *(("--store", store) if store else ())])
 
 
 def settings_for(store: str | None, **flags: str | bool | int | None) -> Settings:

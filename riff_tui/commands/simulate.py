@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riff_tui.commands.options import DebugOption
+from riff_tui.commands.options import DebugOption, NextStoreOption, next_ingest
 
 if TYPE_CHECKING:
     from riff_ingest.simulate import SimulationSummary
@@ -49,6 +49,7 @@ def simulate(
             show_default=False,
         ),
     ] = None,
+    store: NextStoreOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Play callers against built-in flows and write transcripts and humanness scores as files.
@@ -56,14 +57,12 @@ def simulate(
     Two runs with different seeds are of the same quality, but for what --weaken takes from one of them:
     write them into one directory, ingest that, and gate the one against the other.
     """
-    import shlex
-
     from riff_tui.streams import say
 
     chosen = [name.strip() for part in flows or () for name in part.split(",") if name.strip()]
     summary = run(out, chosen if flows else None, conversations, seed, one_run, weaken or ())
     say(f"{summary.conversations} conversations in {len(summary.files)} files below {out}.")
-    say(f"Next: riff-tui ingest {shlex.quote(str(out))}")
+    say(f"Next: {next_ingest(out, store)}")
 
 
 def run(

@@ -540,3 +540,15 @@ def test_a_program_and_a_recording_judge_as_well(
     assert [line["score"] for line in second] == [4.0] * 4
     run(["judge", str(source), "--judge", "again", "--out", str(out)])
     assert "4 had a score already, 2 are not recorded" in capsys.readouterr().err
+
+
+def test_scores_go_into_a_directory_and_next_into_the_store_that_is_named(
+    endpoint: Endpoint, tmp_path: Path, out: Path, capsys: Captured
+) -> None:
+    source = calls(tmp_path, 2)
+    file = tmp_path / "scores.jsonl"
+    file.touch()
+    assert judge(source, file) == ExitCode.USAGE
+    assert f"--out: {file} is not a directory" in capsys.readouterr().err
+    assert judge(source, out, "--store", "my store.db") == ExitCode.OK
+    assert capsys.readouterr().err.endswith(f"Next: riff-tui ingest {out} --store 'my store.db'\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,12 @@ def test_what_cannot_be_planted_is_refused_and_writes_nothing(
     assert run(["simulate", "--out", str(tmp_path / "none"), *arguments]) == ExitCode.USAGE
     assert reason in capsys.readouterr().err
     assert not (tmp_path / "none").exists()
+
+
+def test_the_store_that_is_named_is_that_of_the_next_step(tmp_path: Path, capsys: Captured) -> None:
+    out, store = str(tmp_path / "calls"), str(tmp_path / "my store.db")
+    assert run(["simulate", "--out", out, "--conversations", "8", "--store", store]) == ExitCode.OK
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Next: riff-tui ")]
+    assert not Path(store).exists()
+    assert run(shlex.split(said.removeprefix("Next: riff-tui "))) == ExitCode.OK
+    assert Path(store).exists()
