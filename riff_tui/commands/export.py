@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "riff-tui export -o scores.csv",
     "riff-tui export --where 'run=nightly-1 !errored=yes' -o scores.jsonl",
+    "riff-tui export --where 'aspect=humanness judge=codex'",
     "riff-tui export --format jsonl | head",
     "riff-tui export -o scores.parquet",
 )
@@ -33,6 +34,9 @@ class ExportFormat(enum.StrEnum):
     PARQUET = "parquet"
 
 
+# What a program would take a file of that name for, and it would not be that.
+_OF_OTHERS = frozenset({".json", ".md", ".svg", ".html", ".xls", ".xlsx", ".ods", ".feather", ".db", ".sqlite"})
+_OF_OTHERS |= {".gz", ".bz2", ".xz", ".zst", ".zip"}
 _BY_ENDING = {
     ".jsonl": ExportFormat.JSONL,
     ".ndjson": ExportFormat.JSONL,
@@ -60,10 +64,11 @@ def export(
 ) -> None:
     """Print every score of every call: a record for each conversation, aspect and judge."""
     from riff_store.database import open_store
-    from riff_tui.filtering import parse, split
+    from riff_tui.filtering import parse, split, take_scores
     from riff_tui.settings import store_location
 
-    calls, _ = split(parse(where), ())
+    scores, rest = take_scores(parse(where))
+    calls, _ = split(rest, ())
     form = format or _form_of(output)
     settings = settings_for(store)
     if form is ExportFormat.PARQUET:
@@ -72,19 +77,23 @@ def export(
         if output is not None and str(output) != "-":
             from riff_tui.file_output import write_whole
 
-            write_whole(output, lambda file: _write(opened, calls, form, file, csv_raw=csv_raw))
+            write_whole(output, lambda file: _write(opened, calls, scores, form, file, csv_raw=csv_raw))
         else:
             from riff_tui.errors import writing
             from riff_tui.streams import standard_output
 
             with writing("stdout"):
                 stream = standard_output().stream
-                _write(opened, calls, form, stream, csv_raw=csv_raw)
+                _write(opened, calls, scores, form, stream, csv_raw=csv_raw)
                 stream.flush()
 
 
 def _form_of(output: Path | None) -> ExportFormat:
     named = "" if output is None else output.suffix.lower()
+    if named in _OF_OTHERS:
+        from riff_tui.errors import UsageError
+
+        raise UsageError(f"{output}: an export is csv, jsonl or parquet, not {named}; --format says which all the same")
     return _BY_ENDING.get(named, ExportFormat.CSV)
 
 
@@ -100,14 +109,17 @@ def _check_parquet(*, to_terminal: bool) -> None:
     check()
 
 
-def _write(store: Store, calls: Predicate | None, form: ExportFormat, out: TextIO, *, csv_raw: bool) -> None:
+def _write(
+    store: Store, calls: Predicate | None, scores: Predicate | None, form: ExportFormat, out: TextIO, *, csv_raw: bool
+) -> None:
     """Write page by page; no more than one page is ever held."""
     from riff_store.queries.scores import score_pages
     from riff_tui.sinks import csv, jsonl, parquet
     from riff_tui.sinks.options import Options
-    from riff_tui.views.export import COLUMNS, record
+    from riff_tui.views.export import COLUMNS, chooser, record
 
-    records = (record(score) for page in score_pages(store, calls) for score in page)
+    is_wanted = chooser(scores)
+    records = (found for page in score_pages(store, calls) for score in page if is_wanted(found := record(score)))
     options = Options(csv_raw=csv_raw)
     if form is ExportFormat.CSV:
         csv.write_records(COLUMNS, records, out, options)

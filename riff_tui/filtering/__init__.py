@@ -14,8 +14,8 @@ together: `(state=triage stall=1)` is a call that stalled in triage.
 from __future__ import annotations
 
 from riff_tui.filtering.error import FilterError
-from riff_tui.filtering.levels import split, take_judges
+from riff_tui.filtering.levels import split, take_judges, take_scores
 from riff_tui.filtering.reading import parse
 from riff_tui.filtering.writing import quote, render
 
-__all__ = ["FilterError", "parse", "quote", "render", "split", "take_judges"]
+__all__ = ["FilterError", "parse", "quote", "render", "split", "take_judges", "take_scores"]

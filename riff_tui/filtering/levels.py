@@ -14,6 +14,7 @@ from riff_store.vocabulary import field_of
 from riff_tui.filtering.error import FilterError
 
 Side: TypeAlias = Literal["calls", "rows", "either"]
+SCORE_FIELDS = ("aspect", "judge", "model", "prompt_hash", "prompt_version")
 
 
 def split(predicate: Predicate | None, row_fields: Collection[str]) -> tuple[Predicate | None, Predicate | None]:
@@ -40,19 +41,31 @@ def split(predicate: Predicate | None, row_fields: Collection[str]) -> tuple[Pre
 
 def take_judges(predicate: Predicate | None) -> tuple[Predicate | None, Predicate | None]:
     """What a filter says of judges, for views that show some of them, and all the rest of it."""
-    judges: list[Predicate] = []
+    return _take(predicate, ("judge",), "judges")
+
+
+def take_scores(predicate: Predicate | None) -> tuple[Predicate | None, Predicate | None]:
+    """What a filter says of single scores, where these are listed, and all the rest of it."""
+    return _take(predicate, SCORE_FIELDS, "scores")
+
+
+def _take(
+    predicate: Predicate | None, fields: Collection[str], chosen: str
+) -> tuple[Predicate | None, Predicate | None]:
+    taken: list[Predicate] = []
     rest: list[Predicate] = []
     for part in conjuncts(predicate):
-        about = [term for term in terms(part) if term.field == "judge"]
+        about = [term for term in terms(part) if term.field in fields]
         if not about:
             rest.append(part)
         elif len(about) == len(list(terms(part))):
-            judges.append(part)
+            taken.append(part)
         else:
             raise FilterError(
-                "judge chooses among judges here, so it cannot be tied by | or ! to anything else", about[0].position
+                f"{about[0].field} chooses among {chosen} here, so it cannot be tied by | or ! to anything else",
+                about[0].position,
             )
-    return all_of(judges), all_of(rest)
+    return all_of(taken), all_of(rest)
 
 
 def _parts(predicate: Predicate | None, row_fields: Collection[str]) -> Iterator[Predicate]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from riff_store.answers.scores import Score
+from riff_store.matching import tester
+from riff_store.predicates import Predicate
 from riff_tui.table import Column
 from riff_tui.views import cells
 
@@ -55,3 +58,16 @@ def record(score: Score) -> dict[str, Any]:
         "edit_author": edit.author if edit else None,
         "edit_subject": edit.subject if edit else None,
     }
+
+
+def chooser(scores: Predicate | None) -> Callable[[Mapping[str, Any]], bool]:
+    """Whether a record is of such scores; a judge is found by its name in all versions of its prompt as well."""
+    if scores is None:
+        return lambda record: True
+    is_such = tester(scores, ())
+
+    def chosen(record: Mapping[str, Any]) -> bool:
+        shown = record["judge"]
+        return is_such({**record, "judge": [shown, shown.rpartition("#")[0] or shown]})
+
+    return chosen

@@ -186,6 +186,44 @@ def test_a_filter_narrows_the_calls(tiny: Path, capsys: Captured) -> None:
     assert run(["export", "--store", str(tiny), "--where", "quality>3"]) == ExitCode.USAGE
 
 
+def test_a_filter_chooses_among_the_scores(tiny: Path, capsys: Captured) -> None:
+    every = exported(capsys, tiny)
+    found = exported(capsys, tiny, "--where", "judge=codex aspect=humanness")
+    assert found == [row for row in every if row["judge"] == "codex"]
+    assert found
+    of_one = exported(capsys, tiny, "--where", "(aspect=correctness | aspect:latency) agent:qwen")
+    assert of_one
+    assert of_one == [
+        row
+        for row in every
+        if "qwen" in row["agent"] and (row["aspect"] == "correctness" or "latency" in row["aspect"])
+    ]
+    assert exported(capsys, tiny, "--where", "!judge=codex") == [row for row in every if row["judge"] != "codex"]
+    assert run(["export", "--store", str(tiny), "--where", "judge=codex | flow=viewing"]) == ExitCode.USAGE
+    assert "judge chooses among scores here" in capsys.readouterr().err
+
+
+def test_a_judge_is_found_by_its_name_in_every_version_of_its_prompt(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "calls.db"
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [call("c-1")])
+        put(store, "/in/h.jsonl", [
+            verdict("c-1", 4.0, judge="codex", prompt_hash="aaaa"),
+            verdict("c-1", 6.0, judge="codex", prompt_hash="bbbb", line=2),
+            verdict("c-1", 8.0, judge="codexa", line=3),
+        ])  # fmt: skip
+    assert [row["value"] for row in exported(capsys, path, "--where", "judge=codex")] == ["4.0", "6.0"]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.XLSX", "a.csv.gz"])
+def test_a_file_is_not_named_as_what_it_would_not_be(tiny: Path, tmp_path: Path, capsys: Captured, name: str) -> None:
+    path = tmp_path / name
+    assert run(["export", "--store", str(tiny), "-o", str(path)]) == ExitCode.USAGE
+    assert "an export is csv, jsonl or parquet" in capsys.readouterr().err
+    assert not path.exists()
+    assert run(["export", "--store", str(tiny), "-o", str(path), "--format", "jsonl"]) == ExitCode.OK
+
+
 @pytest.mark.parametrize(("name", "start"), [("a.csv", "run,commit,"), ("a.jsonl", '{"run": '), ("a", "run,commit,")])
 def test_a_file_is_in_the_form_that_its_name_asks_for(
     tiny: Path, tmp_path: Path, capsys: Captured, name: str, start: str
