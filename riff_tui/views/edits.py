@@ -40,7 +40,7 @@ def edits(answers: Sequence[EditEffect]) -> Table:
     tied = any(effect.together > 1 and effect.next_run is not None for effect in answers)
     return Table(
         view="edits",
-        title="Edits of flows (latest first)",
+        title="Edits by flow (latest first)",
         columns=COLUMNS,
         rows=[_row(effect) for effect in answers],
         notes=[UNITS, *([TOGETHER] if tied else []), *([NO_PROOF] if compared else [])],
