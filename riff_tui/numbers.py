@@ -109,11 +109,18 @@ def value_text(column: Column, value: Any) -> str:
     return str(value)
 
 
+def ranked(items: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    """The items by what they come to, the largest first, what is no number last; those that are numbered by number."""
+    if items and all(str(key).isdecimal() for key in items):
+        return sorted(items.items(), key=lambda item: int(item[0]))
+    return sorted(items.items(), key=lambda item: (-item[1] if _is_number(item[1]) else math.inf, str(item[0])))
+
+
 def _object(column: Column, value: Any) -> str:
     if isinstance(value, Mapping):
         pairs = list(value.items())
         if all(_is_number(item) for _, item in pairs):
-            pairs.sort(key=lambda pair: (-pair[1], str(pair[0])))
+            pairs = ranked(value)
         return ", ".join(f"{key} {_item(column, item)}" for key, item in pairs)
     if isinstance(value, Sequence):
         return ", ".join(_item(column, item) for item in value)

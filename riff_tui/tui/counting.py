@@ -23,8 +23,8 @@ _ONE = {"entries": "entry"}
 _WITHOUT = {
     "judges": "No judge scored a call here: riff-tui judge has one do so.",
     "agreement": "No judge scored a call here: riff-tui judge has one do so.",
-    "disputes": "No two judges scored the same call apart: riff-tui judge asks another one.",
-    "repeats": "No call was made twice: repeats have the same flow, agent, scenario and persona.",
+    "disputes": "There are no disputes here: these take two judges who scored the same call apart.",
+    "repeats": "There are no repeats here: these have the same flow, agent, scenario and persona.",
 }
 # Beyond this nobody counts by looking at every row.
 _LOOKED_AT = 20_000
@@ -77,9 +77,9 @@ def nothing_here(place: Place) -> str:
     if place.view in _WITHOUT:
         return _WITHOUT[place.view]
     if place.view == "effects":
-        return "No factor of these calls has two levels to compare."
+        return "There is nothing to explain here: that takes measured calls, and two judges, agents, flows or personas."
     if place.view == "compare":
-        return "There is no flow that both sides called: q goes back."
+        return "There is no flow of which both sides have a call that counts: q goes back."
     if place.view == "failures":
         return "No call of these pairs failed: q goes back."
     if place.scope:

@@ -8,7 +8,7 @@ from typing import Any
 from rich.style import Style
 
 from riff_tui.glyphs import Glyphs
-from riff_tui.numbers import fixed, interval_text, value_text
+from riff_tui.numbers import fixed, interval_text, ranked, value_text
 from riff_tui.safe_text import cell_width, fit, padded
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.tui.choice import INTERVAL
@@ -115,8 +115,7 @@ class _Writer:
         return text_of(column, row, self._glyphs)
 
     def _items(self, column: Column, items: Mapping[Any, Any]) -> None:
-        ranked = sorted(items.items(), key=lambda item: (not isinstance(item[1], int | float), _falling(item[1])))
-        said = [f"{key} {value_text(column, value) if value is not None else '·'}" for key, value in ranked]
+        said = [f"{key} {value_text(column, value) if value is not None else '·'}" for key, value in ranked(items)]
         more = len(said) - _MOST_ITEMS
         self._words(column, [*said[:_MOST_ITEMS], *([f"{more} more"] if more > 0 else [])], None)
 
@@ -149,7 +148,3 @@ def _further(table: Table, row: Row) -> Iterator[Column]:
         elif key not in covered and key not in _UNTOLD and not key.startswith(INTERVAL):
             number = isinstance(value, int | float) and not isinstance(value, bool)
             yield Column(key, key, kind="number" if number else "object")
-
-
-def _falling(value: Any) -> float:
-    return -value if isinstance(value, int | float) else 0.0

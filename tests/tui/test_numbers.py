@@ -111,6 +111,7 @@ def test_times_are_utc(microseconds: int, text: str) -> None:
         ("time", 0, "1970-01-01T00:00:00Z"),
         ("time", "2025-01-01", "2025-01-01"),
         ("object", {"b": 1, "a": 3, "c": 1}, "a 3, b 1, c 1"),
+        ("object", {"10": 0.5, "2": 0.75, "1": 0.1}, "1 0.1, 2 0.8, 10 0.5"),
         ("object", {"codex": 1.05, "gemini": None}, "codex 1.1, gemini ·"),
         ("object", {}, ""),
         ("object", ["stall 0.3", "escal 0.4"], "stall 0.3, escal 0.4"),

@@ -89,7 +89,7 @@ async def test_how_many_disputes_there_are_is_said_where_not_all_are_listed(tmp_
     [
         ("judges", "No judge scored"),
         ("agreement", "No judge scored"),
-        ("disputes", "No two judges"),
+        ("disputes", "There are no disputes"),
         ("repeats", "Nothing repeats"),
     ],
 )

@@ -247,6 +247,8 @@ def test_counts_say_what_a_filter_left() -> None:
         (Place("states", filter="x"), "Esc clears"),
         (Place("states", scope="flow=a"), "q goes back"),
         (Place("worklist"), "Nothing stands out"),
+        (Place("effects"), "takes measured calls"),
+        (Place("compare", sides=("a", "b")), "a call that counts"),
     ],
 )
 def test_an_empty_place_says_what_to_do_next(place: Place, said: str) -> None:
