@@ -249,10 +249,14 @@ VIEWS: tuple[View, ...] = (
 )
 _BY_NAME = {name: view for view in VIEWS for name in (view.name, *view.aliases)}
 
+_COMMANDS = {"gate": "riff-tui gate --baseline A --candidate B", "export": "riff-tui export"}
+
 
 def resolve(name: str) -> View:
     """The view of that name or alias; raises `UsageError` with the names that there are."""
     view = _BY_NAME.get(name)
+    if view is None and name in _COMMANDS:
+        raise UsageError(f"{name} is a command of its own: {_COMMANDS[name]}")
     if view is None:
         from difflib import get_close_matches
 

@@ -33,8 +33,8 @@ def dump(
         str,
         typer.Argument(
             metavar="VIEW",
-            help="flows, segments, states, neighbors, worklist, conversations, conversation, runs, judges,"
-            " archetypes, timeline, flow-table, effects or skipped.",
+            help="flows, segments, states, neighbors, worklist, conversations, conversation, runs, judges, agreement,"
+            " disputes, archetypes, timeline, flow-table, effects, repeats, edits or skipped.",
             show_default=False,
         ),
     ],
@@ -44,7 +44,7 @@ def dump(
         typer.Option(
             "--by",
             metavar="agent|persona|run|scenario",
-            help="A row for each of these as well (flows, segments, states).",
+            help="A row for each of these as well (flows, segments, states, repeats).",
             show_default=False,
         ),
     ] = None,

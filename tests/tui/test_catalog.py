@@ -41,6 +41,22 @@ def test_an_unknown_view_is_answered_with_those_that_there_are() -> None:
         resolve("flws")
 
 
+def test_a_command_that_is_no_view_is_told_as_it_is_typed() -> None:
+    with pytest.raises(UsageError, match="gate is a command of its own: riff-tui gate --baseline A --candidate B"):
+        resolve("gate")
+
+
+def test_the_help_of_dump_names_every_view_that_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    from riff_tui.cli import run
+
+    run(["dump", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert [
+        view.name for view in VIEWS if not view.sides and f" {view.name}" not in told.partition("Options:")[0]
+    ] == []
+    assert ", ".join(view.name for view in VIEWS if view.splits) in told
+
+
 @pytest.mark.parametrize("view", LISTS)
 def test_every_view_answers_and_says_how_to_print_it(store: Store, view: str) -> None:
     table = show(store, view, Request())
