@@ -98,8 +98,7 @@ def for_screen(table: Table, hide: frozenset[str] = frozenset(), choice: Choice 
     found = [
         column
         for column in every(table)
-        if column.key not in hide
-        and _is_wanted(column, choice, unasked=not known or column is TREND or _is_measured(column, known))
+        if column.key not in hide and _is_wanted(column, choice, unasked=_is_shown_unasked(column, table, known))
     ]
     last = _LAST.get(table.view, ())
     found.sort(key=lambda column: last.index(column.key) if column.key in last else -1)
@@ -141,6 +140,13 @@ def _is_wanted(column: Column, choice: Choice, *, unasked: bool) -> bool:
     if column.key in choice.shown:
         return True
     return column.shown and unasked and (stays(column) or column.key not in choice.hidden)
+
+
+def _is_shown_unasked(column: Column, table: Table, known: Sequence[Row]) -> bool:
+    if column is TREND:
+        # What is drawn above the rows need not stand in each of them.
+        return table.figure is None
+    return not known or _is_measured(column, known)
 
 
 def _is_measured(column: Column, rows: Sequence[Row]) -> bool:

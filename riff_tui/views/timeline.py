@@ -7,10 +7,12 @@ from typing import Any
 
 from riff_store.answers.quality import COMPUTED, RunQuality
 from riff_tui.table import Column, Row, Table
+from riff_tui.trends import LEAST, Trends
 from riff_tui.views import cells, columns, edit_cells
 
 DOWN_ONLY = "Quality is comparable only down a column: each judge has a scale of its own, and (computed) uses none."
 UNITS = "Units: quality 0-10, higher is better: mean operability of the run's (flow, agent) rows that the judge scored."
+LINES = "Each line above goes from run to run, between the lowest and the highest value that it names."
 LISTED = 5
 TREND = 10
 _COLUMNS = (
@@ -28,12 +30,15 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
     """One row per run, in the order of the answers."""
     edited = [EDIT] if any(run.edit for run in answers) else []
     judges = list(dict.fromkeys((COMPUTED, *(judge for run in answers for judge in run.quality))))
+    trends = {judge: [run.quality.get(judge) for run in answers] for judge in judges}
+    drawn = any(sum(value is not None for value in values) >= LEAST for values in trends.values())
     return Table(
         view="timeline",
         title="Timeline: quality by judge (earliest run first)",
         columns=[*_COLUMNS, *(_column(judge) for judge in judges), *edited],
         rows=[_row(run, judges, answers[max(0, place - TREND) : place]) for place, run in enumerate(answers, 1)],
-        notes=[UNITS, DOWN_ONLY, *_partly_judged(answers)],
+        figure=Trends(trends) if drawn else None,
+        notes=[UNITS, DOWN_ONLY, *([LINES] if drawn else []), *_partly_judged(answers)],
     )
 
 

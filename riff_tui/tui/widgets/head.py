@@ -11,6 +11,7 @@ from textual.geometry import Region
 from riff_store.answers.neighbors import PooledLatency
 from riff_tui.egograph import EgoGraph, Spot, drawing
 from riff_tui.table import Row, Table
+from riff_tui.trends import Trends
 from riff_tui.tui.columns import shown
 from riff_tui.tui.facts import conversation_lines
 from riff_tui.tui.lanes_head import LanesHead
@@ -24,6 +25,7 @@ from riff_tui.views.lanes import Lanes
 
 LEFT_FOR_LATER = "latencies are not read yet"
 _LEAST_ROWS = 7
+_TALL = 30
 
 
 class Head(Bar):
@@ -175,7 +177,7 @@ class Head(Bar):
             return self._titled(heading(self.reading.main))
         if self.place.kind == "state" and self.reading.neighbors is not None:
             return self._state(self.reading.neighbors)
-        return []
+        return self._trends(self.reading.main) if isinstance(self.reading.main.figure, Trends) else []
 
     def _room(self) -> int:
         """How many lines may stand here, so that rows keep theirs."""
@@ -191,6 +193,13 @@ class Head(Bar):
             styles = [self.palette.faint, *[self.palette.accent] * len(drawn)]
             lines += [((f" {line}", style),) for line, style in zip(drawn, styles, strict=False)]
         return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.faint),)]
+
+    def _trends(self, table: Table) -> list[Line]:
+        """A line for each judge, where rows do not lose their place to them or have enough of it."""
+        width, height = self.app.size
+        drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2) if table.figure else []
+        fits = len(drawn) + len(table.rows) + 3 <= height or (height >= _TALL and len(drawn) <= self._room())
+        return [((f" {shown(line, self.glyphs)}", self.palette.accent),) for line in drawn] if fits else []
 
     def _pair(self, table: Table) -> list[Line]:
         drawn = (

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from riff_tui.tui.links import opened as stack_of
+from tests.store.building import call, fresh, put, verdict
 from tests.tui.sinks.printed import assert_golden
 from tests.tui.test_edited import edits, record
 from tests.tui.tui.test_on_a_store import exploring
@@ -65,3 +66,25 @@ async def test_a_store_without_edits_says_how_to_get_them(tiny: Path) -> None:
     async with exploring(tiny) as at:
         await at.press("H")
         assert "riff-tui edits --repo DIR" in " ".join(line.strip() for line in lines(at))
+
+
+async def test_a_line_for_each_judge_stands_above_the_runs_unless_they_would_lose_their_place(tmp_path: Path) -> None:
+    few, many = tmp_path / "few.db", tmp_path / "many.db"
+    for place, count in ((few, 4), (many, 21)):
+        with fresh(place) as store:
+            calls = [call(f"c-{n}", run=f"run-{n:02}", started_at=n * 86_400_000_000 + 1) for n in range(count)]
+            put(store, "/in/a.jsonl", calls)
+            judged = [
+                verdict(f"c-{n}", float(n % 9), run=f"run-{n:02}", judge="warm", line=n + 1) for n in range(count)
+            ]
+            put(store, "/in/h.jsonl", judged)
+    async with exploring(few, (80, 24), start=stack_of("timeline", "")) as at:
+        shown = lines(at)
+        assert [line.split()[0] for line in shown[1:4]] == ["(computed)", "warm", "Run"]
+        assert " to " in shown[2]
+        assert not any("run-00 " in line and "▅" in line for line in shown), "no row repeats what stands above all"
+    async with exploring(many, (80, 24), start=stack_of("timeline", "")) as at:
+        assert lines(at)[1].split()[0] == "Run"
+        assert sum("run-" in line for line in lines(at)) == 21
+    async with exploring(many, (120, 36), start=stack_of("timeline", "")) as at:
+        assert [line.split()[0] for line in lines(at)[1:4]] == ["(computed)", "warm", "Run"]
