@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,10 @@ SHARED_DATA = ROOT.parent / "shared" / "data"
 # Machines that run tests are busy at times, so how long an example takes proves nothing.
 settings.register_profile("riff-tui", max_examples=100, deadline=None, print_blob=True)
 settings.load_profile("riff-tui")
+
+# A shell that runs something in the background has it ignore interrupts, and so would all that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _DISPLAY = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "SSH_CONNECTION", "TMUX")
 _BUILD = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY")

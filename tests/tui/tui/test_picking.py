@@ -95,7 +95,7 @@ def row(field: str, name: str) -> tuple[Table, Row]:
     return Table(f"{field}s", "", (), [found]), found
 
 
-@pytest.mark.parametrize(("field", "below"), [("run", "flows"), ("archetype", "flows"), ("judge", "conversations")])
+@pytest.mark.parametrize(("field", "below"), [("run", "flows"), ("archetype", "flows"), ("judge", "agreement")])
 def test_a_run_an_archetype_and_a_judge_lead_to_what_they_hold(field: str, below: str) -> None:
     place = descend(Place(f"{field}s"), *row(field, "x1"))
     assert place is not None

@@ -186,7 +186,8 @@ def test_a_span_can_be_seen_once_one_is_near_enough(
         near = replace(lanes, window=(start - 0.5, start + 0.5))
         cell = Scale(*near.shown, width - 7).cell(start)
         assert cell is not None
-        assert lane(near, name, width)[cell] not in " ·"
+        # A moment at which another span ends stands where that one does, which may be the cell before.
+        assert set(lane(near, name, width)[max(0, cell - 1) : cell + 1]) - set(" ·")
 
 
 @given(caller=ONE_TURN, agent=ONE_TURN, cells=st.integers(1, 200))
