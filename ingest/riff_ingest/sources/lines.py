@@ -32,16 +32,17 @@ _BYTE_ORDER_MARKS = (  # UTF-32 first: its little-endian mark begins with that o
 Report: TypeAlias = Callable[[BrokenInput], None]
 
 
-def read_lines(path: Path, report: Report | None = None) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, report: Report | None = None, limit: int | None = None) -> Iterator[tuple[int, bytes]]:
     """The lines of a plain or gzip file that are not blank, as UTF-8, each with its number.
 
     Problems go to `report`: a line over `MAX_LINE` bytes is left out and reading goes on; a file that
-    cannot be read any further ends there, after all that could be read. Without `report` the
-    first problem is raised. Bytes that are no UTF-8 pass through in a file without a byte order mark.
+    cannot be read any further, or has more than `limit` bytes, ends there, after all that could be read.
+    Without `report` the first problem is raised. Bytes that are no UTF-8 pass through in a file without a
+    byte order mark.
     """
     report = report or _raise
     problems: list[BrokenInput] = []
-    for number, line in enumerate(_split(_newlines(_utf8(_until_broken(path, problems)))), start=1):
+    for number, line in enumerate(_split(_newlines(_utf8(_until_broken(path, problems, limit)))), start=1):
         if line is None:
             report(BrokenInput(f"line is longer than {MAX_LINE // 1024**2} MiB", number))
         elif isinstance(line, _Rest):
@@ -62,7 +63,7 @@ def read_whole(path: Path, limit: int = MAX_WHOLE) -> bytes:
     for piece in _utf8(expand(path)):
         size += len(piece)
         if size > limit:
-            raise BrokenInput(f"file is larger than {limit // 1024**2} MiB")
+            raise _too_large(limit)
         pieces.append(piece)
     return b"".join(pieces)
 
@@ -80,9 +81,18 @@ def _raise(problem: BrokenInput) -> None:
     raise problem
 
 
-def _until_broken(path: Path, problems: list[BrokenInput]) -> Iterator[bytes]:
+def _too_large(limit: int, what_of_it: str = "") -> BrokenInput:
+    return BrokenInput(f"file is larger than {limit // 1024**2} MiB{what_of_it}")
+
+
+def _until_broken(path: Path, problems: list[BrokenInput], limit: int | None) -> Iterator[bytes]:
+    size = 0
     try:
-        yield from expand(path)
+        for piece in expand(path):
+            size += len(piece)
+            if limit is not None and size > limit:
+                raise _too_large(limit, "; the rest was not read")
+            yield piece
     except BrokenInput as problem:
         problems.append(problem)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,52 @@ def test_without_a_simulators_log_there_is_no_audio(tmp_path: Path) -> None:
     assert kinds(found) == ["simulator_log_missing"]
     assert found.transcribed_user_turns == {1: "Rolls"}
     assert found.latency_assistant_turns == {}
+
+
+def outside(path: Path) -> dict[str, str]:
+    """What a record's result says that was copied without its logs."""
+    return {"pipecat_logs_path": str(path), "user_simulator_logs_path": str(path)}
+
+
+def test_a_log_is_read_from_where_it_was_made_and_that_is_said(tmp_path: Path) -> None:
+    wanted = read_record(write_record(tmp_path / "made"))
+    paths = {"pipecat_logs_path": FRAMEWORK_LOG, "user_simulator_logs_path": SIMULATOR_LOG}
+    there = {key: str(tmp_path / "made" / name) for key, name in paths.items()}
+    found = read_record(write_record(tmp_path / "copied", result=there, framework=None, simulator=None))
+    assert told(found) == told(wanted)
+    assert kinds(found) == ["framework_log_elsewhere", "simulator_log_elsewhere"]
+    assert "outside the record" in found.warnings[0]
+
+
+@pytest.mark.parametrize("what", ["fifo", "directory", "device", "loop"])
+def test_what_is_no_file_where_a_log_should_be_holds_nothing_up(tmp_path: Path, what: str) -> None:
+    path = Path("/dev/zero") if what == "device" else tmp_path / what
+    if what == "fifo":
+        os.mkfifo(path)
+    elif what == "directory":
+        path.mkdir()
+    elif what == "loop":
+        path.symlink_to(path)
+    found = read_record(write_record(tmp_path / "r", result=outside(path), framework=None, simulator=None))
+    wanted = ["framework_log_elsewhere", "framework_log_missing", "simulator_log_elsewhere", "simulator_log_missing"]
+    assert kinds(found) == wanted
+    assert "is no file" in found.warnings[0]
+
+
+def test_a_log_without_end_is_left_soon(tmp_path: Path) -> None:
+    with (huge := tmp_path / "huge").open("wb") as file:
+        file.write(lines(FRAMEWORK).encode())
+        file.truncate(1 << 40)
+    found = read_record(write_record(tmp_path / "r", result=outside(huge), framework=None, simulator=None))
+    assert told(found)[0] == TOLD[0]
+    assert "framework_log_broken_line" in kinds(found)
+
+
+def test_a_log_of_too_many_lines_is_read_as_far_as_it_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("riff_ingest.eva.logs.files.MAX_LINES", len(SIMULATOR))
+    found = read_record(write_record(tmp_path, simulator=[*SIMULATOR, *[audio(9, "audio_start", "assistant")] * 99]))
+    assert found.warnings == ["simulator_log_broken_line: log has more than 10 lines; the rest was not read"]
+    assert told(found) == TOLD
 
 
 @pytest.mark.parametrize("text", ["", "  ", "...", " ...... ", ".", ",", "?", "!", None])

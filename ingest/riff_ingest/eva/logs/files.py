@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -12,6 +13,8 @@ from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
 from riff_ingest.sources.loose_json import clean, loads
 
 MAX_DOCUMENT = 256 * 1024 * 1024
+MAX_LINES = 500_000
+"""Of a log; one of a call that lasts an hour and notes every packet of sound has fewer."""
 
 
 def find(directory: Path, *names: str | None) -> Path | None:
@@ -45,6 +48,22 @@ def stored_file(path: Any) -> Path | None:
         return None
 
 
+def log_at(directory: Path, stored_path: Any, names: Iterable[str], log: str, warnings: Warnings) -> Path | None:
+    """Where a log is: in the directory by its stored name, else by one of these names, else at its stored path.
+
+    That path may lead anywhere, so a log from outside the directory is warned of, and so is what is no file there.
+    """
+    path = find(directory, stored_name(stored_path), *names)
+    if path is not None:
+        return path
+    path = stored_file(stored_path)
+    if path is not None:
+        warnings.add(f"{log}_elsewhere", "it was read from where result.json says it is, outside the record")
+    elif isinstance(stored_path, str) and os.path.lexists(stored_path):
+        warnings.add(f"{log}_elsewhere", "what is where result.json says it is, outside the record, is no file")
+    return path
+
+
 def read_object(path: Path, defects: Counter[str] | None = None) -> dict[str, Any]:
     """The object that a JSON file is; raises `BrokenInput`."""
     defects = Counter() if defects is None else defects
@@ -60,14 +79,20 @@ def clean_object(value: Any, defects: Counter[str]) -> Any:
 
 
 def read_records(path: Path, log: str, warnings: Warnings) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """The objects on the lines of a log with their bytes; lines that hold none are counted under the log's name."""
+    """The objects on the lines of a log with their bytes; lines that hold none are counted under the log's name.
+
+    What comes after `MAX_DOCUMENT` bytes or `MAX_LINES` lines is not read.
+    """
 
     def broken(problem: BrokenInput) -> None:
         warnings.add(f"{log}_broken_line", f"line {problem.line}: {problem.reason}" if problem.line else problem.reason)
 
     defects: Counter[str] = Counter()
     expected = 1
-    for number, line in read_lines(path, broken):
+    for number, line in read_lines(path, broken, MAX_DOCUMENT):
+        if number > MAX_LINES:
+            broken(BrokenInput(f"log has more than {MAX_LINES} lines; the rest was not read"))
+            break
         if number > expected:
             warnings.add(f"{log}_blank_line", f"line {expected}", number - expected)
         expected = number + 1

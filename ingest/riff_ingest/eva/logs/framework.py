@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from riff_ingest.eva.history import FRAMEWORK, HistoryEvent, whole
-from riff_ingest.eva.logs.files import find, read_records, stored_file, stored_name
+from riff_ingest.eva.logs.files import find, log_at, read_records, stored_file, stored_name
 from riff_ingest.eva.warnings import Warnings
 
 NAMES = ("framework_logs.jsonl", "pipecat_logs.jsonl")
@@ -33,7 +33,7 @@ def framework_events(directory: Path, stored_path: Any, warnings: Warnings) -> l
     if stored_path is None:
         warnings.add("framework_log_not_recorded", "result.json names none, so no text of the agent counts as spoken")
         return []
-    path = find(directory, stored_name(stored_path)) or stored_file(stored_path)
+    path = log_at(directory, stored_path, (), _LOG, warnings)
     if path is None:
         warnings.add("framework_log_missing", "the log is not there, so what the agent wrote stands unchecked")
         return []

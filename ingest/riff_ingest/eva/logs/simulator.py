@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.eva.history import ROLES, SIMULATOR, HistoryEvent, inner, whole
-from riff_ingest.eva.logs.files import find, read_records, stored_file, stored_name
+from riff_ingest.eva.logs.files import find, log_at, read_records
 from riff_ingest.eva.warnings import Warnings
 
 NAMES = ("user_simulator_events.jsonl", "elevenlabs_events.jsonl")
@@ -14,14 +14,14 @@ _NOISE = frozenset({"", "...", "......", ".", ",", "?", "!"})
 _LOG = "simulator_log"
 
 
-def simulator_log(directory: Path, stored_path: Any = None) -> Path | None:
-    """Where the log of a record is, `None` where it has none."""
-    return find(directory, stored_name(stored_path), *NAMES) or stored_file(stored_path)
+def simulator_log(directory: Path) -> Path | None:
+    """Where the log of a record is by its usual names, `None` where it has none."""
+    return find(directory, *NAMES)
 
 
 def simulator_events(directory: Path, stored_path: Any, warnings: Warnings) -> list[HistoryEvent]:
     """The events of the log in the order of the file; without one there is no audio and no intended text."""
-    path = simulator_log(directory, stored_path)
+    path = log_at(directory, stored_path, NAMES, _LOG, warnings)
     if path is None:
         warnings.add(f"{_LOG}_missing", "no audio and no intended text of the caller are known")
         return []
