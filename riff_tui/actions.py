@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from riff_tui.refusals import (
+    needs_aspects,
     needs_back,
     needs_below,
     needs_calls,
@@ -233,6 +234,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("pick_flow", ("f",), "pick a flow", "Narrow this place to a flow from a list.", "Find", needs_calls),
     Action("pick_agent", ("a",), "pick an agent", "Narrow this place to an agent from a list.", "Find", needs_calls),
     Action("pick_run", ("R",), "pick a run", "Narrow this place to a run from a list.", "Find", needs_calls),
+    Action("aspect", ("V",), "aspect", "Choose what effects explain: quality, or one aspect.", "Find", needs_aspects),
     Action(
         "sort",
         ("s",),
@@ -365,6 +367,8 @@ def _hinted(situation: Situation) -> tuple[str, ...]:
         return ("help", "quit_or_back", "open", "compare", "sort", "pane", "write")
     if situation.sided and situation.kind != "conversation":
         return ("help", "quit_or_back", "open", "compare", "filter", "sort")
+    if situation.view == "effects" and not situation.marks:
+        return ("help", "quit_or_back", "open", "aspect", "filter", "sort", "worklist")
     if situation.marks and situation.kind != "conversation":
         return ("help", "quit_or_back", "compare", "next_mark", "clear_marks", "open")
     return _HINTED[situation.kind]

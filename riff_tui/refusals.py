@@ -42,6 +42,10 @@ def needs_calls(situation: Situation) -> str:
     return "what was skipped belongs to no flow, agent or run" if situation.view == "skipped" else ""
 
 
+def needs_aspects(situation: Situation) -> str:
+    return "" if situation.view == "effects" else "only effects explain one aspect or another; F goes there"
+
+
 def needs_words(situation: Situation) -> str:
     if situation.sought:
         return needs_rows(situation)

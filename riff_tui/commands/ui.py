@@ -29,6 +29,12 @@ def ui(
         str | None,
         typer.Option("--sort", metavar="KEY|-KEY", help="Sort the first screen by a column.", show_default=False),
     ] = None,
+    aspect: Annotated[
+        str | None,
+        typer.Option(
+            "--aspect", metavar="ASPECT", help="What effects explains in the stead of quality.", show_default=False
+        ),
+    ] = None,
     fresh: Annotated[
         bool,
         typer.Option(
@@ -51,11 +57,17 @@ def ui(
 ) -> None:
     """Walk from a weak flow to the state that broke it and to the calls that prove it."""
     settings = settings_for(store, theme=theme, ascii=ascii_only, mouse=mouse, live=live)
-    explore(settings, view=view, where=where, sort=sort, fresh=fresh)
+    explore(settings, view=view, where=where, sort=sort, fresh=fresh, aspect=aspect)
 
 
 def explore(
-    settings: Settings, *, view: str | None = None, where: str = "", sort: str | None = None, fresh: bool = False
+    settings: Settings,
+    *,
+    view: str | None = None,
+    where: str = "",
+    sort: str | None = None,
+    fresh: bool = False,
+    aspect: str | None = None,
 ) -> None:
     """Open the explorer on the store that the settings name, at a place, else where one was last.
 
@@ -71,16 +83,21 @@ def explore(
             f"{chosen.name} opens from two runs, or two agents of a flow: mark both with m, then = and Enter;"
             " riff-tui compare A B prints the same"
         )
+    if aspect and not chosen.aspects:
+        raise UsageError(
+            f"--aspect: {chosen.name} is not about one aspect; riff-tui ui effects --aspect {_quoted(aspect)} is"
+        )
     name = chosen.name
     if not has_terminal():
+        asked = Request(where=where, sort=sort, aspect=aspect or None)
         given = f" --store {_quoted(settings.store)}" if settings.store else ""
         raise NoTerminal(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
-            f" this prints the same: {dump_command(name, Request(where=where, sort=sort))}{given}"
+            f" this prints the same: {dump_command(name, asked)}{given}"
         )
     from riff_tui.tui import Start, run_explorer
 
-    start = Start(name if view or where or sort else None, where, sort, fresh)
+    start = Start(name if view or where or sort else None, where, sort, fresh, aspect or "")
     raise typer.Exit(run_explorer(store_location(settings), start, settings))
 
 

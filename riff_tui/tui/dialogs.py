@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from riff_tui.actions import ACTIONS, Situation, refusal
@@ -42,6 +43,20 @@ async def _pick_name(screen: ExplorerScreen, field: str) -> None:
         screen.visit(screen.trail.go(picked(screen.trail.stack, field, name)))
 
     screen.picker.ask(Asked(f"{field}s", choices, take, doing="narrow to it", at=at, uncounted=1))
+
+
+def pick_aspect(screen: ExplorerScreen) -> None:
+    """Choose what the effects here explain."""
+    known = list(screen.reading.main.extras.get("aspects") or ()) if screen.reading else []
+    here = screen.trail.here
+    at = known.index(here.aspect) if here.aspect in known else 0
+
+    def take(index: int) -> None:
+        screen.settle()
+        # Quality is what is explained where nothing else is named.
+        screen.visit(screen.trail.instead(replace(screen.trail.here, aspect=known[index] if index else "")))
+
+    screen.picker.ask(Asked("explained", [Choice(name) for name in known], take, doing="explain it", at=at))
 
 
 def palette(screen: ExplorerScreen) -> None:

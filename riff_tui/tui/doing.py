@@ -195,6 +195,12 @@ def _pick(field: str) -> Doing:
     return pick
 
 
+def _aspect(screen: ExplorerScreen) -> None:
+    from riff_tui.tui.dialogs import pick_aspect
+
+    pick_aspect(screen)
+
+
 def _palette(screen: ExplorerScreen) -> None:
     from riff_tui.tui.dialogs import palette
 
@@ -303,6 +309,7 @@ DOINGS: Mapping[str, Doing] = {
     "pick_flow": _pick("flow"),
     "pick_agent": _pick("agent"),
     "pick_run": _pick("run"),
+    "aspect": _aspect,
     "palette": _palette,
     "sort": _sort(other_way=False),
     "reverse": _sort(other_way=True),

@@ -123,6 +123,7 @@ def _sound(stack: Stack) -> bool:
 def _sound_place(place: Place) -> bool:
     from riff_tui.catalog import VIEWS
 
+    aspected = not place.aspect or any(place.view == view.name and view.aspects for view in VIEWS)
     texts = [*(getattr(place, each.name) for each in fields(Place)), *place.pair, *place.sides]
     short = all(len(text) <= LONGEST for text in texts if isinstance(text, str))
     # Two rows side by side are rows of a view.
@@ -130,7 +131,7 @@ def _sound_place(place: Place) -> bool:
     known = any((place.of if paired else place.view) == view.name for view in VIEWS) and paired == bool(place.pair)
     filters = (place.scope, place.filter, *place.pair)
     sided = len(place.sides) == (2 if place.view in SIDED else 0)
-    return short and known and sided and place.index >= 0 and all(_is_filter(each) for each in filters)
+    return short and known and sided and aspected and place.index >= 0 and all(_is_filter(each) for each in filters)
 
 
 def _is_filter(expression: str) -> bool:

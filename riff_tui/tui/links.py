@@ -31,6 +31,8 @@ def link(place: Place, store: str = "") -> str:
     parts = ["riff-tui ui", place.view]
     if place.where.strip():
         parts += ["--where", shell_quoted(place.where.strip())]
+    if place.aspect:
+        parts += ["--aspect", shlex.quote(place.aspect)]
     if place.sort is not None:
         parts += ["--sort", shlex.quote(place.sort)]
     if store:
@@ -44,11 +46,14 @@ def link_to(screen: ExplorerScreen) -> str:
     return link(places[-1], screen.explorer.store)
 
 
-def opened(view: str, where: str) -> Stack:
+def opened(view: str, where: str, aspect: str = "") -> Stack:
     """Where a link leads, below the places that one would have come through.
 
     Raises `FilterError` where the expression makes no sense.
     """
+    if aspect:
+        *above, last = opened(view, where)
+        return (*above, replace(last, aspect=aspect))
     parse(where)
     where = where.strip()
     if view == "conversation":

@@ -25,6 +25,7 @@ class Start:
     where: str = ""
     sort: str | None = None
     fresh: bool = False
+    aspect: str = ""
 
 
 def run_explorer(location: str, start: Start, settings: Settings) -> int:
@@ -37,7 +38,7 @@ def run_explorer(location: str, start: Start, settings: Settings) -> int:
 
     if settings.theme is not None and settings.theme not in PALETTES:
         raise UsageError(f"no theme is called {settings.theme!r}; there are {', '.join(PALETTES)}")
-    wanted = opened(start.view or "flows", start.where)
+    wanted = opened(start.view or "flows", start.where, start.aspect)
     opened_store = open_store(location)
     path = os.path.realpath(location)
     named = "" if path == os.path.realpath(store_location(load())) else path

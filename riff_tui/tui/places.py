@@ -78,7 +78,7 @@ class Place:
     breadcrumb, empty for a view of everything. `row` and `column` name the cursor's row and
     column, `index` is where that row was; `graph` says that the cursor is in the neighbour graph. Of
     a comparison `pair` are the ids of both rows, and `of` is the view that they come from. `sides` are the
-    runs or agents that are tested against each other.
+    runs or agents that are tested against each other. `aspect` is explained in the stead of quality.
     """
 
     view: str
@@ -93,6 +93,7 @@ class Place:
     of: str = ""
     pair: tuple[str, ...] = ()
     sides: tuple[str, ...] = ()
+    aspect: str = ""
 
     @property
     def where(self) -> str:
@@ -107,7 +108,7 @@ class Place:
     @property
     def question(self) -> Question:
         """What its rows depend on: two places with the same question hold the same rows."""
-        return self.view, self.where, self.sort, self.of, *self.pair, *self.sides
+        return self.view, self.where, self.sort, self.of, self.aspect, *self.pair, *self.sides
 
     @property
     def between(self) -> tuple[str, str] | None:
@@ -265,7 +266,11 @@ def choose(stack: Stack, view: str, conditions: str = "") -> Stack:
 
 def crumbs(stack: Stack) -> list[str]:
     """The breadcrumb's parts, raw: names from above, and the filter typed at each place."""
-    return [f"{place.crumb or noun(place.view)}{f' [{place.filter}]' if place.filter else ''}" for place in stack]
+    return [f"{_named(place)}{f' [{place.filter}]' if place.filter else ''}" for place in stack]
+
+
+def _named(place: Place) -> str:
+    return f"{place.crumb or noun(place.view)}{f' on {place.aspect}' if place.aspect else ''}"
 
 
 def state_name(place: Place) -> str:

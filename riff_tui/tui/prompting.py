@@ -140,7 +140,7 @@ class Prompting:
         await asyncio.sleep(_PAUSE_S)
         screen = self._screen
         view = "conversations" if place.kind == "state" else place.view
-        request = Request(where=place.where, hurried=True, sides=place.between)
+        request = Request(where=place.where, hurried=True, sides=place.between, aspect=place.aspect or None)
         slow = screen.set_timer(_PAUSE_S, lambda: screen.prompt.tell("counting …"))
         try:
             return len((await screen.explorer.asker.ask(lambda: screen.show_view(view, request))).rows)

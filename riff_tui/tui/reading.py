@@ -81,7 +81,12 @@ def read_rows(show: Show, place: Place) -> Table:
         calls = show("conversations", Request(where=place.where, sort=place.sort or STALLED_FIRST))
         return _buffered(calls, place.index)
     request = Request(
-        where=place.where, sort=place.sort, trend=place.view == "flows", hurried=True, sides=place.between
+        where=place.where,
+        sort=place.sort,
+        trend=place.view == "flows",
+        hurried=True,
+        sides=place.between,
+        aspect=place.aspect or None,
     )
     return _buffered(show(place.view, request), place.index)
 

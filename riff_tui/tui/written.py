@@ -63,7 +63,14 @@ def to_write(show: Show, place: Place, reading: Reading, choice: Choice, form: s
         return _with_columns(source, choice, form)
     sort = place.sort if source is reading.main else None
     posted = form in POSTED
-    request = Request(where=source.filter, sort=sort, text=True, redact=posted, sides=place.between)
+    request = Request(
+        where=source.filter,
+        sort=sort,
+        text=True,
+        redact=posted,
+        sides=place.between,
+        aspect=place.aspect or None,
+    )
     return _with_columns(show(source.view, request), choice, form)
 
 

@@ -28,7 +28,7 @@ def effects(answer: Effects) -> Table:
         columns=_columns(answer.aspect, better),
         rows=[row for factor in factors for row in _rows(factor, model, better)],
         notes=list(_notes(answer, better)) if model.observations else list(_left_out(answer)),
-        extras={"aspect": answer.aspect, "model": _model(model)},
+        extras={"aspect": answer.aspect, "aspects": list(answer.aspects), "model": _model(model)},
     )
 
 

@@ -74,9 +74,13 @@ class LinearModel:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The model of one response over the calls that count, of which `unmeasured` have no value; `excluded` errored."""
+    """The model of one response over the calls that count, of which `unmeasured` have no value; `excluded` errored.
+
+    `aspects` are all responses that the store knows, quality first.
+    """
 
     aspect: str
     model: LinearModel
     unmeasured: int
     excluded: int
+    aspects: Sequence[str] = ()

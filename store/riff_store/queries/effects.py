@@ -51,8 +51,9 @@ def effects(
 
     with store.snapshot():
         aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
-        if aspect != QUALITY and aspect not in aspects:
-            raise UnknownAspect([QUALITY, *sorted(aspects)])
+        known = [QUALITY, *sorted(aspects)]
+        if aspect not in known:
+            raise UnknownAspect(known)
         chosen = chosen_judges(store, judges)
         if judges is None or matches(judges, {"judge": [COMPUTED]}, ("judge",)):
             chosen[m.COMPUTED_JUDGE] = COMPUTED
@@ -62,7 +63,7 @@ def effects(
         n, excluded = call_counts(store, calls, Grouping(())).get((), (0, 0))
     factors = [Factor(name, list(map(itemgetter(at), found)), names[name]) for at, name in enumerate(FACTORS, 1)]
     model = fit(factors, [row[0] for row in found], [row[-1] for row in found])
-    return Effects(aspect, model, n - model.n, excluded)
+    return Effects(aspect, model, n - model.n, excluded, known)
 
 
 def _qualities(

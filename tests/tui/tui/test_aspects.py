@@ -1,0 +1,78 @@
+"""What effects explain is chosen in the explorer: one aspect, or quality again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from riff_store.database import open_store
+from riff_tui.actions import Situation, hints
+from riff_tui.catalog import Request, show
+from riff_tui.cli import run
+from riff_tui.errors import ExitCode
+from riff_tui.tui.keeping import Keeper
+from riff_tui.tui.lasting import decoded, encoded
+from riff_tui.tui.links import link, opened
+from riff_tui.tui.places import START, Place, crumbs
+from tests.tui.sinks.printed import printed
+from tests.tui.tui.test_on_a_store import exploring
+
+ERRORS = Place("effects", aspect="errors")
+
+
+async def test_an_aspect_is_chosen_and_quality_again(tiny: Path) -> None:
+    async with exploring(tiny) as at:
+        await at.press("F", "V", *"errors", "enter")
+        assert "effects on errors" in at.path
+        assert at.screen.reading is not None
+        table = at.screen.reading.main
+        assert table.dump == "riff-tui dump effects --aspect errors"
+        with open_store(tiny) as store:
+            assert printed(table, "text") == printed(show(store, "effects", Request(aspect="errors")), "text")
+        await at.press("V", *"quality", "enter")
+        assert (at.screen.trail.here.view, at.screen.trail.here.aspect) == ("effects", "")
+        assert at.screen.reading.main.dump == "riff-tui dump effects"
+        await at.press("left_square_bracket")
+        assert at.screen.trail.here.aspect == "errors"
+        await at.press("1", "V")
+        assert "only effects explain one aspect" in at.bottom
+
+
+async def test_a_filter_and_a_file_are_about_the_aspect_that_is_shown(tiny: Path, tmp_path: Path) -> None:
+    async with exploring(tiny, start=(*START, ERRORS)) as at:
+        await at.press("slash", *"factor=flow", "enter")
+        assert {row.record["factor"] for row in at.screen.reading.main.rows} == {"flow"}  # type: ignore[union-attr]  # it is read
+        await at.press("o", "ctrl+u", *str(tmp_path / "effects.md"), "enter")
+        await at.settle()
+    assert "What explains errors" in (tmp_path / "effects.md").read_text(encoding="utf-8")
+
+
+async def test_an_aspect_that_nobody_scored_is_said(tiny: Path) -> None:
+    async with exploring(tiny, start=(*START, replace(ERRORS, aspect="charm"))) as at:
+        assert "no call was scored for 'charm'" in at.bottom
+
+
+def test_the_hint_line_of_effects_names_the_key() -> None:
+    assert dict(hints(Situation(view="effects", rows=3, below="flows", column="n", depth=2)))["V"] == "aspect"
+    assert "V" not in dict(hints(Situation(view="flows", rows=3, below="segments", column="n")))
+
+
+def test_the_aspect_is_part_of_the_place_and_of_its_link() -> None:
+    assert crumbs((*START, ERRORS)) == ["flows", "effects on errors"]
+    assert replace(ERRORS, aspect="").question != ERRORS.question
+    assert link(ERRORS) == "riff-tui ui effects --aspect errors"
+    assert opened("effects", "flow:a", "errors") == (*START, replace(ERRORS, filter="flow:a"))
+    keeper = Keeper()
+    keeper.be_at((*START, ERRORS))
+    assert decoded(encoded(keeper.now, "x")).stack[-1] == ERRORS
+    keeper.be_at((*START, replace(ERRORS, view="runs")))
+    assert decoded(encoded(keeper.now, "x")).stack == ()
+
+
+def test_only_effects_open_at_an_aspect(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ui", "flows", "--aspect", "errors"]) == ExitCode.USAGE
+    assert "flows is not about one aspect; riff-tui ui effects --aspect errors is" in capsys.readouterr().err
+    assert run(["ui", "effects", "--aspect", "errors"]) == ExitCode.USAGE
+    assert "prints the same: riff-tui dump effects --aspect errors" in capsys.readouterr().err
