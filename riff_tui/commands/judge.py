@@ -214,7 +214,7 @@ def _passed_over(plan: Plan, found: Found) -> Iterator[str]:
 def _reasons(unscored: Counter[str]) -> str:
     ranked = sorted(unscored.items(), key=lambda item: (-item[1], item[0]))
     shown = [f"{count} × {reason}" for reason, count in ranked[:REASONS]]
-    return ", ".join([*shown, f"{len(ranked) - REASONS} other reasons"] if len(ranked) > REASONS else shown)
+    return ", ".join([*shown, _counted(len(ranked) - REASONS, "other reason")] if len(ranked) > REASONS else shown)
 
 
 def _stopped(name: str, ended: Ended) -> Exception:
@@ -225,7 +225,8 @@ def _stopped(name: str, ended: Ended) -> Exception:
     if not isinstance(ended.error, Refused):
         assert ended.error is not None
         return ended.error
-    kept = f"{_counted(ended.standing.scored, 'score')} kept, {ended.standing.total - ended.standing.done} calls left"
+    left = _counted(ended.standing.total - ended.standing.done, "call")
+    kept = f"{_counted(ended.standing.scored, 'score')} kept, {left} left"
     again = "run it again with --retry-unscored" if ended.unscored else "run the same command again"
     return JudgeStopped(f"judge {name}: {ended.error}; {kept}: mend it and {again}")
 

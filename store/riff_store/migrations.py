@@ -81,7 +81,10 @@ def _copy(path: Path, to: Path) -> Path:
     except OSError as error:
         _drop(draft)
         why = error.strerror or type(error).__name__
-        raise StoreReadOnly(f"{path}: cannot be migrated, for no copy can be made at {to} ({why})") from error
+        raise StoreReadOnly(
+            f"{path}: cannot be migrated, for no copy can be made at {to} ({why});"
+            " copy the store to where you may write and migrate it there"
+        ) from error
     except sqlite3.Error:
         _drop(draft)
         raise

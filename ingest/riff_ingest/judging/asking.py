@@ -92,7 +92,8 @@ class Asking:
                 if not error.again:
                     raise
                 if attempt >= self.patience.tries:
-                    raise Unanswered(f"{error.reason}, {attempt} times") from error
+                    tried = f", {attempt} times" if attempt > 1 else ""
+                    raise Unanswered(f"{error.reason}{tried}") from error
                 await self._pause(attempt, error)
                 attempt += 1
             else:

@@ -55,7 +55,7 @@ def test_a_program_that_fails_leaves_the_call_unscored(program: str, reason: str
     outcome = outcome_of(program)
     assert outcome.verdict is None
     assert not outcome.answered
-    assert str(outcome.unscored).removesuffix(", 1 times") == reason
+    assert outcome.unscored == reason
 
 
 @pytest.mark.parametrize(("program", "reason"), [("", "is empty"), ("print('nine')", "is not JSON")])
@@ -80,7 +80,7 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 pathlib.Path({str(told)!r}).write_text(str(child.pid))
 time.sleep(600)
 """
-    assert outcome_of(program, timeout=2.0).unscored == "no answer in time, 1 times"
+    assert outcome_of(program, timeout=2.0).unscored == "no answer in time"
     child = int(told.read_text())
     deadline = time.monotonic() + 10
     while _is_alive(child) and time.monotonic() < deadline:

@@ -14,14 +14,19 @@ import subprocess
 import sys
 import termios
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from riff_ingest.judging.protocol import Refused
 from riff_ingest.judging.rubric import Rubric
+from riff_ingest.judging.running import Standing
+from riff_ingest.judging.session import Ended
 from riff_tui.cli import run
+from riff_tui.commands.judge import _reasons, _stopped
 from riff_tui.errors import ExitCode
 from tests.ingest.judging.endpoint import (
     Asked,
@@ -552,3 +557,10 @@ def test_scores_go_into_a_directory_and_next_into_the_store_that_is_named(
     assert f"--out: {file} is not a directory" in capsys.readouterr().err
     assert judge(source, out, "--store", "my store.db") == ExitCode.OK
     assert capsys.readouterr().err.endswith(f"Next: riff-tui ingest {out} --store 'my store.db'\n")
+
+
+def test_one_of_a_kind_is_counted_as_one() -> None:
+    assert _reasons(Counter({"a": 2, "b": 1})) == "2 × a, 1 × b"
+    assert _reasons(Counter("abcdef")).endswith("1 × e, 1 other reason")
+    ended = Ended(Standing(3, done=2), Counter(), error=Refused("25 calls in a row got no answer"))
+    assert "0 scores kept, 1 call left" in str(_stopped("x", ended))
