@@ -45,8 +45,9 @@ def _fixed(value: float, decimals: int, trim: bool) -> str:
 
 
 def interval_text(ends: Sequence[float | None], decimals: int = 1, *, trim: bool = False) -> str:
-    """Both ends of an interval, such as 0.12–0.45."""
-    return "–".join(fixed(end, decimals, trim=trim) for end in ends)
+    """Both ends of an interval, such as 0.12–0.45, or -0.5 to 0.1, since a dash beside a minus reads as another one."""
+    between = " to " if any(end is not None and end < 0 for end in ends) else "–"
+    return between.join(fixed(end, decimals, trim=trim) for end in ends)
 
 
 def percent(share: float | None) -> str:

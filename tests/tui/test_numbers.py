@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.glyphs import ASCII, UNICODE, in_ascii
-from riff_tui.numbers import cell_text, fixed, is_right, percent, utc
+from riff_tui.numbers import cell_text, fixed, interval_text, is_right, percent, utc
 from riff_tui.table import Column, Kind, Row
 
 
@@ -134,6 +134,12 @@ def test_the_count_of_a_thin_row_carries_its_mark() -> None:
 def test_a_row_may_say_how_a_cell_reads_and_is_not_trusted_either() -> None:
     row = Row("id", {"worst": "status"}, display={"worst": "status\x1b (stall 1.0)"})
     assert cell_text(Column("worst", "W", kind="text"), row) == "status␛ (stall 1.0)"
+
+
+def test_an_interval_below_zero_has_no_dash_beside_a_minus() -> None:
+    assert interval_text([0.12, 0.45], 2) == "0.12–0.45"
+    assert interval_text([-2.13, -2.09], 2) == "-2.13 to -2.09"
+    assert interval_text([-0.5, 0.1]) == "-0.5 to 0.1"
 
 
 def test_a_judge_is_found_inside_the_object_of_judges() -> None:
