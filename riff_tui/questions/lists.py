@@ -47,11 +47,11 @@ def ask_archetypes(store: Store, request: Request, predicate: Predicate | None) 
 
 def ask_timeline(store: Store, request: Request, predicate: Predicate | None) -> Table:
     from riff_store.queries.timeline import timeline as by_run
-    from riff_tui.views.timeline import timeline
+    from riff_tui.views.timeline import timeline, with_lines
 
     judges, rest = take_judges(predicate)
     answer = Answer(request, *split(rest, ROW_FIELDS["timeline"]))
-    return answer.of(lambda calls: timeline(by_run(store, calls, judges)))
+    return with_lines(answer.of(lambda calls: timeline(by_run(store, calls, judges))))
 
 
 def ask_flow_table(store: Store, request: Request, predicate: Predicate | None) -> Table:

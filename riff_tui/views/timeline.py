@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from riff_store.answers.quality import COMPUTED, RunQuality
@@ -30,16 +31,27 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
     """One row per run, in the order of the answers."""
     edited = [EDIT] if any(run.edit for run in answers) else []
     judges = list(dict.fromkeys((COMPUTED, *(judge for run in answers for judge in run.quality))))
-    trends = {judge: [run.quality.get(judge) for run in answers] for judge in judges}
-    drawn = any(sum(value is not None for value in values) >= LEAST for values in trends.values())
     return Table(
         view="timeline",
         title="Timeline: quality by judge (earliest run first)",
         columns=[*_COLUMNS, *(_column(judge) for judge in judges), *edited],
         rows=[_row(run, judges, answers[max(0, place - TREND) : place]) for place, run in enumerate(answers, 1)],
-        figure=Trends(trends) if drawn else None,
-        notes=[UNITS, DOWN_ONLY, *([LINES] if drawn else []), *_partly_judged(answers)],
+        notes=[UNITS, DOWN_ONLY, *_partly_judged(answers)],
     )
+
+
+def with_lines(table: Table) -> Table:
+    """The timeline with a line for each judge above its rows, which goes through these in time."""
+    runs = sorted((row.record for row in table.rows), key=_in_time)
+    judges = dict.fromkeys(judge for run in runs for judge in run["quality"])
+    series = {judge: [run["quality"][judge] for run in runs] for judge in judges}
+    if all(sum(value is not None for value in values) < LEAST for values in series.values()):
+        return table
+    return replace(table, figure=Trends(series), notes=[*table.notes, LINES])
+
+
+def _in_time(run: Mapping[str, Any]) -> tuple[bool, str, str]:
+    return run["started_at"] is None, run["started_at"] or "", run["run"]
 
 
 def _column(judge: str) -> Column:

@@ -11,7 +11,8 @@ from riff_store.answers.quality import COMPUTED, FlowQuality, QualityCell, RunQu
 from riff_store.database import Store, open_store
 from riff_tui.catalog import Request, show
 from riff_tui.views.flow_table import flow_table
-from riff_tui.views.timeline import timeline
+from riff_tui.views.timeline import LINES, timeline
+from tests.store.building import call, fresh, put, verdict
 
 
 @pytest.fixture
@@ -72,3 +73,25 @@ def test_rows_can_be_found_by_quality_and_sorted_by_a_column(store: Store) -> No
     assert [row.id for row in show(store, "timeline", Request(where="quality.codex=·")).rows] == ["run=run-2"]
     down = show(store, "timeline", Request(sort=f"-quality.{COMPUTED}")).rows
     assert [row.id for row in down] == ["run=run-2", "run=run-1"]
+
+
+def test_the_lines_go_in_time_through_the_runs_that_are_shown_and_no_others(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        runs = {"a": 3, "b": 1, "c": None, "d": 2, "e": 4}
+        for number, (name, day) in enumerate(runs.items()):
+            at = None if day is None else day * 86_400_000_000
+            put(store, f"/in/{name}.jsonl", [call(f"c-{number}", run=name, started_at=at)])
+            judged = verdict(f"c-{number}", 9.0 if name == "e" else float(day or 8), run=name, judge="warm")
+            put(store, f"/in/h-{name}.jsonl", [judged])
+
+        def line(where: str = "", sort: str | None = None, limit: int | None = None) -> str:
+            figure = show(store, "timeline", Request(where=where, sort=sort, limit=limit)).figure
+            return figure.draw()[-1] if figure else ""
+
+        assert line().split()[:2] == ["warm", line(sort="-run").split()[1]]
+        assert line().split()[1][0] == "▁"
+        assert line().split()[1].index("█") == 3, "e is the last that says when it was, and the best"
+        assert len(line(where="!run=e").split()[1]) == 4
+        assert line(where="!run=e").split()[1][-1] == "█"
+        assert line(limit=2) == ""
+        assert LINES not in show(store, "timeline", Request(limit=2)).notes
