@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from riff_store.predicates import Predicate, all_of, conjuncts
+from riff_store.predicates import Predicate, all_of, conjuncts, terms
 from riff_tui.errors import UsageError
-from riff_tui.filtering import split, take_judges
+from riff_tui.filtering import render, split, take_judges
 from riff_tui.questions.answering import ROW_FIELDS, Answer
 from riff_tui.table import Table
 
@@ -28,7 +28,7 @@ def ask_compare(store: Store, request: Request, predicate: Predicate | None) -> 
     # A flow in the filter hides the others' rows; it must not make p-values smaller by forgetting them.
     about_calls = all_of([part for part in conjuncts(calls_said) if part not in conjuncts(rows)])
     answer = Answer(request, about_calls, rows)
-    drill = dump_command("failures", Request(sides=(a, b)))
+    drill = dump_command("failures", Request(where=_of_failures(rest, about_calls), sides=(a, b)))
     try:
         return answer.of(lambda calls: compare(compared(store, a, b, calls, judges), drill=drill), recount=False)
     except SideError as error:
@@ -51,6 +51,13 @@ def ask_failures(store: Store, request: Request, predicate: Predicate | None) ->
         raise UsageError(str(error)) from error
     drills = [f"Drill: riff-tui dump conversation --where {shell_quoted(row.where)}" for row in table.rows[:1]]
     return replace(table, notes=[*table.notes, *drills])
+
+
+def _of_failures(said: Predicate | None, about_calls: Predicate | None) -> str:
+    """What of a filter chooses the calls behind the rows that it leaves."""
+    fields, kept = ROW_FIELDS["failures"], conjuncts(about_calls)
+    parts = [part for part in conjuncts(said) if part in kept or all(term.field in fields for term in terms(part))]
+    return render(all_of(parts))
 
 
 def sides_of(request: Request, view: str) -> tuple[str, str]:

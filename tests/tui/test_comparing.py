@@ -212,6 +212,17 @@ def test_one_pair_is_no_pairs_and_an_end_that_nobody_knows_is_no_dot(tmp_path: P
     assert "A 1 hangup · B 2 ·\n" in printed(failures, "text")
 
 
+def test_the_way_down_keeps_what_the_filter_says_of_calls(store: Store) -> None:
+    def drill(where: str) -> list[str]:
+        (said,) = [note for note in compared(store, where).notes if note.startswith("Drill: ")]
+        return shlex.split(said)[2:]
+
+    failures = ["compare", *SIDES, "--failures"]
+    assert drill("") == drill("verdict=worse judge=codex") == failures
+    assert drill("verdict=worse flow=dental persona=· p<0.5") == [*failures, "--where", "flow=dental persona=·"]
+    assert drill("scenario:task-1") == [*failures, "--where", "scenario:task-1"]
+
+
 def test_latest_and_previous_are_runs_in_time(store: Store) -> None:
     assert show(store, "compare", Request(sides=("previous", "latest"))).title == compared(store).title
 
