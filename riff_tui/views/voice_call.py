@@ -14,6 +14,7 @@ from riff_tui.views import cells, voice_record, word_diff
 from riff_tui.views.database_diff import differences, per_table
 from riff_tui.views.lanes import Lanes, latency_severity, turns_with_tools
 from riff_tui.views.voice_record import Words, is_number
+from riff_tui.views.voice_trace import is_message, said_in, whole_trace
 
 GOOD_TIMING, FAIR_TIMING = 0.8, 0.5
 MOST_DIFFERENCES = 40
@@ -87,8 +88,8 @@ class _Teller:
         self._turns = {turn.turn: turn for turn in voice.turns}
         self._starts = {role: _starts(spans) for role, spans in (("caller", voice.caller), ("agent", voice.agent))}
         self._with_tools = turns_with_tools(voice)
-        self._trace = voice.trace if any(_is_message(entry) for entry in voice.trace) else list(_from_turns(voice))
-        messages = sum(map(_is_message, self._trace))
+        self._trace = whole_trace(voice)
+        messages = sum(map(is_message, self._trace))
         # Judges count the turns of the transcript; where these are others than here, none of them can be told.
         self._named = iter(named if len(named) == messages else [None] * messages)
         self._told: set[tuple[int, str]] = set()
@@ -97,7 +98,7 @@ class _Teller:
     def rows(self) -> Iterator[Row]:
         """What was said, the tools, and at the end how the database differs."""
         for entry in self._trace:
-            yield self._message(entry) if _is_message(entry) else self._tool(entry)
+            yield self._message(entry) if is_message(entry) else self._tool(entry)
         yield from _database(self._voice, self._words)
 
     def _message(self, entry: TraceEntry) -> Row:
@@ -117,7 +118,7 @@ class _Teller:
             "kind": "turn",
             "state": None,
             "role": role,
-            "text": self._words(entry.text),
+            "text": self._words(entry.text or said_in(turn, role)),
             "meant": said.meant,
             "heard": said.heard,
             "changed": word_diff.hunks(said.meant, said.heard) or None if said.meant and said.heard else None,
@@ -192,10 +193,6 @@ def _row(
     return Row("", whole, display={**blank, **(display or {})}, severity=severity)
 
 
-def _is_message(entry: TraceEntry) -> bool:
-    return entry.kind not in ("tool_call", "tool_response")
-
-
 def _time(value: float | None) -> float | None:
     """A number of the document; one that says nothing about a call is none."""
     return value if is_number(value) else None
@@ -211,21 +208,6 @@ def _starts(spans: Sequence[Span]) -> dict[int, float]:
         if is_number(span.start):
             found[span.turn] = min(span.start, found.get(span.turn, span.start))
     return found
-
-
-def _from_turns(voice: Voice) -> Iterator[TraceEntry]:
-    """What was said by the turns, where no trace is kept; tools where the trace has them."""
-    tools: dict[int, list[TraceEntry]] = {}
-    for entry in voice.trace:
-        tools.setdefault(entry.turn, []).append(entry)
-    by_number = {turn.turn: turn for turn in voice.turns}
-    for number in sorted({*by_number, *tools}):
-        turn = by_number.get(number, VoiceTurn(number))
-        if turn.caller_heard or turn.caller_meant:
-            yield TraceEntry("transcribed", number, role="user", text=turn.caller_heard or turn.caller_meant)
-        yield from tools.get(number, ())
-        if turn.agent_meant or turn.agent_heard:
-            yield TraceEntry("intended", number, role="assistant", text=turn.agent_meant or turn.agent_heard)
 
 
 def _happened(turn: VoiceTurn, role: str) -> Iterator[str]:

@@ -120,6 +120,35 @@ def test_texts_of_a_call_without_a_trace_come_from_its_turns() -> None:
     ]  # fmt: skip
 
 
+def test_what_the_agent_said_is_told_though_no_log_vouches_for_it() -> None:
+    voice = Voice(
+        turns=[
+            VoiceTurn(0, agent_meant="Hi, which day suits you?"),
+            VoiceTurn(
+                1, caller_meant="Tuesday, or Friday", caller_heard="Tuesday", agent_meant="It's $40", latency=0.5
+            ),
+            VoiceTurn(2, caller_heard="Fine"),
+        ],
+        trace=[
+            TraceEntry("intended", 0, 0.0, "assistant", "Hi, which day suits you?"),
+            TraceEntry("transcribed", 1, 2.4, "user", "Tuesday"),
+            TraceEntry("tool_call", 1, 2.6, tool="price"),
+            TraceEntry("intended", 2, 9.0, "user", ""),
+        ],
+    )
+    told = [
+        (row.record["turn"], row.record["role"], row.record["text"], row.record["latency_ms"])
+        for row in table_of(voice).rows
+        if row.record["kind"] == "turn"
+    ]
+    assert told == [
+        (0, "agent", "Hi, which day suits you?", None),
+        (1, "caller", "Tuesday", None),
+        (1, "agent", "It's $40", 500.0),
+        (2, "caller", "Fine", None),
+    ]
+
+
 def test_states_and_slots_stay_where_they_happened_and_judges_name_turns() -> None:
     voice = Voice(
         turns=[VoiceTurn(0, latency=None)],
