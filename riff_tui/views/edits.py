@@ -15,6 +15,7 @@ UNITS = (
 )
 TOGETHER = "Edits between the same two runs share their figures: which of them moved the score cannot be told (tied)."
 NO_PROOF = "Two runs differ by chance as well: riff-tui compare PREVIOUS NEXT --where 'flow=F' says whether these do."
+NO_RUNS = "No run of these flows is known together with the time when it started, so there is no before and no after."
 COLUMNS = (
     columns.FLOW,
     Column("time", "Edited (UTC)", kind="time", help="The author's time of the commit."),
@@ -38,12 +39,14 @@ def edits(answers: Sequence[EditEffect]) -> Table:
     """One row per edit, in the order of the answers."""
     compared = any(_change(effect) is not None for effect in answers)
     tied = any(effect.together > 1 and effect.next_run is not None for effect in answers)
+    placed = any(effect.previous_run or effect.next_run for effect in answers)
+    alone = [NO_RUNS] if answers and not placed else []
     return Table(
         view="edits",
         title="Edits by flow (latest first)",
         columns=COLUMNS,
         rows=[_row(effect) for effect in answers],
-        notes=[UNITS, *([TOGETHER] if tied else []), *([NO_PROOF] if compared else [])],
+        notes=[UNITS, *alone, *([TOGETHER] if tied else []), *([NO_PROOF] if compared else [])],
     )
 
 

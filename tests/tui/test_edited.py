@@ -21,7 +21,8 @@ from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from riff_tui.questions.changes import NO_EDITS
 from riff_tui.sinks import FORMATS
-from riff_tui.views.edits import NO_PROOF, TOGETHER
+from riff_tui.views.edits import NO_PROOF, NO_RUNS, TOGETHER
+from tests.store.building import call, fresh, put
 from tests.tui.hostile import HOSTILE
 from tests.tui.sinks.printed import assert_golden, printed
 
@@ -198,3 +199,16 @@ def test_no_author_acts_in_an_export(hostile: Path, form: str, capsys: Captured)
     text = capsys.readouterr().out
     assert not LIVE.search(text)
     assert not re.search(r"(^|,)[=+@]", text, re.MULTILINE)
+
+
+def test_edits_without_any_run_in_time_say_why_nothing_stands_beside_them(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "/in/a.jsonl", [call("c-1", flow="viewing", started_at=None)])
+    with open_store(record(tmp_path / "calls.db", edits())) as store:
+        table = show(store, "edits", Request())
+        assert {row.record["next_run"] for row in table.rows} == {None}
+        assert NO_RUNS in table.notes
+
+
+def test_edits_beside_a_run_need_no_such_word(store: Store) -> None:
+    assert NO_RUNS not in show(store, "edits", Request()).notes
