@@ -27,7 +27,8 @@ class Column:
     the `humanness` object). `decimals` is the most that are shown; `trim` drops trailing zeros
     down to one. The cells of a `strong` column stand out, with `strong_title` its title does too.
     `thin` marks the count that carries `~`. A column that is not `shown` is in the
-    data formats and can be chosen on the screen. `help` is one sentence for the glossary.
+    data formats and can be chosen on the screen. `help` is one sentence for the glossary, `short` the title where
+    there is little room.
     """
 
     key: str
@@ -43,6 +44,7 @@ class Column:
     path: tuple[str, ...] = ()
     help: str = ""
     strong_title: bool = False
+    short: str = ""
 
     def value(self, record: Mapping[str, Any]) -> Any:
         """The unrounded value in a row's record, `None` where it is not measured."""

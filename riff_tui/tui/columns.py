@@ -65,6 +65,8 @@ def shown(text: str, glyphs: Glyphs) -> str:
 def title(column: Column, glyphs: Glyphs, *, short: bool) -> str:
     """A column's title; `short` is a few letters for what is long and a judge's name without its prefix."""
     full = shown(column.title, glyphs)
+    if short and column.short:
+        return shown(column.short, glyphs)
     return _SHORT.get(full, full.removeprefix("hum:")) if short else full
 
 

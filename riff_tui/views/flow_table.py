@@ -8,11 +8,14 @@ from typing import Any
 from riff_store.answers.quality import COMPUTED, FlowQuality
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views import cells, columns
+from riff_tui.views.abbreviations import abbreviated
 from riff_tui.views.timeline import DOWN_ONLY
 
 UNITS = (
     "Units: quality 0-10, higher is better: operability with that judge's humanness alone; · where it scored no call."
 )
+
+_COMP = "comp"
 
 
 def flow_table(answers: Sequence[FlowQuality]) -> Table:
@@ -21,17 +24,24 @@ def flow_table(answers: Sequence[FlowQuality]) -> Table:
     return Table(
         view="flow-table",
         title="Flow table: flows × (agent, judge) (worst first)",
-        columns=[columns.FLOW, columns.N, columns.EXCLUDED, *(_column(agent, judge) for agent, judge in pairs)],
+        columns=[columns.FLOW, columns.N, columns.EXCLUDED, *_columns(pairs)],
         rows=[_row(flow) for flow in answers],
         notes=[UNITS, DOWN_ONLY],
     )
 
 
-def _column(agent: str, judge: str) -> Column:
+def _columns(pairs: Sequence[tuple[str, str]]) -> list[Column]:
+    agents = abbreviated({agent for agent, _ in pairs})
+    judges = abbreviated({judge for _, judge in pairs} - {COMPUTED})
+    judges[COMPUTED] = COMPUTED if _COMP in judges.values() else _COMP
+    return [_column(agent, judge, f"{agents[agent]} {judges[judge]}") for agent, judge in pairs]
+
+
+def _column(agent: str, judge: str, short: str) -> Column:
     seen = "without any judge's humanness" if judge == COMPUTED else f"with {judge}'s humanness alone"
     return Column(
         f"quality.{agent}.{judge}", f"{agent} {judge}", unit="0-10", better="higher", path=("quality", agent, judge),
-        help=f"Operability of the flow led by {agent}, {seen}.",
+        help=f"Operability of the flow led by {agent}, {seen}.", short=short,
     )  # fmt: skip
 
 

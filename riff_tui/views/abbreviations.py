@@ -1,0 +1,25 @@
+"""Names as short as they can be told apart, for titles of many narrow columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+LEAST = 4
+"""So many letters of a name are shown if it has them: fewer say nothing."""
+
+
+def abbreviated(names: Collection[str]) -> dict[str, str]:
+    """A beginning of each name, without the words that all of them begin with, as short as no two are alike."""
+    words = {name: re.findall(r"[^\W_]+|[\W_]+", name) for name in names}
+    common = 0
+    if len(names) > 1:
+        while (
+            all(len(parts) > common + 1 for parts in words.values()) and len({w[common] for w in words.values()}) == 1
+        ):
+            common += 1
+    rests = {name: "".join(parts[common:]) or name for name, parts in words.items()}
+    length = LEAST
+    while len({rest[:length] for rest in rests.values()}) < len(rests):
+        length += 1
+    return {name: rest[:length] for name, rest in rests.items()}
