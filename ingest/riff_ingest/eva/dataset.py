@@ -22,10 +22,17 @@ def records_of(path: Path) -> dict[str, dict[str, Any]]:
     if data.lstrip()[:1] == b"[":
         found = clean(loads(data, defects, what="file"), defects)
     else:
-        found = [clean(loads(line, defects), defects) for _, line in read_lines(path)]
+        found = [clean(_line(number, line, defects), defects) for number, line in read_lines(path)]
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
         found = found[0]
     return {str(each["id"]): each for each in found if isinstance(each, dict) and "id" in each}
+
+
+def _line(number: int, line: bytes, defects: Counter[str]) -> Any:
+    try:
+        return loads(line, defects)
+    except BrokenInput as problem:
+        raise BrokenInput(problem.reason, number) from problem
 
 
 def aliases_folder(path: Path) -> list[Path]:

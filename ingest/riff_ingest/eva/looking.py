@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.directories import RECORDS, conversations, is_archived, natural
+from riff_ingest.eva.directories import RECORDS, conversations, is_archived, is_run, natural
 from riff_ingest.eva.identity import identity_of
 from riff_ingest.eva.logs.files import find, read_object
 from riff_ingest.eva.record import RESULT, configuration_near, read_record
@@ -31,16 +31,19 @@ class Found(NamedTuple):
 def conversations_in(directory: Path) -> Found:
     """What a directory holds, which may be a run, a record with trials, or one conversation, archived ones included.
 
-    In a run archived attempts do not count. Nothing is found where it is none of these.
+    In a run, and in its directory of records, archived attempts do not count. Nothing is found where it is none of
+    these.
     """
+    path = Path(os.path.abspath(directory))
+    if path.name == RECORDS and is_run(path.parent) and not claims(path):
+        directory = directory.parent if directory.name == RECORDS else path.parent
     if (directory / RECORDS).is_dir():
         return Found({each.output_id: each.path for each in conversations(directory)}, single=False)
-    name = Path(os.path.abspath(directory)).name
     trials = _trials(directory)
     if trials:
-        return Found({f"{name}/{each.name}": each for each in trials}, single=False)
+        return Found({f"{path.name}/{each.name}": each for each in trials}, single=False)
     if claims(directory) or any(find(directory, file) is not None for file in _OF_A_CALL):
-        return Found({name: directory}, single=True)
+        return Found({path.name: directory}, single=True)
     return Found({}, single=False)
 
 

@@ -54,7 +54,7 @@ def read_record(
             warnings.add("old_model_key", f"it names {pipeline_type}, which EVA takes for a cascade")
     result = _object(path, RESULT, warnings)
     if result is None:  # without it nothing says which log is the right one, and what is there has to do
-        result = {"pipecat_logs_path": next((name for name in FRAMEWORK_LOGS if find(path, name)), None)}
+        result = {"pipecat_logs_path": next((name for name in FRAMEWORK_LOGS if find(path, name)), FRAMEWORK_LOGS[0])}
     stored_log = result.get("pipecat_logs_path")
     check_spoken = pipeline_type == "s2s" or stored_log is None or has_log(path, stored_log)
     history = merged_history(path, result, pipeline_type, warnings)

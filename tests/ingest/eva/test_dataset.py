@@ -114,6 +114,12 @@ def test_a_dataset_is_an_array_or_lines(tmp_path: Path) -> None:
         records_of(jsonl)
 
 
+def test_a_broken_line_of_a_dataset_is_named(tmp_path: Path) -> None:
+    (path := tmp_path / "airline.jsonl").write_text('{"id": "1.1"}\n\n{"id": \n')
+    with pytest.raises(BrokenInput, match=r"^line 3: line is not JSON: it ends too early$"):
+        records_of(path)
+
+
 def test_aliases_lie_beside_the_dataset(tmp_path: Path) -> None:
     path = tmp_path / "itsm_dataset.json"
     assert aliases_beside(path) == []

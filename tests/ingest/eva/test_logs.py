@@ -334,6 +334,14 @@ def test_what_the_result_says_is_in_the_context(tmp_path: Path) -> None:
     assert found.initial_scenario_db_hash == sha256(b'{"orders":{}}').hexdigest()
 
 
+def test_without_a_result_and_a_framework_log_what_was_written_stands(tmp_path: Path) -> None:
+    record = write_record(tmp_path, framework=None)
+    (record / "result.json").unlink()
+    found = read_record(record)
+    assert kinds(found) == ["result_missing", "framework_log_missing"]
+    assert ("assistant", 0, "Bakery, good morning.") in told(found)
+
+
 def test_a_record_of_nothing_has_a_context_and_says_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "records" / "7.1" / "trial_2").mkdir(parents=True)
     found = read_record(tmp_path / "records" / "7.1" / "trial_2")

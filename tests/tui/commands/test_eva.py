@@ -92,6 +92,12 @@ def test_a_run_prints_its_finished_conversations_by_output_id(run: Path) -> None
     assert list(found) == ["1.9/trial_0", "1.9/trial_10"]
 
 
+def test_the_records_of_a_run_are_the_run(run: Path) -> None:
+    wanted = printed("context", "night", cwd=run.parent)
+    assert printed("context", "night/records", cwd=run.parent) == wanted
+    assert list(printed("context", ".", cwd=run / "records")[0]) == list(wanted[0])
+
+
 def test_an_attempt_that_was_put_aside_can_be_looked_at(run: Path) -> None:
     found, _ = printed("metrics", run / "records" / "1.9" / "trial_2_failed_attempt_1")
     assert set(found) == METRICS
