@@ -102,12 +102,12 @@ def test_no_key_lets_a_name_or_a_word_act(store: Path, wheres: dict[Kind, tuple[
         place = crumbs(terminal)
         for keys in keys_of(kind):
             for key in keys:
-                terminal.press(key, quiet=0.1)
+                terminal.press(key, quiet=0.05)
             # Where nothing was open yet, Escape went up; what opened since then is closed before coming back.
-            for _ in range(3):
+            for _ in range(6):
                 if crumbs(terminal) != place:
-                    terminal.press(ESCAPE, quiet=0.4)
-                    terminal.press("[[", quiet=0.4)
+                    terminal.press(ESCAPE, quiet=0.2)
+                    terminal.press("[[", quiet=0.2)
             assert crumbs(terminal) == place, keys
         assert_text_only(bytes(terminal.sent))
 

@@ -223,7 +223,7 @@ def test_an_error_of_its_own_gives_everything_back_and_tells_no_callers_words(ti
         assert terminal.end() == 1
         sent = bytes(terminal.sent)
         after = sent[sent.rindex(b"\x1b[?1049l") :]
-        assert b"line_table.py" in after
+        assert b"/tui/widgets/" in after
         assert b"riff-tui: error: unexpected RuntimeError" in after
         assert b"what the caller said" not in sent.replace(b"words = 'what the caller said'", b"")
         assert terminal.is_as_before
