@@ -14,11 +14,12 @@ FEWEST_CHARACTERS = 20
 
 def spoken_only(trace: Iterable[Entry], pieces: Mapping[int, Sequence[str]]) -> list[Entry]:
     """The trace with what the agent's voice was given; unspoken texts are gone, but not nudges."""
+    voiced = {turn: _Voiced(own) for turn, own in pieces.items()}
     kept = []
     for entry in trace:
         said = entry.content
         if entry.needs_check:
-            said = spoken_part(entry.content or "", pieces.get(entry.turn_id, ()))
+            said = _spoken_part(entry.content or "", voiced.get(entry.turn_id))
         if said is None and entry.nudge:
             said = entry.content
         if said is not None or not entry.needs_check:
@@ -32,14 +33,28 @@ def spoken_part(content: str, pieces: Sequence[str]) -> str | None:
     Where only its beginning was, the text is cut after as many words as that beginning has. Words of labels
     count among them, so a label in front costs as many words of the text.
     """
+    return _spoken_part(content, _Voiced(pieces))
+
+
+class _Voiced:
+    """What the voice was given in a turn, letters and digits only; a log may hold a great many pieces of it."""
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        bare = list(map(_bare, pieces))
+        self.whole = "".join(bare)
+        self.beginnings = dict.fromkeys(piece for piece in bare if len(piece) >= FEWEST_CHARACTERS)
+
+
+def _spoken_part(content: str, voiced: _Voiced | None) -> str | None:
     written = _bare(content)
-    spoken = [bare for piece in pieces if (bare := _bare(piece))]
-    if not written or not spoken:
+    if not written or voiced is None:
         return None
-    if any(written in piece for piece in spoken) or written in "".join(spoken):
+    if written in voiced.whole:
         return content
     words = without_labels(content).split()
-    count = max(_shared_words(words, written, piece) for piece in spoken)
+    # Only pieces that begin alike are looked at more closely.
+    alike = [piece for piece in voiced.beginnings if piece.startswith(written[: FEWEST_CHARACTERS // 2])]
+    count = max((_shared_words(words, written, piece) for piece in alike), default=0)
     if not count or len(_bare(" ".join(words[:count]))) < FEWEST_CHARACTERS:
         return None
     return " ".join(content.split()[:count])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -105,3 +106,13 @@ def test_it_is_the_rule_as_written_at_every_cut() -> None:
     for cut, tail in product(range(len(LONG)), ("", "x", " and so on")):
         pieces = [LONG[:cut] + tail]
         assert spoken_part(LONG, pieces) == by_the_page(LONG, pieces)
+
+
+def test_a_log_of_one_endless_turn_is_checked_soon() -> None:
+    pieces = [f"{number} rolls are ready, and {number} more" for number in range(3_000)]
+    trace = [Entry("intended", 1, role="assistant", content=f"{piece} soon", needs_check=True) for piece in pieces]
+    began = perf_counter()
+    kept = spoken_only(trace, {1: pieces})
+    assert [entry.content for entry in kept[:2]] == pieces[:2]
+    assert len(kept) == len(trace)
+    assert perf_counter() - began < 10
