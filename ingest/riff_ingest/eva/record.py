@@ -140,7 +140,9 @@ def _take_dataset(context: MetricContext, record: Mapping[str, Any], warnings: W
     try:
         record = filled(record, context.language)
     except BrokenInput as problem:
+        # Held against placeholders, every database would be another one.
         warnings.add("dataset_record_unfilled", problem.reason)
+        return
     truth = record.get("ground_truth")
     truth = truth if isinstance(truth, Mapping) else {}
     expected, trace = truth.get("expected_scenario_db"), truth.get("expected_trace")

@@ -11,6 +11,7 @@ import pytest
 
 from riff_ingest.eva import read_record
 from riff_ingest.eva.dataset import aliases_beside, filled, records_of
+from riff_ingest.eva.metrics import compute_metrics, read_files
 from riff_ingest.sources.lines import BrokenInput
 from tests.ingest.eva.record_files import write_record
 
@@ -149,3 +150,13 @@ def test_what_the_dataset_and_the_agents_file_say_is_in_the_context(tmp_path: Pa
     found = read_record(tmp_path, dataset_record={"culture_overrides": {"fr": {}}, "ground_truth": 5, "user_config": 5})
     assert found.warnings == ["dataset_record_unfilled: the record has no names for the language en"]
     assert found.expected_scenario_db is None
+
+
+def test_a_database_with_placeholders_left_in_it_is_held_against_nothing(tmp_path: Path) -> None:
+    expected = {"orders": {"O1": {"for": "<FIRST_NAME>"}}, "session": {"caller": "<LAST_NAME>"}}
+    record = {"culture_overrides": {"fr": NAMES}, "ground_truth": {"expected_scenario_db": expected}}
+    directory = write_record(tmp_path)
+    found = read_record(directory, dataset_record=record)
+    assert found.expected_scenario_db is None
+    scores = compute_metrics(found, read_files(directory))
+    assert (scores["task_completion"].score, scores["authentication_success"].score) == (None, None)
