@@ -16,7 +16,7 @@ from riff_ingest.eva.directories import run_of
 from riff_ingest.eva.history import seconds
 from riff_ingest.eva.identity import identity_of
 from riff_ingest.eva.logs import merged_history
-from riff_ingest.eva.logs.files import find, read_object, stored_file, stored_name
+from riff_ingest.eva.logs.files import absent, find, read_object, stored_file, stored_name
 from riff_ingest.eva.logs.framework import NAMES as FRAMEWORK_LOGS
 from riff_ingest.eva.logs.framework import has_log
 from riff_ingest.eva.processing import context_of
@@ -93,7 +93,7 @@ def _object(directory: Path, name: str, warnings: Warnings) -> dict[str, Any] | 
     path = find(directory, name)
     kind = name.split(".")[0]
     if path is None:
-        warnings.add(f"{kind}_missing", f"{name} is not there")
+        warnings.add(f"{kind}_missing", absent(directory, name))
         return None
     try:
         return read_object(path)

@@ -301,7 +301,7 @@ def test_links_in_a_conversation_are_not_followed(tmp_path: Path, store: Path) -
     (run / "records" / "1.2.1").symlink_to(elsewhere / "records" / "1.2.1")
     take(store, run)
     assert notes(store) == [
-        ("defect", "audit_log_missing: audit_log.json is not there"),
+        ("defect", "audit_log_missing: audit_log.json is a link, and links are not followed"),
         ("skipped", "a link below the directory is not followed"),
     ]
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from riff_ingest.eva.history import AUDIT, HistoryEvent, whole
-from riff_ingest.eva.logs.files import MAX_DOCUMENT, find
+from riff_ingest.eva.logs.files import MAX_DOCUMENT, absent, find
 from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.lines import BrokenInput, read_whole
 from riff_ingest.sources.loose_json import clean, loads
@@ -29,7 +29,7 @@ def transcript_of(directory: Path, warnings: Warnings) -> list[dict[str, Any]]:
     """The entries of a record's audit log in the order of the file, empty with a warning where there are none."""
     path = find(directory, AUDIT_LOG)
     if path is None:
-        warnings.add(MISSING, f"{AUDIT_LOG} is not there")
+        warnings.add(MISSING, absent(directory, AUDIT_LOG))
         return []
     try:
         entries = _entries(read_whole(path, MAX_DOCUMENT), warnings)

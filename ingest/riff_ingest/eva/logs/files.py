@@ -26,6 +26,12 @@ def find(directory: Path, *names: str | None) -> Path | None:
     return None
 
 
+def absent(directory: Path, name: str) -> str:
+    """Why a directory has no file of this name."""
+    linked = any((directory / each).is_symlink() for each in (name, f"{name}.gz"))
+    return f"{name} is a link, and links are not followed" if linked else f"{name} is not there"
+
+
 def _is_own_file(path: Path) -> bool:
     try:
         return path.is_file() and not path.is_symlink()
