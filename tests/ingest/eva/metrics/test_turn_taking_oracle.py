@@ -13,7 +13,7 @@ from riff_ingest.eva.metrics.turn_taking import turn_taking
 from riff_ingest.eva.trace import Entry
 
 Spans = list[tuple[float, float]]
-TURNS = range(-1, 6)
+TURNS = range(-1, 5)
 
 
 def latency_score(ms: float, *, tool: bool) -> float:
@@ -98,11 +98,14 @@ def means_of(evidence: dict[int, dict[str, Any]]) -> dict[str, float]:
     return found
 
 
-# Moments on which the thresholds lie, and some between.
-steps = st.sampled_from([-2.0, -0.5, -0.001, 0.0, 0.0005, 0.2, 0.5, 1.0, 1.999, 2.0, 2.75, 3.0, 3.5, 4.0, 5.0])
+# Moments on which the thresholds lie, some between, and most of them where sides touch or overlap.
+steps = st.one_of(
+    st.sampled_from([-2.0, -1.0, -0.5, -0.4, -0.002, -0.001, 0.0, 0.0005]),
+    st.sampled_from([0.2, 0.5, 1.0, 1.999, 2.0, 2.75, 2.7505, 3.0, 3.5, 4.0, 5.0]),
+)
 lengths = st.sampled_from([0.0, 0.001, 0.002, 0.4, 1.0, 2.0])
-segments = st.one_of(st.none(), st.lists(st.tuples(steps, lengths), max_size=3))
-some_turns = st.frozensets(st.sampled_from(list(TURNS)), max_size=4)
+segments = st.one_of(st.none(), *[st.lists(st.tuples(steps, lengths), max_size=3)] * 4)
+some_turns = st.frozensets(st.sampled_from(list(TURNS)), max_size=5)
 
 
 def context_of(audio: dict[int, Any], ai: frozenset[int], ui: frozenset[int], tools: frozenset[int]) -> MetricContext:
@@ -128,9 +131,9 @@ def is_heard(context: MetricContext, turn: int) -> bool:
     return turn != 0 and bool(users.get(turn)) and bool(agents.get(turn))
 
 
-@settings(max_examples=400)
+@settings(max_examples=1000)
 @given(
-    st.dictionaries(st.sampled_from(list(TURNS)), st.tuples(segments, segments), max_size=5),
+    st.dictionaries(st.sampled_from(list(TURNS)), st.tuples(segments, segments), min_size=2, max_size=6),
     some_turns,
     some_turns,
     some_turns,
