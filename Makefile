@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --constraint constraints.txt
-PYTEST_ARGS ?= -n 2 -q
+PYTEST_ARGS ?= -n 3 -q
 
 .PHONY: help demo test check lint types walls bench readme screenshots format clean
 
