@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from riff_ingest.contract import Contract
-from riff_ingest.events import Event
+from riff_ingest.events import Duration, Event
 from riff_store.voice import Voice
 
 SCHEMA = "riff.flow-transcript/1"
@@ -20,7 +20,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     text: str = ""
     t: float | None = None
     state: str | None = None
-    latency_ms: float | None = None
+    latency_ms: Duration | None = None
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):

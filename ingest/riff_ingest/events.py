@@ -8,9 +8,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
+
+LONGEST = 1e8
+"""The largest duration or latency that is believed, a day and more in milliseconds.
+
+The store adds up whole billionths, and sums of larger ones would be too large for it soon.
+"""
+
+Duration: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=LONGEST)]
 
 
 class _Event(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=False, gc=False):
@@ -37,7 +45,7 @@ class StateExited(_Event, frozen=True, tag="state_exited"):
 class TurnComplete(_Event, frozen=True, tag="turn_complete"):
     """The agent finished one turn in the state entered last; latency in milliseconds."""
 
-    latency_ms: float | None = None
+    latency_ms: Duration | None = None
     t: float | None = None
 
 

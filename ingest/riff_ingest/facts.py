@@ -10,10 +10,11 @@ import msgspec
 import zstandard
 
 from riff_ingest.conversation import Conversation
+from riff_ingest.events import LONGEST
 from riff_ingest.flow_aspects import COMPUTED, call_aspects
 from riff_ingest.segments import segment_of
 from riff_ingest.sources.timestamps import parse_time
-from riff_ingest.sources.wire import HIGHEST, LONGEST
+from riff_ingest.sources.wire import HIGHEST
 from riff_ingest.state_aspects import state_rows
 from riff_ingest.stream import read_stream
 from riff_store.facts import ConversationFacts, ExpectedStep, Skipped, StateAspects

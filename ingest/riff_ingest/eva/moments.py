@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from riff_ingest.eva.audio import AudioByTurn
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.trace import Entry
-from riff_ingest.sources.wire import LONGEST
+from riff_ingest.events import LONGEST
 
 
 class Moments:

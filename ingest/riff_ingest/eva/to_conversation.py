@@ -23,8 +23,8 @@ from riff_ingest.eva.named_turns import Places
 from riff_ingest.eva.stored_metrics import stored_pass
 from riff_ingest.eva.to_voice import task_of, voice_of
 from riff_ingest.eva.tool_types import is_transfer, tool_types
+from riff_ingest.events import LONGEST
 from riff_ingest.sources.timestamps import parse_time
-from riff_ingest.sources.wire import LONGEST
 from riff_store.voice import Task
 
 RECOMPUTED = "recomputed from the expected database"

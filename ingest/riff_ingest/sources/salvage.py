@@ -15,11 +15,11 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import ReferenceStep, ToolCall, Turn
-from riff_ingest.events import Event
+from riff_ingest.events import LONGEST, Event
 from riff_ingest.sources.fitting import contract_of, fields_of, fit, fitting, wanted
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.loose_json import clean, loads
-from riff_ingest.sources.wire import LONGEST, MOST, Line, Measured, refusal
+from riff_ingest.sources.wire import MOST, Line, Measured, refusal
 
 NEGATIVE_DURATION = "negative duration"
 LONG_DURATION = "duration out of range"

@@ -11,13 +11,13 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
-from riff_ingest.events import GuardEvaluated, SlotFilled, TurnComplete
+from riff_ingest.events import GuardEvaluated, SlotFilled
 from riff_ingest.sources.lines import BrokenInput, read_lines
 from riff_ingest.sources.loose_json import is_deep
 from riff_ingest.sources.runs import run_of
 from riff_ingest.sources.salvage import Salvage, salvage
 from riff_ingest.sources.timestamps import parse_time
-from riff_ingest.sources.wire import GIVEN_NOTHING, LONGEST, Line, refusal
+from riff_ingest.sources.wire import GIVEN_NOTHING, Line, refusal
 from riff_store.facts import Skipped
 
 __all__ = ["parse_time", "read"]
@@ -151,18 +151,10 @@ def _total(taken: Salvage) -> dict[str, int]:
 
 
 def _is_doubtful(line: Line) -> bool:
-    """Whether a value fits its type and still must not pass: no duration, or nested too deeply."""
-    for turn in line.turns or ():
-        latency = turn.latency_ms
-        if latency is not None and not 0 <= latency <= LONGEST:
-            return True
+    """Whether a value fits its type and still must not pass, because it is nested too deeply."""
     boxes: list[Any] = []
     for event in line.events or ():
-        if type(event) is TurnComplete:
-            latency = event.latency_ms
-            if latency is not None and not 0 <= latency <= LONGEST:
-                return True
-        elif type(event) is SlotFilled:
+        if type(event) is SlotFilled:
             if event.value.__class__ in _BOXES:
                 boxes.append(event.value)
         elif type(event) is GuardEvaluated and (event.result.__class__ in _BOXES or event.error.__class__ in _BOXES):

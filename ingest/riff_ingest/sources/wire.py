@@ -7,22 +7,16 @@ from typing import Annotated, Any, TypeAlias
 import msgspec
 
 from riff_ingest.conversation import SCHEMA, ReferenceStep, ToolCall, Turn
-from riff_ingest.events import Event
+from riff_ingest.events import Duration, Event
 
-LONGEST = 1e8
-"""The largest duration or latency that is believed, a day and more in milliseconds.
-
-The store adds up whole billionths, and sums of larger ones would be too large for it soon.
-"""
 HIGHEST = 1e5
-"""The same for a score or a count that is brought along."""
+"""The largest score or count that is believed of what is brought along."""
 MOST = 2**31
 """The same for how often something was seen."""
 
 Name: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
-Duration: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=LONGEST)]
 Measured: TypeAlias = Annotated[float, msgspec.Meta(ge=-HIGHEST, le=HIGHEST)]
 
 GIVEN_NOTHING = b"null"

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from riff_ingest.contract import Contract, StateContract
 from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
-from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
+from riff_ingest.events import LONGEST, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.sources.transcripts import read
-from riff_ingest.sources.wire import HIGHEST, LONGEST
+from riff_ingest.sources.wire import HIGHEST
 from riff_store.facts import Skipped
 from tests.ingest.sources.dirty import FILES, odd_directories, record, write_all, write_lines
 
