@@ -89,7 +89,8 @@ def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
         if lost:
             marks[key] = lost
     stuck = record["progress"] is not None and record["progress"] < HEALTHY_PROGRESS
-    if stuck:
+    # Where no call was lost, those that went nowhere from here had come to their end.
+    if stuck and (record["stall"] or record["escalation"]):
         marks["progress"] = "bad" if record["progress"] < HARDLY else "warn"
     if record["dwell_turns"] is not None and record["dwell_turns"] > LONG_DWELL:
         marks["dwell_turns"] = "bad" if stuck else "warn"

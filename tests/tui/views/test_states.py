@@ -37,6 +37,12 @@ def test_expected_steps_show_where_some_task_has_them() -> None:
     assert states(cells[1:]).column("missed") is None
 
 
+def test_a_state_in_which_calls_come_to_their_end_is_not_marked_for_it() -> None:
+    ended, lost = states([state_cell("f", "closing", progress=0.0, stall=stall) for stall in (0.0, 0.02)]).rows
+    assert "progress" not in ended.severity
+    assert lost.severity["progress"] == "bad"
+
+
 def test_marks_follow_the_thresholds_and_low_slot_fill_is_no_fault_while_calls_progress() -> None:
     well, warn, bad = (
         states([state_cell("f", "s", stall=stall, progress=progress, slot_fill_rate=0.1)]).rows[0].severity
