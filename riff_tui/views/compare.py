@@ -31,11 +31,11 @@ _COLUMNS: Sequence[Column] = (
         "verdict", "B is", kind="name",
         help="Worse or better than A; differs, where no way is the good one; noise, where it may be chance.",
     ),
-    Column("a", "A", decimals=_FINEST, trim=True, help="The rate or mean of A."),
-    Column("b", "B", decimals=_FINEST, trim=True, help="The rate or mean of B."),
-    Column("effect", "B − A", decimals=_FINEST, trim=True, strong=True, help="What B has more, in the row's unit."),
-    Column("low", "low", decimals=_FINEST, trim=True, help="Where the 95 % interval of B − A begins."),
-    Column("high", "high", decimals=_FINEST, trim=True, help="Where the 95 % interval of B − A ends."),
+    Column("a", "A", decimals=_FINEST, help="The rate or mean of A."),
+    Column("b", "B", decimals=_FINEST, help="The rate or mean of B."),
+    Column("effect", "B − A", decimals=_FINEST, strong=True, help="What B has more, in the row's unit."),
+    Column("low", "low", decimals=_FINEST, help="Where the 95 % interval of B − A begins."),
+    Column("high", "high", decimals=_FINEST, help="Where the 95 % interval of B − A ends."),
     Column("p_adjusted", "p adj.", decimals=3, help="p corrected across all rows of the comparison."),
     Column("p", "p", decimals=3, shown=False, help="The exact two-sided p of this row's test alone."),
     Column("pairs", "pairs", kind="count", help="Pairs of calls of the same task; · where the calls are not paired."),
@@ -160,7 +160,7 @@ def _display(difference: Difference) -> dict[str, str]:
 
 def _signed(values: Mapping[str, float | None]) -> dict[str, str]:
     """Each number with its sign, unless it reads as 0."""
-    texts = {key: fixed(value, _FINEST, trim=True) for key, value in values.items() if value is not None}
+    texts = {key: fixed(value, _FINEST) for key, value in values.items() if value is not None}
     return {key: f"+{text}" if float(text) > 0 else text for key, text in texts.items()}
 
 
