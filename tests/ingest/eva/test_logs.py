@@ -361,3 +361,23 @@ def test_the_runs_configuration_decides_on_the_pipeline(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{")
     found = read_record(record)
     assert (found.pipeline_type, kinds(found)) == ("cascade", ["config_unreadable"])
+
+
+def test_lines_that_are_gone_are_told(tmp_path: Path) -> None:
+    numbered = [{**line, "sequence": number} for number, line in enumerate(SIMULATOR, 1)]
+    whole = read_record(write_record(tmp_path / "whole", simulator=numbered))
+    assert kinds(whole) == []
+    without = read_record(write_record(tmp_path / "without", simulator=[*numbered[:2], *numbered[4:]]))
+    assert without.warnings == ["simulator_log_lines_missing: line number 3 of its count is not there (2 times)"]
+    beyond = read_record(write_record(tmp_path / "beyond", simulator=[*numbered, {"sequence": 2**60, "type": "x"}]))
+    assert kinds(beyond) == []
+
+
+def test_texts_and_tool_calls_that_the_result_counts_and_the_log_lacks_are_told(tmp_path: Path) -> None:
+    counted = {"num_turns": sum(entry["message_type"] == "user" for entry in AUDIT), "num_tool_calls": 0}
+    assert kinds(read_record(write_record(tmp_path / "whole", result=counted))) == []
+    found = read_record(write_record(tmp_path / "less", result={**counted, "num_turns": counted["num_turns"] + 2}))
+    assert found.warnings == [
+        f"audit_entries_missing: result.json counts {counted['num_turns'] + 2} of user, the log has"
+        f" {counted['num_turns']}"
+    ]

@@ -160,6 +160,18 @@ def test_the_real_record_survives_the_same(shared_data: Path, tmp_path: Path, ch
             assert notes(store)
 
 
+def test_a_line_of_the_real_record_that_is_gone_is_noted(shared_data: Path, tmp_path: Path) -> None:
+    real = shared_data / "eva" / "run-real" / "records" / "1.1.2"
+    record = {path.name: path.read_bytes() for path in real.iterdir()}
+    for place in (0, 7, 30, 61):
+        kept = lines(record, "elevenlabs_events.jsonl")
+        del kept[place]
+        store = tmp_path / f"{place}.db"
+        changed = {**record, "elevenlabs_events.jsonl": b"".join(kept)}
+        take(store, make_run(tmp_path / str(place), {"1.1.2": changed}))
+        assert any("simulator_log_lines_missing" in reason for _, reason in notes(store))
+
+
 def _mutated(record: Mapping[str, bytes], dice: random.Random) -> dict[str, bytes]:
     found = dict(record)
     for _ in range(dice.randrange(1, 4)):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.eva.history import HistoryEvent
-from riff_ingest.eva.logs.audit import audit_events
+from riff_ingest.eva.logs.audit import audit_events, tell_missing
 from riff_ingest.eva.logs.framework import framework_events
 from riff_ingest.eva.logs.simulator import simulator_events
 from riff_ingest.eva.turns import PipelineType
@@ -21,6 +21,8 @@ def merged_history(
 ) -> list[HistoryEvent]:
     """The events of all three logs by time; at equal times audit comes before framework before simulator (R5.4)."""
     events = audit_events(directory, warnings)
+    if events:
+        tell_missing(events, result, warnings)
     if pipeline_type != "s2s":
         events += framework_events(directory, result.get("pipecat_logs_path"), warnings)
     stored = result.get("user_simulator_logs_path") or result.get("elevenlabs_logs_path")

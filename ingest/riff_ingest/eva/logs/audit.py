@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from riff_ingest.sources.loose_json import clean, loads
 
 AUDIT_LOG = "audit_log.json"
 MISSING = "audit_log_missing"
+_COUNTED = {"num_turns": "user", "num_tool_calls": "tool_call"}
 
 
 class _Log(msgspec.Struct):
@@ -78,3 +80,14 @@ def _entries(data: bytes, warnings: Warnings) -> list[Any]:
     if not isinstance(entries, list):
         raise BrokenInput("file has no transcript")
     return entries
+
+
+def tell_missing(events: Iterable[HistoryEvent], result: Mapping[str, Any], warnings: Warnings) -> None:
+    """Say where result.json counted more texts of the caller, or more calls of tools, than the log has."""
+    found = Counter(event.event_type for event in events)
+    for key, event_type in _COUNTED.items():
+        wanted = result.get(key)
+        if isinstance(wanted, int) and not isinstance(wanted, bool) and found[event_type] < wanted:
+            warnings.add(
+                "audit_entries_missing", f"result.json counts {wanted} of {event_type}, the log has {found[event_type]}"
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from riff_ingest.eva.warnings import Warnings
 NAMES = ("user_simulator_events.jsonl", "elevenlabs_events.jsonl")
 _NOISE = frozenset({"", "...", "......", ".", ",", "?", "!"})
 _LOG = "simulator_log"
+_MOST = 10_000_000  # a number beyond counts no lines
 
 
 def simulator_log(directory: Path) -> Path | None:
@@ -30,7 +32,7 @@ def simulator_events(directory: Path, stored_path: Any, warnings: Warnings) -> l
     latest = 0
     for record, raw in read_records(path, _LOG, warnings):
         sequence = record.get("sequence")
-        identity = sequence if isinstance(sequence, int) else raw
+        identity = sequence if isinstance(sequence, int) and not isinstance(sequence, bool) else raw
         if identity in seen:
             warnings.add(f"{_LOG}_duplicate_line", "a line stands there twice")
         seen.add(identity)
@@ -41,7 +43,19 @@ def simulator_events(directory: Path, stored_path: Any, warnings: Warnings) -> l
             warnings.add(f"{_LOG}_out_of_order", "time runs backwards, lines were sorted")
         latest = max(latest, event.timestamp_ms)
         events.append(event)
+    if all(isinstance(number, int) for number in seen):
+        _tell_gaps(seen, warnings)
     return events
+
+
+def _tell_gaps(numbers: set[int], warnings: Warnings) -> None:
+    """Lines are numbered from 1, so one that is gone leaves a gap; those that could not be read are told already."""
+    highest = max(numbers, default=0)
+    known = sum(1 for number in numbers if number > 0)
+    gone = highest - known - warnings.counts.get(f"{_LOG}_broken_line", 0)
+    if gone > 0 and highest <= _MOST:
+        first = next(number for number in count(1) if number not in numbers)
+        warnings.add(f"{_LOG}_lines_missing", f"line number {first} of its count is not there", gone)
 
 
 def _event(record: dict[str, Any], warnings: Warnings) -> HistoryEvent | None:
