@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
+from riff_tui.commands.printing import CsvRawOption, OutputOption
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -82,14 +83,8 @@ def gate(
         GateFormat | None,
         typer.Option("--format", help="Else what the ending of FILE says, else text.", show_default=False),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.", show_default=False),
-    ] = None,
-    csv_raw: Annotated[
-        bool,
-        typer.Option("--csv-raw", help="Leave CSV cells that a spreadsheet would take for a formula as they are."),
-    ] = False,
+    output: OutputOption = None,
+    csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,
