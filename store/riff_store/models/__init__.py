@@ -1,0 +1,99 @@
+"""The tables of the store.
+
+Text names live in dimension tables, facts hold integer keys. Models are not bound to a
+database: a query is executed on the `Store` that asks.
+"""
+
+from __future__ import annotations
+
+from riff_store.models.rollups import (
+    AspectRollup,
+    AspectTotal,
+    CallRollup,
+    StateRollup,
+    StateTotal,
+    TransitionRollup,
+    TransitionTotal,
+)
+from riff_store.models.tables import (
+    Agent,
+    Aspect,
+    AspectScore,
+    BaseModel,
+    Conversation,
+    DescribedEdge,
+    DescribedState,
+    ExpectedStep,
+    Flow,
+    FlowContract,
+    FlowEdit,
+    Judge,
+    JudgedScore,
+    Label,
+    Persona,
+    Run,
+    Scenario,
+    Segment,
+    SkippedInput,
+    SourceFile,
+    State,
+    StateScore,
+    Transcript,
+    Transition,
+)
+
+__all__ = [
+    "ALL",
+    "COMPUTED_JUDGE",
+    "DESCRIBED",
+    "DIMENSIONS",
+    "EDITS",
+    "FACTS",
+    "OF_CALLS",
+    "ROLLUPS",
+    "SCHEMA_VERSION",
+    "SOURCES",
+    "Agent",
+    "Aspect",
+    "AspectRollup",
+    "AspectScore",
+    "AspectTotal",
+    "BaseModel",
+    "CallRollup",
+    "Conversation",
+    "DescribedEdge",
+    "DescribedState",
+    "ExpectedStep",
+    "Flow",
+    "FlowContract",
+    "FlowEdit",
+    "Judge",
+    "JudgedScore",
+    "Label",
+    "Persona",
+    "Run",
+    "Scenario",
+    "Segment",
+    "SkippedInput",
+    "SourceFile",
+    "State",
+    "StateRollup",
+    "StateScore",
+    "StateTotal",
+    "Transcript",
+    "Transition",
+    "TransitionRollup",
+    "TransitionTotal",
+]
+
+SCHEMA_VERSION = 2
+COMPUTED_JUDGE = 1
+
+DIMENSIONS = (Flow, Agent, Persona, Scenario, Segment, Aspect, Label, Run, Judge, State)
+SOURCES = (SourceFile, SkippedInput)
+FACTS = (Conversation, AspectScore, JudgedScore, StateScore, Transition, ExpectedStep, Transcript)
+OF_CALLS = (AspectScore, StateScore, Transition, ExpectedStep, Transcript)
+DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
+EDITS = (FlowEdit,)
+ROLLUPS = (CallRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal)
+ALL = (*DIMENSIONS, *SOURCES, *FACTS, *DESCRIBED, *EDITS, *ROLLUPS)

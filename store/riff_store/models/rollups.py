@@ -1,0 +1,116 @@
+"""Rollups: sums of billionths, so that they are whole numbers and add up the same in any order.
+
+Keys are declared before sums: SQLite 3.40 checks NOT NULL of a table without rowid wrongly otherwise.
+"""
+
+from __future__ import annotations
+
+import peewee as pw
+
+from riff_store.models.tables import Agent, Aspect, BaseModel, Flow, Judge, Run, Segment, State
+
+
+class _Pair(BaseModel):
+    flow = pw.ForeignKeyField(Flow, index=False)
+    agent = pw.ForeignKeyField(Agent, index=False)
+
+
+class _Cell(_Pair):
+    run = pw.ForeignKeyField(Run, index=False)
+
+
+class CallRollup(_Cell):
+    """Calls of a cell: `n` that count, `excluded` that were errored; the first of all started `first_at`."""
+
+    n = pw.IntegerField()
+    excluded = pw.IntegerField()
+    first_at = pw.BigIntegerField(null=True)
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "run")
+        without_rowid = True
+
+
+class _AspectSums(BaseModel):
+    aspect = pw.ForeignKeyField(Aspect, index=False)
+    judge = pw.ForeignKeyField(Judge, index=False)
+    n = pw.IntegerField()
+    total = pw.BigIntegerField()
+    squares = pw.DoubleField()
+    top = pw.IntegerField()
+    unscored = pw.IntegerField()
+
+
+class AspectRollup(_Cell, _AspectSums):
+    """Sums of one aspect of a (flow, agent, run); `top` counts values of 10, `unscored` the nulls."""
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "run", "aspect", "judge")
+        without_rowid = True
+
+
+class AspectTotal(_Pair, _AspectSums):
+    """The same over all runs."""
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "aspect", "judge")
+        without_rowid = True
+
+
+class _StateSums(BaseModel):
+    state = pw.ForeignKeyField(State, index=False)
+    segment = pw.ForeignKeyField(Segment, index=False)
+    n = pw.IntegerField()
+    progress = pw.IntegerField()
+    stall = pw.IntegerField()
+    escalation = pw.IntegerField()
+    revisit = pw.IntegerField()
+    revisit_squares = pw.DoubleField()
+    dwell = pw.BigIntegerField()
+    dwell_squares = pw.DoubleField()
+    latency_n = pw.IntegerField()
+    latency = pw.BigIntegerField()
+    latency_squares = pw.DoubleField()
+    guard_error = pw.IntegerField()
+    guard_error_squares = pw.DoubleField()
+    slot_n = pw.IntegerField()
+    slot = pw.BigIntegerField()
+    slot_squares = pw.DoubleField()
+
+
+class StateRollup(_Cell, _StateSums):
+    """Sums of the state rows of a (flow, state, agent, run); latency in seconds."""
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "run", "state", "segment")
+        without_rowid = True
+
+
+class StateTotal(_Pair, _StateSums):
+    """The same over all runs."""
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "state", "segment")
+        without_rowid = True
+
+
+class _TransitionSums(BaseModel):
+    from_state = pw.ForeignKeyField(State, index=False)
+    to_state = pw.ForeignKeyField(State, index=False)
+    n = pw.IntegerField()
+
+
+class TransitionRollup(_Cell, _TransitionSums):
+    """Transitions of a (flow, agent, run)."""
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "run", "from_state", "to_state")
+        without_rowid = True
+
+
+class TransitionTotal(_Pair, _TransitionSums):
+    """The same over all runs."""
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "from_state", "to_state")
+        without_rowid = True
