@@ -104,7 +104,7 @@ class Lanes:
         ends = [each for interval in (*self.caller, *self.agent) for each in interval]
         ends += [tool.t for tool in self.tools]
         first, last = min(0.0, *ends), max(0.0, *ends)
-        return (first, last) if last > first else (first, first + 1.0)
+        return (first, last) if last - first > HEARD_S else (first, first + 1.0)
 
     @property
     def shown(self) -> Interval:
@@ -113,7 +113,8 @@ class Lanes:
         if self.window is None or not self.window[0] < self.window[1]:
             return first, last
         start, end = max(first, self.window[0]), min(last, self.window[1])
-        return (start, end) if start < end else (first, last)
+        # What is too short to be heard is no part to look at.
+        return (start, end) if end - start > HEARD_S else (first, last)
 
     def focus(self, turn: int) -> float | None:
         """The moment that a turn is about: where the agent began to answer, else where the turn began."""

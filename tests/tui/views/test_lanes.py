@@ -172,6 +172,15 @@ def test_no_line_is_wider_than_asked_for(
         assert all(line.isascii() for line in drawn)
 
 
+@pytest.mark.parametrize("length", [0.0, 3e-311, 1e-9])
+def test_a_part_too_short_to_be_heard_is_drawn_as_none(length: float) -> None:
+    found = lanes_of(Voice(agent=[Span(0, 0.0, 4.0)]))
+    assert replace(found, window=(1.0, 1.0 + length)).shown == (0.0, 4.0)
+    brief = lanes_of(Voice(agent=[Span(0, 0.0, length)]))
+    assert brief.shown == (0.0, 1.0)
+    assert all(line.isascii() for line in brief.draw(ascii_only=True, width=34))
+
+
 MOMENTS = st.integers(0, 240).map(lambda quarter: quarter / 4)
 ONE_TURN = st.lists(st.tuples(MOMENTS, MOMENTS), min_size=1, max_size=8)
 
