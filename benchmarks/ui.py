@@ -19,7 +19,7 @@ from benchmarks.load import AGENTS, Load, transcript_file
 from benchmarks.ours import ingest_file
 from benchmarks.ratio import Goal, Ratio, in_turns
 from benchmarks.sizes import Sizes
-from tests.tui.tui.terminal import Terminal
+from tests.support.pty_terminal import Terminal
 
 WIDTH, HEIGHT = 120, 36
 MOVES, PAGES, LETTERS = 20, 6, "2137"

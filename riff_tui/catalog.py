@@ -271,19 +271,19 @@ def show(store: Store, name: str, request: Request) -> Table:
 
     Raises `UsageError` or `FilterError` for a request that makes no sense, and the store's errors.
     """
-    from riff_tui import questions
-    from riff_tui.filtering import parse
+    from riff_tui import view_queries
+    from riff_tui.filters import parse
 
     view = resolve(name)
     _check(view, request)
-    table = questions.ask(store, view.name, request, parse(request.where))
+    table = view_queries.ask(store, view.name, request, parse(request.where))
     signed = partial(replace, filter=request.where.strip(), dump=dump_command(view.name, request))
     return throughout(table, signed)
 
 
 def dump_command(name: str, request: Request) -> str:
     """The command that prints the same."""
-    from riff_tui.views.cells import shell_quoted
+    from riff_tui.views.parts.cells import shell_quoted
 
     if request.sides is not None:
         return _comparing(name, request, request.sides)

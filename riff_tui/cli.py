@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and end the process with its exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     if None in (sys.stdin, sys.stdout, sys.stderr):
-        from riff_tui.streams import stand_in_for_closed
+        from riff_tui.output.streams import stand_in_for_closed
 
         stand_in_for_closed()
     # Most of what a command makes lasts as long as the command, so it is searched for garbage seldom.
@@ -140,7 +140,7 @@ def _edits_of(options: Sequence[str]) -> str:
 
 
 def _ended_by(error: BaseException, *, debug: bool) -> int:
-    from riff_tui.streams import finish_output, say_error
+    from riff_tui.output.streams import finish_output, say_error
 
     finish_output()
     if _is_closed_pipe(error) or (isinstance(error, SystemExit) and _is_closed_pipe(error.__context__)):

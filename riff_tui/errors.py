@@ -11,7 +11,7 @@ RiffError              1  unexpected
 └── InputSkipped       5  `--strict`, and some input was not taken
 
 riff_store.errors.StoreError   4
-riff_tui.filtering.FilterError 2
+riff_tui.filters.FilterError 2
 KeyboardInterrupt, SIGTERM     130, 143
 """
 
@@ -114,7 +114,7 @@ def describe(error: BaseException) -> tuple[ExitCode, str]:
     if isinstance(error, RiffError):
         return error.code, str(error)
     from riff_store.errors import StoreError
-    from riff_tui.filtering import FilterError
+    from riff_tui.filters import FilterError
 
     if isinstance(error, StoreError):
         return ExitCode.STORE, str(error)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 Better: TypeAlias = Literal["higher", "lower"]
-Kind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object"]
+ColumnKind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object"]
 Severity: TypeAlias = Literal["bad", "warn", "ok", "good"]
 
 THIN = 5
@@ -33,7 +33,7 @@ class Column:
 
     key: str
     title: str
-    kind: Kind = "number"
+    kind: ColumnKind = "number"
     unit: str = ""
     better: Better | None = None
     decimals: int = 1

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from riff_tui.actions import key_table
+from riff_tui.tui.actions.registry import key_table
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 MORE = "…"

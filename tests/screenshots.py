@@ -22,12 +22,12 @@ from xml.etree import ElementTree
 from riff_store.database import Store, open_store
 from riff_tui import catalog
 from riff_tui.catalog import Request
-from riff_tui.naming import Naming
-from riff_tui.safe_text import cell_width
-from riff_tui.sinks import render
+from riff_tui.output.sinks import render
+from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.app import Explorer
+from riff_tui.tui.data.known_names import KnownNames
 from tests.readme import demo_store
-from tests.tui.tui.voices import IN_LIST, Voices
+from tests.support.voice_tables import IN_LIST, Voices
 
 Walk: TypeAlias = Sequence[tuple[str, Sequence[str]]]
 
@@ -104,7 +104,9 @@ def is_as_pinned() -> bool:
 async def _screens(store: Store) -> dict[str, str]:
     found = {}
     for width, height in SIZES:
-        explorer = Explorer(lambda view, request: catalog.show(store, view, request), lambda: _AGE, names=Naming(store))
+        explorer = Explorer(
+            lambda view, request: catalog.show(store, view, request), lambda: _AGE, names=KnownNames(store)
+        )
         # The demo's agents write, so the call with a voice is one made by hand.
         voices = Explorer(Voices().show, lambda: _AGE, start=IN_LIST)
         for app, walk in ((explorer, WALK), (voices, VOICE_WALK)):

@@ -16,10 +16,10 @@ import pytest
 import typer
 import yaml
 
-from riff_ingest.simulate import own_run, simulate
+from riff_ingest.simulate import custom_run, simulate
 from riff_tui.cli import COMMANDS, build
 from riff_tui.errors import ExitCode
-from riff_tui.gating.configured import configured
+from riff_tui.gate.settings import configured
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ def test_a_command_can_be_given_as_it_stands(words: list[str]) -> None:
 @pytest.mark.parametrize(("weaken", "code"), [({}, 0), ({"dental_clinic": 0.6}, ExitCode.GATE_FAILED)])
 def test_the_steps_gate_a_build(tmp_path: Path, weaken: dict[str, float], code: int) -> None:
     for number, name in enumerate(("baseline", "candidate"), 1):
-        run = own_run(f"run-{number}", number, weaken if number == 2 else {})
+        run = custom_run(f"run-{number}", number, weaken if number == 2 else {})
         simulate(tmp_path / "runs" / name, conversations=640, seed=number, run=run)
     (job,) = workflow()["jobs"].values()
     surroundings = os.environ | job["env"] | {
@@ -100,7 +100,7 @@ def test_the_settings_that_are_shown_are_taken(tmp_path: Path) -> None:
     path.write_text(block, encoding="utf-8")
     found = configured([], environ={"RIFF_TUI_CONFIG": str(path)})
     assert found.min_n == tomllib.loads(block)["gate"]["min_n"]
-    assert {"success_rate", "latency_p95", "humanness:codex"} <= {each.name for each in found.allowances}
+    assert {"success_rate", "latency_p95", "humanness:codex"} <= {each.name for each in found.tolerances}
 
 
 def test_the_example_of_the_readme_ends_as_shown(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from riff_ingest.simulate import simulate
 from riff_store.database import Store, open_store
 from riff_store.writer import Writer
 from riff_tui.catalog import Request, show
-from tests import oracle
-from tests.oracle import Call, Row
+from tests.support import oracle
+from tests.support.oracle import Call, Row
 
 
 class Evidence:

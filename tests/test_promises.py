@@ -17,7 +17,7 @@ import pytest
 
 from riff_ingest.simulate import planted, simulate
 from riff_store.database import open_store
-from tests.store.building import broken_rows, contents
+from tests.support.facts import broken_rows, contents
 
 COMMAND = (sys.executable, "-c", "from riff_tui.cli import main; main()")
 DUMPS = (

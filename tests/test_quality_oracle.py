@@ -23,8 +23,8 @@ from riff_store.database import Store, open_store
 from riff_store.writer import Writer
 from riff_tui.catalog import Request, show
 from riff_tui.cli import run
-from tests import oracle
-from tests.oracle import Row
+from tests.support import oracle
+from tests.support.oracle import Row
 
 COMPUTED = "(computed)"
 PARTS = ["correctness", "completion", "errors", "latency_p95"]

@@ -12,7 +12,7 @@ import pytest
 
 from riff_tui.catalog import VIEWS
 from riff_tui.errors import ExitCode
-from riff_tui.filtering import parse
+from riff_tui.filters import parse
 from riff_tui.settings import Settings
 from tests.readme import README, Example, demo_store, examples, key_rows, printed
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from riff_ingest.loading import Item, Plan, load
+from riff_ingest.loader import Item, Plan, load
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SMALL_BYTES = 32 * 1024 * 1024

@@ -20,11 +20,11 @@ from typing import Protocol
 import msgspec
 
 from riff_ingest.contract import Contract
-from riff_ingest.eva.supplies import Supplies
-from riff_ingest.loading import Item, Plan, left_out, plan_of
+from riff_ingest.eva.run_inputs import RunInputs
+from riff_ingest.loader import Item, Plan, left_out, plan_of
 from riff_ingest.parallel import loaded
 from riff_ingest.sources import flow_files
-from riff_ingest.sources.find import find_inputs
+from riff_ingest.sources.discovery import find_inputs
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import ConversationFacts, FileResult, SourceFile
 
@@ -96,7 +96,7 @@ def ingest(
     *,
     kind: str | None = None,
     flow_files: Sequence[str | os.PathLike[str]] = (),
-    supplies: Supplies | None = None,
+    supplies: RunInputs | None = None,
     jobs: int = 1,
     with_text: bool = True,
     rebuild: bool = False,
@@ -205,7 +205,7 @@ def _plans(
     with_text: bool,
     writer: FactsWriter,
     described: set[str],
-    supplies: Supplies | None,
+    supplies: RunInputs | None,
 ) -> list[Plan]:
     plans = [
         plan_of(path, "flow-file" if os.path.abspath(path) in described else kind, with_text, supplies)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
-from riff_tui.commands.printing import (
+from riff_tui.commands.table_output import (
     CsvRawOption,
     Format,
     LimitOption,

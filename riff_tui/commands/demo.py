@@ -34,7 +34,7 @@ def demo(
     """
     import shlex
 
-    from riff_tui.streams import say
+    from riff_tui.output.streams import say
 
     settings = settings_for(store or str(out / STORE_NAME), ascii=ascii_only)
     calls = simulate.run(out, None, conversations, seed)
@@ -51,8 +51,8 @@ def demo(
 def _print(settings: Settings) -> None:
     from riff_store.database import open_store
     from riff_tui.catalog import Request, show
+    from riff_tui.output.streams import standard_output
     from riff_tui.settings import store_location
-    from riff_tui.streams import standard_output
 
     out = standard_output(ascii_only=bool(settings.ascii))
     with open_store(store_location(settings)) as opened, opened.snapshot():

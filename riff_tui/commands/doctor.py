@@ -33,11 +33,11 @@ def doctor(
     from riff_store.database import open_store
     from riff_store.health import examine
     from riff_tui.catalog import Request, show
-    from riff_tui.commands.storing import store_to_write
+    from riff_tui.commands.write_store import store_to_write
     from riff_tui.errors import Unhealthy, writing
-    from riff_tui.safe_text import one_line
+    from riff_tui.output.streams import standard_output
     from riff_tui.settings import store_location
-    from riff_tui.streams import standard_output
+    from riff_tui.text.safe_text import one_line
 
     settings = settings_for(store, ascii=ascii_only)
     if migrate:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
-from riff_tui.commands.printing import (
+from riff_tui.commands.table_output import (
     CsvRawOption,
     Format,
     LimitOption,
@@ -91,8 +91,8 @@ def dump(
     """Print a view of the store: the same table as the explorer's screen of that name."""
     from riff_store.database import open_store
     from riff_tui.catalog import Request, show
+    from riff_tui.output.sinks.file_endings import POSTED
     from riff_tui.settings import store_location
-    from riff_tui.sinks.endings import POSTED
 
     settings = settings_for(store, ascii=ascii_only)
     form = form_of(format, output)

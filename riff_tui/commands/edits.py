@@ -46,9 +46,9 @@ def edits(
 ) -> None:
     """Read from git who changed which flow when, to see which edit moved its quality; run it again for new commits."""
     from riff_store.writer import Writer
-    from riff_tui.commands.storing import store_to_write
+    from riff_tui.commands.write_store import store_to_write
+    from riff_tui.output.streams import say
     from riff_tui.settings import store_location
-    from riff_tui.streams import say
 
     location = store_location(settings_for(store))
     history = _read(repo, flows)
@@ -81,7 +81,7 @@ def told(history: EditHistory, results: Sequence[EditsResult], repo: Path, patte
 
 
 def _line(result: EditsResult, widest: int) -> str:
-    from riff_tui.numbers import utc
+    from riff_tui.text.numbers import utc
 
     changes = [f"{result.added} new"] if result.added else []
     changes += [f"{result.gone} gone"] if result.gone else []
@@ -107,7 +107,7 @@ def _read(repo: Path, patterns: Sequence[str]) -> EditHistory:
     from riff_ingest.edits.history import read_edits
     from riff_ingest.edits.patterns import BadPattern
     from riff_tui.errors import RiffError, UsageError
-    from riff_tui.progress import on_terminal
+    from riff_tui.output.progress import on_terminal
 
     try:
         with on_terminal() as progress:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from riff_tui.commands.options import DebugOption
-from riff_tui.commands.printing import OutputOption
+from riff_tui.commands.table_output import OutputOption
 
 if TYPE_CHECKING:
     from riff_ingest.eva.context import MetricContext
-    from riff_ingest.eva.looking import Found
+    from riff_ingest.eva.inspect import ConversationSet
     from riff_ingest.eva.turns import PipelineType
 
 EXAMPLES = (
@@ -138,16 +138,16 @@ def _looking(
     """How a directory is read; raises `UsageError` where a file that was named cannot be."""
     from riff_ingest.eva.agent_file import read_agent
     from riff_ingest.eva.dataset import records_of
+    from riff_ingest.eva.inspect import inspect
     from riff_ingest.eva.logs.files import read_object
-    from riff_ingest.eva.looking import look_at
-    from riff_ingest.eva.supplies import Supplies
+    from riff_ingest.eva.run_inputs import RunInputs
 
     _read("--dataset", dataset, records_of)
     _read("--agent", agent, read_agent)
     expected = _read("--expected-db", expected_db, read_object)
-    given = Supplies(str(dataset) if dataset is not None else None, str(agent) if agent is not None else None)
+    given = RunInputs(str(dataset) if dataset is not None else None, str(agent) if agent is not None else None)
     kind: PipelineType | None = pipeline.value if pipeline is not None else None
-    return lambda directory: look_at(directory, pipeline_type=kind, given=given, expected=expected)
+    return lambda directory: inspect(directory, pipeline_type=kind, given=given, expected=expected)
 
 
 def _read(option: str, path: Path | None, reader: Callable[[Path], dict[str, Any]]) -> dict[str, Any] | None:
@@ -163,8 +163,8 @@ def _read(option: str, path: Path | None, reader: Callable[[Path], dict[str, Any
         raise UsageError(f"{option}: {path}{line}: {problem.reason}") from problem
 
 
-def _found(directory: Path) -> Found:
-    from riff_ingest.eva.looking import conversations_in
+def _found(directory: Path) -> ConversationSet:
+    from riff_ingest.eva.inspect import conversations_in
     from riff_tui.errors import UsageError
 
     if not directory.is_dir():
@@ -192,12 +192,12 @@ def _print(
     else:
         members = _each(found.directories, look, show)
     if output is not None and str(output) != "-":
-        from riff_tui.file_output import write_whole
+        from riff_tui.output.files import write_whole
 
         write_whole(output, lambda file: _write(members, file))
     else:
         from riff_tui.errors import writing
-        from riff_tui.streams import standard_output
+        from riff_tui.output.streams import standard_output
 
         with writing("stdout"):
             stream = standard_output().stream
@@ -210,8 +210,8 @@ def _each(
     look: Callable[[Path], MetricContext],
     show: Callable[[Path, MetricContext], dict[str, Any]],
 ) -> Iterator[tuple[str, Any]]:
-    from riff_ingest.eva.looking import was_finished
-    from riff_tui.streams import say
+    from riff_ingest.eva.inspect import was_finished
+    from riff_tui.output.streams import say
 
     for name, path in directories.items():
         if was_finished(path):
@@ -221,7 +221,7 @@ def _each(
 
 
 def _told(found: MetricContext, name: str = "") -> MetricContext:
-    from riff_tui.streams import say
+    from riff_tui.output.streams import say
 
     for line in found.warnings:
         say(f"{name}{line}")
@@ -235,7 +235,7 @@ def _scores(directory: Path, found: MetricContext) -> dict[str, Any]:
 
 
 def _write(members: Iterator[tuple[str, Any]], out: TextIO) -> None:
-    from riff_tui.sinks.json import write_members
-    from riff_tui.sinks.options import Options
+    from riff_tui.output.sinks.json import write_members
+    from riff_tui.output.sinks.options import Options
 
     write_members(members, out, Options())

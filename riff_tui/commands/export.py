@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO, cast
 import typer
 
 from riff_tui.commands.options import DebugOption, StoreOption, WhereOption, settings_for
-from riff_tui.commands.printing import CsvRawOption, OutputOption
+from riff_tui.commands.table_output import CsvRawOption, OutputOption
 
 if TYPE_CHECKING:
     import io
@@ -59,7 +59,7 @@ def export(
 ) -> None:
     """Print every score of every call: a record for each conversation, aspect and judge."""
     from riff_store.database import open_store
-    from riff_tui.filtering import parse, split, take_scores
+    from riff_tui.filters import parse, split, take_scores
     from riff_tui.settings import store_location
 
     scores, rest = take_scores(parse(where))
@@ -70,12 +70,12 @@ def export(
         _check_parquet(to_terminal=output is None or str(output) == "-")
     with open_store(store_location(settings)) as opened, opened.snapshot():
         if output is not None and str(output) != "-":
-            from riff_tui.file_output import write_whole
+            from riff_tui.output.files import write_whole
 
             write_whole(output, lambda file: _write(opened, calls, scores, form, file, csv_raw=csv_raw))
         else:
             from riff_tui.errors import writing
-            from riff_tui.streams import standard_output
+            from riff_tui.output.streams import standard_output
 
             with writing("stdout"):
                 stream = standard_output().stream
@@ -97,7 +97,7 @@ def _check_parquet(*, to_terminal: bool) -> None:
     import sys
 
     from riff_tui.errors import UsageError
-    from riff_tui.sinks.parquet import check
+    from riff_tui.output.sinks.parquet import check
 
     if to_terminal and sys.stdout.isatty():
         raise UsageError("parquet cannot be read on a terminal: write it to a file with -o FILE")
@@ -109,8 +109,8 @@ def _write(
 ) -> None:
     """Write page by page; no more than one page is ever held."""
     from riff_store.queries.scores import score_pages
-    from riff_tui.sinks import csv, jsonl, parquet
-    from riff_tui.sinks.options import Options
+    from riff_tui.output.sinks import csv, jsonl, parquet
+    from riff_tui.output.sinks.options import Options
     from riff_tui.views.export import COLUMNS, chooser, record
 
     is_wanted = chooser(scores)

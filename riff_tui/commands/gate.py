@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
-from riff_tui.commands.printing import CsvRawOption, OutputOption
+from riff_tui.commands.table_output import CsvRawOption, OutputOption
 
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from riff_tui.gating.decision import Decision
+    from riff_tui.gate.decision import Decision
     from riff_tui.table import Table
 
 EXAMPLES = (
@@ -96,12 +96,12 @@ def gate(
     """
     from riff_store.database import open_store
     from riff_tui.errors import GateFailed, OutputError
-    from riff_tui.filtering import parse, split
-    from riff_tui.gating import wording
-    from riff_tui.gating.asking import decision_on
-    from riff_tui.gating.configured import configured
+    from riff_tui.filters import parse, split
+    from riff_tui.gate import messages
+    from riff_tui.gate.query import decision_on
+    from riff_tui.gate.settings import configured
+    from riff_tui.output.streams import say
     from riff_tui.settings import store_location
-    from riff_tui.streams import say
 
     settings = settings_for(store, ascii=ascii_only)
     form = _form(format, output, github=github)
@@ -109,7 +109,7 @@ def gate(
     calls, _ = split(parse(where), ())
     with open_store(store_location(settings)) as opened, opened.snapshot():
         decision = decision_on(opened, baseline, candidate, calls, rules)
-    line = wording.unarmed(wording.outcome(decision))
+    line = messages.unarmed(messages.outcome(decision))
     try:
         if junit is not None:
             _write_junit(decision, junit)
@@ -141,7 +141,7 @@ def _report(
 def _form(chosen: GateFormat | None, output: Path | None, *, github: bool) -> str:
     """The format of the table; raises `UsageError` for one that it does not have, or that has nowhere to go."""
     from riff_tui.errors import UsageError
-    from riff_tui.sinks.endings import format_of
+    from riff_tui.output.sinks.file_endings import format_of
 
     if github and chosen is not None and not _names_file(output):
         raise UsageError("--format needs -o FILE where --github is given: stdout is for the annotations then")
@@ -158,10 +158,10 @@ def _names_file(output: Path | None) -> bool:
 def _write(table: Table, form: str, path: Path | None, *, ascii_only: bool, csv_raw: bool) -> None:
     """Print the table to a file or to stdout; Markdown only as long as a pull request takes it."""
     from riff_tui.errors import writing
-    from riff_tui.file_output import write_whole
-    from riff_tui.gating.summary import summary
-    from riff_tui.sinks import render
-    from riff_tui.streams import standard_output
+    from riff_tui.gate.summary import summary
+    from riff_tui.output.files import write_whole
+    from riff_tui.output.sinks import render
+    from riff_tui.output.streams import standard_output
 
     text = summary(table, ascii_only=ascii_only) if form == "markdown" else None
 
@@ -183,8 +183,8 @@ def _write(table: Table, form: str, path: Path | None, *, ascii_only: bool, csv_
 
 
 def _write_junit(decision: Decision, path: Path) -> None:
-    from riff_tui.file_output import write_whole
-    from riff_tui.gating import junit
+    from riff_tui.gate import junit
+    from riff_tui.output.files import write_whole
 
     write_whole(path, lambda file: junit.write(decision, file))
 
@@ -192,10 +192,10 @@ def _write_junit(decision: Decision, path: Path) -> None:
 def _annotate(decision: Decision, table: Table, *, ascii_only: bool) -> None:
     """Print the annotations, and add the table to the summary of the job's step."""
     from riff_tui.errors import writing
-    from riff_tui.gating.annotations import commands
-    from riff_tui.gating.step_summary import append
-    from riff_tui.gating.summary import summary
-    from riff_tui.streams import say, standard_output
+    from riff_tui.gate.annotations import commands
+    from riff_tui.gate.step_summary import append
+    from riff_tui.gate.summary import summary
+    from riff_tui.output.streams import say, standard_output
 
     with writing("stdout"):
         stream = standard_output().stream

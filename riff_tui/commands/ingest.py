@@ -32,7 +32,7 @@ NOTHING_FOUND = (
 )
 
 
-class Kind(enum.StrEnum):
+class SourceKind(enum.StrEnum):
     """What files can be taken for."""
 
     TRANSCRIPTS = "transcripts"
@@ -46,7 +46,7 @@ def ingest(
         list[Path], typer.Argument(metavar="PATH...", help="Files, or directories to walk.", show_default=False)
     ],
     kind: Annotated[
-        Kind | None,
+        SourceKind | None,
         typer.Option("--as", help="What to take the files for; else their content decides.", show_default=False),
     ] = None,
     flow_file: Annotated[
@@ -79,8 +79,8 @@ def ingest(
 ) -> None:
     """Read, score and store transcripts, runs of EVA, scores and flow files; what is unchanged is left alone."""
     from riff_tui.errors import InputSkipped, UsageError
+    from riff_tui.output.streams import say
     from riff_tui.settings import store_location
-    from riff_tui.streams import say
 
     settings = settings_for(store, jobs=jobs)
     missing = [path for path in [*paths, *(flow_file or ()), *_given(dataset, agent)] if not path.exists()]
@@ -117,11 +117,11 @@ def run(
     rebuild: bool = False,
 ) -> IngestSummary:
     """Ingest into the store at a location, which is made if it is missing, with progress on a terminal."""
-    from riff_ingest.eva.supplies import Supplies
+    from riff_ingest.eva.run_inputs import RunInputs
     from riff_ingest.pipeline import ingest as read_and_store
     from riff_store.writer import Writer
-    from riff_tui.commands.storing import store_to_write
-    from riff_tui.progress import on_terminal
+    from riff_tui.commands.write_store import store_to_write
+    from riff_tui.output.progress import on_terminal
 
     with store_to_write(location, create=True) as opened, on_terminal() as progress:
         return read_and_store(
@@ -129,7 +129,7 @@ def run(
             Writer(opened),
             kind=kind,
             flow_files=flow_files,
-            supplies=Supplies(*(os.path.abspath(path) if path else None for path in (dataset, agent))),
+            supplies=RunInputs(*(os.path.abspath(path) if path else None for path in (dataset, agent))),
             jobs=jobs,
             with_text=with_text,
             rebuild=rebuild,

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterator
 
-    from riff_ingest.judging.calls import Found
-    from riff_ingest.judging.configured import Configured, Prices
+    from riff_ingest.judging.conversations import FoundConversations
     from riff_ingest.judging.protocol import Usage
-    from riff_ingest.judging.running import Standing
+    from riff_ingest.judging.runner import RunProgress
     from riff_ingest.judging.session import Ended, Plan, Session
+    from riff_ingest.judging.settings import JudgeSettings, Prices
 
 EXAMPLES = (
     "riff-tui judge runs/nightly-2026-06-22 --judge gemini --out runs",
@@ -72,11 +72,11 @@ def judge(
 
     What has a score already is not asked, or paid for, again. The transcript goes to the judge and nowhere else.
     """  # fmt: skip
-    from riff_ingest.judging.calls import find_calls
+    from riff_ingest.judging.conversations import find_conversations
     from riff_ingest.judging.ledger import Ledger
     from riff_ingest.judging.session import Session
     from riff_tui.errors import UsageError
-    from riff_tui.streams import say
+    from riff_tui.output.streams import say
 
     config = _configured(name)
     _check_time(judged_at)
@@ -85,7 +85,7 @@ def judge(
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:
         raise UsageError(f"{missing}: there is no such file or directory")
-    found = find_calls(paths)
+    found = find_conversations(paths)
     if not found.files:
         raise UsageError(f"{paths[0]}: no transcripts were found there; they are known as flow-transcripts-*.jsonl")
     session = Session(config, found, Ledger(name, _places(out, name)), judged_at)
@@ -106,8 +106,8 @@ def judge(
     _end(next_ingest(out, store), ended)
 
 
-def _configured(name: str) -> Configured:
-    from riff_ingest.judging.configured import configured
+def _configured(name: str) -> JudgeSettings:
+    from riff_ingest.judging.settings import judge_settings
     from riff_tui import settings
     from riff_tui.errors import UsageError
 
@@ -115,7 +115,7 @@ def _configured(name: str) -> Configured:
         raise UsageError("--judge needs the name of a judge, such as gemini")
     tables, base = settings.judges()
     with _told_as_usage(name):
-        return configured(name, tables, base)
+        return judge_settings(name, tables, base)
 
 
 def _check_time(text: str | None) -> None:
@@ -135,7 +135,7 @@ def _name(identifier: str) -> str:
     """The name itself where it is fit for a file, so that scores lie beside the transcripts of their run."""
     import re
 
-    from riff_tui.safe_text import file_name
+    from riff_tui.text.safe_text import file_name
 
     return identifier if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", identifier) else file_name(identifier)
 
@@ -143,16 +143,16 @@ def _name(identifier: str) -> str:
 def _run(session: Session, plan: Plan, concurrency: int | None) -> Ended:
     import os
 
-    from riff_tui.progress import on_terminal
-    from riff_tui.streams import say
+    from riff_tui.output.progress import on_terminal
+    from riff_tui.output.streams import say
 
     with on_terminal() as progress:
 
-        def report(standing: Standing) -> None:
+        def report(standing: RunProgress) -> None:
             if progress is not None:
                 progress.judging(standing.done, standing.total, spent_text(standing.spent, session.config.prices))
 
-        def stopped(standing: Standing) -> None:
+        def stopped(standing: RunProgress) -> None:
             if progress is not None:
                 progress.clear()
             if standing.under_way:
@@ -161,7 +161,7 @@ def _run(session: Session, plan: Plan, concurrency: int | None) -> Ended:
         return session.run(plan, os.environ, at_once=concurrency, report=report, stopped=stopped)
 
 
-def told_before(plan: Plan, found: Found, config: Configured, tokens: int) -> Iterator[str]:
+def told_before(plan: Plan, found: FoundConversations, config: JudgeSettings, tokens: int) -> Iterator[str]:
     """What a run would do, a line each."""
     about = f"about {tokens} tokens to read"
     price = config.prices.input
@@ -171,7 +171,7 @@ def told_before(plan: Plan, found: Found, config: Configured, tokens: int) -> It
     yield from _passed_over(plan, found)
 
 
-def told(plan: Plan, found: Found, prices: Prices, ended: Ended | None) -> Iterator[str]:
+def told(plan: Plan, found: FoundConversations, prices: Prices, ended: Ended | None) -> Iterator[str]:
     """What came of a run, a line each."""
     standing = ended.standing if ended else None
     parts = [f"{standing.scored if standing else 0} judged"]
@@ -194,7 +194,7 @@ def spent_text(usage: Usage, prices: Prices) -> str:
     return tokens if cost is None else f"{tokens}, {cost:.4f} {prices.currency}"
 
 
-def _passed_over(plan: Plan, found: Found) -> Iterator[str]:
+def _passed_over(plan: Plan, found: FoundConversations) -> Iterator[str]:
     before = {
         "had a score already": plan.scored_before,
         "were unscored before (--retry-unscored)": plan.unscored_before,
@@ -235,7 +235,7 @@ def _end(next_command: str, ended: Ended | None) -> None:
     import signal
 
     from riff_tui.errors import Terminated
-    from riff_tui.streams import say
+    from riff_tui.output.streams import say
 
     if ended is not None and ended.signal == signal.SIGTERM:
         raise Terminated

@@ -57,7 +57,7 @@ def simulate(
     Two runs with different seeds are of the same quality, but for what --weaken takes from one of them:
     write them into one directory, ingest that, and gate the one against the other.
     """
-    from riff_tui.streams import say
+    from riff_tui.output.streams import say
 
     chosen = [name.strip() for part in flows or () for name in part.split(",") if name.strip()]
     summary = run(out, chosen if flows else None, conversations, seed, one_run, weaken or ())
@@ -74,10 +74,10 @@ def run(
     weaken: Sequence[str] = (),
 ) -> SimulationSummary:
     """Write a simulation below `out`, with progress on a terminal; raises `UsageError` for what cannot be made."""
-    from riff_ingest.simulate import DEFAULT_CONVERSATIONS, own_run
+    from riff_ingest.simulate import DEFAULT_CONVERSATIONS, custom_run
     from riff_ingest.simulate import simulate as write
     from riff_tui.errors import UsageError
-    from riff_tui.progress import on_terminal
+    from riff_tui.output.progress import on_terminal
 
     shares = _shares(weaken)
     if shares and one_run is None:
@@ -89,7 +89,7 @@ def run(
                 flows=flows,
                 conversations=DEFAULT_CONVERSATIONS if conversations is None else conversations,
                 seed=seed,
-                run=None if one_run is None else own_run(one_run, seed, shares),
+                run=None if one_run is None else custom_run(one_run, seed, shares),
                 progress=progress.counting if progress else None,
             )
         except ValueError as error:

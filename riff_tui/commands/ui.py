@@ -95,9 +95,9 @@ def explore(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
             f" this prints the same: {dump_command(name, asked)}{given}"
         )
-    from riff_tui.tui import Start, run_explorer
+    from riff_tui.tui import StartOptions, run_explorer
 
-    start = Start(name if view or where or sort else None, where, sort, fresh, aspect or "")
+    start = StartOptions(name if view or where or sort else None, where, sort, fresh, aspect or "")
     raise typer.Exit(run_explorer(store_location(settings), start, settings))
 
 

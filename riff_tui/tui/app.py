@@ -17,14 +17,14 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from riff_tui.errors import ExitCode, OutputError
-from riff_tui.glyphs import UNICODE, Glyphs
-from riff_tui.tui.asking import Asker
-from riff_tui.tui.keeping import Keeper
-from riff_tui.tui.live import Live
-from riff_tui.tui.palette import PALETTES, Palette
-from riff_tui.tui.places import START, Stack, Trail
-from riff_tui.tui.reading import Names, Show
+from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.tui.data.loader import NameSource, ShowView
+from riff_tui.tui.data.query_worker import QueryWorker
+from riff_tui.tui.data.store_watcher import StoreWatcher
+from riff_tui.tui.navigation.location import START, History, Stack
+from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.screens.explorer import ExplorerScreen
+from riff_tui.tui.session.session_file import SessionFile
 
 # So much later what was changed is written, together with what is changed meanwhile.
 SAVED_AFTER_S = 2.0
@@ -52,24 +52,24 @@ class Explorer(App[None], inherit_bindings=False):
 
     def __init__(
         self,
-        show: Show,
+        show: ShowView,
         overview: Callable[[], str] | None = None,
         *,
         start: Stack = START,
         palette: Palette = PALETTES["ansi"],
         glyphs: Glyphs = UNICODE,
-        keeper: Keeper | None = None,
-        live: Live | None = None,
+        keeper: SessionFile | None = None,
+        live: StoreWatcher | None = None,
         paused: bool = False,
         store: str = "",
-        names: Names | None = None,
+        names: NameSource | None = None,
     ) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self.animation_level = "none"
         self.palette = palette
         self.glyphs = glyphs
-        self.keeper = keeper or Keeper()
+        self.keeper = keeper or SessionFile()
         self.live = live
         self.paused = paused
         self.store = store
@@ -79,20 +79,20 @@ class Explorer(App[None], inherit_bindings=False):
         self._overview = overview
         self._start = start
         self._to_be_saved: Timer | None = None
-        self.asker = Asker()
+        self.asker = QueryWorker()
 
     def get_driver_class(self) -> type[Driver]:
         """Textual's own, but for the way it finds the size of a terminal."""
         found = super().get_driver_class()
         if found.__name__ != "LinuxDriver":
             return found
-        from riff_tui.tui.driver import TerminalDriver
+        from riff_tui.tui.terminal.driver import TerminalDriver
 
         return TerminalDriver
 
     def get_default_screen(self) -> Screen[None]:
         """The one screen."""
-        return ExplorerScreen(self._show, self._overview, Trail((self._start,)), self.asker)
+        return ExplorerScreen(self._show, self._overview, History((self._start,)), self.asker)
 
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()

@@ -7,10 +7,10 @@ from typing import Any
 
 from riff_store.agreement import FEWEST, HUMAN, PASSED
 from riff_store.answers.agreement import PairAgreement
-from riff_tui.filtering import quote
-from riff_tui.numbers import fixed
+from riff_tui.filters import quote
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views import cells
+from riff_tui.text.numbers import fixed
+from riff_tui.views.parts import cells
 
 CORRECTNESS = "correctness"
 UNITS = (

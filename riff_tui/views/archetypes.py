@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_store.answers.lists import ArchetypeCell
 from riff_tui.table import Column, Row, Table
-from riff_tui.views import cells, columns
+from riff_tui.views.parts import cells, columns
 
 UNITS = "Units: operability, correctness, completion 0-10, higher is better."
 _COLUMNS = (

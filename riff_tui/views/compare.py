@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from riff_store.answers.comparison import Comparison, Difference, Side
-from riff_tui.numbers import fixed
 from riff_tui.table import THIN, Column, Row, Severity, Table
-from riff_tui.views import cells, columns
+from riff_tui.text.numbers import fixed
+from riff_tui.views.parts import cells, columns
 
 UNITS = (
     "Units: success_rate share of calls · completion, correctness, errors, humanness 0-10"

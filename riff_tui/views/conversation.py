@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 
 from riff_store.answers.calls import CallDetail, VisitedState
 from riff_store.voice import voice_of
-from riff_tui.numbers import fixed
+from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views import cells, verdicts
+from riff_tui.text.numbers import fixed
 from riff_tui.views.conversations import record_of
-from riff_tui.views.moments import Entry, Moment, duration, entries, moments, name, number, spans
-from riff_tui.views.visit_timeline import VisitTimeline
-from riff_tui.views.voice_call import told
+from riff_tui.views.parts import cells, verdicts
+from riff_tui.views.parts.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
+from riff_tui.views.parts.voice_call import told
 
 Redact: TypeAlias = Callable[[str], str]
 

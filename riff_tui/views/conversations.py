@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_store.answers.calls import Call
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views import cells, columns
+from riff_tui.views.parts import cells, columns
 
 COLUMNS: Sequence[Column] = (
     columns.RUN,

@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_store.answers.agreement import Dispute, Disputes
 from riff_tui.table import Column, Row, Table
-from riff_tui.views import cells, columns
+from riff_tui.views.parts import cells, columns
 
 UNITS = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
 LEADS = "A row leads to the call, where each judge gives its reasons."

@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_store.answers.edits import EditEffect
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views import cells, columns, edit_cells
+from riff_tui.views.parts import cells, columns, edit_cells
 
 UNITS = (
     "Units: before, after 0-10, higher is better: mean operability without any judge, over the agents that led the flow"

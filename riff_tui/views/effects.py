@@ -7,9 +7,9 @@ from typing import Any
 
 from riff_store.answers.effects import QUALITY, Confounding, Effects, FactorEffect, LevelEffect, LinearModel
 from riff_store.answers.quality import COMPUTED
-from riff_tui.numbers import fixed, percent
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
-from riff_tui.views import cells, columns
+from riff_tui.text.numbers import fixed, percent
+from riff_tui.views.parts import cells, columns
 
 INDENT = "  "
 CAPPED = "Operability is capped, so causes do not simply add up: the model describes means, it does not predict a call."

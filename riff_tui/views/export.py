@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from riff_store.answers.scores import Score
-from riff_store.matching import tester
+from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
 from riff_tui.table import Column
-from riff_tui.views import cells
+from riff_tui.views.parts import cells
 
 COLUMNS = (
     Column("run", "Run", kind="name", help="The evaluation run that the call came from."),
@@ -64,7 +64,7 @@ def chooser(scores: Predicate | None) -> Callable[[Mapping[str, Any]], bool]:
     """Whether a record is of such scores; a judge is found by its name in all versions of its prompt as well."""
     if scores is None:
         return lambda record: True
-    is_such = tester(scores, ())
+    is_such = compile_predicate(scores, ())
 
     def chosen(record: Mapping[str, Any]) -> bool:
         shown = record["judge"]

@@ -7,8 +7,8 @@ from typing import Any
 
 from riff_store.answers.comparison import FailedCall, FailedPair, Failures
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
-from riff_tui.views import cells, columns
 from riff_tui.views.compare import side_notes, side_record
+from riff_tui.views.parts import cells, columns
 
 FAILED = "Failed: correctness below 10; where that is not measured, completion below 10."
 _TITLES = {"a": "Only A failed", "b": "Only B failed", "both": "Both failed"}

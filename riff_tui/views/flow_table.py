@@ -7,8 +7,8 @@ from typing import Any
 
 from riff_store.answers.quality import COMPUTED, FlowQuality
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views import cells, columns
-from riff_tui.views.abbreviations import abbreviated
+from riff_tui.text.abbreviations import abbreviated
+from riff_tui.views.parts import cells, columns
 from riff_tui.views.timeline import DOWN_ONLY
 
 UNITS = (

@@ -8,7 +8,7 @@ from typing import Any
 from riff_store.answers.cells import FlowCell
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views import cells, columns, edit_cells
+from riff_tui.views.parts import cells, columns, edit_cells
 
 TITLE = "Evaluation matrix: (flow × agent) × aspects (computed) + humanness × judge"
 UNITS = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from riff_tui.gating import wording
-from riff_tui.gating.decision import Check, Decision, Standing
+from riff_tui.gate import messages
+from riff_tui.gate.decision import Check, Decision, Standing
 from riff_tui.table import THIN, Column, Row, Severity, Table
-from riff_tui.views import cells, columns
+from riff_tui.views.parts import cells, columns
 
 RULE = (
     "A check fails where the candidate is worse by more than it may be, and surely so:"
@@ -48,11 +48,11 @@ def gate(decision: Decision) -> Table:
         view="gate",
         title=(
             f"Gate {'passed' if decision.passed else 'FAILED'}:"
-            f" {wording.short(decision.candidate)} against {wording.short(decision.baseline)}"
+            f" {messages.short(decision.candidate)} against {messages.short(decision.baseline)}"
         ),
         columns=_COLUMNS,
         rows=[_row(check, decision) for check in decision.checks],
-        notes=[*wording.notes(decision), RULE, UNITS],
+        notes=[*messages.notes(decision), RULE, UNITS],
         extras={
             "baseline": decision.baseline,
             "candidate": decision.candidate,
@@ -87,16 +87,16 @@ def _row(check: Check, decision: Decision) -> Row:
         "interval": None if check.interval is None else list(check.interval),
     }
     display = {
-        "flow": wording.short(check.flow),
-        "aspect": wording.short(check.name),
+        "flow": messages.short(check.flow),
+        "aspect": messages.short(check.name),
         "standing": "FAILED" if check.standing == "failed" else check.standing,
-        "baseline": wording.value(check, check.baseline),
-        "candidate": wording.value(check, check.candidate),
-        "change": wording.change(check),
-        "allowed": wording.allowed(check),
-        "p": wording.p_value(check.p),
-        "p_adjusted": wording.p_value(check.p_adjusted),
-        "p_flow": wording.p_value(check.p_flow),
+        "baseline": messages.value(check, check.baseline),
+        "candidate": messages.value(check, check.candidate),
+        "change": messages.change(check),
+        "allowed": messages.allowed(check),
+        "p": messages.p_value(check.p),
+        "p_adjusted": messages.p_value(check.p_adjusted),
+        "p_flow": messages.p_value(check.p_flow),
     }
     mark = _MARKS.get(check.standing)
     return Row(

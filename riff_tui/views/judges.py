@@ -8,7 +8,7 @@ from typing import Any
 
 from riff_store.answers.lists import JudgeSummary
 from riff_tui.table import Column, Row, Table
-from riff_tui.views import cells, columns
+from riff_tui.views.parts import cells, columns
 
 UNITS = (
     "Units: mean 0-10, higher is better · agreement is the rank correlation on calls that both scored, -1 to 1."

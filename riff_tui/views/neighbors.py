@@ -8,11 +8,11 @@ from typing import Any
 from riff_store.answers.cells import StateCell
 from riff_store.answers.neighbors import Neighbor, Neighborhood, PooledLatency
 from riff_store.ranking import mean
-from riff_tui import egograph
-from riff_tui.numbers import fixed, percent
+from riff_tui.charts import neighbor_graph
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views import cells, columns
-from riff_tui.views import pooled as latency
+from riff_tui.text.numbers import fixed, percent
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts import state_latency as latency
 
 _COLUMNS: Sequence[Column] = (
     Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),
@@ -32,7 +32,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
 
     `pooled` is the latency over all turns in the state, None where it has not been asked for.
     """
-    graph = egograph.of_neighborhood(answer)
+    graph = neighbor_graph.of_neighborhood(answer)
     loop = Neighbor(
         answer.state,
         answer.loops,
@@ -59,7 +59,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
             "metrics": _metrics(answer.cell),
             **latency.extras(pooled),
         },
-        figure=latency.StateFigure(egograph.EgoFigure(graph, answer.reach), pooled),
+        figure=latency.StateFigure(neighbor_graph.EgoFigure(graph, answer.reach), pooled),
     )
 
 
@@ -106,7 +106,7 @@ def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
 
 def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
     if answer.predecessors or answer.successors:
-        yield f"Graph: {egograph.LEGEND}"
+        yield f"Graph: {neighbor_graph.LEGEND}"
     if answer.cell is None or answer.cell.n == 0:
         yield f"No call has been in {answer.state}."
     else:

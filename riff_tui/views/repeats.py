@@ -8,7 +8,7 @@ from typing import Any
 from riff_store.answers.agreement import RepeatCell
 from riff_store.measure import Measure
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views import cells, columns
+from riff_tui.views.parts import cells, columns
 
 UNITS = (
     "Units: pass^1, pass^k chance that 1, or k, trials of a group all pass, mean over groups; k is the size of the"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from riff_store.answers.lists import RunSummary
 from riff_tui.table import Column, Row, Table
-from riff_tui.views import cells, columns
+from riff_tui.views.parts import cells, columns
 
 _COLUMNS = (
     columns.RUN,

@@ -7,9 +7,9 @@ from typing import Any
 
 from riff_store.answers.cells import SegmentCell
 from riff_store.ranking import is_thin, mean
-from riff_tui.numbers import fixed
 from riff_tui.table import Column, Row, Table
-from riff_tui.views import cells, columns
+from riff_tui.text.numbers import fixed
+from riff_tui.views.parts import cells, columns
 from riff_tui.views.states import UNITS
 
 TITLE = "Per-segment quality: {scope} (worst first)"

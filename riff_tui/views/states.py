@@ -8,7 +8,7 @@ from typing import Any
 from riff_store.answers.cells import StateCell
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Row, Table
-from riff_tui.views import cells, columns
+from riff_tui.views.parts import cells, columns
 
 TITLE = "Per-state quality: {scope} (worst first)"
 UNITS = (

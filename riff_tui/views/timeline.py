@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from riff_store.answers.quality import COMPUTED, RunQuality
+from riff_tui.charts.sparklines import LEAST, Sparklines
 from riff_tui.table import Column, Row, Table
-from riff_tui.trends import LEAST, Trends
-from riff_tui.views import cells, columns, edit_cells
+from riff_tui.views.parts import cells, columns, edit_cells
 
 DOWN_ONLY = "Quality is comparable only down a column: each judge has a scale of its own, and (computed) uses none."
 UNITS = "Units: quality 0-10, higher is better: mean operability of the run's (flow, agent) rows that the judge scored."
@@ -47,7 +47,7 @@ def with_lines(table: Table) -> Table:
     series = {judge: [run["quality"][judge] for run in runs] for judge in judges}
     if all(sum(value is not None for value in values) < LEAST for values in series.values()):
         return table
-    return replace(table, figure=Trends(series), notes=[*table.notes, LINES])
+    return replace(table, figure=Sparklines(series), notes=[*table.notes, LINES])
 
 
 def _in_time(run: Mapping[str, Any]) -> tuple[bool, str, str]:

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
 from riff_store.answers.lists import Worklist
 from riff_store.ranking import is_thin, mean, reasons
-from riff_tui.numbers import fixed
 from riff_tui.table import Column, Row, Section, Table
-from riff_tui.views import cells, columns
+from riff_tui.text.numbers import fixed
+from riff_tui.views.parts import cells, columns
 
 Cell: TypeAlias = FlowCell | SegmentCell | StateCell
 TITLE = "What to work on (flow → segment → state)"

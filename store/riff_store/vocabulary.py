@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-Kind: TypeAlias = Literal["name", "number", "flag", "time"]
+FieldKind: TypeAlias = Literal["name", "number", "flag", "time"]
 Level: TypeAlias = Literal["call", "state", "row"]
 
 
@@ -17,12 +17,12 @@ class Field(NamedTuple):
     """
 
     name: str
-    kind: Kind
+    kind: FieldKind
     level: Level
     spreads: bool = False
 
 
-def _fields(level: Level, kind: Kind, names: str) -> list[Field]:
+def _fields(level: Level, kind: FieldKind, names: str) -> list[Field]:
     return [Field(name, kind, level) for name in names.split()]
 
 

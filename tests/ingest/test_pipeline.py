@@ -13,7 +13,7 @@ import pytest
 from riff_ingest.pipeline import IngestSummary, Progress, ingest
 from riff_store.database import open_store
 from riff_store.writer import Writer
-from tests.store.building import broken_rows, contents
+from tests.support.facts import broken_rows, contents
 
 
 def line(name: str, **given: Any) -> bytes:

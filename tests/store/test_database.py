@@ -19,7 +19,7 @@ from riff_store.errors import DiskFull, NewerStore, NotAStore, OlderStore, Store
 from riff_store.migrations import backup_path, migrate
 from riff_store.models import SCHEMA_VERSION as NOW
 from riff_store.models import Run
-from tests.store.building import broken_rows, call, contents, fresh, put
+from tests.support.facts import broken_rows, call, contents, fresh, put
 
 
 @pytest.fixture

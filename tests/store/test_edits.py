@@ -12,7 +12,7 @@ import pytest
 from riff_store.database import Store, open_store
 from riff_store.facts import EditsResult, FlowEdit
 from riff_store.writer import Writer
-from tests.store.building import call, fresh, put
+from tests.support.facts import call, fresh, put
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from riff_store.database import open_store
 from riff_store.errors import StoreError
 from riff_store.writer import Item, Writer
-from tests.store.building import broken_rows, call, contents, fresh, put, source, verdict
+from tests.support.facts import broken_rows, call, contents, fresh, put, source, verdict
 
 
 def first(n: int = 3) -> list[Item]:

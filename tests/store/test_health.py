@@ -11,7 +11,7 @@ from riff_store.database import open_store
 from riff_store.facts import Skipped
 from riff_store.health import Health, examine
 from riff_store.writer import Item
-from tests.store.building import call, fresh, put, verdict
+from tests.support.facts import call, fresh, put, verdict
 
 
 @pytest.fixture

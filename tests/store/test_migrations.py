@@ -20,7 +20,7 @@ from riff_store.models import SCHEMA_VERSION
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.judges import judges
 from riff_store.queries.timeline import timeline
-from tests.store.building import broken_rows, call, contents, fresh, put, verdict
+from tests.support.facts import broken_rows, call, contents, fresh, put, verdict
 
 SCHEMAS = Path(__file__).with_name("schemas")
 OLDER = range(1, SCHEMA_VERSION)

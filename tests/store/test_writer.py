@@ -12,7 +12,7 @@ from riff_store.database import Store
 from riff_store.facts import DescribedFlow, DescribedState, Skipped
 from riff_store.measure import UNIT
 from riff_store.writer import Item, Writer
-from tests.store.building import broken_rows, call, contents, fresh, put, source, state, verdict
+from tests.support.facts import broken_rows, call, contents, fresh, put, source, state, verdict
 
 
 @pytest.fixture

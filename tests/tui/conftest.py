@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.tiny_store import build
+from tests.support.tiny_store import build
 
 
 @pytest.fixture(scope="session")

@@ -12,9 +12,9 @@ import pytest
 from riff_store.database import Store, open_store
 from riff_tui.catalog import BY, VIEWS, Request, dump_command, resolve, show
 from riff_tui.errors import UsageError
-from riff_tui.filtering import FilterError
+from riff_tui.filters import FilterError
+from riff_tui.lazy_rows import PAGE, LazyRows
 from riff_tui.table import Row, Table, drained
-from riff_tui.window import PAGE, Window
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ def test_what_is_said_of_states_beside_a_named_one_is_said_of_it(store: Store, w
 
 
 def test_a_large_cell_leaves_its_latencies_to_those_who_can_wait(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riff_tui.one_state.QUICK_CALLS", 2)
+    monkeypatch.setattr("riff_tui.view_queries.one_state.QUICK_CALLS", 2)
     monkeypatch.setattr("riff_store.queries.latencies.CHUNK", 4)
     where = "flow=viewing state=collect_details"
     at_once = show(store, "neighbors", Request(where=where, hurried=True))
@@ -338,7 +338,7 @@ def test_a_window_fetches_only_the_pages_that_are_looked_at() -> None:
         asked.append((offset, limit))
         return rows[offset : offset + limit]
 
-    window = Window(len(rows), fetch)
+    window = LazyRows(len(rows), fetch)
     assert (len(window), asked) == (1000, [])
     assert [window[0].id, window[5].id, window[-1].id] == ["0", "5", "999"]
     assert asked == [(0, PAGE), (3 * PAGE, 1000 - 3 * PAGE)]

@@ -15,12 +15,12 @@ from riff_store.database import Store, open_store
 from riff_tui.catalog import Request, dump_command, show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from riff_tui.sinks import FORMATS
+from riff_tui.output.sinks import FORMATS
 from riff_tui.table import Table
-from tests.store.building import call, fresh, put
-from tests.tui import two_runs
-from tests.tui.hostile import HOSTILE
-from tests.tui.sinks.printed import assert_golden, printed
+from tests.support import two_runs
+from tests.support.facts import call, fresh, put
+from tests.support.golden import assert_golden, printed
+from tests.support.hostile import HOSTILE
 from tests.tui.test_hostile_store import LIVE
 
 Captured = pytest.CaptureFixture[str]

@@ -8,7 +8,7 @@ import pytest
 
 from riff_store.database import open_store
 from riff_tui.catalog import Request, show
-from tests.tui.sinks.printed import assert_golden, printed
+from tests.support.golden import assert_golden, printed
 
 CASES = {
     "flows": ("flows", Request()),

@@ -19,12 +19,12 @@ from riff_store.writer import Writer
 from riff_tui.catalog import Request, show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from riff_tui.questions.changes import NO_EDITS
-from riff_tui.sinks import FORMATS
+from riff_tui.output.sinks import FORMATS
+from riff_tui.view_queries.edits import NO_EDITS
 from riff_tui.views.edits import NO_PROOF, NO_RUNS, TOGETHER
-from tests.store.building import call, fresh, put
-from tests.tui.hostile import HOSTILE
-from tests.tui.sinks.printed import assert_golden, printed
+from tests.support.facts import call, fresh, put
+from tests.support.golden import assert_golden, printed
+from tests.support.hostile import HOSTILE
 
 Captured = pytest.CaptureFixture[str]
 LIVE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -15,9 +15,9 @@ from riff_store.database import Store, open_store
 from riff_store.facts import FlowEdit
 from riff_store.writer import Writer
 from riff_tui.catalog import Request, show
-from riff_tui.sinks import FORMATS
-from tests.tui.hostile import HOSTILE
-from tests.tui.sinks.printed import printed
+from riff_tui.output.sinks import FORMATS
+from tests.support.golden import printed
+from tests.support.hostile import HOSTILE
 
 # Line ends are the format's own; anything else below a blank, and C1, is live on some terminal.
 LIVE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -13,13 +13,13 @@ from riff_ingest.pipeline import ingest
 from riff_store.database import Store, open_store
 from riff_store.writer import Writer
 from riff_tui.catalog import Request, show
-from riff_tui.filtering import FilterError
-from riff_tui.questions.judging import DISPUTES
+from riff_tui.filters import FilterError
 from riff_tui.table import Table
+from riff_tui.view_queries.judges import DISPUTES
 from riff_tui.views.agreement import NO_JUDGES
 from riff_tui.views.disputes import NO_DISPUTES
 from riff_tui.views.repeats import NO_REPEATS
-from tests.tui.sinks.printed import assert_golden, printed
+from tests.support.golden import assert_golden, printed
 
 FORMATS = [("markdown", "md"), ("json", "json"), ("text", "txt")]
 JUDGES: list[tuple[dict[str, Any], list[float | None]]] = [

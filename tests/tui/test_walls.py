@@ -10,7 +10,7 @@ import pytest
 
 from riff_tui.catalog import VIEWS
 from riff_tui.cli import COMMANDS
-from riff_tui.sinks import FORMATS, GRAPH_FORMATS
+from riff_tui.output.sinks import FORMATS, GRAPH_FORMATS
 
 SLOW = {"textual", "rich", "pydantic", "scipy", "numpy", "hypothesis", "zstandard", "multiprocessing", "asyncio"}
 _RUN = "import sys\nfrom riff_tui.cli import run\ncode = run(sys.argv[1:])\n"
@@ -47,16 +47,16 @@ def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
     found = loaded(_RUN, "dump", "flows", "--format", "json", "--store", str(tiny))
     others = [view.name for view in VIEWS if view.name != "flows"]
     assert not found & {f"{part}.{name}" for part in ("riff_store.queries", "riff_tui.views") for name in others}
-    assert not found & {f"riff_tui.sinks.{form}" for form in (*FORMATS, *GRAPH_FORMATS) if form != "json"}
+    assert not found & {f"riff_tui.output.sinks.{form}" for form in (*FORMATS, *GRAPH_FORMATS) if form != "json"}
     answers = {name.rpartition(".")[2] for name in found if name.startswith("riff_store.answers.")}
     assert answers == {"cells", "edits"}, "a row says when its flow was edited last"
-    assert not found & {"riff_tui.one_call", "riff_tui.redaction", "msgspec", "shlex", "statistics"}
+    assert not found & {"riff_tui.view_queries.one_call", "riff_tui.text.redaction", "msgspec", "shlex", "statistics"}
 
 
 def test_an_ingest_loads_no_view_and_nothing_to_draw_with(tiny: Path, tmp_path: Path) -> None:
     found = loaded(_RUN, "ingest", str(tiny.parent / "run-1"), "--store", str(tmp_path / "store.db"))
     assert not packages(found) & (SLOW - {"zstandard"})
-    assert not any(name.startswith(("riff_tui.tui", "riff_tui.views", "riff_tui.sinks")) for name in found)
+    assert not any(name.startswith(("riff_tui.tui", "riff_tui.views", "riff_tui.output.sinks")) for name in found)
 
 
 def test_the_store_stands_alone() -> None:
@@ -76,4 +76,4 @@ def test_views_know_answers_and_tables() -> None:
     views = sorted(path.stem for path in (Path(__file__).parents[2] / "riff_tui" / "views").glob("[a-z]*.py"))
     found = loaded("import " + ", ".join(f"riff_tui.views.{name}" for name in views))
     assert not packages(found) & {"textual", "rich", "typer", "click", "peewee", "sqlite3", "riff_ingest"}
-    assert not any(name.startswith(("riff_tui.sinks", "riff_tui.tui", "riff_store.queries")) for name in found)
+    assert not any(name.startswith(("riff_tui.output.sinks", "riff_tui.tui", "riff_store.queries")) for name in found)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.eva.logs.files import MAX_DOCUMENT
+from riff_ingest.sources.lenient_json import clean, loads
 from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
-from riff_ingest.sources.loose_json import clean, loads
 
 _LOCATION = re.compile(r"<LOC:([^<>]*)>")
 

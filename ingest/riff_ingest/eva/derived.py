@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from riff_ingest.conversation import ToolCall, Turn
+from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.labels import GENERIC_ERROR
 from riff_ingest.eva.metrics.tool_call_validity import INVALID
-from riff_ingest.eva.moments import Moments
 from riff_ingest.eva.tool_types import segment_of_tool, tool_name
 from riff_ingest.eva.trace import Entry
 from riff_ingest.events import Event, GuardEvaluated, StateEntered, StateExited, TurnComplete
-from riff_ingest.sources.loose_json import is_deep
+from riff_ingest.sources.lenient_json import is_deep
 
 OPENING = "opening"
 CLOSING = "closing"
@@ -41,7 +41,7 @@ class Derived:
     places: dict[tuple[str, int], int] = field(default_factory=dict)
 
 
-def derive(context: MetricContext, moments: Moments, tool_types: Mapping[str, str], *, said_goodbye: bool) -> Derived:
+def derive(context: MetricContext, moments: CallClock, tool_types: Mapping[str, str], *, said_goodbye: bool) -> Derived:
     """Turns, events and calls of tools of a context; nothing where its trace and its turns are empty."""
     walk = _Walk(context, moments, tool_types)
     closing = _closing(context.conversation_trace) if said_goodbye else None
@@ -74,7 +74,7 @@ def _closing(trace: list[Entry]) -> int | None:
 
 
 class _Walk:
-    def __init__(self, context: MetricContext, moments: Moments, tool_types: Mapping[str, str]) -> None:
+    def __init__(self, context: MetricContext, moments: CallClock, tool_types: Mapping[str, str]) -> None:
         self.found = Derived()
         self._context = context
         self._moments = moments

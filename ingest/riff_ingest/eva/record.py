@@ -14,12 +14,12 @@ from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.dataset import filled
 from riff_ingest.eva.directories import run_of
 from riff_ingest.eva.history import seconds
+from riff_ingest.eva.history_pipeline import context_of
 from riff_ingest.eva.identity import identity_of
 from riff_ingest.eva.logs import merged_history
 from riff_ingest.eva.logs.files import absent, find, read_object, stored_file, stored_name
 from riff_ingest.eva.logs.framework import NAMES as FRAMEWORK_LOGS
 from riff_ingest.eva.logs.framework import has_log
-from riff_ingest.eva.processing import context_of
 from riff_ingest.eva.scenario_db import database_hash
 from riff_ingest.eva.turns import PipelineType
 from riff_ingest.eva.warnings import Warnings

@@ -11,7 +11,7 @@ from riff_ingest.eva.identity import Identity
 from riff_ingest.eva.logs.files import find, read_object
 from riff_ingest.eva.metrics.registry import METRICS, threshold
 from riff_ingest.eva.metrics.score import Score
-from riff_ingest.eva.named_turns import Places, named_turns
+from riff_ingest.eva.rated_turns import Places, named_turns
 from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import JudgedScore

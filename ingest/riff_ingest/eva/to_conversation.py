@@ -8,18 +8,18 @@ from typing import Any
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
+from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.config import Configuration
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.derived import Derived, derive
-from riff_ingest.eva.ending import ending_of
 from riff_ingest.eva.expected_trace import expected_steps
 from riff_ingest.eva.identity import Identity
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.score import Score
 from riff_ingest.eva.metrics.task_completion import task_completion
 from riff_ingest.eva.metrics.turn_taking import turn_taking
-from riff_ingest.eva.moments import Moments
-from riff_ingest.eva.named_turns import Places
+from riff_ingest.eva.outcome import outcome_of
+from riff_ingest.eva.rated_turns import Places
 from riff_ingest.eva.stored_metrics import stored_pass
 from riff_ingest.eva.to_voice import task_of, voice_of
 from riff_ingest.eva.tool_types import is_transfer, tool_types
@@ -32,7 +32,7 @@ STORED = "metrics.json"
 
 
 @dataclass(slots=True)
-class Taken:
+class ReadCall:
     """A conversation, where what was stored of it differs from what its logs say, and the places of its turns."""
 
     conversation: Conversation
@@ -47,9 +47,9 @@ def conversation_of(
     result: Mapping[str, Any] | None,
     scores: Mapping[str, Score],
     played: Mapping[str, Any] | None = None,
-) -> Taken:
+) -> ReadCall:
     """The conversation of a context with its scores; `played` is the dataset's record, `result` its result.json."""
-    ending, moments, types = ending_of(result), Moments(context), tool_types(context.agent_tools)
+    ending, moments, types = outcome_of(result), CallClock(context), tool_types(context.agent_tools)
     derived = derive(context, moments, types, said_goodbye=ending.said_goodbye)
     steps = expected_steps(context.expected_trace, context.tool_params)
     timing = _timing(context)
@@ -84,7 +84,7 @@ def conversation_of(
         measured={} if timing is None else {"turn_taking": 10 * (timing.score or 0.0)},
         voice=voice_of(context, moments, task, timing),
     )
-    return Taken(call, mismatches, derived.places)
+    return ReadCall(call, mismatches, derived.places)
 
 
 def _contract(derived: Derived, types: Mapping[str, str], expected: set[str]) -> Contract:

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from riff_ingest.eva.audio import AudioByTurn
+from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.score import Score
-from riff_ingest.eva.moments import Moments
 from riff_ingest.eva.tool_types import tool_name
 from riff_ingest.eva.trace import Entry
-from riff_ingest.sources.loose_json import is_deep
+from riff_ingest.sources.lenient_json import is_deep
 from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn
 
 
-def voice_of(context: MetricContext, moments: Moments, task: Task, turn_taking: Score | None) -> Voice:
+def voice_of(context: MetricContext, moments: CallClock, task: Task, turn_taking: Score | None) -> Voice:
     """The kept form of a call's context."""
     details = turn_taking.details if turn_taking is not None else {}
     return Voice(
@@ -45,7 +45,7 @@ def task_of(passed: bool | None, source: str | None, score: Score | None) -> Tas
     )
 
 
-def _spans(audio: AudioByTurn, moments: Moments) -> Iterator[Span]:
+def _spans(audio: AudioByTurn, moments: CallClock) -> Iterator[Span]:
     for turn in sorted(audio):
         for start, end in audio[turn] or ():
             begins, ends = moments.since(start), moments.since(end)
@@ -84,7 +84,7 @@ def _of_turn(details: Mapping[str, Any], name: str, turn: int) -> Any:
     return by_turn.get(turn) if isinstance(by_turn, Mapping) else None
 
 
-def _entry(entry: Entry, moments: Moments) -> TraceEntry:
+def _entry(entry: Entry, moments: CallClock) -> TraceEntry:
     if entry.role is not None:
         return TraceEntry(entry.type, entry.turn_id, moments.of(entry), role=entry.role, text=entry.content)
     value = entry.parameters if entry.type == "tool_call" else entry.tool_response

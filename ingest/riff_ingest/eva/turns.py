@@ -18,7 +18,7 @@ from riff_ingest.eva.trace import Entry, EntryType, annotate
 from riff_ingest.eva.warnings import Warnings
 
 PipelineType: TypeAlias = Literal["cascade", "audio_llm", "s2s"]
-Side: TypeAlias = tuple[str, int]
+SpeakerTurn: TypeAlias = tuple[str, int]
 
 
 @dataclass(slots=True)
@@ -38,8 +38,8 @@ class Turns:
     assistant_interrupted: set[int] = field(default_factory=set)
     user_interrupted: set[int] = field(default_factory=set)
     nudged: set[int] = field(default_factory=set)
-    starts: defaultdict[Side, list[float]] = field(default_factory=lambda: defaultdict(list))
-    ends: defaultdict[Side, list[float]] = field(default_factory=lambda: defaultdict(list))
+    starts: defaultdict[SpeakerTurn, list[float]] = field(default_factory=lambda: defaultdict(list))
+    ends: defaultdict[SpeakerTurn, list[float]] = field(default_factory=lambda: defaultdict(list))
     session_end: float | None = None
 
 
@@ -73,7 +73,7 @@ class _Machine:
         self._rollback_taken_by_stt = False
         self._label_next_user = False
         self._nudge_next = False
-        self._last_side: dict[str, Side] = {}
+        self._last_side: dict[str, SpeakerTurn] = {}
 
     def take(self, event: HistoryEvent) -> None:
         """Take the next event of the history; types that no rule names are ignored (R6.5)."""

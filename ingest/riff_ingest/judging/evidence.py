@@ -10,7 +10,7 @@ from typing import Any
 
 from riff_ingest.conversation import Turn
 from riff_ingest.judging.rubric import Prompt, Rubric
-from riff_ingest.judging.visible import visible, without_brackets
+from riff_ingest.judging.visible_text import visible, without_brackets
 
 LONGEST_TURN = 4_000
 LONGEST_BLOCK = 120_000

@@ -18,9 +18,9 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.judging.calls import Name
+from riff_ingest.judging.conversations import ConversationName
 from riff_ingest.judging.protocol import Signature
-from riff_ingest.sources.runs import run_of
+from riff_ingest.sources.run_names import run_of
 from riff_ingest.transcript_writer import encode_line
 
 SYNC_SECONDS = 0.5
@@ -47,8 +47,8 @@ _decoder = msgspec.json.Decoder(_Line)
 class Known:
     """What one judge has said already."""
 
-    scored: set[tuple[Name, Signature]] = field(default_factory=set)
-    unscored: set[tuple[Name, Signature]] = field(default_factory=set)
+    scored: set[tuple[ConversationName, Signature]] = field(default_factory=set)
+    unscored: set[tuple[ConversationName, Signature]] = field(default_factory=set)
 
 
 class Ledger:
@@ -199,7 +199,7 @@ def _split(content: bytes) -> list[bytes]:
     return [line for line in content.split(b"\n") if line.strip()]
 
 
-def _said(line: bytes, path: Path, judge: str) -> tuple[tuple[Name, Signature], float | None] | None:
+def _said(line: bytes, path: Path, judge: str) -> tuple[tuple[ConversationName, Signature], float | None] | None:
     """Which call under which signature a line of this judge is about, and its score; `None` for any other line."""
     try:
         said = _decoder.decode(line)
@@ -207,12 +207,12 @@ def _said(line: bytes, path: Path, judge: str) -> tuple[tuple[Name, Signature], 
         return None
     if said.judge != judge or (said.score is not None and not 0 <= said.score <= 10):
         return None
-    name = Name(said.run_id or run_of(path), said.conversation_id)
+    name = ConversationName(said.run_id or run_of(path), said.conversation_id)
     return (name, Signature(said.model, said.prompt_hash)), said.score
 
 
 def _ordered(content: bytes, path: Path, judge: str) -> bytes:
-    best: dict[tuple[Name, Signature], tuple[bool, bytes]] = {}
+    best: dict[tuple[ConversationName, Signature], tuple[bool, bytes]] = {}
     others: list[bytes] = []
     for line in _split(content):
         said = _said(line, path, judge)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.judging.calls import Name
+from riff_ingest.judging.conversations import ConversationName
 from riff_ingest.judging.protocol import Answer, Misconfigured, Question, Signature
-from riff_ingest.sources.find import find_inputs
+from riff_ingest.sources.discovery import find_inputs
+from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput, read_lines
-from riff_ingest.sources.loose_json import loads
-from riff_ingest.sources.runs import run_of
+from riff_ingest.sources.run_names import run_of
 from riff_ingest.sources.timestamps import parse_time
 
 _NO_REASON = "No reason was recorded."
@@ -35,7 +35,7 @@ class ReplayJudge:
     """
 
     def __init__(self, paths: Iterable[str | os.PathLike[str]], recorded_as: str) -> None:
-        self._recorded: dict[Name, tuple[int, _Recorded]] = {}
+        self._recorded: dict[ConversationName, tuple[int, _Recorded]] = {}
         others: set[str] = set()
         for line, run in _lines(paths):
             judge = line.get("judge")
@@ -49,18 +49,18 @@ class ReplayJudge:
 
     def signature(self, run: str, conversation: str) -> Signature | None:
         """As the verdict was signed; `None` for a call of which none is recorded."""
-        found = self._recorded.get(Name(run, conversation))
+        found = self._recorded.get(ConversationName(run, conversation))
         return found[1].signature if found else None
 
     async def ask(self, question: Question) -> Answer:
         """What is recorded."""
-        return self._recorded[Name(question.run, question.conversation)][1].answer
+        return self._recorded[ConversationName(question.run, question.conversation)][1].answer
 
     async def close(self) -> None:
         """Nothing is held."""
 
     def _take(self, line: dict[str, Any], run: str) -> None:
-        name = Name(str(line.get("run_id") or run), str(line["conversation_id"]))
+        name = ConversationName(str(line.get("run_id") or run), str(line["conversation_id"]))
         judged_at = line.get("judged_at") if isinstance(line.get("judged_at"), str) else None
         moment = parse_time(judged_at) if judged_at else None
         order = -1 if moment is None else moment

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from riff_ingest.judging.asking import Asking, Call, Outcome
-from riff_ingest.judging.calls import Found, Name, read_calls, spread
-from riff_ingest.judging.configured import Configured
+from riff_ingest.judging.conversations import ConversationName, FoundConversations, read_conversations, spread
 from riff_ingest.judging.evidence import evidence_of
 from riff_ingest.judging.ledger import Ledger
 from riff_ingest.judging.protocol import Signature
-from riff_ingest.judging.running import Report, Running, Standing
+from riff_ingest.judging.retry import CallToJudge, Outcome, Retry
+from riff_ingest.judging.runner import Report, Runner, RunProgress
+from riff_ingest.judging.settings import JudgeSettings
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -23,7 +23,7 @@ CHARACTERS_PER_TOKEN = 4
 class Plan:
     """Which calls to ask about, and how many need not be asked."""
 
-    due: list[Name] = field(default_factory=list)
+    due: list[ConversationName] = field(default_factory=list)
     scored_before: int = 0
     unscored_before: int = 0
     unrecorded: int = 0
@@ -34,7 +34,7 @@ class Plan:
 class Ended:
     """What came of a run: reasons with their counts for what stayed unscored, and what ended it early, if anything."""
 
-    standing: Standing
+    standing: RunProgress
     unscored: Counter[str]
     signal: int | None = None
     error: Exception | None = None
@@ -47,8 +47,8 @@ class Session:
     `judged_at` is the time that verdicts carry, `None` for that of the answer.
     """
 
-    config: Configured
-    found: Found
+    config: JudgeSettings
+    found: FoundConversations
     ledger: Ledger
     judged_at: str | None = None
 
@@ -79,7 +79,8 @@ class Session:
         """About how many tokens the prompts of a plan have, by their length."""
         rubric = self.config.rubric
         return sum(
-            about_tokens(evidence_of(call.turns).prompt(rubric).as_one()) for call in read_calls(self.found, plan.due)
+            about_tokens(evidence_of(call.turns).prompt(rubric).as_one())
+            for call in read_conversations(self.found, plan.due)
         )
 
     def run(
@@ -95,22 +96,22 @@ class Session:
 
         Raises `Misconfigured`.
         """
-        asking = Asking(self.config.judge(environ), self.config.rubric, self.config.patience)
-        standing = Standing(len(plan.due))
+        asking = Retry(self.config.judge(environ), self.config.rubric, self.config.patience)
+        standing = RunProgress(len(plan.due))
         ended = Ended(standing, Counter())
 
-        def keep(call: Call, outcome: Outcome) -> None:
+        def keep(call: CallToJudge, outcome: Outcome) -> None:
             self.ledger.keep(call.run, self._line(call, outcome))
             if outcome.unscored is not None:
                 ended.unscored[outcome.unscored] += 1
 
-        running = Running(asking, keep, standing, report=report, stopped=stopped)
-        running.over(read_calls(self.found, plan.due), at_once or self.config.at_once)
+        running = Runner(asking, keep, standing, report=report, stopped=stopped)
+        running.over(read_conversations(self.found, plan.due), at_once or self.config.at_once)
         standing.spent = asking.spent
         ended.signal, ended.error = running.signal, running.error
         return ended
 
-    def _line(self, call: Call, outcome: Outcome) -> dict[str, Any]:
+    def _line(self, call: CallToJudge, outcome: Outcome) -> dict[str, Any]:
         """A line of a humanness file (formats.md, section 2)."""
         signature = self.config.sign(call.run, call.conversation) or Signature(None, None)
         verdict = outcome.verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from riff_ingest.simulate.files import SimulationSummary, simulate
 from riff_ingest.simulate.flow_file import Planted, SimulatedFlow, Weakness, flow_names, load_flow, planted
 from riff_ingest.simulate.machine import Guard, Machine, NoSuchTransition
-from riff_ingest.simulate.own_run import own_run
+from riff_ingest.simulate.single_run import custom_run
 from riff_ingest.simulate.suite import DEFAULT_CONVERSATIONS, generate
 
 __all__ = [
@@ -17,10 +17,10 @@ __all__ = [
     "SimulatedFlow",
     "SimulationSummary",
     "Weakness",
+    "custom_run",
     "flow_names",
     "generate",
     "load_flow",
-    "own_run",
     "planted",
     "simulate",
 ]

@@ -10,7 +10,7 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.driver import Driver
 from riff_ingest.events import EventBus
 from riff_ingest.simulate.case import Case, next_state, route
-from riff_ingest.simulate.flow_file import Kind, StateScript
+from riff_ingest.simulate.flow_file import StateScript, WeaknessKind
 from riff_ingest.simulate.lexicon import phrases
 from riff_ingest.simulate.machine import Machine
 from riff_ingest.simulate.voices import AgentVoice, CallerVoice
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
     error: str | None = None
 
 
-class Call:
+class SimulatedCall:
     """One call; all chance in it comes from its case, so it is the same whenever it is played."""
 
     def __init__(self, case: Case) -> None:
@@ -273,7 +273,7 @@ class Call:
             self._machine.collect(slot, self._caller.value(slot).value)
         return early
 
-    def _weak(self, state: str, kind: Kind) -> float:
+    def _weak(self, state: str, kind: WeaknessKind) -> float:
         return self._case.weak.get((state, kind), 0.0)
 
     def _times(self, mean: float) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from riff_ingest.contract import Contract
 from riff_ingest.simulate.cast import AgentProfile, Persona, Run
-from riff_ingest.simulate.flow_file import Kind, Scenario, SimulatedFlow, StateScript, Weakness, load_flow
+from riff_ingest.simulate.flow_file import Scenario, SimulatedFlow, StateScript, Weakness, WeaknessKind, load_flow
 from riff_ingest.simulate.lexicon import Pool, pools
 from riff_ingest.simulate.machine import Guard
 
@@ -42,7 +42,7 @@ class Case:
     run: Run
     trial: int
     started_at: str
-    weak: Mapping[tuple[str, Kind], float]
+    weak: Mapping[tuple[str, WeaknessKind], float]
 
     @property
     def conversation_id(self) -> str:
@@ -72,7 +72,7 @@ def stage_of(name: str) -> Stage:
     )
 
 
-def weak_points(flow: SimulatedFlow, run: Run, agent: AgentProfile) -> dict[tuple[str, Kind], float]:
+def weak_points(flow: SimulatedFlow, run: Run, agent: AgentProfile) -> dict[tuple[str, WeaknessKind], float]:
     """Strength by (state, kind) of what was planted for this agent, with what the run puts on top."""
     overrides: list[Weakness] = [override for override in run.overrides if override.flow == flow.flow]
     return {

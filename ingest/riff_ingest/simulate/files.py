@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from riff_ingest.simulate.call import Call
+from riff_ingest.simulate.call import SimulatedCall
 from riff_ingest.simulate.cast import Run
 from riff_ingest.simulate.flow_file import Planted, planted
 from riff_ingest.simulate.judges import JUDGES, verdicts
@@ -69,7 +69,7 @@ def _write_run(out: Path, suite: Suite, run: Run, report: _Progress) -> list[Pat
                 ]
             with LineFile(folder / f"flow-transcripts-{flow}.jsonl") as lines:
                 for case in chain((first,), cases):
-                    conversation = Call(case).play()
+                    conversation = SimulatedCall(case).play()
                     lines.write(transcript_document(conversation))
                     for file, verdict in zip(scores, verdicts(conversation, suite.seed, judged_at), strict=True):
                         file.write(verdict)

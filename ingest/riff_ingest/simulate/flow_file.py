@@ -14,7 +14,7 @@ import msgspec
 
 from riff_ingest.contract import Contract, StateContract
 
-Kind: TypeAlias = Literal["stall", "escalation", "dwell", "latency", "guard_error"]
+WeaknessKind: TypeAlias = Literal["stall", "escalation", "dwell", "latency", "guard_error"]
 
 
 class Weakness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,7 +26,7 @@ class Weakness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     state: str
-    kind: Kind
+    kind: WeaknessKind
     strength: float
     agents: list[str] = []
 
@@ -109,7 +109,7 @@ class Planted(msgspec.Struct, frozen=True):
 
     flow: str
     state: str
-    kind: Kind
+    kind: WeaknessKind
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from riff_ingest.conversation import Conversation
 MODEL = "simulated"
 
 
-class Verdict(TypedDict):
+class VerdictLine(TypedDict):
     """A line of a humanness file (formats.md, section 2)."""
 
     run_id: str | None
@@ -47,7 +47,7 @@ JUDGES = (
 )
 
 
-def verdicts(conversation: Conversation, seed: int, judged_at: str) -> list[Verdict]:
+def verdicts(conversation: Conversation, seed: int, judged_at: str) -> list[VerdictLine]:
     """What each simulated judge says of a call, from what was said and how long it took."""
     rng = Random(f"{seed}/judges/{conversation.run_id}/{conversation.conversation_id}")
     merit, remark = _impression(conversation)
@@ -56,7 +56,7 @@ def verdicts(conversation: Conversation, seed: int, judged_at: str) -> list[Verd
 
 def _verdict(
     judge: SimulatedJudge, conversation: Conversation, rng: Random, merit: float, remark: str, judged_at: str
-) -> Verdict:
+) -> VerdictLine:
     waver, silent = rng.gauss(0.0, judge.spread), rng.random() < judge.unscored
     score = None
     if conversation.errored:

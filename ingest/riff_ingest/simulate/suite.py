@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.simulate.call import Call
+from riff_ingest.simulate.call import SimulatedCall
 from riff_ingest.simulate.case import Case, stage_of, weak_points
 from riff_ingest.simulate.cast import Run, agents, personas, runs
 from riff_ingest.simulate.flow_file import flow_names
@@ -86,7 +86,7 @@ def generate(
 ) -> Iterator[Conversation]:
     """Simulated conversations, run by run and flow by flow; raises `ValueError` as `plan` does."""
     suite = plan(flows, conversations, seed, run)
-    return (Call(case).play() for run in suite.runs for flow in suite.flows for case in suite.cases(run, flow))
+    return (SimulatedCall(case).play() for run in suite.runs for flow in suite.flows for case in suite.cases(run, flow))
 
 
 def _rfc3339(run: Run, later: timedelta) -> str:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from riff_ingest.sources import eva, flow_files
+from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput, read_lines, read_start
-from riff_ingest.sources.loose_json import loads
-from riff_ingest.sources.wire import refusal
+from riff_ingest.sources.transcript_line import refusal
 
 LOOKED_AT = 8
 """Lines at the head of a file that may tell what it is, so that a few broken ones do not hide it."""

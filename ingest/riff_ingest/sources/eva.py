@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from riff_ingest.conversation import Conversation
 from riff_ingest.eva.directories import RECORDS, is_archived, run_of
 from riff_ingest.eva.logs.files import find, read_object
-from riff_ingest.sources.expanding import unreadable
+from riff_ingest.sources.compression import unreadable
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.lines import digest as digest_of_file
 from riff_store.facts import JudgedScore, Skipped
 
 if TYPE_CHECKING:
-    from riff_ingest.eva.supplies import Supplies
+    from riff_ingest.eva.run_inputs import RunInputs
 
 KIND = "eva"
 SET_ASIDE = "an attempt that EVA put aside, so it does not count"
@@ -67,7 +67,7 @@ def set_aside(directory: Path) -> str | None:
     return SET_ASIDE if _is_in_records(path) or _looks_like_one(path, names) or _has_trials(path, names) else None
 
 
-def supplies_of(directory: Path, given: Supplies) -> Supplies:
+def supplies_of(directory: Path, given: RunInputs) -> RunInputs:
     """The dataset and the agent's file for a conversation: those given, else those that its run names."""
     from riff_ingest.eva.record import configuration_near
     from riff_ingest.eva.warnings import Warnings
@@ -98,7 +98,7 @@ def digest(directory: Path) -> tuple[str, int]:
     return found.hexdigest(), size
 
 
-def read(directory: Path, supplies: Supplies) -> Iterator[Conversation | JudgedScore | Skipped]:
+def read(directory: Path, supplies: RunInputs) -> Iterator[Conversation | JudgedScore | Skipped]:
     """The conversation of a directory, what was wrong with its files, and the verdicts of judges on it.
 
     Never raises on what they hold: a conversation of which nothing else is known is one all the same.
@@ -109,8 +109,8 @@ def read(directory: Path, supplies: Supplies) -> Iterator[Conversation | JudgedS
         return
     from riff_ingest.eva.identity import identity_of
     from riff_ingest.eva.record import configuration_near, read_record
+    from riff_ingest.eva.run_inputs import agent_at, played_record
     from riff_ingest.eva.stored_metrics import stored_scores, verdicts
-    from riff_ingest.eva.supplies import agent_at, played_record
     from riff_ingest.eva.to_conversation import conversation_of
     from riff_ingest.eva.warnings import Warnings
 

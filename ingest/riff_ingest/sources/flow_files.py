@@ -14,9 +14,9 @@ import msgspec
 
 from riff_ingest.contract import Contract, StateContract
 from riff_ingest.segments import segment_of
-from riff_ingest.sources.fitting import contract_of
+from riff_ingest.sources.coercion import contract_of
+from riff_ingest.sources.lenient_json import as_text, clean, loads
 from riff_ingest.sources.lines import BrokenInput, read_whole
-from riff_ingest.sources.loose_json import as_text, clean, loads
 from riff_store.facts import DescribedFlow, DescribedState, Skipped
 
 MAX_FLOW_FILE = 16 * 1024 * 1024

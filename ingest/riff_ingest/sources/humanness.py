@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import msgspec
 
-from riff_ingest.sources.fitting import fields_of, fit, wanted
+from riff_ingest.sources.coercion import fields_of, fit, wanted
+from riff_ingest.sources.lenient_json import NOT_FINITE, loads
 from riff_ingest.sources.lines import BrokenInput, read_lines
-from riff_ingest.sources.loose_json import NOT_FINITE, loads
-from riff_ingest.sources.runs import run_of
+from riff_ingest.sources.run_names import run_of
 from riff_ingest.sources.timestamps import parse_time
-from riff_ingest.sources.wire import Name
+from riff_ingest.sources.transcript_line import Name
 from riff_store.facts import JudgedScore, Skipped
 
 COMPUTED = "(computed)"

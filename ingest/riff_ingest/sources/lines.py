@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from riff_ingest.sources.expanding import BrokenInput, digest, expand
+from riff_ingest.sources.compression import BrokenInput, digest, expand
 
 __all__ = ["MAX_LINE", "MAX_WHOLE", "BrokenInput", "Report", "digest", "read_lines", "read_start", "read_whole"]
 

@@ -16,10 +16,10 @@ import msgspec
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import ReferenceStep, ToolCall, Turn
 from riff_ingest.events import LONGEST, Event
-from riff_ingest.sources.fitting import contract_of, fields_of, fit, fitting, wanted
+from riff_ingest.sources.coercion import contract_of, fields_of, fit, fitting, wanted
+from riff_ingest.sources.lenient_json import clean, loads
 from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.sources.loose_json import clean, loads
-from riff_ingest.sources.wire import MOST, Line, Measured, refusal
+from riff_ingest.sources.transcript_line import MOST, Line, Measured, refusal
 
 NEGATIVE_DURATION = "negative duration"
 LONG_DURATION = "duration out of range"

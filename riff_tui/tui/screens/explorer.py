@@ -15,39 +15,39 @@ from textual.widget import Widget
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from riff_tui.actions import ACTIONS, Situation, hints, meant
 from riff_tui.errors import describe
 from riff_tui.table import Severity, Table
-from riff_tui.tui.asking import Asker
-from riff_tui.tui.beside import Beside
-from riff_tui.tui.buffer import Buffer
-from riff_tui.tui.catching_up import CatchUp
-from riff_tui.tui.choice import Choice
-from riff_tui.tui.columns import shown
-from riff_tui.tui.counting import counted, nothing_here
-from riff_tui.tui.fetching import Fetcher
-from riff_tui.tui.following import Follower
-from riff_tui.tui.hunting import Hunter
-from riff_tui.tui.keys import textual_keys
-from riff_tui.tui.memory import Memory
-from riff_tui.tui.palette import Palette
-from riff_tui.tui.places import Place, Trail, crumbs, hidden
-from riff_tui.tui.prompting import Prompting
-from riff_tui.tui.reading import Reading, Show
-from riff_tui.tui.searching import Searcher
-from riff_tui.tui.shelf import Shelf
-from riff_tui.tui.situations import situation_of
-from riff_tui.tui.travelling import Traveller
+from riff_tui.tui.actions.context import context_of
+from riff_tui.tui.actions.registry import ACTIONS, ActionContext, hints, meant
+from riff_tui.tui.data.auto_refresh import AutoRefresh
+from riff_tui.tui.data.deferred_load import DeferredLoad
+from riff_tui.tui.data.loader import LoadedView, ShowView
+from riff_tui.tui.data.page_loader import PageLoader
+from riff_tui.tui.data.paged_rows import PagedRows
+from riff_tui.tui.data.query_worker import QueryWorker
+from riff_tui.tui.data.result_cache import ResultCache
+from riff_tui.tui.find.find_target import Finder
+from riff_tui.tui.find.prompt_controller import PromptController
+from riff_tui.tui.find.search import Search
+from riff_tui.tui.navigation.location import History, Location, crumbs, hidden
+from riff_tui.tui.navigation.navigator import Navigator
+from riff_tui.tui.panes.body import Body
+from riff_tui.tui.panes.detail_controller import DetailController
+from riff_tui.tui.panes.header import Header
+from riff_tui.tui.panes.transcript import Transcript
+from riff_tui.tui.render.columns import shown
+from riff_tui.tui.render.counts import counted, nothing_here
+from riff_tui.tui.render.palette import Palette
+from riff_tui.tui.session.column_choice import ColumnChoice
+from riff_tui.tui.session.list_state import ListState
+from riff_tui.tui.terminal.keys import textual_keys
 from riff_tui.tui.widgets.bars import BottomLine, TopLine
-from riff_tui.tui.widgets.body import Body
-from riff_tui.tui.widgets.checks import Checks
-from riff_tui.tui.widgets.head import Head
+from riff_tui.tui.widgets.check_list import CheckList
+from riff_tui.tui.widgets.file_prompt import FilePrompt
 from riff_tui.tui.widgets.line_table import LineTable
-from riff_tui.tui.widgets.over import Over
+from riff_tui.tui.widgets.overlay import Overlay
 from riff_tui.tui.widgets.picker import Picker
 from riff_tui.tui.widgets.prompt import Prompt
-from riff_tui.tui.widgets.transcript import Transcript
-from riff_tui.tui.widgets.write_to import WriteTo
 
 if TYPE_CHECKING:
     from riff_tui.tui.app import Explorer
@@ -70,24 +70,24 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         Binding(textual_keys(each.keys), f"screen.do('{each.id}')", each.title, show=False) for each in ACTIONS
     ]
 
-    def __init__(self, show: Show, overview: Callable[[], str] | None, trail: Trail, asker: Asker) -> None:
+    def __init__(self, show: ShowView, overview: Callable[[], str] | None, trail: History, asker: QueryWorker) -> None:
         super().__init__()
         self.trail = trail
-        self.reading: Reading | None = None
+        self.reading: LoadedView | None = None
         self.trouble: Exception | None = None
         self.notice = ""
         self.show_view = show
         self._overview = overview
         self._asker = asker
-        self._memory = Memory()
-        self.beside = Beside(self, show)
-        self.shelf = Shelf(lambda: self.explorer.keeper)
-        self.traveller = Traveller(self, asker, self._memory)
-        self.fetch = Fetcher(self)
-        self.hunter = Hunter(self)
-        self.searcher = Searcher(self)
-        self.prompting = Prompting(self)
-        self.catching_up = CatchUp(self)
+        self._memory = ResultCache()
+        self.beside = DetailController(self, show)
+        self.shelf = ListState(lambda: self.explorer.keeper)
+        self.traveller = Navigator(self, asker, self._memory)
+        self.fetch = PageLoader(self)
+        self.hunter = Finder(self)
+        self.searcher = Search(self)
+        self.prompting = PromptController(self)
+        self.catching_up = DeferredLoad(self)
 
     # What is on the screen
 
@@ -100,18 +100,18 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         palette, glyphs = self.explorer.palette, self.explorer.glyphs
         # What lies over the rest comes first: then the rest is not drawn again when it comes and goes.
         yield Picker(palette=palette, glyphs=glyphs, id="picker")
-        yield Checks(palette=palette, glyphs=glyphs, id="checks")
-        yield WriteTo(self._asker, palette=palette, glyphs=glyphs, id="write-to")
+        yield CheckList(palette=palette, glyphs=glyphs, id="checks")
+        yield FilePrompt(self._asker, palette=palette, glyphs=glyphs, id="write-to")
         yield Prompt(listener=self.prompting, palette=palette, glyphs=glyphs, id="prompt")
         yield Static("", id="too-small", markup=False)
         yield TopLine(palette=palette, glyphs=glyphs, id="top")
-        yield Head(palette=palette, glyphs=glyphs, id="head")
+        yield Header(palette=palette, glyphs=glyphs, id="head")
         yield Body(palette, glyphs)
         yield BottomLine(palette=palette, glyphs=glyphs, id="bottom")
 
     def on_mount(self) -> None:
         self.top = self.query_one(TopLine)
-        self.head = self.query_one(Head)
+        self.head = self.query_one(Header)
         self.table = self.query_one(LineTable)
         self.transcript = self.query_one(Transcript)
         self.prompt = self.query_one(Prompt)
@@ -119,7 +119,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.bottom = self.query_one("#bottom", BottomLine)
         self.table.focus()
         self.notice = self.explorer.keeper.complaint
-        self.follower = Follower(self, self.explorer.live, paused=self.explorer.paused)
+        self.follower = AutoRefresh(self, self.explorer.live, paused=self.explorer.paused)
         self.follower.start()
         self.visit(self.trail)
 
@@ -130,7 +130,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             sentence = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}."
             self.query_one("#too-small", Static).update(shown(sentence, self.explorer.glyphs))
         self.set_class(small, "-too-small")
-        self.query_one(Head).draw()
+        self.query_one(Header).draw()
         self.beside.place()
 
     @property
@@ -139,13 +139,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         return self.transcript if self.trail.here.kind == "conversation" else self.table
 
     @property
-    def over(self) -> Over | None:
+    def over(self) -> Overlay | None:
         """What lies over the place and has the keys."""
-        return next((over for over in self.query(Over) if over.is_open), None)
+        return next((over for over in self.query(Overlay) if over.is_open), None)
 
     # Going somewhere
 
-    def visit(self, trail: Trail, *, again: bool = False, other: bool = False) -> None:
+    def visit(self, trail: History, *, again: bool = False, other: bool = False) -> None:
         """Be at another place as soon as its tables are read; until then this one stays, and its keys work.
 
         What is known of it holds unless it is to be asked `again`; in `other` data nothing holds.
@@ -156,7 +156,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
             self.fail(event.worker.error)
 
-    def arrive(self, trail: Trail, reading: Reading) -> None:
+    def arrive(self, trail: History, reading: LoadedView) -> None:
         """Be at a place that was read."""
         with self.app.batch_update():
             self.prompting.close()
@@ -167,7 +167,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             self.tell()
         self.explorer.keeper.be_at(self.trail.stack)
 
-    def renew(self, reading: Reading, *, changed: bool = True) -> None:
+    def renew(self, reading: LoadedView, *, changed: bool = True) -> None:
         """Show this place as it is by now: nothing moves, and nothing else happens."""
         if changed:
             self.traveller.forget(self.trail)
@@ -180,13 +180,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             self._draw(self.trail, reading)
             self.tell()
 
-    def _draw(self, trail: Trail, reading: Reading) -> None:
+    def _draw(self, trail: History, reading: LoadedView) -> None:
         again = self.reading is not None and trail.here.question == self.trail.here.question
         if (trail.here.view, trail.here.scope) == (self.trail.here.view, self.trail.here.scope) and self.reading:
             # Keys went on working while the store was asked.
             trail = trail.alter(self._with_cursor(trail.here))
         self.trail, self.reading = trail, reading
-        if isinstance(reading.main.rows, Buffer):
+        if isinstance(reading.main.rows, PagedRows):
             reading.main.rows.missing = partial(self.fetch, reading.main.rows, then=self.table.refreshed)
         place = trail.here
         self._memory.keep(trail.stack, reading)
@@ -242,7 +242,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def restyle(self, palette: Palette) -> None:
         """Take other colours."""
-        for widget in (self.top, self.head, self.prompt, self.bottom, self.picker, *self.query(Over)):
+        for widget in (self.top, self.head, self.prompt, self.bottom, self.picker, *self.query(Overlay)):
             widget.palette = palette
         self.table.restyle(palette)
         self.transcript.restyle(palette)
@@ -260,11 +260,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.trail = self.trail.alter(self.place)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Location:
         """The place that one is at, with its cursor."""
         return self._with_cursor(self.trail.here)
 
-    def _with_cursor(self, place: Place) -> Place:
+    def _with_cursor(self, place: Location) -> Location:
         row, column = self.body.row, self.table.under
         return replace(place, row=row.id if row else "", index=self.body.cursor, column=column.key if column else "")
 
@@ -278,12 +278,12 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         whole = self.whole(place) if place.filter else None
         return counted(place, reading.main, whole, len(self.shelf.marks.of(place)))
 
-    def whole(self, place: Place) -> int | None:
+    def whole(self, place: Location) -> int | None:
         """How many rows a place has without what was typed, where that is known."""
         found = self.known(replace(place, filter=""))
         return len(found.rows) if found is not None else None
 
-    def known(self, place: Place) -> Table | None:
+    def known(self, place: Location) -> Table | None:
         """The rows of a place, where they were read lately."""
         reading = self._memory.recall(place)
         return reading.main if reading else None
@@ -302,15 +302,15 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         return stack[-2].index + 1, len(table.rows)
 
     @property
-    def situation(self) -> Situation:
+    def situation(self) -> ActionContext:
         """What decides which keys apply."""
-        return situation_of(self)
+        return context_of(self)
 
     # Doing something
 
     def action_do(self, id: str) -> None:
         """Carry out an action of the registry, or say why it does not apply."""
-        from riff_tui.tui.doing import DOINGS
+        from riff_tui.tui.actions.handlers import HANDLERS
 
         self.follower.key()
         if self.prompt.is_open:
@@ -328,7 +328,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if refusal:
             self.say(f"{chosen.keys[0]} {chosen.title}: {refusal}", "warn")
         else:
-            DOINGS[chosen.id](self)
+            HANDLERS[chosen.id](self)
 
     def on_line_table_opened(self) -> None:
         self.action_do("open")
@@ -340,7 +340,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.head.follow(self.transcript.row)
         self.beside.moved()
 
-    def choose(self, choice: Choice) -> None:
+    def choose(self, choice: ColumnChoice) -> None:
         """Show the same rows with other columns."""
         self.settle()
         self.shelf.choose(self.trail.here, choice)

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from riff_tui.tui.lines import Line
+from riff_tui.tui.render.styled_lines import Line
 from riff_tui.tui.widgets.pages import Pages
 
 _FAR = 100_000

@@ -8,12 +8,12 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from riff_tui.glyphs import UNICODE, Glyphs
-from riff_tui.safe_text import cell_width, fit, padded
 from riff_tui.table import Severity
-from riff_tui.tui.columns import shown
-from riff_tui.tui.lines import Line, Piece, strip_of, wrapped
-from riff_tui.tui.palette import PALETTES, Palette
+from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.text.safe_text import cell_width, fit, padded
+from riff_tui.tui.render.columns import shown
+from riff_tui.tui.render.palette import PALETTES, Palette
+from riff_tui.tui.render.styled_lines import Line, Piece, strip_of, wrapped
 
 _TALLEST = 4
 

@@ -12,26 +12,26 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from riff_tui.glyphs import UNICODE, Glyphs
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.tui.arrangement import Arrangement, Slot, fitted
-from riff_tui.tui.buffer import position
-from riff_tui.tui.choice import AS_IT_IS, Choice
-from riff_tui.tui.columns import TREND, for_screen, shown, text_of
-from riff_tui.tui.lines import wrapped
-from riff_tui.tui.palette import PALETTES, Palette
-from riff_tui.tui.ruler import Ruler
-from riff_tui.tui.runs import Run, append, strip_of_runs
-from riff_tui.tui.widgets.quiet import Quiet
-from riff_tui.tui.widgets.rolling import Rolling
-from riff_tui.tui.widgets.shifting import FARTHEST
+from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.tui.data.paged_rows import position
+from riff_tui.tui.render.column_layout import ColumnLayout, Slot, fitted
+from riff_tui.tui.render.column_widths import ColumnWidths
+from riff_tui.tui.render.columns import TREND, for_screen, shown, text_of
+from riff_tui.tui.render.palette import PALETTES, Palette
+from riff_tui.tui.render.style_runs import Run, append, strip_of_runs
+from riff_tui.tui.render.styled_lines import wrapped
+from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
+from riff_tui.tui.terminal.quiet_focus import QuietFocus
+from riff_tui.tui.terminal.scroll_region import FARTHEST
+from riff_tui.tui.terminal.scrolling_lines import ScrollingLines
 
 _SAMPLE = 100
-_NO_COLUMNS = Arrangement((), 0, 0, False, False)
+_NO_COLUMNS = ColumnLayout((), 0, 0, False, False)
 _NOTHING = Table(view="", title="", columns=(), rows=())
 
 
-class LineTable(Quiet, Rolling, can_focus=True):
+class LineTable(QuietFocus, ScrollingLines, can_focus=True):
     """A `Table` with a row cursor and a column cursor; header and names stay while the rest scrolls.
 
     Rows are only touched when they come into view, so `rows` may be a window of a long query.
@@ -65,7 +65,7 @@ class LineTable(Quiet, Rolling, can_focus=True):
         self._marked: frozenset[str] = frozenset()
         self._lit: frozenset[str] = frozenset()
         self.columns: list[Column] = []
-        self._ruler = Ruler((), glyphs, None)
+        self._ruler = ColumnWidths((), glyphs, None)
         self._first = 0
         self._arranged = _NO_COLUMNS
 
@@ -82,7 +82,7 @@ class LineTable(Quiet, Rolling, can_focus=True):
         column: str = "",
         empty: str = "",
         marked: Collection[str] = (),
-        choice: Choice = AS_IT_IS,
+        choice: ColumnChoice = AS_IT_IS,
         again: bool = False,
     ) -> None:
         """Show a table with the cursor on the row and column of these names, or as near to them as it was.
@@ -101,7 +101,7 @@ class LineTable(Quiet, Rolling, can_focus=True):
         wanted = column or old_column
         self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())
         self._first = first
-        self._ruler = Ruler(self.columns, self.glyphs, sort, wide=choice.wide)
+        self._ruler = ColumnWidths(self.columns, self.glyphs, sort, wide=choice.wide)
         self._ruler.look(table.rows[:_SAMPLE])
         self.set_reactive(LineTable.cursor, position(table.rows, row, index))
         self.virtual_size = Size(self.size.width, len(table.rows) + 1)

@@ -10,7 +10,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from riff_tui.tui.lines import Line, strip_of
+from riff_tui.tui.render.styled_lines import Line, strip_of
 
 
 class Pages(ScrollView, can_focus=True):

@@ -11,14 +11,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from riff_tui.glyphs import UNICODE, Glyphs
-from riff_tui.safe_text import cell_width, fit
-from riff_tui.tui.columns import shown
-from riff_tui.tui.fuzzy import Fuzzy
-from riff_tui.tui.palette import PALETTES, Palette
+from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.text.safe_text import cell_width, fit
+from riff_tui.tui.find.fuzzy import Fuzzy
+from riff_tui.tui.render.columns import shown
+from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.widgets.bars import Bar, BottomLine
-from riff_tui.tui.widgets.choices import Choice, Choices
-from riff_tui.tui.widgets.field import Field
+from riff_tui.tui.widgets.choice_list import ChoiceList, ListItem
+from riff_tui.tui.widgets.text_field import TextField
 
 _SIGN = ">"
 _LEFT_OF_THE_PLACE = 5
@@ -26,7 +26,7 @@ _FEWEST, _MOST = 3, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PickRequest:
     """What is chosen from, and who wants to know.
 
     `taken` is told the index of what was chosen. `doing` is what Enter does, for the line of hints; `at` is
@@ -34,14 +34,14 @@ class Asked:
     """
 
     title: str
-    choices: Sequence[Choice]
+    choices: Sequence[ListItem]
     taken: Callable[[int], None]
     doing: str
     at: int = 0
     uncounted: int = 0
 
 
-_NOTHING = Asked("", (), lambda index: None, "")
+_NOTHING = PickRequest("", (), lambda index: None, "")
 
 
 class Picker(Vertical):
@@ -74,14 +74,14 @@ class Picker(Vertical):
         yield Bar(palette=palette, glyphs=glyphs, id="picking-head")
         with Horizontal():
             yield Bar(palette=palette, glyphs=glyphs, id="picking")
-            yield Field(glyphs=glyphs, id="picking-field")
-        yield Choices(palette=palette, glyphs=glyphs)
+            yield TextField(glyphs=glyphs, id="picking-field")
+        yield ChoiceList(palette=palette, glyphs=glyphs)
         yield BottomLine(palette=palette, glyphs=glyphs, id="picking-foot")
 
     def on_mount(self) -> None:
         self.head = self.query_one("#picking-head", Bar)
-        self.field = self.query_one(Field)
-        self.list = self.query_one(Choices)
+        self.field = self.query_one(TextField)
+        self.list = self.query_one(ChoiceList)
         self.foot = self.query_one(BottomLine)
 
     @property
@@ -89,7 +89,7 @@ class Picker(Vertical):
         """Whether something is to be chosen."""
         return bool(self.display)
 
-    def ask(self, asked: Asked) -> None:
+    def ask(self, asked: PickRequest) -> None:
         """Show the choices; whatever had the focus gets it back."""
         self._asked, self._before = asked, self.screen.focused
         self.list.offer(asked.choices)
@@ -137,16 +137,16 @@ class Picker(Vertical):
         rule = line * (width - cell_width(left) - cell_width(right))
         self.head.lines = (((left + rule + right, self.palette.faint),),)
 
-    def on_field_changed(self, event: Field.Changed) -> None:
+    def on_text_field_changed(self, event: TextField.Changed) -> None:
         event.stop()
         self.foot.say("")
         self._find()
 
-    def on_field_entered(self, event: Field.Entered) -> None:
+    def on_text_field_entered(self, event: TextField.Entered) -> None:
         event.stop()
         self._take()
 
-    def on_choices_clicked(self, event: Choices.Clicked) -> None:
+    def on_choice_list_clicked(self, event: ChoiceList.Clicked) -> None:
         event.stop()
         self._take()
 

@@ -9,14 +9,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 
-from riff_tui.filtering import FilterError, parse
-from riff_tui.glyphs import UNICODE, Glyphs
-from riff_tui.safe_text import cell_width
-from riff_tui.tui.columns import shown
-from riff_tui.tui.lines import Piece
-from riff_tui.tui.palette import PALETTES, Palette
+from riff_tui.filters import FilterError, parse
+from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.text.safe_text import cell_width
+from riff_tui.tui.render.columns import shown
+from riff_tui.tui.render.palette import PALETTES, Palette
+from riff_tui.tui.render.styled_lines import Piece
 from riff_tui.tui.widgets.bars import Bar
-from riff_tui.tui.widgets.field import Field
+from riff_tui.tui.widgets.text_field import TextField
 
 _SIGN = "/"
 
@@ -77,11 +77,11 @@ class Prompt(Vertical):
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield Bar(id="sign")
-            yield Field(glyphs=self.glyphs)
+            yield TextField(glyphs=self.glyphs)
         yield Bar(id="verdict")
 
     def on_mount(self) -> None:
-        self.field = self.query_one(Field)
+        self.field = self.query_one(TextField)
         self.verdict = self.query_one("#verdict", Bar)
 
     @property
@@ -132,12 +132,12 @@ class Prompt(Vertical):
             at = max(0, at - cell_width(words) - 1) if cell_width(words) < at else at
         self.verdict.lines = (((" " * at + text, self.palette.bad),),)
 
-    def on_field_changed(self, event: Field.Changed) -> None:
+    def on_text_field_changed(self, event: TextField.Changed) -> None:
         event.stop()
         if self.is_open and self._makes_sense(event.text):
             self._listener.changed(event.text)
 
-    def on_field_entered(self, event: Field.Entered) -> None:
+    def on_text_field_entered(self, event: TextField.Entered) -> None:
         event.stop()
         if self._makes_sense(event.text):
             self._listener.entered(event.text)

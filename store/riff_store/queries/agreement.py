@@ -10,7 +10,7 @@ from riff_store.answers.agreement import PairAgreement
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.predicates import Predicate
-from riff_store.queries.judged import Judge, Scores, judges_of, scores_of
+from riff_store.queries.judge_scores import Judge, JudgeScores, judges_of, scores_of
 
 _NOTHING = Measure(0, 0)
 
@@ -27,7 +27,7 @@ def agreement(store: Store, calls: Predicate | None = None, judges: Predicate | 
     return sorted(found, key=_least_agreed_first)
 
 
-def _pairs(known: Iterable[Judge], scores: Scores, judges: Predicate | None) -> Iterator[PairAgreement]:
+def _pairs(known: Iterable[Judge], scores: JudgeScores, judges: Predicate | None) -> Iterator[PairAgreement]:
     for first, second in combinations(known, 2):
         if first.aspect == second.aspect and (first.is_meant(judges) or second.is_meant(judges)):
             one, other = _shared(scores.judged[first.key], scores.judged[second.key])
@@ -35,7 +35,9 @@ def _pairs(known: Iterable[Judge], scores: Scores, judges: Predicate | None) -> 
             yield _agreed(first, second, (one, other), points)
 
 
-def _beside_correctness(known: Iterable[Judge], scores: Scores, judges: Predicate | None) -> Iterator[PairAgreement]:
+def _beside_correctness(
+    known: Iterable[Judge], scores: JudgeScores, judges: Predicate | None
+) -> Iterator[PairAgreement]:
     for judge in known:
         if judge.is_meant(judges):
             one, other = _shared(scores.judged[judge.key], scores.correctness)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from riff_store import models as m
 from riff_store.answers.agreement import Dispute, Disputes
 from riff_store.database import Store
-from riff_store.matching import tester
+from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
-from riff_store.queries.judged import Judge, judges_of, scores_of
+from riff_store.queries.judge_scores import Judge, judges_of, scores_of
 
 
 class _Who(NamedTuple):
@@ -88,7 +88,7 @@ def _who(store: Store) -> dict[int, _Who]:
 
 
 def _holding(found: Iterable[_Found], rows: Predicate) -> list[_Found]:
-    holds = tester(rows, ())
+    holds = compile_predicate(rows, ())
     return [
         each
         for each in found

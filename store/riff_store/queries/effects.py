@@ -13,7 +13,7 @@ from riff_store import models as m
 from riff_store.answers.effects import QUALITY, Effects
 from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store
-from riff_store.matching import matches
+from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
 from riff_store.queries.flows import chosen_judges

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from riff_store.answers.cells import FlowCell
 from riff_store.database import Store
-from riff_store.matching import matches
 from riff_store.models import COMPUTED_JUDGE
+from riff_store.predicate_eval import matches
 from riff_store.predicates import Or, Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names, judge_names, judges_shown
 from riff_store.queries.last_edits import Edits

@@ -12,7 +12,7 @@ from riff_store.answers.lists import JudgeSummary
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping
-from riff_store.queries.judged import CORRECTNESS, judges_of, scores_of
+from riff_store.queries.judge_scores import CORRECTNESS, judges_of, scores_of
 from riff_store.queries.sums import aspect_sums
 
 _Key = tuple[str, int]

@@ -15,10 +15,10 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
-from riff_store.matching import fold, is_version_of, satisfies
-from riff_store.moments import span
+from riff_store.predicate_eval import fold, is_version_of, satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
 from riff_store.queries.dimensions import DIMENSIONS, judge_names, judges_shown, names_of
+from riff_store.time_range import time_range
 from riff_store.vocabulary import CALL_NAMES, field_of, split_name
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]
@@ -219,7 +219,7 @@ def _compared(column: Any, term: Term) -> Condition:
 def _in_time(column: Any, term: Term) -> Condition:
     if term.operator in ("missing", "measured"):
         return _compared(column, term)
-    start, end = span(str(term.value))
+    start, end = time_range(str(term.value))
     inside = (column >= start) & (column < end)
     if term.operator in ("=", "!="):
         return column.is_null(False) & (inside if term.operator == "=" else ~inside)

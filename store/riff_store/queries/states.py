@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from riff_store import models as m
 from riff_store.answers.cells import StateCell
 from riff_store.database import Store
-from riff_store.matching import matches
+from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate, both, terms
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.expected import AskedFor, asked_for

@@ -10,7 +10,7 @@ import pytest
 
 from riff_ingest.edits.git import GitProblem
 from riff_ingest.edits.history import LAST_SECOND, EditHistory, read_edits
-from tests.ingest.edits.repositories import DAY, START, Repo, flow_text
+from tests.support.repositories import DAY, START, Repo, flow_text
 
 PATTERN = "flows/{flow}.*"
 

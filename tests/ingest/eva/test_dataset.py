@@ -13,7 +13,7 @@ from riff_ingest.eva import read_record
 from riff_ingest.eva.dataset import aliases_beside, filled, records_of
 from riff_ingest.eva.metrics import compute_metrics, read_files
 from riff_ingest.sources.lines import BrokenInput
-from tests.ingest.eva.record_files import write_record
+from tests.support.eva_records import write_record
 
 NAMES = {"first_name": "Zoë", "last_name": "ÅBERG"}
 PLAIN = {"first_name": "Zoe", "last_name": "ABERG"}

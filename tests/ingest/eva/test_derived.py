@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.derived import Derived, derive, error_of
 from riff_ingest.eva.labels import GENERIC_ERROR
-from riff_ingest.eva.moments import Moments
 from riff_ingest.eva.tool_types import guessed_type, is_transfer, segment_of_tool, tool_types
 from riff_ingest.eva.trace import Entry
 from riff_ingest.events import GuardEvaluated, StateEntered, StateExited, TurnComplete
@@ -38,7 +38,7 @@ def of(*trace: Entry, said_goodbye: bool = True, types: dict[str, str] | None = 
     context = MetricContext(
         conversation_trace=list(trace), **{"started_ms": START, "intended_assistant_turns": spoken, **given}
     )
-    return derive(context, Moments(context), types or {}, said_goodbye=said_goodbye)
+    return derive(context, CallClock(context), types or {}, said_goodbye=said_goodbye)
 
 
 def test_a_call_opens_works_in_its_tools_and_closes() -> None:

@@ -16,8 +16,8 @@ from riff_ingest.eva.history import HistoryEvent
 from riff_ingest.eva.logs.framework import framework_events
 from riff_ingest.eva.logs.simulator import simulator_events
 from riff_ingest.eva.warnings import Warnings
-from tests.ingest.eva.happenings import told
-from tests.ingest.eva.record_files import (
+from tests.support.eva_events import told
+from tests.support.eva_records import (
     AUDIT,
     FRAMEWORK,
     FRAMEWORK_LOG,

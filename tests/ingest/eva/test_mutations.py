@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riff_ingest.eva import read_record
-from riff_ingest.loading import Item, load, plan_of
+from riff_ingest.loader import Item, load, plan_of
 from riff_store.facts import ConversationFacts, Skipped
-from tests.ingest.eva.made_runs import files, make_run, notes, take, with_metrics
+from tests.support.eva_runs import files, make_run, notes, take, with_metrics
 
 FRAMEWORK, SIMULATOR, AUDIT = "framework_logs.jsonl", "user_simulator_events.jsonl", "audit_log.json"
 RECORD = with_metrics(files(), faithfulness={"normalized_score": 0.5}, task_completion={"score": 1.0})

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from riff_ingest.eva import process_history
 from riff_ingest.eva.logs.framework import Line, events_of
 from riff_ingest.eva.turns import PipelineType
-from tests.ingest.eva import oracle
-from tests.ingest.eva.happenings import (
+from tests.support import eva_oracle
+from tests.support.eva_events import (
     Happening,
     agent_ends,
     agent_starts,
@@ -38,12 +38,12 @@ TEXTS = (
     "",
     "…",
     "no[pause]no",
-    f"{oracle.UI} well",
-    f"{oracle.AI} let me see what I can do for you",
+    f"{eva_oracle.UI} well",
+    f"{eva_oracle.AI} let me see what I can do for you",
     "İzmir ΣΑΣ and a Straße that is long enough",
     "ΑΣ and a Straße that is ΣΑΣ.Α",
     "  two   blanks   in between of some words ",
-    oracle.GENERIC_ERROR,
+    eva_oracle.GENERIC_ERROR,
 )
 SAYS: tuple[Callable[[float, str], Happening], ...] = (heard, wrote, voiced, meant, caught)
 DOES: tuple[Callable[[float], Happening], ...] = (
@@ -97,7 +97,7 @@ def test_a_context_is_what_the_rules_say(
     scenes: list[list[Callable[[float], Happening]]], moved: list[tuple[int, int]], pipeline: PipelineType
 ) -> None:
     history = history_of(scenes, moved)
-    wanted = as_json(oracle.context_of(history, pipeline))
+    wanted = as_json(eva_oracle.context_of(history, pipeline))
     found = process_history(history, pipeline).to_dict()
     assert {key: found[key] for key in wanted} == wanted
 

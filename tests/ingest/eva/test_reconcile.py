@@ -7,7 +7,7 @@ import pytest
 from riff_ingest.eva.reconcile import reconcile
 from riff_ingest.eva.trace import Entry, label_interruptions
 from riff_ingest.eva.turns import PipelineType, Turns
-from tests.ingest.eva.happenings import (
+from tests.support.eva_events import (
     agent_ends,
     agent_starts,
     answered,

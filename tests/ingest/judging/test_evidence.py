@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from riff_ingest.conversation import Turn
 from riff_ingest.judging.evidence import LONGEST_BLOCK, LONGEST_TURN, Evidence, can_be_judged, evidence_of
 from riff_ingest.judging.rubric import Rubric
-from riff_ingest.judging.visible import visible, without_brackets
-from tests.ingest.judging.endpoint import block
+from riff_ingest.judging.visible_text import visible, without_brackets
+from tests.support.endpoint import block
 
 RUBRIC = Rubric()
 FORGED = (

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.judging.calls import Name
+from riff_ingest.judging.conversations import ConversationName
 from riff_ingest.judging.ledger import Ledger, Unkeepable
 from riff_ingest.judging.protocol import Signature
-from tests.ingest.judging.world import kept
+from tests.support.judged_calls import kept
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def test_what_was_said_is_known_with_its_signature(ledger: Ledger, path: Path) -
     lines = [line("c-1", 5, **signed), line("c-2", None, **signed), line("c-3", 11), line("c-4", 0) | {"judge": "new"}]
     written(path, "".join(json.dumps(each) + "\n" for each in lines) + "junk\n\n")
     known = ledger.known(["run-1", "run-9"])
-    assert known.scored == {(Name("run-1", "c-1"), Signature("m", "h"))}
-    assert known.unscored == {(Name("run-1", "c-2"), Signature("m", "h"))}
+    assert known.scored == {(ConversationName("run-1", "c-1"), Signature("m", "h"))}
+    assert known.unscored == {(ConversationName("run-1", "c-2"), Signature("m", "h"))}
     assert not (path.parent.parent / "run-9").exists()
 
 

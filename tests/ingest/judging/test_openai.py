@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 
 from riff_ingest.conversation import Turn
-from riff_ingest.judging.asking import Asking, Call, Outcome, Patience
 from riff_ingest.judging.openai import _RAW, _SENT_HEADERS, LARGEST_BODY, OpenAIJudge, _retry_after
 from riff_ingest.judging.openai import Endpoint as Address
 from riff_ingest.judging.protocol import Misconfigured, Refused, Usage
+from riff_ingest.judging.retry import CallToJudge, Outcome, Patience, Retry
 from riff_ingest.judging.rubric import Rubric
-from tests.ingest.judging.endpoint import PATH, Asked, Behaviour, Endpoint, Reply, completion, error, serving, verdict
-from tests.ingest.judging.world import KEY, KEY_VARIABLE
+from tests.support.endpoint import PATH, Asked, Behaviour, Endpoint, Reply, completion, error, serving, verdict
+from tests.support.judged_calls import KEY, KEY_VARIABLE
 
 pytest.importorskip("openai")
 
-CALL = Call("run-1", "c-1", [Turn("agent", "Good morning."), Turn("caller", "Hello.")])
+CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning."), Turn("caller", "Hello.")])
 QUICK = Patience(timeout=5.0, tries=3, pause=0.01, longest_pause=0.02)
 GOOD = completion(verdict())
 
@@ -41,17 +41,17 @@ def in_turn(replies: Iterable[Reply]) -> Behaviour:
     return lambda asked: left.pop(0) if len(left) > 1 else left[0]
 
 
-async def asked_of(endpoint: Endpoint, patience: Patience = QUICK, **fields: Any) -> tuple[Outcome, Asking]:
+async def asked_of(endpoint: Endpoint, patience: Patience = QUICK, **fields: Any) -> tuple[Outcome, Retry]:
     described: dict[str, Any] = {"model": "played-1", "key": KEY, "key_variable": KEY_VARIABLE, **fields}
     judge = OpenAIJudge(Address(endpoint.url, **described), Rubric().prompt_hash, patience.timeout)
-    asking = Asking(judge, Rubric(), patience)
+    asking = Retry(judge, Rubric(), patience)
     try:
         return await asking.outcome(CALL), asking
     finally:
         await judge.close()
 
 
-def outcome_of(behave: Behaviour, patience: Patience = QUICK, **fields: Any) -> tuple[Outcome, list[Asked], Asking]:
+def outcome_of(behave: Behaviour, patience: Patience = QUICK, **fields: Any) -> tuple[Outcome, list[Asked], Retry]:
     with serving(behave) as endpoint:
         outcome, asking = asyncio.run(asked_of(endpoint, patience, **fields))
         return outcome, endpoint.asked, asking

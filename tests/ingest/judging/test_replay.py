@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from riff_ingest.conversation import Turn
-from riff_ingest.judging.asking import Asking, Call, Outcome, Patience
 from riff_ingest.judging.protocol import Misconfigured, Signature
 from riff_ingest.judging.replay import ReplayJudge
+from riff_ingest.judging.retry import CallToJudge, Outcome, Patience, Retry
 from riff_ingest.judging.rubric import Rubric
 
 TURNS = [Turn("agent", "Good morning."), Turn("caller", "Hello.")]
@@ -30,8 +30,8 @@ def line(conversation: str, **more: Any) -> dict[str, Any]:
 
 
 def outcome_of(judge: ReplayJudge, conversation: str) -> Outcome:
-    asking = Asking(judge, Rubric(), Patience(5.0, 1))
-    return asyncio.run(asking.outcome(Call("run-1", conversation, TURNS)))
+    asking = Retry(judge, Rubric(), Patience(5.0, 1))
+    return asyncio.run(asking.outcome(CallToJudge("run-1", conversation, TURNS)))
 
 
 def test_a_verdict_comes_back_with_its_signature_and_its_time(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from riff_ingest.contract import Contract, StateContract
 from riff_ingest.sources.flow_files import FlowFile, read
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import DescribedState
-from tests.ingest.sources.dirty import packed
+from tests.support.dirty_inputs import packed
 
 NATIVE = """
 flow = "dental_clinic"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from riff_ingest.sources.humanness import read
 from riff_store.facts import JudgedScore, Skipped
-from tests.ingest.sources.dirty import packed
+from tests.support.dirty_inputs import packed
 
 FULL = {
     "run_id": "nightly",

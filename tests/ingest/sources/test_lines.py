@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.sources import expanding, lines
+from riff_ingest.sources import compression, lines
 from riff_ingest.sources.lines import BrokenInput, digest, read_lines, read_start, read_whole
-from tests.ingest.sources.dirty import bad_checksum, bomb, packed
+from tests.support.dirty_inputs import bad_checksum, bomb, packed
 
 
 @pytest.fixture
@@ -70,13 +70,13 @@ def test_lines_do_not_depend_on_where_a_read_ends(
     path.write_bytes(text.encode(encoding))
     plain = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     expected = [(number, line.encode()) for number, line in enumerate(plain, 1) if line.strip(" ")]
-    whole = expanding._CHUNK
+    whole = compression._CHUNK
     try:
         for chunk in (1, 3, whole):
-            expanding._CHUNK = chunk
+            compression._CHUNK = chunk
             assert [(number, line) for number, line in read(path)[0] if line.strip(b" ")] == expected
     finally:
-        expanding._CHUNK = whole
+        compression._CHUNK = whole
 
 
 def test_a_line_over_the_bound_is_reported_and_the_next_one_read(

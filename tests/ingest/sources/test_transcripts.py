@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from riff_ingest.contract import Contract, StateContract
 from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import LONGEST, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
+from riff_ingest.sources.transcript_line import HIGHEST
 from riff_ingest.sources.transcripts import read
-from riff_ingest.sources.wire import HIGHEST
 from riff_store.facts import Skipped
-from tests.ingest.sources.dirty import FILES, odd_directories, record, write_all, write_lines
+from tests.support.dirty_inputs import FILES, odd_directories, record, write_all, write_lines
 
 
 def calls(path: Path, contracts: dict[str, Contract] | None = None) -> list[Conversation]:

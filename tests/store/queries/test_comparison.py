@@ -22,8 +22,8 @@ from riff_store.queries.comparison import compare
 from riff_store.queries.failures import failures
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.sides import SideError, side
-from tests.store.building import call, fresh, put, verdict
-from tests.store.queries.worlds import JUDGES, SHOWN, World, world
+from tests.support.facts import call, fresh, put, verdict
+from tests.support.small_stores import JUDGES, SHOWN, World, world
 
 TASK = ["flow", "scenario", "persona", "trial"]
 KINDS = {

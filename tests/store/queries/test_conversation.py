@@ -12,7 +12,7 @@ import zstandard
 from riff_store.database import Store
 from riff_store.errors import NotAStore
 from riff_store.queries.conversation import conversation
-from tests.store.building import call, fresh, put, state, verdict
+from tests.support.facts import call, fresh, put, state, verdict
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 from riff_store.answers.calls import Call
 from riff_store.database import Store
 from riff_store.queries.conversations import PLAIN, calls_of, conversation_ids, conversations, count_conversations
-from riff_tui.filtering import parse
-from tests.store.building import call, fresh, put, state, verdict
-from tests.store.queries.worlds import World, world
+from riff_tui.filters import parse
+from tests.support.facts import call, fresh, put, state, verdict
+from tests.support.small_stores import World, world
 
 
 @pytest.fixture

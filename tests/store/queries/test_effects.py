@@ -15,10 +15,10 @@ from riff_store.facts import ConversationFacts
 from riff_store.predicates import Predicate, Term
 from riff_store.queries.effects import FACTORS, UnknownAspect, effects
 from riff_store.scoring import operability
-from riff_tui.filtering import parse
-from tests.store.building import call, fresh, put, verdict
-from tests.store.queries.worlds import World, selected, world
+from riff_tui.filters import parse
 from tests.store.test_linear_model import contrasts
+from tests.support.facts import call, fresh, put, verdict
+from tests.support.small_stores import World, selected, world
 
 FILTERS = ("", "run:night-1 | run=night-3", "archetype:book agent:gem", "(state=greet stall=1)")
 

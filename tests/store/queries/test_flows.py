@@ -16,10 +16,10 @@ from riff_store.facts import ConversationFacts
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.overview import overview
 from riff_store.scoring import operability
-from riff_tui.filtering import parse
-from tests.store.building import call, fresh, put, verdict
-from tests.store.queries.statements import asked
-from tests.store.queries.worlds import ASPECTS, SHOWN, World, billionths, grouped, selected, world
+from riff_tui.filters import parse
+from tests.support.facts import call, fresh, put, verdict
+from tests.support.small_stores import ASPECTS, SHOWN, World, billionths, grouped, selected, world
+from tests.support.statements import asked
 
 # Filters that hold of every call, and yet make the store look at sums by run, or at the calls themselves.
 BY_RUN = "!run=nowhere"

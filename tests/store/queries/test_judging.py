@@ -13,15 +13,15 @@ from scipy import stats
 
 from riff_store.answers.agreement import Dispute
 from riff_store.database import Store
-from riff_store.matching import matches
+from riff_store.predicate_eval import matches
 from riff_store.predicates import And
 from riff_store.queries.agreement import agreement
 from riff_store.queries.dimensions import judges_shown, told_apart
 from riff_store.queries.disputes import disputes
 from riff_store.queries.judges import judges
-from riff_tui.filtering import parse
-from tests.store.building import call, fresh, put, verdict
-from tests.store.queries.worlds import SHOWN, World, selected, world
+from riff_tui.filters import parse
+from tests.support.facts import call, fresh, put, verdict
+from tests.support.small_stores import SHOWN, World, selected, world
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from riff_store.facts import ConversationFacts
 from riff_store.predicates import And, InState, Term
 from riff_store.queries import latencies
 from riff_store.queries.latencies import LatencyReading, pooled_latency
-from tests.store.building import call, fresh, put, state
+from tests.support.facts import call, fresh, put, state
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from riff_store.queries.judges import judges
 from riff_store.queries.order import run_order
 from riff_store.queries.runs import runs
 from riff_store.queries.skipped import skipped
-from riff_tui.filtering import parse
-from tests.store.building import call, fresh, put, verdict
+from riff_tui.filters import parse
+from tests.support.facts import call, fresh, put, verdict
 
 
 @pytest.fixture

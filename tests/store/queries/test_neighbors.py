@@ -11,8 +11,8 @@ from riff_store.answers.neighbors import Neighbor
 from riff_store.database import Store
 from riff_store.facts import DescribedFlow, DescribedState
 from riff_store.queries.neighbors import neighborhood
-from riff_tui.filtering import parse
-from tests.store.building import call, fresh, put, state
+from riff_tui.filters import parse
+from tests.support.facts import call, fresh, put, state
 
 
 @pytest.fixture

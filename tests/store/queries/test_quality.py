@@ -13,9 +13,9 @@ from riff_store.facts import ConversationFacts
 from riff_store.predicates import Predicate
 from riff_store.queries.flow_table import flow_table
 from riff_store.queries.timeline import timeline
-from riff_tui.filtering import parse
-from tests.store.building import call, fresh, put, verdict
-from tests.store.queries.worlds import World, grouped, selected, world
+from riff_tui.filters import parse
+from tests.support.facts import call, fresh, put, verdict
+from tests.support.small_stores import World, grouped, selected, world
 
 FILTERS = ("", "flow=dental", "run:night-1 | run=night-3", "persona=hurried", "archetype:book agent:gem")
 

@@ -15,9 +15,9 @@ from scipy import stats
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.queries.repeats import LISTED, all_pass, repeats
-from riff_tui.filtering import parse
-from tests.store.building import call, fresh, put
-from tests.store.queries.worlds import grouped, selected, world
+from riff_tui.filters import parse
+from tests.support.facts import call, fresh, put
+from tests.support.small_stores import grouped, selected, world
 
 BY = [("flow", "agent"), ("flow", "agent", "scenario"), ("flow", "agent", "persona"), ("flow", "agent", "run")]
 

@@ -13,9 +13,9 @@ from riff_store.database import Store
 from riff_store.predicates import And, Not, Or, Predicate, Term
 from riff_store.queries.conversations import conversations, count_conversations
 from riff_store.queries.scope import Scope, needs
-from riff_tui.filtering import parse, render
-from tests.store.building import call, fresh, put
-from tests.store.queries.worlds import World, selected, world
+from riff_tui.filters import parse, render
+from tests.support.facts import call, fresh, put
+from tests.support.small_stores import World, selected, world
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_the_store_finds_what_python_finds(predicate: Predicate, made: World, st
     ],
 )
 def test_terms_about_states_side_by_side_speak_of_one_state(expression: str, found: list[str], tmp_path: Path) -> None:
-    from tests.store.building import state
+    from tests.support.facts import state
 
     calls = [
         call("in a", states=[state("a")]),

@@ -12,10 +12,10 @@ from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.order import run_order
 from riff_store.queries.scores import score_pages
-from riff_tui.filtering import parse
-from tests.store.building import call, fresh, put, verdict
-from tests.store.queries.statements import asked
-from tests.store.queries.worlds import selected, world
+from riff_tui.filters import parse
+from tests.support.facts import call, fresh, put, verdict
+from tests.support.small_stores import selected, world
+from tests.support.statements import asked
 
 
 def scores(store: Store, calls: Predicate | None = None, size: int = 500) -> list[Score]:

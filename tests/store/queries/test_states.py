@@ -19,10 +19,10 @@ from riff_store.measure import Measure
 from riff_store.queries.segments import segment_cells
 from riff_store.queries.states import state_cells
 from riff_store.ranking import worst_first
-from riff_tui.filtering import parse
-from tests.store.building import call, fresh, put, state
-from tests.store.queries.statements import asked
-from tests.store.queries.worlds import billionths, grouped, selected, world
+from riff_tui.filters import parse
+from tests.support.facts import call, fresh, put, state
+from tests.support.small_stores import billionths, grouped, selected, world
+from tests.support.statements import asked
 
 Rows = Iterable[tuple[ConversationFacts, StateAspects]]
 

@@ -13,8 +13,8 @@ from riff_store.facts import ConversationFacts, ExpectedStep
 from riff_store.measure import Measure
 from riff_store.queries.worklist import worklist
 from riff_store.ranking import badness, reasons
-from riff_tui.filtering import parse
-from tests.store.building import call, fresh, put, state
+from riff_tui.filters import parse
+from tests.support.facts import call, fresh, put, state
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from riff_tui.cli import run
-from riff_tui.commands.printing import Format
+from riff_tui.commands.table_output import Format
 from riff_tui.errors import ExitCode
-from riff_tui.sinks import FORMATS, GRAPH_FORMATS
+from riff_tui.output.sinks import FORMATS, GRAPH_FORMATS
 
 Captured = pytest.CaptureFixture[str]
 

@@ -12,7 +12,7 @@ import zstandard
 
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from tests.tui.views.voice_by_hand import SECRET, document
+from tests.support.voice_answers import SECRET, document
 
 Captured = pytest.CaptureFixture[str]
 CALL = "c-0000"

@@ -9,8 +9,8 @@ import pytest
 
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from tests.ingest.edits.repositories import Repo
 from tests.store.test_migrations import restore
+from tests.support.repositories import Repo
 
 Captured = pytest.CaptureFixture[str]
 

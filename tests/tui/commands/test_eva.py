@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.ingest.eva.record_files import FINAL_DB, SIMULATOR, goodbye, speech, write_record
+from tests.support.eva_records import FINAL_DB, SIMULATOR, goodbye, speech, write_record
 
 PROGRAM = str(Path(sys.executable).parent / "riff-tui")
 METRICS = {

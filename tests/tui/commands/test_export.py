@@ -21,9 +21,9 @@ from riff_store.database import open_store
 from riff_store.queries import scores
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from riff_tui.sinks.parquet import MISSING, write_records
+from riff_tui.output.sinks.parquet import MISSING, write_records
 from riff_tui.views.export import COLUMNS
-from tests.store.building import call, fresh, put, verdict
+from tests.support.facts import call, fresh, put, verdict
 
 PROGRAM = str(Path(sys.executable).parent / "riff-tui")
 Captured = pytest.CaptureFixture[str]

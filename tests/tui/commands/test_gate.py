@@ -15,13 +15,13 @@ import pytest
 from scipy import stats
 
 from riff_ingest.pipeline import ingest
-from riff_ingest.simulate import own_run, simulate
+from riff_ingest.simulate import custom_run, simulate
 from riff_store.database import open_store
 from riff_store.writer import Writer
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from tests.store.building import call, fresh, put
-from tests.tui.hostile import HOSTILE
+from tests.support.facts import call, fresh, put
+from tests.support.hostile import HOSTILE
 
 Captured = pytest.CaptureFixture[str]
 RUNS: dict[str, tuple[int, dict[str, float]]] = {
@@ -36,7 +36,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three runs of 960 calls: one of them as good as the first, one with a regression in one flow."""
     folder = tmp_path_factory.mktemp("gate")
     for name, (seed, weaken) in RUNS.items():
-        simulate(folder / "runs", conversations=960, seed=seed, run=own_run(name, seed, weaken))
+        simulate(folder / "runs", conversations=960, seed=seed, run=custom_run(name, seed, weaken))
     with open_store(folder / "gate.db", write=True, create=True) as opened:
         ingest([folder / "runs"], Writer(opened), with_text=False)
     return folder / "gate.db"

@@ -11,7 +11,7 @@ import pytest
 
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from tests.ingest.eva.made_runs import files, make_run
+from tests.support.eva_runs import files, make_run
 
 Captured = pytest.CaptureFixture[str]
 

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import open_store
-from riff_tui.actions import Situation, hints
 from riff_tui.catalog import Request, show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from riff_tui.tui.keeping import Keeper
-from riff_tui.tui.lasting import decoded, encoded
-from riff_tui.tui.links import link, opened
-from riff_tui.tui.places import START, Place, crumbs
-from tests.tui.sinks.printed import printed
+from riff_tui.tui.actions.registry import ActionContext, hints
+from riff_tui.tui.navigation.links import link, opened
+from riff_tui.tui.navigation.location import START, Location, crumbs
+from riff_tui.tui.session.session_file import SessionFile
+from riff_tui.tui.session.session_state import decoded, encoded
+from tests.support.golden import printed
 from tests.tui.tui.test_on_a_store import exploring
 
-ERRORS = Place("effects", aspect="errors")
+ERRORS = Location("effects", aspect="errors")
 
 
 async def test_an_aspect_is_chosen_and_quality_again(tiny: Path) -> None:
@@ -55,8 +55,8 @@ async def test_an_aspect_that_nobody_scored_is_said(tiny: Path) -> None:
 
 
 def test_the_hint_line_of_effects_names_the_key() -> None:
-    assert dict(hints(Situation(view="effects", rows=3, below="flows", column="n", depth=2)))["V"] == "aspect"
-    assert "V" not in dict(hints(Situation(view="flows", rows=3, below="segments", column="n")))
+    assert dict(hints(ActionContext(view="effects", rows=3, below="flows", column="n", depth=2)))["V"] == "aspect"
+    assert "V" not in dict(hints(ActionContext(view="flows", rows=3, below="segments", column="n")))
 
 
 def test_the_aspect_is_part_of_the_place_and_of_its_link() -> None:
@@ -64,7 +64,7 @@ def test_the_aspect_is_part_of_the_place_and_of_its_link() -> None:
     assert replace(ERRORS, aspect="").question != ERRORS.question
     assert link(ERRORS) == "riff-tui ui effects --aspect errors"
     assert opened("effects", "flow:a", "errors") == (*START, replace(ERRORS, filter="flow:a"))
-    keeper = Keeper()
+    keeper = SessionFile()
     keeper.be_at((*START, ERRORS))
     assert decoded(encoded(keeper.now, "x")).stack[-1] == ERRORS
     keeper.be_at((*START, replace(ERRORS, view="runs")))

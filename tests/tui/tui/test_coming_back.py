@@ -16,23 +16,23 @@ from riff_store.database import open_store
 from riff_tui import catalog
 from riff_tui.settings import state_directory
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.keeping import Keeper, kept_file
-from riff_tui.tui.lasting import Lasting
-from riff_tui.tui.places import START, Place
-from tests.tui.tui.terminal import Terminal
-from tests.tui.tui.test_live import ingest_elsewhere
+from riff_tui.tui.navigation.location import START, Location
+from riff_tui.tui.session.session_file import SessionFile, kept_file
+from riff_tui.tui.session.session_state import SessionState
+from tests.support.pty_terminal import Terminal
+from tests.tui.tui.data.test_store_watcher import ingest_elsewhere
 from tests.tui.tui.test_on_a_store import COMMAND
 from tests.tui.tui.test_walk import Walker
 
 CONVERSATION = (
     *START,
-    Place("conversations", scope="flow=viewing", row="run=run-1 conversation=c-0003", index=1),
-    Place("conversation", "c-0003", "run=run-1 conversation=c-0003"),
+    Location("conversations", scope="flow=viewing", row="run=run-1 conversation=c-0003", index=1),
+    Location("conversation", "c-0003", "run=run-1 conversation=c-0003"),
 )
 
 
 @asynccontextmanager
-async def session(store: Path, keeper: Keeper) -> AsyncIterator[Walker]:
+async def session(store: Path, keeper: SessionFile) -> AsyncIterator[Walker]:
     """An explorer that begins where the last one ended."""
     with open_store(store) as opened:
         start = keeper.now.stack or START
@@ -47,13 +47,13 @@ async def session(store: Path, keeper: Keeper) -> AsyncIterator[Walker]:
 
 async def test_the_place_with_those_above_it_its_cursor_and_its_order_come_back(tiny: Path, tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
-    async with session(tiny, Keeper(file)) as at:
+    async with session(tiny, SessionFile(file)) as at:
         await at.press("enter", "enter", "l", "s", "j")
         before = at.path, at.row, at.screen.table.column, at.screen.trail.here.sort
         assert before[-1] is not None
         await at.press("Q")
         at.app.keeper.write()
-    async with session(tiny, Keeper(file)) as at:
+    async with session(tiny, SessionFile(file)) as at:
         assert (at.path, at.row, at.screen.table.column, at.screen.trail.here.sort) == before
         await at.press("escape")
         assert at.path.startswith("flows › viewing @ gemini ")
@@ -62,7 +62,7 @@ async def test_the_place_with_those_above_it_its_cursor_and_its_order_come_back(
 
 
 async def test_a_conversation_comes_back_with_the_list_that_n_and_p_go_through(tiny: Path) -> None:
-    keeper = Keeper()
+    keeper = SessionFile()
     keeper.be_at(CONVERSATION)
     async with session(tiny, keeper) as at:
         assert "4 of 10" in at.path
@@ -74,8 +74,8 @@ async def test_a_conversation_comes_back_with_the_list_that_n_and_p_go_through(t
 
 
 async def test_a_place_that_is_gone_is_said_and_the_first_screen_opens(tiny: Path) -> None:
-    keeper = Keeper()
-    keeper.be_at((*START, Place("conversation", "c-9999", "run=run-1 conversation=c-9999")))
+    keeper = SessionFile()
+    keeper.be_at((*START, Location("conversation", "c-9999", "run=run-1 conversation=c-9999")))
     async with session(tiny, keeper) as at:
         assert at.path.startswith("flows ")
         assert "cannot be shown" in at.bottom
@@ -85,7 +85,7 @@ async def test_a_place_that_is_gone_is_said_and_the_first_screen_opens(tiny: Pat
 
 
 async def test_an_order_whose_column_is_gone_is_said_and_given_up(tiny: Path) -> None:
-    keeper = Keeper()
+    keeper = SessionFile()
     keeper.sort("flows", "-hum:nobody")
     async with session(tiny, keeper) as at:
         assert at.path.startswith("flows ")
@@ -96,11 +96,11 @@ async def test_an_order_whose_column_is_gone_is_said_and_given_up(tiny: Path) ->
 async def test_what_changed_is_written_by_and_by(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("riff_tui.tui.app.SAVED_AFTER_S", 0.05)
     file = tmp_path / "kept.json"
-    async with session(tiny, Keeper(file)) as at:
+    async with session(tiny, SessionFile(file)) as at:
         await at.press("t", "enter", "j")
         await at.pilot.pause(0.2)
         await at.app.workers.wait_for_complete()
-        found = Keeper(file).now
+        found = SessionFile(file).now
         assert found.theme == "dark"
         assert found.stack[-1].view == "segments"
 
@@ -108,7 +108,7 @@ async def test_what_changed_is_written_by_and_by(tiny: Path, tmp_path: Path, mon
 async def test_what_cannot_be_written_is_said_once(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("riff_tui.tui.app.SAVED_AFTER_S", 0.05)
     (tmp_path / "in-the-way").touch()
-    async with session(tiny, Keeper(tmp_path / "in-the-way" / "kept.json")) as at:
+    async with session(tiny, SessionFile(tmp_path / "in-the-way" / "kept.json")) as at:
         await at.press("t")
         await at.pilot.pause(0.2)
         assert "what lasts is not kept" in at.bottom
@@ -118,7 +118,7 @@ async def test_what_cannot_be_written_is_said_once(tiny: Path, tmp_path: Path, m
 
 
 async def test_d_shows_the_dump_and_then_the_link_and_y_l_copies_it(tiny: Path) -> None:
-    async with session(tiny, Keeper()) as at:
+    async with session(tiny, SessionFile()) as at:
         await at.press("enter", "s", "d")
         assert at.bottom.strip().startswith("riff-tui dump segments --where 'flow=viewing agent=gemini'")
         await at.press("d")
@@ -139,8 +139,8 @@ def opening(store: Path, *arguments: str) -> Terminal:
     return Terminal([*COMMAND, *arguments, "--store", str(store)], width=100)
 
 
-def kept(store: Path) -> Lasting:
-    keeper = Keeper(kept_file(str(store), state_directory()))
+def kept(store: Path) -> SessionState:
+    keeper = SessionFile(kept_file(str(store), state_directory()))
     assert keeper.complaint == ""
     return keeper.now
 

@@ -10,15 +10,15 @@ from dataclasses import replace
 from textual import events
 
 from riff_store.errors import StoreBusy
-from riff_tui.actions import ACTIONS
 from riff_tui.catalog import Request
 from riff_tui.table import Row, Table
+from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.places import START, Stack
+from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.widgets.picker import Picker
-from tests.tui.hostile import HOSTILE
-from tests.tui.tui.fake import FakeCatalog, LazyRows, flow_row
-from tests.tui.tui.named import FakeNames, HostileNames
+from tests.support.fake_explorer import FakeCatalog, LazyRows, flow_row
+from tests.support.hostile import HOSTILE
+from tests.support.named_store import FakeNames, HostileNames
 from tests.tui.tui.test_walk import Walker
 
 
@@ -416,7 +416,7 @@ async def test_the_letters_that_fit_stand_out() -> None:
 async def test_a_click_takes_a_line() -> None:
     async with finding() as at:
         await at.press("f")
-        await at.pilot.click("Choices", offset=(3, 2))
+        await at.pilot.click("ChoiceList", offset=(3, 2))
         await at.app.workers.wait_for_complete()
         await at.pilot.pause()
         assert at.path.startswith("flows [flow=weather]")

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import open_store
-from riff_tui.actions import ACTIONS, Kind
 from riff_tui.catalog import VIEWS, Request, show
+from riff_tui.tui.actions.registry import ACTIONS, ScreenKind
 from tests.conftest import SHARED_DATA
+from tests.support.pty_terminal import Terminal, foreign_controls
 from tests.tui.test_hostile_store import LIVE, WORDS, build
-from tests.tui.tui.terminal import Terminal, foreign_controls
 
 PROGRAM = "from riff_tui.cli import main; main()"
 # As keyboards say it that tell it from the beginning of a sequence, so that nobody waits for the rest.
@@ -53,7 +53,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheres(store: Path) -> dict[Kind, tuple[str, str]]:
+def wheres(store: Path) -> dict[ScreenKind, tuple[str, str]]:
     """A place of each kind of screen, named as hostilely as can be."""
     with open_store(store) as opened:
         states = show(opened, "states", Request()).rows
@@ -96,7 +96,9 @@ def test_no_list_lets_a_name_act(store: Path, view: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["list", "state", "conversation"])
-def test_no_key_lets_a_name_or_a_word_act(store: Path, wheres: dict[Kind, tuple[str, str]], kind: Kind) -> None:
+def test_no_key_lets_a_name_or_a_word_act(
+    store: Path, wheres: dict[ScreenKind, tuple[str, str]], kind: ScreenKind
+) -> None:
     with exploring(store, *wheres[kind]) as terminal:
         terminal.wait_for("? help")
         place = crumbs(terminal)
@@ -117,7 +119,7 @@ def crumbs(terminal: Terminal) -> str:
     return terminal.lines[0].split("   ")[0]
 
 
-def keys_of(kind: Kind) -> Iterator[Sequence[str]]:
+def keys_of(kind: ScreenKind) -> Iterator[Sequence[str]]:
     """The keys of every action that opens something or looks differently at a place, and what closes it again."""
     for each in ACTIONS:
         if (kind in each.kinds and each.group in ("Find", "Mark", "Look")) or each.id in ("help", "palette"):

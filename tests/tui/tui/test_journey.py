@@ -10,7 +10,7 @@ from riff_ingest.simulate import planted
 from riff_store.database import open_store
 from riff_tui.catalog import Request, show
 from tests.readme import demo_store
-from tests.tui.tui.terminal import Terminal
+from tests.support.pty_terminal import Terminal
 
 MOST_KEYS = 8
 

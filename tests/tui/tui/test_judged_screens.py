@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.questions.judging import DISPUTES
-from riff_tui.tui.links import opened as stack_of
-from tests.tui.sinks.printed import assert_golden
+from riff_tui.tui.navigation.links import opened as stack_of
+from riff_tui.view_queries.judges import DISPUTES
+from tests.support.golden import assert_golden
 from tests.tui.test_judged_dumps import built, calls, verdicts
 from tests.tui.tui.test_on_a_store import exploring, printed, rows_on
 from tests.tui.tui.test_walk import Walker

@@ -11,12 +11,12 @@ from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.pilot import Pilot
 
-from riff_tui.glyphs import ASCII, UNICODE, Glyphs
 from riff_tui.table import Row, Severity, Table
-from riff_tui.tui.palette import PALETTES
+from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
+from riff_tui.tui.render.palette import PALETTES
 from riff_tui.tui.widgets.line_table import LineTable
-from tests.tui.hostile import HOSTILE
-from tests.tui.tui.fake import COLUMNS, LazyRows, flow_row, flow_table, long_table
+from tests.support.fake_explorer import COLUMNS, LazyRows, flow_row, flow_table, long_table
+from tests.support.hostile import HOSTILE
 
 
 class Shown(App[None]):

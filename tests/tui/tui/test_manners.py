@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.tui.terminal import ROOT, Terminal, foreign_controls
+from tests.support.pty_terminal import ROOT, Terminal, foreign_controls
 
 PROGRAM = "from riff_tui.cli import main; main()"
 REMOTE = {"SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"}
@@ -24,7 +24,7 @@ _SET = re.compile(rb"\x1b\[\?([0-9;]+)h")
 
 
 def program(name: str, **options: object) -> Terminal:
-    return Terminal(["-m", "tests.tui.tui.programs", name], **options)  # type: ignore[arg-type]  # as of Terminal
+    return Terminal(["-m", "tests.support.programs", name], **options)  # type: ignore[arg-type]  # as of Terminal
 
 
 def explorer(store: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> Terminal:
@@ -223,7 +223,7 @@ def test_an_error_of_its_own_gives_everything_back_and_tells_no_callers_words(ti
         assert terminal.end() == 1
         sent = bytes(terminal.sent)
         after = sent[sent.rindex(b"\x1b[?1049l") :]
-        assert b"/tui/widgets/" in after
+        assert b"/tui/terminal/" in after
         assert b"riff-tui: error: unexpected RuntimeError" in after
         assert b"what the caller said" not in sent.replace(b"words = 'what the caller said'", b"")
         assert terminal.is_as_before
@@ -240,7 +240,7 @@ def test_a_terminal_that_hangs_up_without_a_signal_ends_it_as_well(tmp_path: Pat
     leader = (
         "import pathlib, signal, subprocess, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "code = subprocess.call([sys.executable, '-m', 'tests.tui.tui.programs', 'walk'])\n"
+        "code = subprocess.call([sys.executable, '-m', 'tests.support.programs', 'walk'])\n"
         f"pathlib.Path({str(tmp_path / 'code')!r}).write_text(str(code))\n"
     )
     with Terminal(["-c", leader]) as terminal:

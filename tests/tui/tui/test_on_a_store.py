@@ -18,10 +18,10 @@ from riff_store.database import open_store
 from riff_store.writer import Writer
 from riff_tui import catalog
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.links import opened as stack_of
-from riff_tui.tui.places import START, Stack
-from tests.tui.sinks.printed import assert_golden
-from tests.tui.tui.terminal import Terminal
+from riff_tui.tui.navigation.links import opened as stack_of
+from riff_tui.tui.navigation.location import START, Stack
+from tests.support.golden import assert_golden
+from tests.support.pty_terminal import Terminal
 from tests.tui.tui.test_walk import Walker
 
 WALK = (

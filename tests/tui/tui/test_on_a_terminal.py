@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.tui.tui.programs import SECRET
-from tests.tui.tui.terminal import Terminal
+from tests.support.programs import SECRET
+from tests.support.pty_terminal import Terminal
 
 MOST_PER_MOVE = 700
 MOST_PER_PAGE = 9_000
@@ -17,7 +17,7 @@ SHOWS_CURSOR = b"\x1b[?25h"
 
 
 def program(name: str, **options: object) -> Terminal:
-    return Terminal(["-m", "tests.tui.tui.programs", name], **options)  # type: ignore[arg-type]  # as of Terminal
+    return Terminal(["-m", "tests.support.programs", name], **options)  # type: ignore[arg-type]  # as of Terminal
 
 
 @pytest.fixture(scope="module")

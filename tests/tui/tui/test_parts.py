@@ -11,27 +11,27 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.actions import Situation
 from riff_tui.catalog import Request
-from riff_tui.glyphs import ASCII, UNICODE
 from riff_tui.table import Row, Table
-from riff_tui.tui.asking import Asker
-from riff_tui.tui.buffer import PAGE, Buffer, all_at_hand, at_hand, position
-from riff_tui.tui.clipboard import copy
-from riff_tui.tui.columns import WHY, for_screen, text_of
-from riff_tui.tui.counting import ago, counted, nothing_here
-from riff_tui.tui.facts import conversation_lines, reach_lines
-from riff_tui.tui.helping import help_lines, trouble_lines
-from riff_tui.tui.keys import textual_keys
-from riff_tui.tui.lines import Line
-from riff_tui.tui.palette import PALETTES, following
-from riff_tui.tui.places import Place
-from riff_tui.tui.surroundings import look_around
-from riff_tui.tui.transcript import tell
+from riff_tui.text.glyphs import ASCII, UNICODE
+from riff_tui.tui.actions.registry import ActionContext
+from riff_tui.tui.data.paged_rows import PAGE, PagedRows, all_at_hand, at_hand, position
+from riff_tui.tui.data.query_worker import QueryWorker
+from riff_tui.tui.navigation.location import Location
+from riff_tui.tui.render.columns import WHY, for_screen, text_of
+from riff_tui.tui.render.counts import ago, counted, nothing_here
+from riff_tui.tui.render.fact_lines import conversation_lines, reach_lines
+from riff_tui.tui.render.help_lines import help_lines, trouble_lines
+from riff_tui.tui.render.palette import PALETTES, following
+from riff_tui.tui.render.styled_lines import Line
+from riff_tui.tui.render.transcript_lines import tell
+from riff_tui.tui.terminal.capabilities import look_around
+from riff_tui.tui.terminal.clipboard import copy
+from riff_tui.tui.terminal.keys import textual_keys
 from riff_tui.views.segments import segments
-from tests.tui.hostile import HOSTILE
-from tests.tui.tui.fake import FakeCatalog, LazyRows, conversation_table, flow_table
-from tests.tui.views.by_hand import segment_cell, state_cell
+from tests.support.fake_explorer import FakeCatalog, LazyRows, conversation_table, flow_table
+from tests.support.hostile import HOSTILE
+from tests.support.view_answers import segment_cell, state_cell
 
 ANSI, PLAIN = PALETTES["ansi"], PALETTES["plain"]
 
@@ -114,7 +114,7 @@ def test_inside_tmux_its_buffer_is_loaded(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 async def test_questions_are_asked_one_after_the_other_on_another_thread() -> None:
-    asker = Asker()
+    asker = QueryWorker()
     answers = await asyncio.gather(*(asker.ask(threading.current_thread) for _ in range(3)))
     assert len(set(answers)) == 1
     assert answers[0] is not threading.main_thread()
@@ -123,7 +123,7 @@ async def test_questions_are_asked_one_after_the_other_on_another_thread() -> No
 
 
 async def test_a_question_that_nobody_waits_for_is_not_asked() -> None:
-    asker, gate, asked = Asker(), threading.Event(), []
+    asker, gate, asked = QueryWorker(), threading.Event(), []
     first = asyncio.create_task(asker.ask(gate.wait))
     second = asyncio.create_task(asker.ask(lambda: asked.append(2)))
     third = asyncio.create_task(asker.ask(lambda: asked.append(3)))
@@ -137,7 +137,7 @@ async def test_a_question_that_nobody_waits_for_is_not_asked() -> None:
 
 
 async def test_steps_let_others_have_their_turn_and_end_with_an_answer() -> None:
-    asker, order = Asker(), list[str]()
+    asker, order = QueryWorker(), list[str]()
 
     def steps() -> Generator[str, None, int]:
         for step in ("one", "two"):
@@ -155,7 +155,7 @@ async def test_steps_let_others_have_their_turn_and_end_with_an_answer() -> None
 
 
 async def test_nobody_goes_on_with_steps_that_nobody_waits_for() -> None:
-    asker, order = Asker(), list[int]()
+    asker, order = QueryWorker(), list[int]()
 
     def steps() -> Generator[str, None, None]:
         for step in range(1_000_000):
@@ -173,7 +173,7 @@ async def test_nobody_goes_on_with_steps_that_nobody_waits_for() -> None:
 
 def test_a_buffer_gives_what_is_at_hand_and_asks_for_the_rest() -> None:
     source = LazyRows(1_000)
-    rows, missing = Buffer(source), list[int]()
+    rows, missing = PagedRows(source), list[int]()
     rows.missing = missing.append
     rows.load(0)
     assert rows[5].id == "r5"
@@ -234,24 +234,24 @@ def test_how_long_ago_is_said_in_the_largest_unit(seconds: float, said: str) -> 
 
 def test_counts_say_what_a_filter_left() -> None:
     table = flow_table(1)
-    assert counted(Place("states", filter="x"), table, 412) == "1 of 412 states shown"
-    assert counted(Place("states"), table, None) == "1 state"
-    assert counted(Place("worklist"), table, None) == "1 entry"
-    assert counted(Place("neighbors"), flow_table(0), None) == "0 conversations"
+    assert counted(Location("states", filter="x"), table, 412) == "1 of 412 states shown"
+    assert counted(Location("states"), table, None) == "1 state"
+    assert counted(Location("worklist"), table, None) == "1 entry"
+    assert counted(Location("neighbors"), flow_table(0), None) == "0 conversations"
 
 
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        (Place("flows"), "riff-tui ingest"),
-        (Place("states", filter="x"), "Esc clears"),
-        (Place("states", scope="flow=a"), "q goes back"),
-        (Place("worklist"), "Nothing stands out"),
-        (Place("effects"), "takes measured calls"),
-        (Place("compare", sides=("a", "b")), "a call that counts"),
+        (Location("flows"), "riff-tui ingest"),
+        (Location("states", filter="x"), "Esc clears"),
+        (Location("states", scope="flow=a"), "q goes back"),
+        (Location("worklist"), "Nothing stands out"),
+        (Location("effects"), "takes measured calls"),
+        (Location("compare", sides=("a", "b")), "a call that counts"),
     ],
 )
-def test_an_empty_place_says_what_to_do_next(place: Place, said: str) -> None:
+def test_an_empty_place_says_what_to_do_next(place: Location, said: str) -> None:
     assert said in nothing_here(place)
 
 
@@ -261,7 +261,7 @@ def test_hostile_words_stay_words_in_a_transcript_and_in_help(text: str) -> None
     told = tell(table.rows, [text], 60, UNICODE, PLAIN)
     lines = [line.line for line in told]
     lines += help_lines(
-        Table("flows", text, table.columns, [], notes=[text], dump=text), Situation(), 60, UNICODE, PLAIN
+        Table("flows", text, table.columns, [], notes=[text], dump=text), ActionContext(), 60, UNICODE, PLAIN
     )
     lines += conversation_lines(
         Table("conversation", "", (), [], extras={"call": {"stop_reason": text}}), 60, UNICODE, PLAIN

@@ -10,18 +10,18 @@ import pytest
 
 from riff_store.answers.neighbors import PooledLatency
 from riff_tui.catalog import Request
-from riff_tui.glyphs import ASCII, UNICODE
 from riff_tui.table import Table
+from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.lines import Line, width_of
-from riff_tui.tui.palette import PALETTES
-from riff_tui.tui.places import START, Place
-from riff_tui.tui.state_head import Canvas, Fold, folded, following, pooled_of
-from riff_tui.views.pooled import StateFigure
-from tests.tui.tui.fake import WAITS, FakeCatalog
+from riff_tui.tui.navigation.location import START, Location
+from riff_tui.tui.render.palette import PALETTES
+from riff_tui.tui.render.state_header import Canvas, Fold, folded, following, pooled_of
+from riff_tui.tui.render.styled_lines import Line, width_of
+from riff_tui.views.parts.state_latency import StateFigure
+from tests.support.fake_explorer import WAITS, FakeCatalog
 from tests.tui.tui.test_walk import Walker, walking
 
-HERE = (*START, Place("neighbors", "collect_details", scope="flow=viewing state=collect_details"))
+HERE = (*START, Location("neighbors", "collect_details", scope="flow=viewing state=collect_details"))
 TABLE = FakeCatalog().show("neighbors", Request(where="flow=viewing state=collect_details"))
 GRAPH: Sequence[Line] = [((f"graph {number}", None),) for number in range(5)]
 PALETTE = PALETTES["ansi"]
@@ -166,7 +166,7 @@ async def slowly(at: Walker) -> None:
 
 @pytest.fixture
 def catalog(monkeypatch: pytest.MonkeyPatch) -> Slow:
-    monkeypatch.setattr("riff_tui.tui.catching_up._APART_S", 0.0)
+    monkeypatch.setattr("riff_tui.tui.data.deferred_load._APART_S", 0.0)
     return Slow()
 
 
@@ -235,7 +235,7 @@ async def test_what_goes_wrong_later_is_said_and_the_place_stays(catalog: Slow) 
 
 
 async def test_a_trend_that_takes_long_comes_after_the_rows_into_the_column_that_waits_for_it(catalog: Slow) -> None:
-    app = Explorer(catalog.show, start=(Place("flows", filter="viewing"),))
+    app = Explorer(catalog.show, start=(Location("flows", filter="viewing"),))
     async with app.run_test(size=(120, 24)) as pilot:
         at = Walker(app, pilot, catalog)
         await slowly(at)

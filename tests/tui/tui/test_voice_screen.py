@@ -7,22 +7,22 @@ from collections.abc import Iterator
 import pytest
 
 from riff_store.voice import TraceEntry, Voice, VoiceTurn
-from riff_tui.glyphs import ASCII, UNICODE, Glyphs
-from riff_tui.safe_text import cell_width
-from riff_tui.tui.beside import RESTS_AFTER_S
-from riff_tui.tui.lanes_head import SHORTEST_S, LanesHead
-from riff_tui.tui.palette import PALETTES
-from riff_tui.tui.transcript import tell
-from riff_tui.tui.turn_detail import turn_lines
+from riff_tui.charts.lanes import Lanes
+from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
+from riff_tui.text.safe_text import cell_width
+from riff_tui.tui.panes.detail_controller import RESTS_AFTER_S
+from riff_tui.tui.render.lanes_header import SHORTEST_S, LanesHeader
+from riff_tui.tui.render.palette import PALETTES
+from riff_tui.tui.render.transcript_lines import tell
+from riff_tui.tui.render.turn_lines import turn_lines
 from riff_tui.views.conversation import conversation
-from riff_tui.views.lanes import Lanes
-from tests.tui.sinks.printed import assert_golden
-from tests.tui.tui.terminal import Terminal, foreign_controls
+from tests.support.golden import assert_golden
+from tests.support.pty_terminal import Terminal, foreign_controls
+from tests.support.view_answers import detail
+from tests.support.voice_answers import VOICE, document
+from tests.support.voice_tables import HOSTILE_VOICE, IN_LIST, Voices
 from tests.tui.tui.test_on_a_terminal import MOST_PER_MOVE, MOST_PER_PAGE, program
 from tests.tui.tui.test_walk import Walker, walking
-from tests.tui.tui.voices import HOSTILE_VOICE, IN_LIST, Voices
-from tests.tui.views.by_hand import detail
-from tests.tui.views.voice_by_hand import VOICE, document
 
 PLAIN = PALETTES["plain"]
 
@@ -215,7 +215,7 @@ def test_a_text_that_is_neither_meant_nor_heard_stands_above_what_was() -> None:
 def test_a_window_never_leaves_the_call() -> None:
     lanes = Lanes.of(VOICE)
     assert lanes is not None
-    head = LanesHead(lanes)
+    head = LanesHeader(lanes)
     for step in (head.zoom, head.zoom, head.zoom):
         step(True)
     for _ in range(40):

@@ -15,16 +15,16 @@ from textual.widget import Widget
 from textual.worker import WorkerCancelled
 
 from riff_store.errors import StoreBusy
-from riff_tui.actions import ACTIONS
 from riff_tui.catalog import Request
-from riff_tui.filtering import FilterError
+from riff_tui.filters import FilterError
 from riff_tui.table import Row, Table
+from riff_tui.tui.actions.handlers import HANDLERS
+from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.doing import DOINGS
-from riff_tui.tui.keys import textual_keys
-from riff_tui.tui.places import START, Place, Stack
+from riff_tui.tui.navigation.location import START, Location, Stack
 from riff_tui.tui.screens.explorer import ExplorerScreen
-from tests.tui.tui.fake import FakeCatalog, LazyRows, flow_row
+from riff_tui.tui.terminal.keys import textual_keys
+from tests.support.fake_explorer import FakeCatalog, LazyRows, flow_row
 
 
 class Walker:
@@ -403,7 +403,7 @@ async def test_q_on_the_first_screen_quits_and_ctrl_c_in_the_prompt_only_closes_
 
 
 async def test_it_opens_where_it_was_told_to() -> None:
-    async with walking((*START, Place("states", filter="stall>0.3"))) as at:
+    async with walking((*START, Location("states", filter="stall>0.3"))) as at:
         assert at.path.startswith("flows › states [stall>0.3]")
         await at.press("q")
         assert at.path.startswith("flows ")
@@ -453,7 +453,7 @@ def every_kind_of(kind: type[Widget]) -> Iterator[type[Widget]]:
 
 
 def test_every_action_can_be_done_and_is_bound_to_its_keys() -> None:
-    assert set(DOINGS) == {each.id for each in ACTIONS}
+    assert set(HANDLERS) == {each.id for each in ACTIONS}
     bindings = ExplorerScreen._merged_bindings
     assert bindings is not None
     bound = set(bindings.key_to_bindings)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.redaction import Redactor
-from riff_tui.sinks import render
+from riff_tui.output.sinks import render
+from riff_tui.text.redaction import Redactor
 from riff_tui.views.conversation import NO_TEXT_KEPT, TEXT_LEFT_OUT, conversation
-from riff_tui.views.moments import moments, spans
-from tests.tui.views.by_hand import DOCUMENT, detail
+from riff_tui.views.parts.timeline_events import moments, spans
+from tests.support.view_answers import DOCUMENT, detail
 
 
 def test_rows_follow_each_other_as_they_happened() -> None:

@@ -13,10 +13,10 @@ from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store, open_store
 from riff_tui.catalog import Request, show
 from riff_tui.errors import UsageError
-from riff_tui.filtering import FilterError
+from riff_tui.filters import FilterError
 from riff_tui.table import Row
 from riff_tui.views.effects import effects
-from tests.tui.sinks.printed import printed
+from tests.support.golden import printed
 
 KEYS = {"factor", "level", "n", "effect", "low", "high", "mean", "share", "alone"}
 

@@ -6,9 +6,9 @@ import io
 
 import pytest
 
-from riff_tui.sinks import render
+from riff_tui.output.sinks import render
 from riff_tui.views.flows import flows
-from tests.tui.views.by_hand import flow_cell
+from tests.support.view_answers import flow_cell
 
 
 def test_a_record_has_the_keys_of_the_data_interface_and_unrounded_values() -> None:

@@ -13,18 +13,18 @@ import pytest
 from riff_store.answers.agreement import Dispute, Disputes, PairAgreement, RepeatCell
 from riff_store.answers.calls import CallDetail, Verdict
 from riff_store.measure import UNIT, Measure
-from riff_tui.arranging import left_out
-from riff_tui.filtering import parse
-from riff_tui.redaction import Redactor
-from riff_tui.sinks import FORMATS, render
+from riff_tui.filters import parse
+from riff_tui.output.sinks import FORMATS, render
 from riff_tui.table import Table
+from riff_tui.text.redaction import Redactor
+from riff_tui.view_queries.sort_limit import left_out
 from riff_tui.views.agreement import BESIDE_CORRECTNESS, agreement
 from riff_tui.views.conversation import conversation
 from riff_tui.views.disputes import disputes
-from riff_tui.views.reasons import reasons
+from riff_tui.views.parts.mark_reasons import reasons
 from riff_tui.views.repeats import repeats
 from riff_tui.views.side_by_side import side_by_side
-from tests.tui.views.by_hand import DOCUMENT, detail, measure
+from tests.support.view_answers import DOCUMENT, detail, measure
 
 
 def pair(first: str = "codex", second: str | None = "gemini", **given: Any) -> PairAgreement:

@@ -8,7 +8,7 @@ from riff_tui.views.conversations import COLUMNS, conversations, row
 from riff_tui.views.judges import judges
 from riff_tui.views.runs import runs
 from riff_tui.views.skipped import skipped
-from tests.tui.views.by_hand import call, measure
+from tests.support.view_answers import call, measure
 
 
 def test_a_call_is_one_line_with_the_keys_of_the_data_interface() -> None:

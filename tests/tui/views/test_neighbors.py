@@ -8,9 +8,9 @@ import pytest
 
 from riff_store.answers.cells import StateCell
 from riff_store.answers.neighbors import Bucket, Neighbor, Neighborhood, PooledLatency
-from riff_tui.egograph import LEGEND
+from riff_tui.charts.neighbor_graph import LEGEND
 from riff_tui.views.neighbors import neighbors
-from tests.tui.views.by_hand import state_cell
+from tests.support.view_answers import state_cell
 
 
 def answer(cell: StateCell | None = None) -> Neighborhood:

@@ -12,7 +12,7 @@ from riff_store.database import Store, open_store
 from riff_tui.catalog import Request, show
 from riff_tui.views.flow_table import flow_table
 from riff_tui.views.timeline import LINES, timeline
-from tests.store.building import call, fresh, put, verdict
+from tests.support.facts import call, fresh, put, verdict
 
 
 @pytest.fixture

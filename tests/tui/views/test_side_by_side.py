@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riff_store.answers.lists import ArchetypeCell, RunSummary
-from riff_tui.sinks import render
+from riff_tui.output.sinks import render
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.archetypes import archetypes
 from riff_tui.views.conversations import conversations, row
@@ -20,8 +20,8 @@ from riff_tui.views.runs import runs
 from riff_tui.views.segments import segments
 from riff_tui.views.side_by_side import RULE, label, refusal, side_by_side
 from riff_tui.views.states import states
-from tests.tui.hostile import HOSTILE
-from tests.tui.views.by_hand import call, flow_cell, measure, segment_cell, state_cell
+from tests.support.hostile import HOSTILE
+from tests.support.view_answers import call, flow_cell, measure, segment_cell, state_cell
 
 COLUMNS = (
     Column("flow", "Flow", kind="name"),

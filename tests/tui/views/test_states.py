@@ -6,10 +6,10 @@ import io
 
 import pytest
 
-from riff_tui.sinks import render
+from riff_tui.output.sinks import render
 from riff_tui.views.segments import segments
 from riff_tui.views.states import states, successors
-from tests.tui.views.by_hand import segment_cell, state_cell
+from tests.support.view_answers import segment_cell, state_cell
 
 
 def test_a_state_record_has_the_keys_of_the_data_interface() -> None:

@@ -9,9 +9,9 @@ import pytest
 
 from riff_store.answers.cells import StateCell
 from riff_store.answers.lists import Worklist
-from riff_tui.sinks import render
+from riff_tui.output.sinks import render
 from riff_tui.views.worklist import said, worklist
-from tests.tui.views.by_hand import flow_cell, segment_cell, state_cell
+from tests.support.view_answers import flow_cell, segment_cell, state_cell
 
 
 def answer(*states: StateCell) -> Worklist:

@@ -13,8 +13,8 @@ import msgspec
 from riff_ingest.eva.history import AUDIT, HistoryEvent, whole
 from riff_ingest.eva.logs.files import MAX_DOCUMENT, absent, find
 from riff_ingest.eva.warnings import Warnings
+from riff_ingest.sources.lenient_json import clean, loads
 from riff_ingest.sources.lines import BrokenInput, read_whole
-from riff_ingest.sources.loose_json import clean, loads
 
 AUDIT_LOG = "audit_log.json"
 MISSING = "audit_log_missing"

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from riff_ingest.eva.warnings import Warnings
+from riff_ingest.sources.lenient_json import clean, loads
 from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
-from riff_ingest.sources.loose_json import clean, loads
 
 MAX_DOCUMENT = 256 * 1024 * 1024
 MAX_LINES = 500_000

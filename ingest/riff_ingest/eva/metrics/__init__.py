@@ -1,7 +1,7 @@
 """The metrics that can be computed of a call's context, without a judge (docs/eva.md)."""
 
 from riff_ingest.eva.metrics.composites import composites
-from riff_ingest.eva.metrics.computing import compute_metrics
+from riff_ingest.eva.metrics.compute import compute_metrics
 from riff_ingest.eva.metrics.files import RecordFiles, read_files
 from riff_ingest.eva.metrics.score import Score
 

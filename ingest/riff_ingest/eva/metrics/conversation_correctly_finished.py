@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.metrics.ending import AGENT_TIMEOUT, agent_timed_out, last_audio_speaker
 from riff_ingest.eva.metrics.files import RecordFiles
+from riff_ingest.eva.metrics.last_speaker import AGENT_TIMEOUT, agent_timed_out, last_audio_speaker
 from riff_ingest.eva.metrics.score import Score
 
 NAME = "conversation_correctly_finished"

@@ -7,11 +7,11 @@ from typing import Any
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.history import inner
-from riff_ingest.eva.metrics.ending import AGENT_TIMEOUT, agent_timed_out
 from riff_ingest.eva.metrics.files import RecordFiles
+from riff_ingest.eva.metrics.last_speaker import AGENT_TIMEOUT, agent_timed_out
 from riff_ingest.eva.metrics.score import Score
+from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.sources.loose_json import loads
 
 NAME = "conversation_valid_end"
 

@@ -12,8 +12,8 @@ from riff_ingest.eva.metrics import RecordFiles
 from riff_ingest.eva.metrics.conversation_completed_on_time import conversation_completed_on_time
 from riff_ingest.eva.metrics.conversation_correctly_finished import conversation_correctly_finished
 from riff_ingest.eva.metrics.conversation_valid_end import conversation_finished, conversation_valid_end
-from riff_ingest.eva.metrics.ending import agent_timed_out, last_audio_speaker
-from tests.ingest.eva.metrics.calls import NO_FILES, call
+from riff_ingest.eva.metrics.last_speaker import agent_timed_out, last_audio_speaker
+from tests.support.eva_calls import NO_FILES, call
 
 
 @pytest.mark.parametrize(

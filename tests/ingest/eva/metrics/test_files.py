@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.eva.metrics import RecordFiles, read_files
-from tests.ingest.eva.record_files import AUDIT, SIMULATOR_LOG, goodbye, write_record
+from tests.support.eva_records import AUDIT, SIMULATOR_LOG, goodbye, write_record
 
 
 def test_a_record_without_files_says_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from riff_ingest.eva.metrics import Score
 from riff_ingest.eva.metrics.stt_wer import TurnErrors, stt_wer, turn_errors
-from tests.ingest.eva.metrics.calls import NO_FILES, call, parts_of
+from tests.support.eva_calls import NO_FILES, call, parts_of
 
 pytest.importorskip("jiwer")
 pytest.importorskip("whisper_normalizer")

@@ -12,7 +12,7 @@ from riff_ingest.eva.audio import Segments
 from riff_ingest.eva.metrics import RecordFiles, Score
 from riff_ingest.eva.metrics.turn_taking import turn_taking
 from riff_ingest.eva.metrics.turn_timing import FIRST, TODAY, count_value, overlap_value, rules_of, yield_value
-from tests.ingest.eva.metrics.calls import NO_FILES, call, parts_of, waits
+from tests.support.eva_calls import NO_FILES, call, parts_of, waits
 
 
 def scored(score: Score, turn: int) -> tuple[float, str, dict[str, Any]]:

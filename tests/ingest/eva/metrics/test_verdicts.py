@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics import Score, composites
 from riff_ingest.eva.metrics.composites import ACCURACY, EXPERIENCE
-from riff_ingest.eva.metrics.computing import COMPUTED, compute_metrics
+from riff_ingest.eva.metrics.compute import COMPUTED, compute_metrics
 from riff_ingest.eva.metrics.registry import METRICS, applies, higher_is_better, threshold
 from riff_ingest.eva.metrics.score import NO_TURNS
 from riff_ingest.eva.metrics.trials import (
@@ -23,7 +23,7 @@ from riff_ingest.eva.metrics.trials import (
     theoretical_power_k,
     verdicts,
 )
-from tests.ingest.eva.metrics.calls import NO_FILES, call
+from tests.support.eva_calls import NO_FILES, call
 
 GOOD = {
     "task_completion": 1.0,

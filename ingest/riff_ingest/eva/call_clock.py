@@ -1,0 +1,62 @@
+"""Times of a voice call as seconds since it started."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from riff_ingest.eva.audio import AudioByTurn
+from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.trace import Entry
+from riff_ingest.events import LONGEST
+
+
+class CallClock:
+    """The clock of one call: it starts with the earliest event in the logs, else with the first sound."""
+
+    def __init__(self, context: MetricContext) -> None:
+        self._context = context
+        self.start = _start(context)
+
+    def since(self, moment: float | None) -> float | None:
+        """Seconds from the start to a moment in seconds since the epoch; `None` where one of them is not known."""
+        if moment is None or self.start is None or not abs(moment - self.start) <= LONGEST:
+            return None
+        return round(moment - self.start, 6)
+
+    def of(self, entry: Entry) -> float | None:
+        """When an entry of the trace was logged; one that was made up is as old as its side's audio in that turn."""
+        if entry.timestamp is not None:
+            return self.since(entry.timestamp / 1000)
+        return self.audio_start(entry.role, entry.turn_id)
+
+    def audio_start(self, role: str | None, turn: int) -> float | None:
+        """When a side began to be heard in a turn."""
+        spans = self._audio(role).get(turn)
+        return self.since(spans[0][0]) if spans else None
+
+    def latency_ms(self, turn: int) -> float | None:
+        """How long the caller waited for the agent, in milliseconds; a barge-in has no latency."""
+        latency = self._context.latency_assistant_turns.get(turn)
+        if latency is None or not 0 < latency * 1000 <= LONGEST:
+            return None
+        return round(latency * 1000, 3)
+
+    def started_at(self) -> str | None:
+        """The start in UTC as RFC 3339; `None` where it is no date."""
+        if self.start is None:
+            return None
+        try:
+            return datetime.fromtimestamp(self.start, UTC).isoformat()
+        except (ValueError, OverflowError, OSError):
+            return None
+
+    def _audio(self, role: str | None) -> AudioByTurn:
+        context = self._context
+        return context.audio_timestamps_user_turns if role == "user" else context.audio_timestamps_assistant_turns
+
+
+def _start(context: MetricContext) -> float | None:
+    if context.started_ms is not None:
+        return context.started_ms / 1000
+    sides = (context.audio_timestamps_user_turns, context.audio_timestamps_assistant_turns)
+    return min((start for audio in sides for spans in audio.values() for start, _ in spans or ()), default=None)

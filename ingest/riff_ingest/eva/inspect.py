@@ -1,0 +1,90 @@
+"""One conversation, or all of a run, as whoever looks at a directory wants to see them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.directories import RECORDS, conversations, is_archived, is_run, natural
+from riff_ingest.eva.identity import identity_of
+from riff_ingest.eva.logs.files import find, read_object
+from riff_ingest.eva.record import RESULT, configuration_near, read_record
+from riff_ingest.eva.run_inputs import RunInputs, agent_at, played_record
+from riff_ingest.eva.turns import PipelineType
+from riff_ingest.eva.warnings import Warnings
+from riff_ingest.sources.eva import claims, supplies_of
+from riff_ingest.sources.lines import BrokenInput
+
+_OF_A_CALL = (RESULT, "audit_log.json", "metrics.json")
+
+
+class ConversationSet(NamedTuple):
+    """The conversations that a directory holds by output id; `single` where it is one itself."""
+
+    directories: dict[str, Path]
+    single: bool
+
+
+def conversations_in(directory: Path) -> ConversationSet:
+    """What a directory holds, which may be a run, a record with trials, or one conversation, archived ones included.
+
+    In a run, and in its directory of records, archived attempts do not count. Nothing is found where it is none of
+    these.
+    """
+    path = Path(os.path.abspath(directory))
+    if path.name == RECORDS and is_run(path.parent) and not claims(path):
+        directory = directory.parent if directory.name == RECORDS else path.parent
+    if (directory / RECORDS).is_dir():
+        return ConversationSet({each.output_id: each.path for each in conversations(directory)}, single=False)
+    trials = _trials(directory)
+    if trials:
+        return ConversationSet({f"{path.name}/{each.name}": each for each in trials}, single=False)
+    if claims(directory) or any(find(directory, file) is not None for file in _OF_A_CALL):
+        return ConversationSet({path.name: directory}, single=True)
+    return ConversationSet({}, single=False)
+
+
+def was_finished(directory: Path) -> bool:
+    """Whether a conversation came to its end; EVA measures no other ones."""
+    return find(directory, RESULT) is not None
+
+
+def inspect(
+    directory: Path,
+    *,
+    pipeline_type: PipelineType | None = None,
+    given: RunInputs | None = None,
+    expected: Mapping[str, Any] | None = None,
+) -> MetricContext:
+    """The context of a conversation with the dataset and the agent's file that are given, else those of its run.
+
+    `expected` takes the place of the dataset's expected database. Never raises on what files hold.
+    """
+    warnings = Warnings()
+    supplies = supplies_of(directory, given or RunInputs())
+    configuration = configuration_near(directory, Warnings())
+    identity = identity_of(Path(os.path.abspath(directory)), _result(directory), configuration)
+    played = played_record(supplies.dataset, identity.record, configuration.language, warnings)
+    agent = agent_at(supplies.agent, warnings)
+    context = read_record(directory, pipeline_type=pipeline_type, dataset_record=played, agent=agent)
+    if expected is not None:
+        context.expected_scenario_db = dict(expected)
+    context.warnings += warnings.lines()
+    return context
+
+
+def _trials(path: Path) -> list[Path]:
+    found = [child for child in path.glob("trial_*") if child.is_dir() and not child.is_symlink()]
+    counted = [child for child in found if not is_archived(child.name)]
+    return sorted(counted, key=lambda child: natural(child.name))
+
+
+def _result(path: Path) -> dict[str, Any] | None:
+    file = find(path, RESULT)
+    try:
+        return read_object(file) if file is not None else None
+    except BrokenInput:  # reading the record says so
+        return None

@@ -1,0 +1,101 @@
+"""The conversations that are to be judged, found once and read again when their turn comes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from riff_ingest.conversation import Conversation
+from riff_ingest.judging.evidence import can_be_judged
+from riff_ingest.judging.retry import CallToJudge
+from riff_ingest.sources import transcripts
+from riff_ingest.sources.detect import detect
+from riff_ingest.sources.discovery import find_inputs
+from riff_ingest.sources.lines import BrokenInput
+from riff_store.facts import Skipped
+
+
+class ConversationName(NamedTuple):
+    """What identifies a conversation."""
+
+    run: str
+    conversation: str
+
+
+Place: TypeAlias = tuple[int, int]
+"""The number of a file, and of a line in it."""
+
+
+@dataclass(slots=True)
+class FoundConversations:
+    """Where each conversation stands that can be judged, in the order of files and lines, and what cannot be."""
+
+    files: tuple[Path, ...] = ()
+    places: dict[ConversationName, Place] = field(default_factory=dict)
+    errored: int = 0
+    without_text: int = 0
+    unreadable: int = 0
+
+
+def find_conversations(paths: Iterable[str | os.PathLike[str]]) -> FoundConversations:
+    """Look through transcripts; of two conversations with one name the later counts, as in an ingest."""
+    files = tuple(path for path in find_inputs(paths).files if _holds_transcripts(path))
+    found = FoundConversations(files)
+    left_out: dict[ConversationName, str] = {}
+    for number, path in enumerate(files):
+        for each in transcripts.read(path):
+            if isinstance(each, Skipped):
+                found.unreadable += each.kind == "skipped"
+                continue
+            line, call = each
+            name = _name(call)
+            found.places.pop(name, None)
+            left_out.pop(name, None)
+            if call.errored:
+                left_out[name] = "errored"
+            elif not can_be_judged(call.turns):
+                left_out[name] = "silent"
+            else:
+                found.places[name] = number, line
+    reasons = list(left_out.values())
+    found.errored, found.without_text = reasons.count("errored"), reasons.count("silent")
+    return found
+
+
+def spread(names: list[ConversationName], limit: int | None) -> list[ConversationName]:
+    """At most `limit` of the names, evenly over all of them."""
+    if limit is None or limit >= len(names):
+        return names
+    return [names[place * len(names) // limit] for place in range(limit)]
+
+
+def read_conversations(found: FoundConversations, names: Iterable[ConversationName]) -> Iterator[CallToJudge]:
+    """The conversations of these names, one at a time; one that is no longer in its place is left out."""
+    wanted: dict[int, dict[int, ConversationName]] = {}
+    for name in names:
+        number, line = found.places[name]
+        wanted.setdefault(number, {})[line] = name
+    for number, lines in sorted(wanted.items()):
+        last = max(lines)
+        for each in transcripts.read(found.files[number]):
+            if isinstance(each, Skipped):
+                continue
+            line, call = each
+            if lines.get(line) == _name(call):
+                yield CallToJudge(*lines[line], call.turns)
+            if line >= last:
+                break
+
+
+def _holds_transcripts(path: Path) -> bool:
+    try:
+        return detect(path).kind == "transcripts"
+    except BrokenInput:
+        return False
+
+
+def _name(call: Conversation) -> ConversationName:
+    return ConversationName(call.run_id or "", call.conversation_id)

@@ -1,0 +1,139 @@
+"""One call's way to a verdict: tries, waits between them, and what is left where none brought one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from riff_ingest.conversation import Turn
+from riff_ingest.judging.evidence import evidence_of
+from riff_ingest.judging.protocol import Answer, Judge, Question, Refused, Unanswered, Usage
+from riff_ingest.judging.rubric import Rubric
+from riff_ingest.judging.verdict import Malformed, Verdict, parse
+
+MALFORMED_TRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for an answer, how often to try, and how long to wait in between, all in seconds."""
+
+    timeout: float
+    tries: int
+    pause: float = 1.0
+    longest_pause: float = 60.0
+    longest_wait: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class CallToJudge:
+    """A conversation to be judged."""
+
+    run: str
+    conversation: str
+    turns: Sequence[Turn]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call: a verdict, or why it is unscored; `answered` where the judge said anything at all."""
+
+    verdict: Verdict | None
+    unscored: str | None = None
+    answered: bool = True
+    is_cut: bool = False
+    judged_at: str | None = None
+
+
+class RunStopped(Exception):
+    """The call was given up unasked, because the whole run is to end."""
+
+
+@dataclass
+class Retry:
+    """Asks one judge; `spent` grows with every answer, `paused_until` is when a judge wants to be asked again."""
+
+    judge: Judge
+    rubric: Rubric
+    patience: Patience
+    random: Random = field(default_factory=Random)
+    spent: Usage = field(default_factory=Usage)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    paused_until: float = 0.0
+
+    async def outcome(self, call: CallToJudge) -> Outcome:
+        """The verdict on a call; raises `Refused` and `RunStopped`."""
+        evidence = evidence_of(call.turns)
+        fault, answer = "", Answer()
+        for attempt in range(MALFORMED_TRIES):
+            if attempt and self.stopping.is_set():
+                raise RunStopped
+            question = Question(call.run, call.conversation, evidence.prompt(self.rubric))
+            try:
+                answer = await self._answer(question)
+                verdict = _read(answer, evidence.turns)
+            except Unanswered as error:
+                return Outcome(None, error.reason, answered=False, is_cut=evidence.is_cut)
+            except Malformed as error:
+                fault = str(error)
+                continue
+            return Outcome(verdict, is_cut=evidence.is_cut, judged_at=answer.judged_at)
+        return Outcome(None, fault, is_cut=evidence.is_cut, judged_at=answer.judged_at)
+
+    async def _answer(self, question: Question) -> Answer:
+        attempt = 1
+        while True:
+            await self._rest(self.paused_until - _now())
+            try:
+                answer = await self._try(question)
+            except Unanswered as error:
+                if not error.again:
+                    raise
+                if attempt >= self.patience.tries:
+                    tried = f", {attempt} times" if attempt > 1 else ""
+                    raise Unanswered(f"{error.reason}{tried}") from error
+                await self._pause(attempt, error)
+                attempt += 1
+            else:
+                self.spent += answer.usage
+                return answer
+
+    async def _try(self, question: Question) -> Answer:
+        try:
+            async with asyncio.timeout(self.patience.timeout):
+                return await self.judge.ask(question)
+        except TimeoutError:
+            raise Unanswered("no answer in time") from None
+
+    async def _pause(self, attempt: int, error: Unanswered) -> None:
+        if error.after is None:
+            pause = min(self.patience.longest_pause, self.patience.pause * 2 ** (attempt - 1))
+            await self._rest(pause * self.random.uniform(0.5, 1.0))
+            return
+        if error.after > self.patience.longest_wait:
+            raise Refused(f"it wants to be asked again in {error.after / 60:.0f} minutes only ({error.reason})")
+        self.paused_until = max(self.paused_until, _now() + error.after)
+        # Not all who were told the same time should come back at the same time.
+        await self._rest(error.after + self.patience.pause * self.random.uniform(0.0, 0.5))
+
+    async def _rest(self, seconds: float) -> None:
+        """Wait, but not beyond the end of the run; raises `RunStopped` then."""
+        if seconds > 0:
+            try:
+                await asyncio.wait_for(self.stopping.wait(), seconds)
+            except TimeoutError:
+                return
+        if self.stopping.is_set():
+            raise RunStopped
+
+
+def _read(answer: Answer, turns: frozenset[int]) -> Verdict:
+    if answer.fault is not None:
+        raise Malformed(answer.fault)
+    return parse(answer.text, turns)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,142 @@
+"""Many calls at once, and the ends that a run can come to."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from riff_ingest.judging.protocol import Refused, Usage
+from riff_ingest.judging.retry import CallToJudge, Outcome, Retry, RunStopped
+
+MOST_IN_A_ROW = 25
+"""Calls in a row that got no answer before the judge counts as out of reach."""
+
+TERMINATED_SECONDS = 5.0
+REPORT_SECONDS = 0.25
+
+
+@dataclass(slots=True)
+class RunProgress:
+    """How far a run is."""
+
+    total: int
+    done: int = 0
+    scored: int = 0
+    under_way: int = 0
+    spent: Usage = field(default_factory=Usage)
+
+
+Keep = Callable[[CallToJudge, Outcome], None]
+Report = Callable[[RunProgress], None]
+
+
+class Runner:
+    """One run over calls: `at_once` of them are asked at any time, and each outcome is kept as soon as it is there."""
+
+    def __init__(
+        self,
+        asking: Retry,
+        keep: Keep,
+        standing: RunProgress,
+        *,
+        report: Report | None = None,
+        stopped: Report | None = None,
+    ) -> None:
+        self._asking = asking
+        self._keep = keep
+        self._standing = standing
+        self._report = report
+        self._stopped = stopped
+        self._silent = 0
+        self._workers: list[asyncio.Task[None]] = []
+        self.error: Exception | None = None
+        self.signal: int | None = None
+
+    def over(self, calls: Iterator[CallToJudge], at_once: int) -> None:
+        """Ask about all calls.
+
+        A first Ctrl-C lets the answers come in that are on their way, a second one drops them. Afterwards
+        `error` holds what ended the run early, `signal` the signal that did.
+        """
+        with asyncio.Runner() as runner:
+            runner.run(self._all(calls, at_once))
+
+    async def _all(self, calls: Iterator[CallToJudge], at_once: int) -> None:
+        with _signals(self._on_signal):
+            ticker = asyncio.create_task(self._tick())
+            self._workers = [asyncio.create_task(self._work(calls)) for _ in range(at_once)]
+            await asyncio.gather(*self._workers, return_exceptions=True)
+            ticker.cancel()
+            await self._asking.judge.close()
+
+    async def _work(self, calls: Iterator[CallToJudge]) -> None:
+        try:
+            for call in calls:
+                if self._asking.stopping.is_set():
+                    return
+                await self._one(call)
+        except RunStopped:
+            return
+        except Exception as error:  # whatever ends one worker ends the run, and is raised when the others are done
+            self._end(error)
+
+    async def _one(self, call: CallToJudge) -> None:
+        self._standing.under_way += 1
+        try:
+            outcome = await self._asking.outcome(call)
+        finally:
+            self._standing.under_way -= 1
+        self._keep(call, outcome)
+        self._standing.done += 1
+        self._standing.spent = self._asking.spent
+        self._standing.scored += outcome.verdict is not None
+        self._silent = 0 if outcome.answered else self._silent + 1
+        if self._silent >= MOST_IN_A_ROW:
+            self._end(Refused(f"{self._silent} calls in a row got no answer (the last: {outcome.unscored})"))
+
+    def _end(self, error: Exception) -> None:
+        self.error = self.error or error
+        self._asking.stopping.set()
+
+    def _on_signal(self, number: int) -> None:
+        if self.signal is not None:
+            self._drop()
+            return
+        self.signal = number
+        self._asking.stopping.set()
+        if number == signal.SIGTERM:
+            asyncio.get_running_loop().call_later(TERMINATED_SECONDS, self._drop)
+        if self._stopped is not None:
+            self._stopped(self._standing)
+
+    def _drop(self) -> None:
+        for worker in self._workers:
+            worker.cancel()
+
+    async def _tick(self) -> None:
+        while self._report is not None:
+            self._report(self._standing)
+            await asyncio.sleep(REPORT_SECONDS)
+
+
+@contextmanager
+def _signals(tell: Callable[[int], None]) -> Iterator[None]:
+    """Hear of Ctrl-C and SIGTERM inside the loop while the block runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        loop.add_signal_handler(number, tell, number)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            if handler is not None:
+                signal.signal(number, handler)

@@ -1,0 +1,205 @@
+"""How lanes are drawn: one sign of one cell's width for what happens in a cell's time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from riff_tui.charts.lane_cells import Interval, Scale, shares
+from riff_tui.charts.lanes import Lanes, Piece, Speaker, Tone
+from riff_tui.text.glyphs import Glyphs, in_ascii
+from riff_tui.text.numbers import fixed
+from riff_tui.text.safe_text import cell_width, fit, one_line
+
+_NAMES = 7
+_NARROW = 34
+_SHORTEST_NAME = 4
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_UNNAMED = "*"
+
+
+class Painter:
+    """Draws the part of lanes that their window shows, in lines of one width."""
+
+    def __init__(self, lanes: Lanes, signs: Glyphs, width: int) -> None:
+        self._lanes = lanes
+        self._signs = signs
+        self._width = width
+        self._column = _NAMES if width >= _NARROW else 2
+        self._scale = Scale(*lanes.shown, max(1, width - self._column))
+        self._both = "X" if signs.ascii_only else signs.half_filled
+        self._waits = signs.not_measured.replace("-", ".")
+        self._letters = _letters(tool.name for tool in lanes.tools)
+
+    def lines(self) -> list[list[Piece]]:
+        """As many lines for every window of a call, so that nothing below them moves."""
+        lanes, both = self._lanes, self._lanes.both
+        between = self._between() if lanes.breaks or lanes.gaps else None
+        lines = [
+            self._line(self._zoom(), self._axis()),
+            self._line("turn", self._turns()),
+            self._line("caller", self._lane(lanes.caller, both, "caller")),
+            *([self._line("s", between)] if between is not None else []),
+            self._line("agent", self._lane(lanes.agent, both, "agent")),
+            *([self._line("tools", self._tools())] if lanes.tools else []),
+        ]
+        legend = self._legend(bool(both))
+        return [*lines, [(legend, "faint")]] if legend else lines
+
+    def _line(self, name: str, cells: Sequence[Piece]) -> list[Piece]:
+        """A row of cells behind its name, neighbours of one tone as one piece."""
+        pieces: list[Piece] = [(f"{fit(name, self._column - 1, ''):<{self._column}}"[: self._width], "faint")]
+        for tone, run in groupby(cells, key=lambda cell: cell[1]):
+            pieces.append(("".join(sign for sign, _ in run), tone))
+        return pieces
+
+    def _zoom(self) -> str:
+        """How much nearer than the whole call, with arrows to where more of it is."""
+        (first, last), (start, end) = self._lanes.extent, self._lanes.shown
+        if (first, last) == (start, end):
+            return ""
+        times = fixed((last - first) / (end - start), 0)
+        return f"{'<' if start > first else ' '}x{times}{'>' if end < last else ' '}"
+
+    def _blank(self) -> list[Piece]:
+        return [(" ", None)] * self._scale.cells
+
+    def _axis(self) -> list[Piece]:
+        cells = self._blank()
+        for at, label in self._scale.ticks():
+            _put(cells, at, label, "faint")
+        return cells
+
+    def _turns(self) -> list[Piece]:
+        """Numbers where turns begin, the one that stands out first, with a line as long as it lasts."""
+        cells, lanes = self._blank(), self._lanes
+        here = lanes.turns.get(lanes.at) if lanes.at is not None else None
+        if here is not None:
+            extent = self._scale.touched(here)
+            for at in extent:
+                cells[at] = (self._signs.box["ew"], "here")
+            label = str(lanes.at)
+            if extent and extent[0] + len(label) <= len(cells):
+                _put(cells, extent[0], label, "here")
+        for turn, (start, end) in sorted(lanes.turns.items(), key=lambda each: (each[1], each[0])):
+            label = str(turn)
+            for at in self._scale.touched((start, end)):
+                if at + len(label) <= len(cells) and _is_free(cells, at - 1, len(label) + 2):
+                    _put(cells, at, label, None)
+                    break
+        return cells
+
+    def _lane(self, intervals: Sequence[Interval], both: Sequence[Interval], side: Speaker) -> list[Piece]:
+        cells = self._blank()
+        if side == "agent":
+            for gap in self._lanes.gaps:
+                for at in self._scale.touched((gap.start, gap.end)) if gap.seconds > 0 else ():
+                    cells[at] = (self._waits, "bad" if gap.severity == "bad" else "warn")
+        for at, share in enumerate(shares(intervals, self._scale)):
+            if share is not None:
+                cells[at] = (self._height(share), side)
+        for interval in both:
+            for at in self._scale.touched(interval):
+                cells[at] = (self._both, "both")
+        return cells
+
+    def _height(self, share: float) -> str:
+        """A sign that is the higher the more of its cell is filled."""
+        if self._signs.ascii_only:
+            return self._signs.filled if share >= 0.5 else self._signs.half_filled
+        return self._signs.sparks[max(0, round(share * len(self._signs.sparks)) - 1)]
+
+    def _between(self) -> list[Piece]:
+        """Who broke in, with the seconds that both spoke; which answers were late, with theirs. The gravest first."""
+        cells = self._blank()
+        signs, waits = self._signs, self._lanes.gaps
+        arrows: dict[Speaker, str] = {"agent": signs.rising, "caller": signs.falling}
+        marks: list[tuple[float, str, float | None, Tone]] = [
+            (each.t, arrows[each.by], each.seconds, "bad") for each in self._lanes.breaks
+        ]
+        for severity in ("bad", "warn"):
+            tone: Tone = "bad" if severity == "bad" else "warn"
+            marks += [
+                (min(gap.start, gap.end), signs.mark(gap.severity), gap.seconds, tone)
+                for gap in waits
+                if gap.severity == severity
+            ]
+        for t, sign, seconds, tone in marks:
+            at = self._scale.cell(t)
+            if at is not None:
+                self._mark(cells, at, sign, "" if seconds is None else fixed(seconds, 1), tone)
+        return cells
+
+    @staticmethod
+    def _mark(cells: list[Piece], at: int, sign: str, label: str, tone: Tone) -> None:
+        """A sign where it belongs with a label behind it, else before it, else alone, else nowhere."""
+        for start, text in ((at, sign + label), (at - len(label), label + sign), (at, sign)):
+            if start >= 0 and start + len(text) <= len(cells) and _is_free(cells, start - 1, len(text) + 2):
+                _put(cells, start, text, tone)
+                return
+
+    def _tools(self) -> list[Piece]:
+        """A letter for each call of a tool where it was called, or as soon behind as there is room."""
+        cells = self._blank()
+        for tool in self._lanes.tools:
+            at = self._scale.cell(tool.t)
+            free = (
+                next((each for each in range(at, len(cells)) if cells[each][0] == " "), None)
+                if at is not None
+                else None
+            )
+            if free is not None:
+                cells[free] = (self._letters[tool.name], "tool")
+        return cells
+
+    def _legend(self, both: bool) -> str:
+        signs, lanes = self._signs, self._lanes
+        meanings = [
+            (both, f"{self._both} both"),
+            (any(each.by == "agent" for each in lanes.breaks), f"{signs.rising} agent breaks in"),
+            (any(each.by == "caller" for each in lanes.breaks), f"{signs.falling} caller breaks in"),
+            (any(gap.seconds > 0 for gap in lanes.gaps), f"{self._waits} late"),
+            (any(gap.seconds <= 0 for gap in lanes.gaps), f"{signs.bad} early"),
+        ]
+        # Names give way one cell after the other, so that as many letters as can be are explained.
+        said = "  ".join(meaning for applies, meaning in meanings if applies)
+        names = {letter: self._safe(name) for name, letter in self._letters.items()}
+        room = max(map(cell_width, names.values()), default=0)
+        while True:
+            tools = [f"{letter} {fit(name, room, signs.ellipsis)}" for letter, name in names.items()]
+            legend = "  ".join([*([said] if said else []), *tools])
+            if cell_width(legend) <= self._width or room <= _SHORTEST_NAME:
+                return fit(legend, self._width, signs.ellipsis)
+            room -= 1
+
+    def _safe(self, name: str) -> str:
+        safe = one_line(name)
+        return in_ascii(safe) if self._signs.ascii_only else safe
+
+
+def _letters(names: Iterable[str]) -> dict[str, str]:
+    """A letter for each name: one of its own where one is left."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        if name not in found:
+            own = [letter for letter in [*_initials(name), *name] if letter in _LETTERS]
+            letter = next((letter for letter in [*own, *_LETTERS] if letter not in taken), _UNNAMED)
+            found[name] = letter
+            taken.add(letter)
+    return found
+
+
+def _initials(name: str) -> str:
+    return "".join(part[:1] for part in name.replace("-", "_").split("_"))
+
+
+def _put(cells: list[Piece], at: int, text: str, tone: Tone | None) -> None:
+    cells[at : at + len(text)] = [(sign, tone) for sign in text]
+
+
+def _is_free(cells: Sequence[Piece], at: int, length: int) -> bool:
+    """Whether nothing stands in some cells, as far as they are there; all but their margins have to be."""
+    if at + length - 1 > len(cells):
+        return False
+    return all(sign == " " for sign, _ in cells[max(0, at) : at + length])

@@ -1,0 +1,84 @@
+"""A state and its neighbours, as values; a drawing of them, and where the states stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from riff_store.answers.neighbors import Neighbor as AnsweredNeighbor
+from riff_store.answers.neighbors import Neighborhood
+
+Direction = Literal["in", "centre", "out"]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A state beside the centre: how often the step was taken, its share of that side (0 to 1), and its own stall.
+
+    `outcome` is `success` or `escalation` for an end of the flow, which has no stall of its own.
+    """
+
+    name: str
+    count: int
+    share: float | None = None
+    stall: float | None = None
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EgoGraph:
+    """A state and its direct neighbours; `loops` counts the steps from it to itself."""
+
+    centre: str
+    predecessors: Sequence[Neighbor] = ()
+    successors: Sequence[Neighbor] = ()
+    loops: int = 0
+    loops_share: float | None = None
+
+    def ranked(self, side: Direction) -> list[Neighbor]:
+        """The neighbours of one side, the most trodden first."""
+        found = self.predecessors if side == "in" else self.successors
+        return sorted(found, key=lambda neighbor: (-neighbor.count, neighbor.name))
+
+    def both_sides(self) -> frozenset[str]:
+        """The states that lead here and that this one leads to."""
+        return frozenset(one.name for one in self.predecessors) & frozenset(one.name for one in self.successors)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a state stands in a drawing: the line, and the characters of that line from `start` up to `end`."""
+
+    line: int
+    start: int
+    end: int
+    side: Direction
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The lines of a graph, none wider than asked for, and the spots that one can walk to, from top to bottom.
+
+    Neighbours that were folded into one line have no spot.
+    """
+
+    lines: tuple[str, ...]
+    spots: tuple[Spot, ...]
+
+
+def of_neighborhood(answer: Neighborhood) -> EgoGraph:
+    """The graph of what the store answered; the share of the loops is that of all steps out of the state."""
+    steps = answer.loops + sum(neighbor.count for neighbor in answer.successors)
+    return EgoGraph(
+        centre=answer.state,
+        predecessors=_neighbors(answer.predecessors),
+        successors=_neighbors(answer.successors),
+        loops=answer.loops,
+        loops_share=answer.loops / steps if steps else None,
+    )
+
+
+def _neighbors(found: Sequence[AnsweredNeighbor]) -> tuple[Neighbor, ...]:
+    return tuple(Neighbor(one.state, one.count, one.share, one.stall, one.outcome) for one in found)

@@ -1,0 +1,21 @@
+"""The one filter grammar, of `--where` and of the `/` prompt.
+
+    expression   all-of { "|" all-of }          alternatives
+    all-of       one { blank one }              all of them hold
+    one          "!" one | "(" expression ")" | term
+    term         [ field operator ] value | [ field ":" ] "/" regular expression "/" [ "i" ]
+    operator     ":" contains (case ignored)  "="  "!="  "<"  "<="  ">"  ">="
+    value        a word, or text in single or double quotes; `·` or `none` unquoted: not measured
+
+A term without a field looks through the name columns. Parentheses keep terms about states
+together: `(state=triage stall=1)` is a call that stalled in triage.
+"""
+
+from __future__ import annotations
+
+from riff_tui.filters.error import FilterError
+from riff_tui.filters.parser import parse
+from riff_tui.filters.scope import split, take_judges, take_scores
+from riff_tui.filters.writer import quote, render
+
+__all__ = ["FilterError", "parse", "quote", "render", "split", "take_judges", "take_scores"]

@@ -1,0 +1,223 @@
+"""Read a filter expression into a predicate."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from riff_store.predicates import And, Not, Or, Predicate, Term
+from riff_tui.filters.error import FilterError
+from riff_tui.filters.terms import checked_pattern, field_term
+
+LONGEST = 10_000
+DEEPEST = 40
+MOST_TERMS = 200
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_SUFFIX = re.compile(r"[^\s|()!=<>:\"']+")
+_OPERATOR = re.compile(r"!=|<=|>=|[:=<>]")
+_WORD = re.compile(r"[^\s|()]+")
+_BLANKS = re.compile(r"\s*")
+_ESCAPED = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
+
+
+def parse(expression: str) -> Predicate | None:
+    """The predicate of an expression, `None` of a blank one; raises `FilterError`."""
+    if len(expression) > LONGEST:
+        raise FilterError(f"longer than {LONGEST:,} characters", LONGEST)
+    for position, character in enumerate(expression):
+        if unicodedata.category(character) in ("Cc", "Cs"):
+            raise FilterError(
+                f"control character U+{ord(character):04X} (in quotes, write \\u{ord(character):04x})", position
+            )
+    return _Reader(expression).whole()
+
+
+class _Reader:
+    """One pass over an expression, from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.depth = 0
+        self.terms = 0
+
+    def whole(self) -> Predicate | None:
+        if not self.text.strip():
+            return None
+        found = self._alternatives()
+        if self.at < len(self.text):
+            raise FilterError("no parenthesis is open here", self.at)
+        return found
+
+    def _alternatives(self) -> Predicate:
+        parts = [self._all_of()]
+        while self._next() == "|":
+            self.at += 1
+            parts.append(self._all_of())
+        return Or(tuple(parts)) if len(parts) > 1 else parts[0]
+
+    def _all_of(self) -> Predicate:
+        parts = []
+        self._skip_blanks()
+        while self._next() not in ("", "|", ")"):
+            parts.append(self._one())
+            self._boundary()
+            self._skip_blanks()
+        if not parts:
+            raise FilterError("something to look for is missing here", self.at)
+        return And(tuple(parts)) if len(parts) > 1 else parts[0]
+
+    def _one(self) -> Predicate:
+        start = self._next()
+        if start == "!":
+            return self._negated()
+        if start == "(":
+            return self._group()
+        self.terms += 1
+        if self.terms > MOST_TERMS:
+            raise FilterError(f"more than {MOST_TERMS} terms", self.at)
+        return self._term()
+
+    def _negated(self) -> Predicate:
+        self._deeper()
+        self.at += 1
+        if self._next() in ("", "|", ")") or self._next().isspace():
+            raise FilterError("nothing follows this !", self.at - 1)
+        part = self._one()
+        self.depth -= 1
+        return Not(part)
+
+    def _group(self) -> Predicate:
+        opened = self.at
+        self._deeper()
+        self.at += 1
+        inner = self._alternatives()
+        if self._next() != ")":
+            raise FilterError("this parenthesis is not closed", opened)
+        self.at += 1
+        self.depth -= 1
+        return inner
+
+    def _term(self) -> Term:
+        start = self.at
+        if self._next() == "/":
+            return Term(None, "matches", self._regular_expression(), start)
+        if self._next() in ("'", '"'):
+            return Term(None, "contains", self._quoted(), start)
+        if self._next() in ":=<>":
+            raise FilterError("a field has to stand right before this, without a blank between them", start)
+        named = self._field()
+        if named is None:
+            return Term(None, "contains", self._word(), start)
+        return self._field_term(*named, start)
+
+    def _field(self) -> tuple[str, str | None, str] | None:
+        """Field, suffix and operator, or nothing, and nothing is consumed, where a bare word stands."""
+        found = _NAME.match(self.text, self.at)
+        if found is None:
+            return None
+        start, self.at = self.at, found.end()
+        dotted = self._next() == "."
+        suffix = self._suffix() if dotted else None
+        operator = _OPERATOR.match(self.text, self.at)
+        if operator is None or (dotted and suffix is None):
+            self.at = start
+            return None
+        self.at = operator.end()
+        return found.group(), suffix, operator.group()
+
+    def _suffix(self) -> str | None:
+        self.at += 1
+        if self._next() and self._next() in "'\"":
+            return self._quoted()
+        found = _SUFFIX.match(self.text, self.at)
+        if found is None:
+            return None
+        self.at = found.end()
+        return found.group()
+
+    def _field_term(self, name: str, suffix: str | None, operator: str, start: int) -> Term:
+        value_at = self.at
+        if operator == ":" and self._next() == "/":
+            return field_term(name, suffix, "matches", self._regular_expression(), start, value_at, quoted=True)
+        if self._next() and self._next() in "'\"":
+            return field_term(name, suffix, operator, self._quoted(), start, value_at, quoted=True)
+        found = _WORD.match(self.text, self.at)
+        if found is None:
+            raise FilterError(f"a value is missing after {self.text[start : self.at]}", self.at)
+        self.at = found.end()
+        return field_term(name, suffix, operator, found.group(), start, value_at, quoted=False)
+
+    def _word(self) -> str:
+        found = _WORD.match(self.text, self.at)
+        word = found.group() if found else ""
+        stray = re.search(r"[=<>]", word)
+        if stray:
+            raise FilterError("no field stands before this; put text that holds it in quotes", self.at + stray.start())
+        self.at += len(word)
+        return word
+
+    def _quoted(self) -> str:
+        """The text between this quote and the next of its kind; a backslash takes the sting out of a character."""
+        opened, mark = self.at, self.text[self.at]
+        parts: list[str] = []
+        self.at += 1
+        while self._next() != mark:
+            if not self._next():
+                raise FilterError("this quote is not closed", opened)
+            if self._next() == "\\":
+                parts.append(self._escape())
+            else:
+                parts.append(self._next())
+                self.at += 1
+        self.at += 1
+        return "".join(parts)
+
+    def _escape(self) -> str:
+        found = _ESCAPED.match(self.text, self.at)
+        short, long, letter = found.groups() if found else (None, None, None)
+        if letter is not None and letter in _LETTERS:
+            character = _LETTERS[letter]
+        else:
+            code = int(short or long or "110000", 16)
+            if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
+                raise FilterError("no escape that is known; a backslash itself is written \\\\", self.at)
+            character = chr(code)
+        self.at = found.end() if found else self.at
+        return character
+
+    def _regular_expression(self) -> str:
+        opened = self.at
+        parts: list[str] = []
+        self.at += 1
+        while self._next() != "/":
+            step = 2 if self._next() == "\\" else 1
+            piece = self.text[self.at : self.at + step]
+            if len(piece) < step:
+                raise FilterError("this regular expression is not closed by a /", opened)
+            parts.append("/" if piece == "\\/" else piece)
+            self.at += step
+        self.at += 1
+        ignoring_case = "(?i)" if self._next() == "i" else ""
+        self.at += bool(ignoring_case)
+        return checked_pattern(ignoring_case + "".join(parts), opened)
+
+    def _next(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def _skip_blanks(self) -> None:
+        found = _BLANKS.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+
+    def _boundary(self) -> None:
+        """A term ends here, or two were written into one."""
+        follower = self._next()
+        if follower and follower not in "|)" and not follower.isspace():
+            raise FilterError("a blank is missing before this; put text that holds it in quotes", self.at)
+
+    def _deeper(self) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise FilterError(f"nested more than {DEEPEST} deep", self.at)

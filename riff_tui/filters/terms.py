@@ -1,0 +1,94 @@
+"""Make a term of a field, an operator and a value, or say why they do not go together."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import cast
+
+from riff_store.predicate_eval import pattern
+from riff_store.predicates import Operator, Term
+from riff_store.time_range import time_range
+from riff_store.vocabulary import ALIASES, FIELDS, Field
+from riff_tui.filters.error import FilterError
+
+LONGEST_PATTERN = 500
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_FLAGS = {"true": 1.0, "yes": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "0": 0.0}
+_NOT_MEASURED = ("·", "none")
+
+
+def field_term(
+    name: str, suffix: str | None, operator: str, value: str, start: int, value_at: int, *, quoted: bool
+) -> Term:
+    """The term, its aliases resolved and its value of the field's kind."""
+    field = _known(name, start)
+    full = field.name if suffix is None else f"{field.name}.{suffix}"
+    if suffix is not None and not field.spreads:
+        raise FilterError(f"{field.name} has no parts, so nothing can follow its dot", start)
+    if operator == ":" and field.kind != "name":
+        operator = "="
+    if not quoted and value in _NOT_MEASURED and operator != ":":
+        return Term(full, _measured(operator, value_at), None, start)
+    return Term(full, _operator(field, operator, value_at), _value(field, value, value_at), start)
+
+
+def checked_pattern(text: str, position: int) -> str:
+    """A regular expression that compiles."""
+    if len(text) > LONGEST_PATTERN:
+        raise FilterError(f"this regular expression is longer than {LONGEST_PATTERN} characters", position)
+    try:
+        pattern(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise FilterError(f"this regular expression makes no sense ({error})", position) from None
+    return text
+
+
+def _known(name: str, position: int) -> Field:
+    word = name.lower()
+    field = FIELDS.get(ALIASES.get(word, word))
+    if field is None:
+        near = get_close_matches(word, [*FIELDS, *ALIASES], n=3, cutoff=0.6)
+        advice = f"; near: {', '.join(dict.fromkeys(near))}" if near else "; put text that holds it in quotes"
+        raise FilterError(f"no field is called {name}{advice}", position)
+    return field
+
+
+def _measured(operator: str, position: int) -> Operator:
+    if operator == "=":
+        return "missing"
+    if operator == "!=":
+        return "measured"
+    raise FilterError(f"what is not measured has no order; use = or != instead of {operator}", position)
+
+
+def _operator(field: Field, operator: str, position: int) -> Operator:
+    if field.kind == "name" and operator in ("<", "<=", ">", ">="):
+        raise FilterError(f"{field.name} is a name and has no order; use : or =", position)
+    if field.kind == "flag" and operator not in ("=", "!="):
+        raise FilterError(f"{field.name} is true or false; use = or !=", position)
+    if field.kind != "name" and operator == "matches":
+        raise FilterError(f"{field.name} is no text; use = < <= > >=", position)
+    return cast(Operator, "contains" if operator == ":" else operator)
+
+
+def _value(field: Field, value: str, position: int) -> str | float:
+    if field.kind == "name":
+        return value
+    if field.kind == "time":
+        return _date(value, position)
+    if field.kind == "flag":
+        if value.lower() not in _FLAGS:
+            raise FilterError(f"{field.name} is true or false, not {value}", position)
+        return _FLAGS[value.lower()]
+    if not _NUMBER.fullmatch(value) or float(value) in (float("inf"), float("-inf")):
+        raise FilterError(f"{value} is no number", position)
+    return float(value)
+
+
+def _date(value: str, position: int) -> str:
+    try:
+        time_range(value)
+    except ValueError:
+        raise FilterError(f"{value} is no date; write 2026-06-22 or 2026-06-22T02:00", position) from None
+    return value

@@ -1,0 +1,165 @@
+"""What a gate says in words: the figures of a check, the one line of a decision, and what has to be known beside it.
+
+All of it is raw text: whoever shows it makes it safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from riff_tui.gate.decision import Check, Decision, MissingFlow
+from riff_tui.text.numbers import fixed, percent
+from riff_tui.text.safe_text import fit, one_line
+
+LISTED = 12
+NAME_WIDTH = 80
+_DECIMALS = {"latency_p95": 2, "latency_mean": 2}
+
+
+def value(check: Check, number: float | None) -> str:
+    """A value of a check's aspect: percent for the success rate, seconds for latencies, else points."""
+    if check.aspect == "success_rate":
+        return percent(number)
+    return fixed(number, _DECIMALS.get(check.aspect, 1)) + _unit(check, number)
+
+
+def change(check: Check) -> str:
+    """How far the candidate is from the baseline, with its sign."""
+    if check.change is None:
+        return value(check, None)
+    if check.aspect == "success_rate":
+        return _signed(fixed(check.change * 100, 1)) + " pp"
+    return _signed(fixed(check.change, 2)) + _unit(check, check.change)
+
+
+def allowed(check: Check) -> str:
+    """How far it may fall."""
+    if check.aspect == "success_rate":
+        return f"{_plain(check.allowed * 100)} pp"
+    return _plain(check.allowed) + _unit(check, check.allowed)
+
+
+def p_value(p: float | None) -> str:
+    """A p-value with four decimals, or that it is smaller than those can say."""
+    return "<0.0001" if p is not None and p < 0.0001 else fixed(p, 4)
+
+
+def figures(check: Check) -> str:
+    """All that a decision on a check rests on, such as `success_rate 61% → 37% (-24.2 pp, …)`."""
+    worse = f"{change(check)}, allowed {allowed(check)}"
+    return (
+        f"{check.name} {value(check, check.baseline)} → {value(check, check.candidate)}"
+        f" ({worse}; n {check.n_baseline} and {check.n_candidate}; p {p_value(check.p)},"
+        f" corrected {p_value(check.p_adjusted)})"
+    )
+
+
+def too_few(check: Check, min_n: int) -> str:
+    """Why a check could not be decided."""
+    return f"n {check.n_baseline} and {check.n_candidate}, and it takes {min_n} on both sides"
+
+
+def outcome(decision: Decision) -> str:
+    """The decision in one line, with the flows that fail it."""
+    against = f"{short(decision.candidate)} against {short(decision.baseline)}"
+    if decision.passed:
+        return f"gate passed: {against}; {_counts(decision)}"
+    if not decision.failing:
+        return f"gate failed: {against}; {_counts(decision)}"
+    parts = [_of_flow(decision, flow) for flow in decision.failing[:LISTED]]
+    return f"gate failed: {_joined(parts, len(decision.failing), '; ')}; {against}"
+
+
+def notes(decision: Decision) -> list[str]:
+    """What has to be known beside the checks, a sentence each."""
+    found = []
+    if decision.missing:
+        fails = "which fails this gate" if decision.strict else "so it is not checked (--strict fails then)"
+        found.append(f"Not called in {short(decision.candidate)}, {fails}: {_listed(decision.missing)}.")
+    if decision.added:
+        names = _joined([short(flow) for flow in decision.added[:LISTED]], len(decision.added))
+        found.append(f"New in {short(decision.candidate)}, with nothing to compare it to: {names}.")
+    few = decision.of("too few")
+    if few:
+        rest = "Nothing could be decided" if decision.undecided else "Too few to decide"
+        found.append(f"{rest}: {_counted(len(few), 'check')} of fewer than {decision.min_n} calls on a side.")
+    if any(decision.alone):
+        of_baseline, of_candidate = decision.alone
+        found.append(
+            f"Without a partner, in no paired check: {of_baseline} of the baseline's calls"
+            f" and {of_candidate} of the candidate's."
+        )
+    if decision.unmeasured:
+        found.append(f"Not measured in any flow, so not checked: {', '.join(decision.unmeasured)}.")
+    if any(decision.excluded):
+        of_baseline, of_candidate = decision.excluded
+        found.append(
+            f"Excluded: errored calls, {of_baseline} of the baseline and {of_candidate} of the candidate,"
+            " are in no figure."
+        )
+    return found
+
+
+def missing_flow(missing: MissingFlow) -> str:
+    """A flow that the candidate lacks, and whether it tried."""
+    if not missing.errored:
+        return short(missing.flow)
+    return f"{short(missing.flow)} (all {_counted(missing.errored, 'call')} of it errored)"
+
+
+def short(name: str) -> str:
+    """A name for a sentence or a cell: safe, no command in the log of a build, and cut where it is far too long."""
+    return fit(unarmed(name), NAME_WIDTH)
+
+
+def unarmed(text: str) -> str:
+    """Safe text of which GitHub takes no part for a command: new ones begin a line, old ones stand anywhere in it."""
+    safe = one_line(text).replace("##[", "## [")
+    return f"'{safe}'" if safe.lstrip().startswith("::") else safe
+
+
+def _of_flow(decision: Decision, flow: str) -> str:
+    failed = [check for check in decision.of("failed") if check.flow == flow]
+    if not failed:
+        return f"{short(flow)} (not called)"
+    told = ", ".join(
+        f"{short(check.name)} {value(check, check.baseline)} → {value(check, check.candidate)}" for check in failed
+    )
+    return f"{short(flow)} ({told})"
+
+
+def _counts(decision: Decision) -> str:
+    total, few = len(decision.checks), len(decision.of("too few"))
+    checks = f"{_counted(total, 'check')} of {_counted(len(decision.flows), 'flow')}"
+    if total and decision.undecided:
+        return f"{checks}, none of which could be decided with fewer than {decision.min_n} calls on a side"
+    extra = [f"{few} too few to decide"] if few else []
+    extra += [f"{_counted(len(decision.missing), 'flow')} not called"] if decision.missing else []
+    return ", ".join([checks, *extra])
+
+
+def _listed(missing: Sequence[MissingFlow]) -> str:
+    return _joined([missing_flow(each) for each in missing[:LISTED]], len(missing))
+
+
+def _joined(parts: Iterable[str], total: int, by: str = ", ") -> str:
+    known = list(parts)
+    more = total - len(known)
+    return by.join([*known, *([f"{more} more"] if more else [])])
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _unit(check: Check, number: float | None) -> str:
+    return " s" if check.aspect.startswith("latency") and number is not None else ""
+
+
+def _signed(text: str) -> str:
+    return text if text.startswith("-") or not text.strip("0.") else f"+{text}"
+
+
+def _plain(number: float) -> str:
+    text = fixed(number, 3, trim=True)
+    return text.removesuffix(".0")

@@ -1,0 +1,177 @@
+"""The rules of the gate: which rows of a comparison are checked, and which of them fail (metrics.md, section 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from riff_store.answers.comparison import Comparison, Difference
+from riff_tui.errors import UsageError
+from riff_tui.gate.decision import GRAVEST_FIRST, Check, Decision, MissingFlow, Standing
+from riff_tui.gate.tolerances import DEFAULTS, SCALES, Tolerance
+
+SIGNIFICANT = 0.05
+MIN_N = 5
+_EXACT = 1e-9
+_PLACE = {aspect: place for place, aspect in enumerate(SCALES)}
+
+
+def decide(
+    comparison: Comparison,
+    tolerances: Sequence[Tolerance] = DEFAULTS,
+    *,
+    min_n: int = MIN_N,
+    strict: bool = False,
+    errored: Mapping[str, int] | None = None,
+) -> Decision:
+    """What becomes of the candidate, which is B, against the baseline, which is A.
+
+    The p-values are corrected anew, over the rows that are checked here and have `min_n` calls on both
+    sides, and again over the flows. `errored` counts the candidate's errored calls by flow. Raises `UsageError`
+    where there is nothing to check, or not what was asked for.
+    """
+    rows = list(_rows(comparison, tolerances))
+    _refuse_nothing(comparison, rows)
+    _refuse_unmeasured(tolerances, rows, comparison)
+    checks = [_check(difference, tolerance, min_n) for difference, tolerance in rows]
+    return Decision(
+        baseline=comparison.a.name,
+        candidate=comparison.b.name,
+        min_n=min_n,
+        checks=tuple(sorted(_corrected(checks, rows), key=_gravity)),
+        missing=tuple(MissingFlow(flow, (errored or {}).get(flow, 0)) for flow in sorted(comparison.only_in_a)),
+        added=tuple(sorted(comparison.only_in_b)),
+        unmeasured=tuple(_unmeasured(tolerances, rows)),
+        excluded=(comparison.a.excluded, comparison.b.excluded),
+        alone=_alone(comparison, {check.flow for check in checks if check.pairs is not None}),
+        strict=strict,
+    )
+
+
+def _alone(comparison: Comparison, paired: Collection[str]) -> tuple[int, int]:
+    flows = [flow for flow in comparison.flows if flow.flow in paired]
+    return sum(flow.n_a - flow.pairs for flow in flows), sum(flow.n_b - flow.pairs for flow in flows)
+
+
+def _rows(comparison: Comparison, tolerances: Iterable[Tolerance]) -> Iterable[tuple[Difference, Tolerance]]:
+    """The differences that are checked, each with what is allowed of it: what names its judge goes first."""
+    known = {(tolerance.aspect, tolerance.judge): tolerance for tolerance in tolerances}
+    for difference in comparison.differences:
+        judged = difference.judge is not None
+        if judged != (difference.aspect == "humanness"):
+            continue
+        aspect, judge = difference.aspect, difference.judge
+        found = known.get((aspect, judge)) or known.get((aspect, _bare(judge))) or known.get((aspect, None))
+        if found is not None:
+            yield difference, found
+
+
+def _bare(judge: str | None) -> str | None:
+    """A judge's name without the version of its prompt."""
+    return None if judge is None else judge.rpartition("#")[0] or judge
+
+
+def _check(difference: Difference, tolerance: Tolerance, min_n: int) -> Check:
+    enough = difference.p is not None and min(difference.a.n, difference.b.n) >= min_n
+    return Check(
+        flow=difference.flow,
+        aspect=difference.aspect,
+        judge=difference.judge,
+        better="lower" if difference.better == "lower" else "higher",
+        baseline=difference.a.mean,
+        candidate=difference.b.mean,
+        n_baseline=difference.a.n,
+        n_candidate=difference.b.n,
+        allowed=tolerance.drop,
+        standing="held" if enough else "too few",
+        change=difference.effect,
+        interval=difference.interval,
+        pairs=difference.pairs,
+        test=difference.test,
+        p=difference.p,
+    )
+
+
+def _corrected(checks: Iterable[Check], rows: Iterable[tuple[Difference, Tolerance]]) -> list[Check]:
+    from riff_store.statistics.significance import benjamini_hochberg
+
+    known = list(zip(checks, (difference for difference, _ in rows), strict=True))
+    decided = [(check, check.p) for check, _ in known if check.standing != "too few" and check.p is not None]
+    adjusted = iter(benjamini_hochberg([p for _, p in decided]))
+    flows = _surely_worse(decided)
+    return [
+        check if check.standing == "too few" else _settled(check, difference, next(adjusted), flows[check.flow])
+        for check, difference in known
+    ]
+
+
+def _surely_worse(decided: Iterable[tuple[Check, float]]) -> dict[str, float]:
+    """How likely the falls of each flow would be by chance, corrected over the flows.
+
+    A flow that fell much lets the correction over checks take more of the others for real; this one does not.
+    """
+    from riff_store.statistics.significance import holm, simes
+
+    falls: dict[str, list[float]] = {}
+    for check, p in decided:
+        falls.setdefault(check.flow, []).append(p if (check.fall or 0.0) > _EXACT else 1.0)
+    return dict(zip(falls, holm([simes(ps) for ps in falls.values()]), strict=True))
+
+
+def _settled(check: Check, difference: Difference, p: float, p_flow: float) -> Check:
+    return replace(check, p_adjusted=p, p_flow=p_flow, standing=_standing(check, difference, max(p, p_flow)))
+
+
+def _standing(check: Check, difference: Difference, p: float) -> Standing:
+    fall = check.fall or 0.0
+    if fall <= _EXACT:
+        return "held"
+    if p > SIGNIFICANT:
+        return "noise"
+    if difference.tendency == "mixed":
+        return "mixed"
+    return "failed" if fall > check.allowed + _EXACT else "allowed"
+
+
+def _gravity(check: Check) -> tuple[int, float, float, str, int, str]:
+    scale = SCALES[check.aspect]
+    return (
+        GRAVEST_FIRST.index(check.standing),
+        1.0 if check.p_adjusted is None else check.p_adjusted,
+        -round((check.fall or 0.0) / scale, 9),
+        check.flow,
+        _PLACE[check.aspect],
+        check.judge or "",
+    )
+
+
+def _refuse_nothing(comparison: Comparison, rows: Sequence[object]) -> None:
+    a, b = comparison.a, comparison.b
+    if not comparison.flows:
+        empty = next((side for side in (a, b) if not side.n), None)
+        why = f"{empty.kind} {empty.name} has no call that counts" if empty else "they have no flow in common"
+        raise UsageError(f"nothing to compare in {a.name} and {b.name}: {why}")
+    if not rows:
+        raise UsageError(f"nothing to compare in {a.name} and {b.name}: nothing of what is checked was measured")
+
+
+def _refuse_unmeasured(
+    tolerances: Iterable[Tolerance], rows: Sequence[tuple[Difference, Tolerance]], comparison: Comparison
+) -> None:
+    measured = {tolerance.name for difference, tolerance in rows if difference.a.n and difference.b.n}
+    for tolerance in tolerances:
+        if tolerance.asked and tolerance.name not in measured and tolerance.name not in _overruled(tolerances, rows):
+            judges = sorted({row.judge for row in comparison.differences if row.judge is not None})
+            known = f"; there are {', '.join(judges)}" if tolerance.judge and judges else ""
+            raise UsageError(f"--max-drop {tolerance.name}: not measured on both sides in any flow{known}")
+
+
+def _overruled(tolerances: Iterable[Tolerance], rows: Iterable[tuple[Difference, Tolerance]]) -> set[str]:
+    """Allowances for every judge, where each judge has one of its own."""
+    special = {row.judge for row, tolerance in rows if tolerance.judge is not None}
+    return {"humanness"} if special else set()
+
+
+def _unmeasured(tolerances: Iterable[Tolerance], rows: Iterable[tuple[Difference, Tolerance]]) -> list[str]:
+    seen = {tolerance.aspect for _, tolerance in rows}
+    return [tolerance.aspect for tolerance in tolerances if tolerance.aspect not in seen]

@@ -1,0 +1,118 @@
+"""How far long work is: one line on stderr that is written over, and only where stderr is a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol, TextIO
+
+REDRAW_SECONDS = 0.1
+SETTLING_SECONDS = 1.0
+
+
+class IngestProgress(Protocol):
+    """What an ingest tells of itself while it runs."""
+
+    files: int
+    bytes: int
+    path: str
+    done_files: int
+    done_bytes: int
+    conversations: int
+
+
+class ProgressLine:
+    """The line; `width` are the terminal's cells, `clock` counts seconds."""
+
+    def __init__(self, stream: TextIO, width: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._width = width
+        self._clock = clock
+        self._started = clock()
+        self._drawn = self._started
+        self._shows = False
+
+    def reading(self, standing: IngestProgress) -> None:
+        """An ingest went on."""
+        self._show(lambda seconds: reading_text(standing, seconds))
+
+    def counting(self, done: int, total: int) -> None:
+        """So many of so many conversations are made."""
+        self._show(lambda seconds: counting_text(done, total, seconds))
+
+    def judging(self, done: int, total: int, spent: str) -> None:
+        """A judge has answered about so many of so many conversations, which cost so much."""
+        self._show(lambda seconds: f"{counting_text(done, total, seconds)} · {spent}")
+
+    def telling(self, doing: str) -> None:
+        """Something goes on of which nobody knows how long it takes."""
+        self._show(lambda seconds: f"{doing} · {clock_text(seconds)}")
+
+    def clear(self) -> None:
+        """Take the line away, so that what follows starts on an empty one."""
+        if self._shows:
+            self._shows = False
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def _show(self, text: Callable[[float], str]) -> None:
+        from riff_tui.text.safe_text import fit, one_line
+
+        now = self._clock()
+        if now - self._drawn < REDRAW_SECONDS:
+            return
+        self._drawn = now
+        self._shows = True
+        self._stream.write(f"\r\x1b[K{fit(one_line(text(now - self._started)), self._width - 1)}")
+        self._stream.flush()
+
+
+def reading_text(standing: IngestProgress, seconds: float) -> str:
+    """What is being read, how fast, and how long the rest will take."""
+    parts = [
+        f"{standing.done_files}/{standing.files} files",
+        f"{standing.conversations} conversations",
+        *_pace(standing.conversations, seconds),
+        *_left(standing.done_bytes, standing.bytes, seconds),
+    ]
+    return f"{' · '.join(parts)}  {os.path.basename(standing.path)}"
+
+
+def counting_text(done: int, total: int, seconds: float) -> str:
+    """How many conversations are made, how fast, and how long the rest will take."""
+    return " · ".join([f"{done}/{total} conversations", *_pace(done, seconds), *_left(done, total, seconds)])
+
+
+def clock_text(seconds: float) -> str:
+    """Seconds as `12 s` or `3:05`."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02d}"
+
+
+@contextmanager
+def on_terminal() -> Iterator[ProgressLine | None]:
+    """A progress line while the block runs; `None` where nobody would see it."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    line = ProgressLine(sys.stderr, os.get_terminal_size(sys.stderr.fileno()).columns)
+    try:
+        yield line
+    finally:
+        line.clear()
+
+
+def _pace(done: int, seconds: float) -> list[str]:
+    if seconds < SETTLING_SECONDS:
+        return []
+    pace = done / seconds
+    return [f"{pace:.0f}/s" if pace >= 1 or not done else f"{pace * 60:.0f}/min"]
+
+
+def _left(done: int, total: int, seconds: float) -> list[str]:
+    if seconds < SETTLING_SECONDS or not done:
+        return []
+    return [f"{clock_text(max(0.0, seconds * (total - done) / done))} left"]

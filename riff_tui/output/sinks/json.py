@@ -1,0 +1,82 @@
+"""JSON: the whole table with unrounded numbers, one record a line so that a diff can be read."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, TextIO
+
+from riff_tui.output.sinks.options import Options
+from riff_tui.table import Column, Table
+from riff_tui.text.safe_text import escaped_hidden
+
+SCHEMA_VERSION = 1
+
+
+def write(table: Table, out: TextIO, options: Options) -> None:
+    """Print one object; `extras` come after the keys that every view has, and cannot displace them."""
+    head = {
+        "view": table.view,
+        "schema_version": SCHEMA_VERSION,
+        "filter": table.filter,
+        "columns": [_column(column) for column in table.columns],
+    }
+    tail: dict[str, Any] = {"notes": list(table.notes), "hidden": table.hidden}
+    tail |= {key: value for key, value in table.extras.items() if key not in head and key not in (*tail, "rows")}
+    out.write("{\n")
+    for key, value in head.items():
+        out.write(f"  {dumped(key, options)}: {dumped(value, options)},\n")
+    out.write('  "rows": [')
+    separator = "\n"
+    for row in table.rows:
+        out.write(f"{separator}    {dumped(row.record, options)}")
+        separator = ",\n"
+    out.write("\n  ]" if separator != "\n" else "]")
+    for key, value in tail.items():
+        out.write(f",\n  {dumped(key, options)}: {dumped(value, options)}")
+    out.write("\n}\n")
+
+
+def write_members(members: Iterable[tuple[str, Any]], out: TextIO, options: Options) -> None:
+    """Print an object that is no table, a member a line; no more than one of them need be held at once."""
+    separator = "{\n"
+    for key, value in members:
+        out.write(f"{separator}  {dumped(key, options)}: {dumped(value, options)}")
+        separator = ",\n"
+    out.write("{}\n" if separator == "{\n" else "\n}\n")
+
+
+def dumped(value: Any, options: Options) -> str:
+    """A value as JSON on one line: no NaN and no infinity (both null), nothing in it that acts on a terminal."""
+    try:
+        text = _dumps(value, options)
+    except (ValueError, TypeError):
+        text = _dumps(_plain(value), options)
+    return escaped_hidden(text)
+
+
+def _dumps(value: Any, options: Options) -> str:
+    return json.dumps(value, ensure_ascii=options.ascii_only, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {_key(key): _plain(item) for key, item in value.items()}
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, Set):
+        return sorted((_plain(item) for item in value), key=repr)
+    if isinstance(value, Iterable):
+        return [_plain(item) for item in value]
+    return str(value)
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else json.dumps(key, default=str)
+
+
+def _column(column: Column) -> dict[str, str | None]:
+    return {"key": column.key, "title": column.title, "unit": column.unit, "better": column.better}

@@ -1,0 +1,109 @@
+"""Markdown for pull requests, in the shapes that people already paste; data in it is never markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from riff_tui.output.sinks.options import Options
+from riff_tui.output.sinks.parts import closing, figure_lines, lists, place_width, shown_columns
+from riff_tui.table import Column, Row, Table
+from riff_tui.text.numbers import cell_text
+from riff_tui.text.safe_text import cell_width, padded
+
+# An underscore inside a word and a tilde after a number are no markup, so names and thin counts stay as they are.
+_MARKUP = re.compile(
+    r"[\\`*\[\]|<>$]|&(?=[#A-Za-z])|@(?=\w)|\#(?=\d)|(?<=\bGH)-(?=\d)|://|(?i:www)\."
+    r"|(?<![^\W_])_|_(?![^\W_])|(?<![A-Za-z0-9])~|~(?![\s,.;)]|$)"
+)
+# A zero-width space, written so that no byte of it is unseen, keeps names and numbers from becoming links.
+_UNLINKED = "&#8203;"
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "$": "&#36;", "://": f":{_UNLINKED}//"}
+_BLOCK_START = re.compile(r"[#+=:-]|\d+(?=[.)])")
+
+
+def write(table: Table, out: TextIO, options: Options) -> None:
+    """Print a heading, the drawing in a fence, the table or its lists, and the notes, a line each."""
+    parts: list[list[str]] = []
+    if table.title:
+        parts.append([f"# {_escaped(table.title, options)}"])
+    if figure := figure_lines(table, options):
+        parts.append(_fenced(figure))
+    if table.sections:
+        parts += _lists(table, options)
+    elif columns := shown_columns(table):
+        parts.append(_grid(columns, table.rows, options))
+    if said := closing(table):
+        parts.append([_guarded(_escaped(line, options)) for line in said])
+    out.write("\n\n".join("\n".join(part) for part in parts) + "\n")
+
+
+def escape(text: str) -> str:
+    """Safe text so that Markdown shows it as it stands: no emphasis, link, mention, reference, HTML or cell end."""
+    return _MARKUP.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    found = match[0]
+    if found in "@#-":
+        return found + _UNLINKED
+    if len(found) == 4:
+        return f"{found[:3]}{_UNLINKED}."
+    return _ENTITIES.get(found) or f"\\{found}"
+
+
+def _escaped(text: str, options: Options) -> str:
+    return escape(options.line(text))
+
+
+def _guarded(escaped: str) -> str:
+    """Escaped text that may begin a line: a first character that would make it a heading or a list does not."""
+    text = escaped.strip()
+    start = _BLOCK_START.match(text)
+    if not start:
+        return text
+    at = start.end() if start[0].isdigit() else 0
+    return f"{text[:at]}\\{text[at:]}"
+
+
+def _grid(columns: Sequence[Column], rows: Iterable[Row], options: Options) -> list[str]:
+    titles = [_strong(_escaped(column.title, options), column.strong_title) for column in columns]
+    body = [[_cell(column, row, options) for column in columns] for row in rows]
+    widths = [max(map(cell_width, cells)) for cells in zip(titles, *body, strict=True)]
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return [_line(titles, widths), rule, *(_line(cells, widths) for cells in body)]
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "| " + " | ".join(map(padded, cells, widths)) + " |"
+
+
+def _cell(column: Column, row: Row, options: Options) -> str:
+    text = cell_text(column, row, options.glyphs)
+    return _strong(escape(text), column.strong and text != options.glyphs.not_measured)
+
+
+def _strong(text: str, strong: bool) -> str:
+    return f"**{text}**" if strong and text else text
+
+
+def _lists(table: Table, options: Options) -> Iterable[list[str]]:
+    for section, rows in lists(table):
+        marker = options.line(section.marker)
+        places = [_guarded(_escaped(row.display.get("place", row.id), options)) for row in rows]
+        width = place_width([cell_width(place) for place in places])
+        yield [
+            f"## {_escaped(section.title, options)}",
+            *(
+                f"  {marker} {padded(place, width)}{_escaped(row.display.get('summary', ''), options)}".rstrip()
+                for place, row in zip(places, rows, strict=True)
+            ),
+            *([] if rows else ["  (none)"]),
+        ]
+
+
+def _fenced(lines: Sequence[str]) -> list[str]:
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}text", *(line.rstrip() for line in lines), fence]

@@ -1,0 +1,98 @@
+"""SVG: the text form as a picture for pages that are not set in one width, in light and in dark; no script, no font."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from riff_tui.output.sinks.grid import Grid, Piece, listed
+from riff_tui.output.sinks.layout import wrapped
+from riff_tui.output.sinks.options import Options
+from riff_tui.output.sinks.parts import FIGURE_WIDTH, closing, figure_lines, shown_columns
+from riff_tui.table import Table
+from riff_tui.text.safe_text import cell_width
+
+CELL = 9
+LINE = 18
+MARGIN = 16
+_BASELINE = 14
+# Each colour stands out from its ground by more than 4.5 to 1.
+_STYLE = """\
+text{font:15px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#1f2328}
+.ground{fill:#fff}.rule{stroke:#d1d9e0}.strong{font-weight:700}
+.bad{fill:#cf222e}.warn{fill:#9a6700}.good{fill:#1a7f37}.thin{fill:#59636e}
+@media (prefers-color-scheme:dark){text{fill:#f0f6fc}.ground{fill:#0d1117}.rule{stroke:#3d444d}
+.bad{fill:#ff7b72}.warn{fill:#d29922}.good{fill:#3fb950}.thin{fill:#9198a1}}
+"""
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_RUN = re.compile(r"[^ ]+(?: [^ ]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Pieces beside each other, with a rule below them where they are a header."""
+
+    pieces: Sequence[Piece] = ()
+    ruled: bool = False
+
+
+def write(table: Table, out: TextIO, options: Options) -> None:
+    """Print title, drawing, rows and notes as one picture that is as wide as its rows."""
+    body = list(_body(table, options))
+    cells = max([FIGURE_WIDTH, *(_end(line.pieces) for block in body for line in block)])
+    said = [part for note in closing(table) for part in wrapped(options.line(note), cells)]
+    titles = wrapped(options.line(table.title), cells) if table.title else []
+    blocks = [[_words(title, strong=True) for title in titles], *body, [_words(part) for part in said]]
+    lines = [line for block in blocks if block for line in (*block, _Line())][:-1]
+    width, height = cells * CELL + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
+    out.write(
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" height="{height}"'
+        f' viewBox="0 0 {width} {height}">\n'
+        f"<title>{_escaped(options.line(table.title))}</title>\n<style>\n{_STYLE}</style>\n"
+        f'<rect class="ground" width="{width}" height="{height}" rx="6"/>\n'
+    )
+    for number, line in enumerate(lines):
+        _draw(line, MARGIN + number * LINE, width, out)
+    out.write("</svg>\n")
+
+
+def _body(table: Table, options: Options) -> Iterator[list[_Line]]:
+    """What gives the picture its width, block by block."""
+    yield [_words(line) for line in figure_lines(table, options)]
+    if table.sections:
+        for heading, lines in listed(table, options):
+            yield [_words(heading, strong=True), *map(_Line, lines)]
+    elif columns := shown_columns(table):
+        grid = Grid(columns, table.rows, options)
+        header = _Line([piece._replace(tone="thin") for piece in grid.titles()], ruled=True)
+        yield [header, *(map(_Line, grid.lines()) if table.rows else [_words("No rows.")])]
+
+
+def _words(text: str, *, strong: bool = False) -> _Line:
+    return _Line([Piece(0, cell_width(text), text, strong=strong)])
+
+
+def _end(pieces: Sequence[Piece]) -> int:
+    return pieces[-1].start + pieces[-1].width if pieces else 0
+
+
+def _draw(line: _Line, top: int, width: int, out: TextIO) -> None:
+    """Each run of words at its own cell and as wide as its cells, so that no font can push a column aside."""
+    for piece in line.pieces:
+        names = [name for name in (piece.tone, "strong" if piece.strong else None) if name]
+        classes = f' class="{" ".join(names)}"' if names else ""
+        for run in _RUN.finditer(piece.text):
+            x = MARGIN + (piece.start + cell_width(piece.text[: run.start()])) * CELL
+            length = cell_width(run[0]) * CELL
+            out.write(
+                f'<text{classes} x="{x}" y="{top + _BASELINE}" textLength="{length}"'
+                f' lengthAdjust="spacingAndGlyphs">{_escaped(run[0])}</text>\n'
+            )
+    if line.ruled:
+        out.write(f'<path class="rule" d="M{MARGIN} {top + LINE + 1.5}H{width - MARGIN}"/>\n')
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ENTITIES)

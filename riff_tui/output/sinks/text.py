@@ -1,0 +1,84 @@
+"""Text for people: aligned columns, marks for what is bad or thin, cut to the terminal where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TextIO
+
+from riff_tui.output.sinks.grid import Grid, Piece, Tone, listed
+from riff_tui.output.sinks.layout import wrapped
+from riff_tui.output.sinks.options import Options
+from riff_tui.output.sinks.parts import closing, figure_lines, shown_columns
+from riff_tui.table import Column, Table
+from riff_tui.text.safe_text import cell_width, fit
+
+_COLORS: dict[Tone, int] = {"bad": 31, "warn": 33, "thin": 90}
+
+
+def write(table: Table, out: TextIO, options: Options) -> None:
+    """Print title, drawing, rows and notes; the last line says what a narrow terminal cost."""
+    parts: list[list[str]] = []
+    if table.title:
+        parts.append(wrapped(options.line(table.title), options.width))
+    shortened = 0
+    if figure := figure_lines(table, options, options.width):
+        parts.append(_cut(figure, options))
+        shortened += _longer(figure, options)
+    left_out: list[Column] = []
+    if table.sections:
+        for lines in _lists(table, options):
+            parts.append(_cut(lines, options))
+            shortened += _longer(lines, options)
+    elif columns := shown_columns(table):
+        grid = Grid(columns, table.rows, options)
+        parts.append(_rows(grid, options))
+        left_out = grid.left_out
+        shortened += grid.shortened
+    said = closing(table) + _cost(left_out, shortened, options)
+    if said:
+        parts.append([part for line in said for part in wrapped(options.line(line), options.width)])
+    out.write("\n\n".join("\n".join(line.rstrip() for line in part) for part in parts) + "\n")
+
+
+def _rows(grid: Grid, options: Options) -> list[str]:
+    lines = [_joined(pieces, options) for pieces in grid.lines()]
+    return [_joined(grid.titles(), options), *(lines or [fit("No rows.", options.width or 8, "")])]
+
+
+def _lists(table: Table, options: Options) -> list[list[str]]:
+    plain = replace(options, color=False)
+    return [[heading, *(_joined(pieces, plain) for pieces in lines)] for heading, lines in listed(table, options)]
+
+
+def _joined(pieces: Sequence[Piece], options: Options) -> str:
+    line, at = "", 0
+    for piece in pieces:
+        line += " " * (piece.start - at) + (_colored(piece) if options.color else piece.text)
+        at = piece.start + piece.width
+    return line
+
+
+def _colored(piece: Piece) -> str:
+    code = None if piece.tone is None or piece.text.isspace() else _COLORS.get(piece.tone)
+    return piece.text if code is None else f"\x1b[{code}m{piece.text}\x1b[39m"
+
+
+def _longer(lines: Sequence[str], options: Options) -> int:
+    return 0 if options.width is None else sum(cell_width(line) > options.width for line in lines)
+
+
+def _cut(lines: Sequence[str], options: Options) -> list[str]:
+    if options.width is None:
+        return list(lines)
+    return [fit(line, options.width, options.glyphs.ellipsis) for line in lines]
+
+
+def _cost(left_out: Sequence[Column], shortened: int, options: Options) -> list[str]:
+    said = []
+    if left_out:
+        named = ", ".join(column.title for column in left_out)
+        said.append(f"{len(left_out)} {'column' if len(left_out) == 1 else 'columns'} left out ({named})")
+    if shortened:
+        said.append(f"{shortened} {'text' if shortened == 1 else 'texts'} shortened")
+    return [f"Cut to {options.width} cells: {', '.join(said)}. Into a file or a pipe nothing is cut."] if said else []

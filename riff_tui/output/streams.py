@@ -1,0 +1,131 @@
+"""stdout is data, everything else is stderr: where a command's words go, and in what form."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import io
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
+
+from riff_tui.errors import ExitCode, trace, writing
+from riff_tui.output.build_log import harmless, is_log
+from riff_tui.settings import wants_color
+
+if TYPE_CHECKING:
+    from riff_tui.table import Table
+
+_GLYPHS = "·…█→"
+
+
+class Output(NamedTuple):
+    """A stream for data and what it can show; `width` is None where nothing may be cut."""
+
+    stream: TextIO
+    width: int | None
+    color: bool
+    ascii_only: bool
+    ascii_asked: bool = False
+
+    def print_table(self, table: Table, form: str = "text", *, csv_raw: bool = False) -> None:
+        """Print a table in a format of the sinks; only text for people is cut, coloured and fitted to the terminal.
+
+        In the log of a build text says nothing that is taken for a command; data is what it is everywhere.
+        """
+        from riff_tui.output.sinks import render
+
+        people = form == "text"
+        logged = io.StringIO() if people and is_log(self.stream) else None
+        with writing("stdout"):
+            render(
+                table,
+                form,
+                logged or self.stream,
+                width=self.width if people else None,
+                ascii_only=self.ascii_only if people else self.ascii_asked,
+                color=self.color and people,
+                csv_raw=csv_raw,
+            )
+            if logged is not None:
+                self.stream.writelines(map(harmless, logged.getvalue().splitlines(keepends=True)))
+            self.stream.flush()
+
+
+def standard_output(*, ascii_only: bool = False) -> Output:
+    """stdout: as its terminal can show it, or the same bytes everywhere where it is a file or a pipe."""
+    stream = sys.stdout
+    reconfigure = getattr(stream, "reconfigure", None)
+    if not stream.isatty():
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="replace", newline="\n")
+        return Output(stream, None, wants_color(False), ascii_only, ascii_only)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
+    poor = os.environ.get("TERM") == "linux" or not _can_show(stream.encoding, _GLYPHS)
+    return Output(stream, shutil.get_terminal_size().columns, wants_color(True), ascii_only or poor, ascii_only)
+
+
+def stand_in_for_closed() -> None:
+    """Put something in the place of standard streams that were closed, so that no file gets their numbers.
+
+    There is nothing to read from stdin, writing to stdout fails, and what is said on stderr is lost.
+    """
+    for number, flags in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, flags)  # the lowest number that is free is this one
+    sys.stdin = sys.stdin or _stream(0, "r")
+    sys.stdout = sys.stdout or _stream(1, "w")
+    sys.stderr = sys.stderr or _stream(2, "w")
+
+
+def say(message: str) -> None:
+    """One line for people, on stderr; data in it cannot reach the terminal as anything but text."""
+    from riff_tui.text.safe_text import one_line
+
+    # A closed or full stderr must not change what the command did.
+    with contextlib.suppress(OSError, ValueError):
+        reconfigure = getattr(sys.stderr, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+        line = one_line(message)
+        print(harmless(line) if is_log(sys.stderr) else line, file=sys.stderr, flush=True)
+
+
+def say_error(code: ExitCode, message: str, error: BaseException | None) -> None:
+    """The one line that ends a command; with an error, where it came from stands above it."""
+    if error is not None:
+        for line in trace(error).split("\n"):
+            say(line)
+    say(f"riff-tui: error: {message}")
+
+
+def finish_output() -> None:
+    """Write what is still buffered; where that cannot be written send it nowhere, so that the process ends quietly."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _discard_output()
+
+
+def _stream(number: int, mode: str) -> TextIO:
+    return cast(TextIO, open(number, mode, encoding="utf-8", closefd=False))
+
+
+def _discard_output() -> None:
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _can_show(encoding: str | None, text: str) -> bool:
+    try:
+        codecs.lookup(encoding or "ascii")
+        text.encode(encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True

@@ -1,0 +1,144 @@
+"""How a value reads in a cell: the one place that rounds, for the sinks and the explorer alike."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
+from typing import Any
+
+from riff_tui.table import NOT_MEASURED, Column, Row
+from riff_tui.text.glyphs import UNICODE, Glyphs, in_ascii
+from riff_tui.text.safe_text import one_line
+
+# A mean of short decimals carries float noise far behind the ninth digit; half of 0.1 must not hang on it.
+_NOISE = Decimal("1e-9")
+_ROOMY = Context(prec=40, rounding=ROUND_HALF_UP)
+_LONG = 1e15
+_RIGHT_KINDS = frozenset({"number", "count"})
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def fixed(value: float | None, decimals: int = 1, *, trim: bool = False) -> str:
+    """A number with so many decimals, half up; `trim` drops trailing zeros down to one. `·` for `None`, NaN, infinity.
+
+    What is rounded is the decimal that the float stands for (its shortest form to nine decimals),
+    so 0.35 is 0.4 and not what its last bit says.
+    """
+    if value is None or not math.isfinite(value):
+        return NOT_MEASURED
+    return _fixed(value, decimals, trim) if abs(value) < _LONG else f"{value:.6g}"
+
+
+@lru_cache(maxsize=16384)
+def _fixed(value: float, decimals: int, trim: bool) -> str:
+    meant = Decimal(repr(value + 0)).quantize(_NOISE, context=_ROOMY)
+    rounded = meant.quantize(Decimal(1).scaleb(-decimals), context=_ROOMY)
+    text = format(rounded if rounded else abs(rounded), "f")
+    if trim and decimals > 1:
+        whole, _, part = text.partition(".")
+        text = f"{whole}.{part.rstrip('0') or '0'}"
+    return text
+
+
+def interval_text(ends: Sequence[float | None], decimals: int = 1, *, trim: bool = False) -> str:
+    """Both ends of an interval, such as 0.12–0.45, or -0.5 to 0.1, since a dash beside a minus reads as another one."""
+    between = " to " if any(end is not None and end < 0 for end in ends) else "–"
+    return between.join(fixed(end, decimals, trim=trim) for end in ends)
+
+
+def percent(share: float | None) -> str:
+    """A share of 0 to 1 in whole percent; `<1%` and `>99%` where rounding would say none or all."""
+    if share is None or not math.isfinite(share):
+        return NOT_MEASURED
+    text = fixed(share * 100, 0)
+    if text == "0" and share > 0:
+        return "<1%"
+    return ">99%" if text == "100" and share < 1 else f"{text}%"
+
+
+def utc(microseconds: float) -> str:
+    """Microseconds since the epoch as ISO 8601 in UTC, with a fraction only where there is one.
+
+    A number beyond the years that can be written stays a number.
+    """
+    try:
+        moment = _EPOCH + timedelta(microseconds=microseconds)
+    except (OverflowError, ValueError):
+        return str(microseconds)
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def is_right(column: Column) -> bool:
+    """Whether the column's cells are aligned at their right."""
+    return column.kind in _RIGHT_KINDS
+
+
+def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE) -> str:
+    """What one cell shows: safe text on one line, `·` where nothing was measured, `~` behind a thin count."""
+    text = row.display.get(column.key)
+    if text is None:
+        value = column.value(row.record)
+        if value is None:
+            return glyphs.not_measured
+        text = value_text(column, value)
+        if text == NOT_MEASURED:
+            return glyphs.not_measured
+        if column.thin and row.thin:
+            text += glyphs.thin
+    text = one_line(text)
+    return in_ascii(text) if glyphs.ascii_only else text
+
+
+def value_text(column: Column, value: Any) -> str:
+    """A measured value as the column's kind reads; raw where it is text."""
+    if isinstance(value, str):
+        return value
+    if column.kind == "object" or not isinstance(value, int | float):
+        return _object(column, value)
+    if column.kind == "flag":
+        return "yes" if value else "no"
+    if column.kind == "time":
+        return utc(value)
+    if column.kind == "number":
+        return fixed(value, column.decimals, trim=column.trim)
+    if isinstance(value, float) and (column.kind == "count" or value.is_integer()):
+        return fixed(value, 0)
+    return str(value)
+
+
+def ranked(items: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    """The items by what they come to, the largest first, what is no number last; those that are numbered by number."""
+    if items and all(str(key).isdecimal() for key in items):
+        return sorted(items.items(), key=lambda item: int(item[0]))
+    return sorted(items.items(), key=lambda item: (-item[1] if _is_number(item[1]) else math.inf, str(item[0])))
+
+
+def _object(column: Column, value: Any) -> str:
+    if isinstance(value, Mapping):
+        pairs = list(value.items())
+        if all(_is_number(item) for _, item in pairs):
+            pairs = ranked(value)
+        return ", ".join(f"{key} {_item(column, item)}" for key, item in pairs)
+    if isinstance(value, Sequence):
+        return ", ".join(_item(column, item) for item in value)
+    return _item(column, value)
+
+
+def _item(column: Column, value: Any) -> str:
+    if value is None:
+        return NOT_MEASURED
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return fixed(value, column.decimals, trim=column.trim)
+    if isinstance(value, int | str):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)

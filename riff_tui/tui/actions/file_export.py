@@ -1,0 +1,140 @@
+"""A place as a file: its name, its format, and the table that belongs into it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from riff_tui.catalog import Request
+from riff_tui.errors import UsageError
+from riff_tui.output.files import write_whole
+from riff_tui.output.sinks import formats, render
+from riff_tui.output.sinks.file_endings import FORMAT_OF, POSTED, format_of
+from riff_tui.table import Row, Table
+from riff_tui.text.safe_text import file_name
+from riff_tui.tui.navigation.location import Location
+from riff_tui.tui.render.columns import every
+from riff_tui.tui.session.column_choice import ColumnChoice
+
+if TYPE_CHECKING:
+    from riff_tui.tui.data.loader import LoadedView, ShowView
+
+ENDING = ".md"
+
+
+class Exists(Exception):
+    """A file stands at that path already."""
+
+
+class ExportStopped(Exception):
+    """Nobody wants the file any more."""
+
+
+def proposed(place: Location) -> str:
+    """A name for the file, of letters that every file system takes, another one for every place."""
+    what = " | ".join(filter(None, (*(place.pair or place.sides), "" if place.pair else place.where)))
+    return file_name(f"{place.view} {what}" if what else place.view) + ENDING
+
+
+def target(typed: str, table: Table) -> tuple[Path, str]:
+    """Where to write and in which format; raises `UsageError` where the ending names none that the table has."""
+    try:
+        path = Path(typed.strip()).expanduser()
+    except RuntimeError:
+        raise UsageError("there is no home directory of that name; ./ before it makes it a name of its own") from None
+    known, form = formats(table), format_of(path)
+    if form is None or form not in known:
+        endings = " ".join(ending for ending, named in FORMAT_OF.items() if named in known)
+        raise UsageError(f"the ending says the format: {endings}")
+    return Path(os.path.abspath(path)), form
+
+
+def to_write(show: ShowView, place: Location, reading: LoadedView, choice: ColumnChoice, form: str) -> Table:
+    """What a dump of the place holds, with the columns that were chosen where people read it.
+
+    What was said in a call goes into formats that are made to be posted only as redacted as it can be.
+    """
+    source = reading.source
+    if place.pair:
+        return _with_columns(source, choice, form)
+    sort = place.sort if source is reading.main else None
+    posted = form in POSTED
+    request = Request(
+        where=source.filter,
+        sort=sort,
+        text=True,
+        redact=posted,
+        sides=place.between,
+        aspect=place.aspect or None,
+    )
+    return _with_columns(show(source.view, request), choice, form)
+
+
+class FileExport:
+    """Writes a table into a file, on another thread; tells how far it is and can be stopped."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.of = 0
+        self._stop = threading.Event()
+
+    def stop(self) -> None:
+        """Give up; what was there before stays."""
+        self._stop.set()
+
+    def write(self, table: Table, path: Path, form: str, *, over: bool, ascii_only: bool) -> None:
+        """Write it whole, readable by its owner only and not through a link.
+
+        Raises `Exists` where a file is there already unless it shall be written `over`, `ExportStopped`
+        where it was given up, and `OutputError`, also for anything else than a file that is there.
+        """
+        if not over and path.is_file() and not path.is_symlink():
+            raise Exists
+        self.of = len(table.rows)
+        counted = replace(table, rows=_Counted(table.rows, self))
+        write_whole(path, lambda out: render(counted, form, out, ascii_only=ascii_only))
+
+    def count(self, row: int) -> None:
+        """A row is being written."""
+        self.rows = max(self.rows, row)
+        if self._stop.is_set():
+            raise ExportStopped
+
+
+class _Counted(Sequence[Row]):
+    """Rows that tell when they are gone through."""
+
+    def __init__(self, rows: Sequence[Row], writing: FileExport) -> None:
+        self._rows = rows
+        self._writing = writing
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        return self._rows[index]
+
+    def __iter__(self) -> Iterator[Row]:
+        for number, row in enumerate(self._rows, 1):
+            self._writing.count(number)
+            yield row
+
+
+def _with_columns(table: Table, choice: ColumnChoice, form: str) -> Table:
+    """For people the columns that one sees; the data formats hold all of them anyway."""
+    if table.sections or form in ("json", "jsonl", "csv"):
+        return table
+    columns = [
+        replace(column, shown=(column.shown or column.key in choice.shown) and column.key not in choice.hidden)
+        for column in every(table)
+        if column in table.columns or column.key in choice.shown
+    ]
+    return replace(table, columns=columns)

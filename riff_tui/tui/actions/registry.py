@@ -1,0 +1,382 @@
+"""Every action of the explorer, once: the bindings, the hint line, the help screen and the README come from here.
+
+Keys are spelled as people read them; the text UI translates them. An action says itself why
+it does not apply, so no key is ever silently dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from riff_tui.tui.actions.availability import (
+    needs_aspects,
+    needs_back,
+    needs_below,
+    needs_calls,
+    needs_cells,
+    needs_choosable,
+    needs_column,
+    needs_depth,
+    needs_dump,
+    needs_farther_lanes,
+    needs_forward,
+    needs_last,
+    needs_list_columns,
+    needs_live,
+    needs_markable_row,
+    needs_marks,
+    needs_matches,
+    needs_pair,
+    needs_pane,
+    needs_part_of_lanes,
+    needs_row_or_pane,
+    needs_rows,
+    needs_siblings,
+    needs_state,
+    needs_trouble,
+    needs_unpaired,
+    needs_words,
+)
+
+ScreenKind: TypeAlias = Literal["list", "state", "conversation"]
+Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Look", "Leave"]
+
+HINTS = 6
+KINDS: tuple[ScreenKind, ...] = ("list", "state", "conversation")
+
+
+@dataclass(frozen=True, slots=True)
+class ActionContext:
+    """What decides whether a key applies.
+
+    `below` names what Enter opens, `column` the column under the cursor if it has an order; `siblings` counts the
+    rows of the list that a conversation was opened from; `graph` says that the cursor is in the
+    neighbour graph, `fold` names what can be shown of a state next; `neighbors` that there is a graph to
+    go to; `trouble` that something went wrong; `travelling` that something is being read;
+    `sought` that there is something to go to the next match of.
+    `live` says that the store is followed, `paused` that it is not just now.
+
+    `marks` counts the marked rows of the list, `at_mark` says that the cursor is on one, `unlike` why its rows
+    cannot be compared, `pair` that two are being compared, `sided` that two runs or agents are;
+    `choosable` that there are columns to show or hide, `pane` that the detail pane is there, `covered` that it hides
+    the rows, `last` that another view was left.
+    `lanes` says how much of a voice call's lanes is shown: `all`, a `part` or the `nearest`.
+    """
+
+    view: str = "flows"
+    kind: ScreenKind = "list"
+    rows: int = 0
+    below: str = ""
+    column: str = ""
+    filtered: bool = False
+    sorted: bool = False
+    depth: int = 1
+    back: bool = False
+    forward: bool = False
+    graph: bool = False
+    fold: str = ""
+    neighbors: bool = False
+    siblings: int = 0
+    dump: bool = False
+    trouble: bool = False
+    travelling: bool = False
+    live: bool = False
+    paused: bool = False
+    sought: bool = False
+    marks: int = 0
+    at_mark: bool = False
+    unlike: str = ""
+    pair: bool = False
+    sided: bool = False
+    choosable: bool = False
+    pane: bool = False
+    covered: bool = False
+    last: bool = False
+    lanes: str = ""
+
+
+Refusal: TypeAlias = Callable[[ActionContext], str]
+Label: TypeAlias = Callable[[ActionContext], str]
+
+
+def always(_: ActionContext) -> str:
+    """No reason against it."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that a key does.
+
+    `title` is what the hint line says, unless `label` finds a better word for the situation.
+    `refuse` gives the reason why the action does not apply, an empty text where it does. Actions may
+    share a key where no screen is in the `kinds` of both.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    title: str
+    help: str
+    group: Group
+    refuse: Refusal = always
+    label: Label | None = None
+    kinds: tuple[ScreenKind, ...] = KINDS
+
+    def said(self, situation: ActionContext) -> str:
+        """The word for the hint line."""
+        return self.label(situation) if self.label else self.title
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("down", ("j", "↓"), "down", "Move one row down.", "Move"),
+    Action("up", ("k", "↑"), "up", "Move one row up.", "Move"),
+    Action("page_down", ("PgDn", "Space"), "page down", "Move one page down.", "Move"),
+    Action("page_up", ("PgUp",), "page up", "Move one page up.", "Move"),
+    Action("first", ("g", "Home"), "first row", "Move to the first row.", "Move"),
+    Action("last", ("G", "End"), "last row", "Move to the last row.", "Move"),
+    Action("left", ("h", "←"), "left", "Move the column cursor to the left.", "Move", needs_cells),
+    Action("right", ("l", "→"), "right", "Move the column cursor to the right.", "Move", needs_cells),
+    Action("next_bad", ("e",), "next bad", "Go to the next bad cell, however far down.", "Move", needs_rows),
+    Action("previous_bad", ("E",), "previous bad", "Go to the previous bad cell.", "Move", needs_rows),
+    Action(
+        "open",
+        ("Enter",),
+        "open",
+        "Go down to what lies below the row; in the neighbour graph, put that neighbour in the middle.",
+        "Go",
+        needs_below,
+        lambda situation: "centre" if situation.graph else situation.below,
+    ),
+    Action(
+        "close",
+        ("Esc", "Backspace"),
+        "up",
+        "Give up waiting, else close the pane, else leave the graph, else clear the filter or the search, else go up.",
+        "Go",
+        needs_depth,
+    ),
+    Action("back", ("[",), "back", "Go to the place before this one.", "Go", needs_back),
+    Action("forward", ("]",), "forward", "Go to the place after this one again.", "Go", needs_forward),
+    Action("last_view", ("-",), "last view", "Go to the view before this one; again: back here.", "Go", needs_last),
+    Action("worklist", ("0",), "worklist", "What to work on: the weakest flows, segments and states.", "Go"),
+    Action("flows", ("1",), "flows", "Every flow and agent, worst first.", "Go"),
+    Action("segments", ("2",), "segments", "The segments of this flow; again: of more.", "Go"),
+    Action("states", ("3",), "states", "The states of this flow or segment; again: of more.", "Go"),
+    Action("conversations", ("4",), "conversations", "The conversations behind this place; again: of more.", "Go"),
+    Action("timeline", ("5",), "timeline", "Quality run by run, a column for each judge; again: of more.", "Go"),
+    Action("flow_table", ("6",), "flow table", "Quality of each flow by agent and judge; again: of more.", "Go"),
+    Action("effects", ("F",), "effects", "What explains quality: judge, agent, flow, persona; again: of more.", "Go"),
+    Action("runs", ("7",), "runs", "What was evaluated when: every run of these calls; again: of more.", "Go"),
+    Action("judges", ("8",), "judges", "Who scored these calls and how judges agree; again: of more.", "Go"),
+    Action("agreement", ("B",), "agreement", "Each pair of judges and how far they agree; again: of more.", "Go"),
+    Action("disputes", ("D",), "disputes", "The calls on which judges differ most; again: of more.", "Go"),
+    Action("repeats", ("T",), "repeats", "Whether repeats of a call come out the same way; again: of more.", "Go"),
+    Action("edits", ("H",), "edits", "Who changed the flow when, and its quality around it; again: of more.", "Go"),
+    Action("skipped", ("9",), "skipped inputs", "What an ingest did not take as it stood, and why.", "Go"),
+    Action("archetypes", ("A",), "archetypes", "The families of flows, each with its worst member.", "Go"),
+    Action(
+        "neighbors",
+        ("v",),
+        "neighbours",
+        "The neighbour graph of the state under the cursor; in a state, go round: its graph, its latencies, its"
+        " conversations alone, all of it.",
+        "Go",
+        needs_state,
+        lambda situation: situation.fold or "neighbours",
+    ),
+    Action(
+        "next",
+        ("n",),
+        "next",
+        "The next match of the search; without one, or where no more follows, the next conversation of the same list.",
+        "Go",
+        needs_matches,
+        lambda situation: "next match" if situation.sought else "next",
+        kinds=("conversation",),
+    ),
+    Action(
+        "previous",
+        ("p",),
+        "previous",
+        "The previous conversation of the same list.",
+        "Go",
+        needs_siblings,
+        kinds=("conversation",),
+    ),
+    Action(
+        "filter",
+        ("/",),
+        "filter",
+        "Show only what matches, with the grammar of --where; in a conversation, find what was said.",
+        "Find",
+        needs_unpaired,
+        label=lambda situation: "search" if situation.kind == "conversation" else "filter",
+    ),
+    Action(
+        "next_match",
+        ("n",),
+        "next match",
+        "The next row that the last filter matches, once Esc shows all rows again.",
+        "Find",
+        needs_words,
+        kinds=("list", "state"),
+    ),
+    Action(
+        "previous_match",
+        ("N",),
+        "previous match",
+        "The previous match; in a conversation with a search the same, and then the previous conversation.",
+        "Find",
+        needs_words,
+    ),
+    Action("pick_flow", ("f",), "pick a flow", "Narrow this place to a flow from a list.", "Find", needs_calls),
+    Action("pick_agent", ("a",), "pick an agent", "Narrow this place to an agent from a list.", "Find", needs_calls),
+    Action("pick_run", ("R",), "pick a run", "Narrow this place to a run from a list.", "Find", needs_calls),
+    Action("aspect", ("V",), "aspect", "Choose what effects explain: quality, or one aspect.", "Find", needs_aspects),
+    Action(
+        "sort",
+        ("s",),
+        "sort",
+        "Sort by the column under the cursor, worst first; again: best first, then in the view's own order.",
+        "Find",
+        needs_column,
+    ),
+    Action(
+        "reverse",
+        ("S",),
+        "reverse",
+        "Sort by the column under the cursor, best first; again: the other way round.",
+        "Find",
+        needs_column,
+    ),
+    Action("mark", ("m",), "mark", "Mark the row, or take its mark back.", "Mark", needs_markable_row),
+    Action("next_mark", ("u",), "next mark", "Go to the next marked row.", "Mark", needs_marks),
+    Action("clear_marks", ("x",), "clear marks", "Take back all marks of this list.", "Mark", needs_marks),
+    Action(
+        "compare",
+        ("=",),
+        "compare",
+        "Put two marked rows side by side, or the marked one and this one; there: change sides, and of two runs or"
+        " agents Enter tests what is chance.",
+        "Mark",
+        needs_pair,
+        lambda situation: "change sides" if situation.pair or situation.sided else "compare",
+    ),
+    Action(
+        "pane",
+        ("p",),
+        "details",
+        "In a list, tell all of the row under the cursor in a pane that follows it, with 95 % intervals and why cells"
+        " are marked.",
+        "Look",
+        needs_row_or_pane,
+        lambda situation: "close details" if situation.pane else "details",
+        kinds=("list", "state"),
+    ),
+    Action("pane_down", ("J",), "pane down", "Scroll the pane down.", "Look", needs_pane),
+    Action("pane_up", ("K",), "pane up", "Scroll the pane up.", "Look", needs_pane),
+    Action("zoom_in", (">",), "nearer", "Go nearer to the lanes of a voice call.", "Look", needs_farther_lanes),
+    Action("zoom_out", ("<",), "farther", "Show more of the lanes.", "Look", needs_part_of_lanes),
+    Action("pan_left", (",",), "earlier", "Show an earlier part of the lanes.", "Look", needs_part_of_lanes),
+    Action("pan_right", (".",), "later", "Show a later part of the lanes.", "Look", needs_part_of_lanes),
+    Action("columns", ("c",), "columns", "Choose the columns to show.", "Look", needs_choosable),
+    Action(
+        "wide", ("w",), "wide", "Show columns at their full width, or fitted to the line.", "Look", needs_list_columns
+    ),
+    Action("copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown, a command or a link.", "Look"),
+    Action("write", ("o",), "write", "Write what this screen shows into a file.", "Look"),
+    Action(
+        "dump",
+        ("d",),
+        "dump command",
+        "Show the command that prints this screen; again: the link, a command that opens it.",
+        "Look",
+        needs_dump,
+    ),
+    Action("refresh", ("r",), "refresh", "Ask the store again; the cursor stays on its row.", "Look"),
+    Action(
+        "pause",
+        ("z",),
+        "pause",
+        "Stop showing what others write to the store, or go on showing it.",
+        "Look",
+        needs_live,
+        lambda situation: "go on" if situation.paused else "pause",
+    ),
+    Action("trouble", ("!",), "what went wrong", "Show where the last error came from.", "Look", needs_trouble),
+    Action("theme", ("t",), "theme", "Take the next set of colours.", "Look"),
+    Action("palette", ("ctrl+p",), "everything", "Find an action by its name and do it.", "Leave"),
+    Action("help", ("?",), "help", "What this screen is for, its keys and its columns.", "Leave"),
+    Action(
+        "quit_or_back",
+        ("q",),
+        "back",
+        "Go up; from the first screen, quit.",
+        "Leave",
+        always,
+        lambda situation: "back" if situation.depth > 1 or situation.graph else "quit",
+    ),
+    Action("quit", ("Q",), "quit", "Quit from anywhere.", "Leave"),
+)
+
+_HINTED: dict[ScreenKind, tuple[str, ...]] = {
+    "list": ("help", "quit_or_back", "open", "filter", "sort", "worklist"),
+    "state": ("help", "quit_or_back", "open", "neighbors", "filter", "dump"),
+    "conversation": ("help", "quit_or_back", "next", "previous", "copy", "dump"),
+}
+
+
+def action(id: str) -> Action:
+    """The action of that id; `KeyError` if there is none."""
+    return _BY_ID[id]
+
+
+def refusal(each: Action, situation: ActionContext) -> str:
+    """Why an action does not apply; also for one that belongs to other screens."""
+    if situation.kind not in each.kinds:
+        return f"only in a {' or a '.join(each.kinds)}"
+    return each.refuse(situation)
+
+
+def meant(id: str, situation: ActionContext) -> Action:
+    """Of the actions that share a key with that one, the one that the key means here."""
+    asked = _BY_ID[id]
+    if situation.kind in asked.kinds:
+        return asked
+    sharing = (each for each in ACTIONS if situation.kind in each.kinds and set(each.keys) & set(asked.keys))
+    return next(sharing, asked)
+
+
+def hints(situation: ActionContext) -> list[tuple[str, str]]:
+    """At most six (key, word) pairs that apply now, `?` and `q` first."""
+    # The line stays as it is while the cursor moves, on to a mark and off it.
+    situation = replace(situation, at_mark=False)
+    chosen = [_BY_ID[id] for id in _hinted(situation)]
+    return [(each.keys[0], each.said(situation)) for each in chosen if not each.refuse(situation)][:HINTS]
+
+
+def _hinted(situation: ActionContext) -> tuple[str, ...]:
+    """What matters most: what was begun, else what the screen is for."""
+    if situation.lanes:
+        return ("help", "quit_or_back", "open", "zoom_in", "zoom_out", "next")
+    if situation.covered:
+        return ("help", "quit_or_back", "open", "down", "page_down", "pane")
+    if situation.pair:
+        return ("help", "quit_or_back", "open", "compare", "sort", "pane", "write")
+    if situation.sided and situation.kind != "conversation":
+        return ("help", "quit_or_back", "open", "compare", "filter", "sort")
+    if situation.view == "effects" and not situation.marks:
+        return ("help", "quit_or_back", "open", "aspect", "filter", "sort", "worklist")
+    if situation.marks and situation.kind != "conversation":
+        return ("help", "quit_or_back", "compare", "next_mark", "clear_marks", "open")
+    return _HINTED[situation.kind]
+
+
+def key_table(actions: Sequence[Action] = ACTIONS) -> list[tuple[str, str]]:
+    """(keys, help) of every action in order, for the help screen and the README."""
+    return [(" ".join(each.keys), each.help) for each in actions]
+
+
+_BY_ID: dict[str, Action] = {each.id: each for each in ACTIONS}

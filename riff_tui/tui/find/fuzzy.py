@@ -1,0 +1,128 @@
+"""Find names by a few of their letters: the better a name fits, the further up it stands.
+
+A word fits best where a name begins with it, then at the beginning of one of the name's own words,
+then anywhere, and last where its letters follow each other with gaps between them. Case is ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_WHOLE, _START, _BEGINNING, _INSIDE, _LOOSE, _MORE = 1000, 800, 600, 400, 200, 50
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzyMatch:
+    """A name that fits: its index among all, and which of its letters the words were found in."""
+
+    index: int
+    letters: frozenset[int]
+
+
+class Fuzzy:
+    """Safe texts to look through; `more` says of each what else it is found by, as it is written."""
+
+    def __init__(self, texts: Sequence[str], more: Sequence[str] = ()) -> None:
+        self._texts = texts
+        self._flat = [_flat(text) for text in texts]
+        self._more = [_flat(text) for text in more] or [""] * len(texts)
+        self._before: tuple[str, Sequence[int]] = ("", range(len(texts)))
+
+    def find(self, query: str) -> list[FuzzyMatch]:
+        """Those in which every word of the query is found, the best first; all of them for a blank one."""
+        words = _flat(query).split()
+        if not words:
+            return [FuzzyMatch(index, frozenset()) for index in range(len(self._texts))]
+        # What does not fit some letters does not fit more of them.
+        before, fitting = self._before
+        candidates = fitting if before and query.startswith(before) else range(len(self._texts))
+        ranked: list[tuple[int, int, int, frozenset[int]]] = []
+        for index in candidates:
+            flat, total, letters = self._flat[index], 0, frozenset[int]()
+            for word in words:
+                score, at = self._fits(word, index, flat)
+                if not score:
+                    break
+                total += score
+                letters |= at
+            else:
+                ranked.append((-total, len(flat), index, letters))
+        ranked.sort(key=lambda found: found[:3])
+        self._before = (query, [index for _, _, index, _ in ranked])
+        return [FuzzyMatch(index, letters) for _, _, index, letters in ranked]
+
+    def _fits(self, word: str, index: int, flat: str) -> tuple[int, frozenset[int]]:
+        """How well a word fits a text, 0 where it does not."""
+        at = flat.find(word)
+        if at < 0:
+            loose = _loose(word, self._texts[index], flat)
+            return loose if loose[0] else (_MORE if word in self._more[index] else 0, frozenset())
+        found = at
+        while at > 0 and not _begins(self._texts[index], at):
+            at = flat.find(word, at + 1)
+        if at < 0:
+            return _INSIDE, _run(found, word)
+        if at > 0:
+            return _BEGINNING, _run(at, word)
+        return _WHOLE if len(word) == len(flat) else _START, _run(0, word)
+
+
+def _run(start: int, word: str) -> frozenset[int]:
+    return frozenset(range(start, start + len(word)))
+
+
+def _loose(word: str, text: str, flat: str) -> tuple[int, frozenset[int]]:
+    """The letters of a word one after the other, rather side by side or at the beginnings of words."""
+    last = _rightmost(word, flat)
+    if not last:
+        return 0, frozenset()
+    score = _LOOSE
+    places: list[int] = []
+    before = -1
+    for letter, limit in zip(word, last, strict=True):
+        if places and before < limit and flat[before + 1] == letter:
+            at, worth = before + 1, 8
+        else:
+            at, worth = _next(letter, text, flat, before + 1, limit)
+        score += worth - min(6, at - before - 1 if places else 0)
+        places.append(at)
+        before = at
+    return max(_MORE + 1, min(_INSIDE - 1, score)), frozenset(places)
+
+
+def _rightmost(word: str, flat: str) -> list[int]:
+    """The last place where each letter can stand so that the ones after it still fit; nothing where they do not."""
+    places: list[int] = []
+    end = len(flat)
+    for letter in reversed(word):
+        end = flat.rfind(letter, 0, end)
+        if end < 0:
+            return []
+        places.append(end)
+    return places[::-1]
+
+
+def _next(letter: str, text: str, flat: str, start: int, limit: int) -> tuple[int, int]:
+    """The next place of a letter, at the beginning of a word if there is one, and what it is worth."""
+    first = at = flat.find(letter, start, limit + 1)
+    while at >= 0:
+        if _begins(text, at):
+            return at, 10
+        at = flat.find(letter, at + 1, limit + 1)
+    return first, 0
+
+
+def _begins(text: str, at: int) -> bool:
+    """Whether a word of the text begins there: behind a sign, a change of case or from letters to digits."""
+    if at == 0:
+        return True
+    before, here = text[at - 1], text[at]
+    return not before.isalnum() or (here.isupper() and before.islower()) or (here.isdigit() and not before.isdigit())
+
+
+def _flat(text: str) -> str:
+    """Text in lower case, letter for letter, so that places in it are places in the text."""
+    if text.isascii():
+        return text.lower()
+    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)

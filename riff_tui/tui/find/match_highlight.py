@@ -1,0 +1,64 @@
+"""Letters that were looked for stand out of a line, without a change of colour that a terminal could lack."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+
+from rich.style import Style
+
+from riff_store.predicates import Not, Predicate, Term
+from riff_tui.text.safe_text import cell_width
+from riff_tui.tui.render.styled_lines import Line, Piece
+
+STRONG = Style(bold=True, underline=True)
+_JOINER = "\u200d"
+
+
+def emphasised(text: str, letters: Collection[int], style: Style | None = None) -> list[Piece]:
+    """Safe text in pieces, those letters strong; marks and joined signs go with the letter before them."""
+    if not letters:
+        return [(text, style)] if text else []
+    pieces: list[Piece] = []
+    part, strong = "", False
+    for index, letter in enumerate(text):
+        belongs = bool(part) and (not cell_width(letter) or part.endswith(_JOINER))
+        if not belongs and (index in letters) != strong:
+            pieces.append((part, _over(style, strong)))
+            part, strong = "", not strong
+        part += letter
+    pieces.append((part, _over(style, strong)))
+    return [piece for piece in pieces if piece[0]]
+
+
+def marked(line: Line, needles: Collection[re.Pattern[str]]) -> Line:
+    """A line in which everything that a needle finds is strong."""
+    if not needles:
+        return line
+    return [piece for text, style in line for piece in emphasised(text, _hit(text, needles), style)]
+
+
+def needles(predicate: Predicate | None) -> list[re.Pattern[str]]:
+    """What to mark of an expression: its words and regular expressions, but those that must not be there."""
+    return [re.compile(found) for found in dict.fromkeys(_wanted(predicate))]
+
+
+def _wanted(predicate: Predicate | None) -> Iterator[str]:
+    if isinstance(predicate, Term):
+        if predicate.operator == "contains" and predicate.value:
+            yield f"(?i){re.escape(str(predicate.value))}"
+        elif predicate.operator == "matches":
+            yield str(predicate.value)
+    elif predicate is not None and not isinstance(predicate, Not):
+        for part in getattr(predicate, "parts", ()):
+            yield from _wanted(part)
+
+
+def _hit(text: str, needles: Iterable[re.Pattern[str]]) -> frozenset[int]:
+    return frozenset(index for needle in needles for found in needle.finditer(text) for index in range(*found.span()))
+
+
+def _over(style: Style | None, strong: bool) -> Style | None:
+    if not strong:
+        return style
+    return STRONG if style is None else style + STRONG

@@ -1,0 +1,92 @@
+"""Open the explorer on a store: where, in which colours, with what earlier sessions left; and how it ended."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from riff_tui.errors import OutputError, UsageError
+from riff_tui.settings import Settings, load, state_directory, store_location
+from riff_tui.tui.app import Explorer
+from riff_tui.tui.data.known_names import KnownNames
+from riff_tui.tui.data.store_watcher import StoreWatcher
+from riff_tui.tui.navigation.links import opened
+from riff_tui.tui.navigation.location import Stack
+from riff_tui.tui.render.palette import PALETTES
+from riff_tui.tui.session.session_file import SessionFile, kept_file
+from riff_tui.tui.terminal.capabilities import look_around
+
+
+@dataclass(frozen=True, slots=True)
+class StartOptions:
+    """The place to open at, the last one where no view is given; `fresh` leaves aside what earlier sessions left."""
+
+    view: str | None = None
+    where: str = ""
+    sort: str | None = None
+    fresh: bool = False
+    aspect: str = ""
+
+
+def run_explorer(location: str, start: StartOptions, settings: Settings) -> int:
+    """Open the explorer on a store; the exit code says how it ended.
+
+    Raises `UsageError`, `FilterError` and the store's errors before the terminal is touched, and afterwards what
+    ended the explorer.
+    """
+    from riff_store.database import open_store
+
+    if settings.theme is not None and settings.theme not in PALETTES:
+        raise UsageError(f"no theme is called {settings.theme!r}; there are {', '.join(PALETTES)}")
+    wanted = opened(start.view or "flows", start.where, start.aspect)
+    opened_store = open_store(location)
+    path = os.path.realpath(location)
+    named = "" if path == os.path.realpath(store_location(load())) else path
+    live = StoreWatcher(opened_store, named)
+    keeper = SessionFile(kept_file(path, state_directory()), path, fresh=start.fresh)
+    found = look_around(
+        theme=settings.theme, remembered=keeper.now.theme, ascii_only=settings.ascii, mouse=settings.mouse
+    )
+    explorer = Explorer(
+        live.show,
+        live.age,
+        start=_begin(keeper, start, wanted),
+        palette=found.palette,
+        glyphs=found.glyphs,
+        keeper=keeper,
+        live=live,
+        names=KnownNames(opened_store),
+        paused=settings.live is False,
+        store=named,
+    )
+    explorer.run(mouse=found.mouse)
+    if explorer.failure is None:
+        # What ended the explorer against its will is no place to come back to.
+        _write(keeper, said=explorer.unsaved)
+    # Where a question is still on its way, the process ends without waiting for it; the store was only read.
+    if explorer.asker.idle:
+        live.close()
+    if explorer.failure is not None:
+        raise explorer.failure
+    return explorer.return_code or 0
+
+
+def _write(keeper: SessionFile, *, said: bool) -> None:
+    """Write what lasts; where that fails, a line says so, unless it was `said` before."""
+    from riff_tui.output.streams import say
+
+    try:
+        keeper.write()
+    except OutputError as error:
+        if not said:
+            say(f"What lasts was not kept: {error}")
+
+
+def _begin(keeper: SessionFile, start: StartOptions, wanted: Stack) -> Stack:
+    """The place that was asked for, else the last one."""
+    if start.sort is not None:
+        keeper.lend_sort(wanted[-1].view, start.sort)
+    if start.view is None and keeper.now.stack:
+        return keeper.now.stack
+    keeper.opened(wanted)
+    return wanted

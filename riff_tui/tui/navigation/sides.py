@@ -1,0 +1,52 @@
+"""Two rows side by side as two sides of a comparison: what they are called, and what stands above its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from riff_tui.filters import quote
+from riff_tui.table import Table
+from riff_tui.tui.navigation.scope_filters import narrowed, parted
+from riff_tui.views.compare import spelled
+
+SIDED = frozenset({"compare", "failures"})
+"""The views that compare two sides."""
+
+Sides = tuple[str, ...]
+
+
+def sides_of(table: Table) -> Sides:
+    """Both sides, as the command takes them, of two runs or of two agents on one flow; else empty."""
+    a, b = table.extras.get("a"), table.extras.get("b")
+    if not isinstance(a, Mapping) or not isinstance(b, Mapping):
+        return ()
+    kind = _kind(a, b)
+    return tuple(spelled(kind, str(side[kind])) for side in (a, b)) if kind else ()
+
+
+def scope_of(table: Table, scope: str) -> str:
+    """What two such sides are compared within: the place's own conditions, and the flow that both rows are of."""
+    a, b = table.extras["a"], table.extras["b"]
+    _, within = parted(scope, (_kind(a, b),))
+    return narrowed(within, f"flow={quote(a['flow'])}") if a.get("flow") else within
+
+
+def heading(table: Table) -> list[str]:
+    """Who is who, with how many calls, and what came out of it; the names are raw text."""
+    lines = [_side(letter.upper(), table.extras[letter]) for letter in "ab" if letter in table.extras]
+    return [*lines, *(note for note in table.notes[:1] if table.view == "compare" and note.startswith("B is"))]
+
+
+def _kind(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
+    """In which name alone the rows differ, where that makes them two sides."""
+    differing = [name for name in a if a[name] != b.get(name)]
+    for kind, names in (("run", {"run"}), ("agent", {"flow", "agent"})):
+        if differing == [kind] and a.keys() == b.keys() and a.keys() <= names:
+            return kind if a[kind] is not None and b[kind] is not None else ""
+    return ""
+
+
+def _side(letter: str, side: Mapping[str, Any]) -> str:
+    errored = f", {side['excluded']} errored" if side["excluded"] else ""
+    return f"{letter}  {side['kind']} {side['name']}   n {side['n']}{errored}"

@@ -1,0 +1,239 @@
+"""What stands above the rows of a place: a state's graph and metrics, a conversation's timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from rich.style import Style
+from textual.geometry import Region
+
+from riff_store.answers.neighbors import PooledLatency
+from riff_tui.charts.lanes import Lanes
+from riff_tui.charts.neighbor_graph import EgoGraph, Spot, drawing
+from riff_tui.charts.sparklines import Sparklines
+from riff_tui.table import Row, Table
+from riff_tui.tui.data.loader import LoadedView
+from riff_tui.tui.navigation.location import Location, centred
+from riff_tui.tui.navigation.sides import heading
+from riff_tui.tui.render.columns import shown
+from riff_tui.tui.render.fact_lines import conversation_lines
+from riff_tui.tui.render.lanes_header import LanesHeader
+from riff_tui.tui.render.state_header import Canvas, Fold, folded, following, pooled_of
+from riff_tui.tui.render.styled_lines import Line, Piece
+from riff_tui.tui.widgets.bars import Bar
+
+LEFT_FOR_LATER = "latencies are not read yet"
+_LEAST_ROWS = 7
+_TALL = 30
+
+
+class Header(Bar):
+    """Lines above the table; in a state's graph one can choose a neighbour."""
+
+    DEFAULT_CSS = """
+    Header { height: 0; }
+    """
+
+    reading: LoadedView | None = None
+    place: Location | None = None
+    focused_graph: bool = False
+    pooled: PooledLatency | None = None
+    doing: str = ""
+    _aside: Fold = "all"
+    _graph: EgoGraph | None = None
+    _spots: tuple[Spot, ...] = ()
+    _at: int = 0
+    lanes: LanesHeader | None = None
+
+    def show(self, place: Location, reading: LoadedView) -> None:
+        """Show what belongs above the rows of this place, nothing above those of a list."""
+        before = self._spot if self.place and self.place.scope == place.scope else None
+        before_place = self.place
+        self.place, self.reading = place, reading
+        self.focused_graph = place.graph and reading.neighbors is not None
+        self.doing = LEFT_FOR_LATER if reading.rest is not None else ""
+        if not self.doing or (before_place is not None and before_place.scope != place.scope):
+            self.pooled = pooled_of(reading.neighbors)
+        graph = getattr(reading.neighbors.figure, "graph", None) if reading.neighbors else None
+        self._graph = graph if isinstance(graph, EgoGraph) else None
+        self._at = 0
+        self._take_lanes(reading.main, same=before_place is not None and before_place.scope == place.scope)
+        self.draw()
+        sides = [spot.side for spot in self._spots]
+        self._at = sides.index("out") if "out" in sides else 0
+        if before is not None:
+            names = [(spot.side, spot.state) for spot in self._spots]
+            self._at = names.index((before.side, before.state)) if (before.side, before.state) in names else self._at
+        if self.focused_graph:
+            self.draw()
+
+    def draw(self) -> None:
+        lines = self._lines() if self.reading and self.place and self.app.size.width else []
+        if self.styles.height is None or self.styles.height.value != len(lines):
+            self.styles.height = len(lines)
+            self.lines = tuple(lines)
+            return
+        before = self.lines
+        self.set_reactive(Bar.lines, tuple(lines))
+        for y, (old, new) in enumerate(zip_longest(before, lines)):
+            if old != new:
+                self.refresh(Region(0, y, self.size.width, 1))
+
+    def follow(self, row: Row | None) -> None:
+        """The cursor is on another moment of a conversation: its turn stands out in the lanes."""
+        if self.lanes is not None:
+            self.lanes.follow(row)
+            self.draw()
+
+    def _take_lanes(self, table: Table, *, same: bool) -> None:
+        if not isinstance(table.figure, Lanes):
+            self.lanes = None
+        elif self.lanes is not None and same:
+            self.lanes.take(table.figure)
+        else:
+            self.lanes = LanesHeader(table.figure)
+
+    @property
+    def fold(self) -> Fold:
+        """What is shown of a state; the graph as long as the cursor is in it."""
+        return "graph" if self.focused_graph else self._aside
+
+    @property
+    def next_fold(self) -> Fold:
+        """What would be shown next."""
+        return following(self.fold, self.reading.neighbors if self.reading else None)
+
+    def unfold(self) -> Fold:
+        """Go on to what is shown next, of this state and of others; the graph only while the cursor is in it."""
+        fold = self.next_fold
+        self._aside = "all" if fold == "graph" else fold
+        return fold
+
+    def tell(self, doing: str) -> None:
+        """Say what is being done to know what is not shown yet."""
+        self.doing = doing
+        self.draw()
+
+    def focus_graph(self, focused: bool) -> None:
+        """Put the cursor into the graph, or give it back to the rows."""
+        self.focused_graph = focused
+        self.draw()
+
+    def move(self, rows: int, columns: int) -> None:
+        """Choose another neighbour: on the same side, or the nearest on another one."""
+        here = self._spot
+        if here is None:
+            return
+        if columns:
+            sides = ("in", "centre", "out")
+            side = sides[max(0, min(2, sides.index(here.side) + columns))]
+            found = [spot for spot in self._spots if spot.side == side] or self._across(here, columns)
+            line = here.line
+            here = min(found, key=lambda spot: abs(spot.line - line))
+        else:
+            column = [spot for spot in self._spots if spot.side == here.side]
+            here = column[max(0, min(len(column) - 1, column.index(here) + rows))]
+        self._at = self._spots.index(here)
+        self.draw()
+
+    def _across(self, here: Spot, columns: int) -> list[Spot]:
+        """The spots on the far side of a side without any."""
+        far = "out" if columns > 0 else "in"
+        return [spot for spot in self._spots if spot.side == far] or [here]
+
+    def chosen(self, place: Location) -> tuple[Location | None, str]:
+        """The place of the neighbour under the cursor, or why one cannot walk there."""
+        spot = self._spot
+        if spot is None or spot.side == "centre":
+            return None, "this state is in the middle already; h and l go to its neighbours"
+        row = self._row(spot)
+        if row is None or not row.where:
+            return None, "the call ends there: an outcome has no neighbours beyond it"
+        return centred(place, spot.state), ""
+
+    @property
+    def _spot(self) -> Spot | None:
+        return self._spots[self._at] if self._at < len(self._spots) else None
+
+    def _row(self, spot: Spot) -> Row | None:
+        """The neighbour's row in the table behind the drawing."""
+        table = self.reading.neighbors if self.reading else None
+        wanted = {"in": "in", "out": "out", "centre": "self"}[spot.side]
+        rows = table.rows if table else ()
+        return next(
+            (row for row in rows if row.record.get("direction") == wanted and row.record.get("state") == spot.state),
+            None,
+        )
+
+    def _lines(self) -> list[Line]:
+        assert self.reading is not None
+        assert self.place is not None
+        if self.place.kind == "conversation":
+            return self._conversation(self.reading.main)
+        if self.place.pair:
+            return self._pair(self.reading.main)
+        if self.place.sides:
+            return self._titled(heading(self.reading.main))
+        if self.place.kind == "state" and self.reading.neighbors is not None:
+            return self._state(self.reading.neighbors)
+        return self._trends(self.reading.main) if isinstance(self.reading.main.figure, Sparklines) else []
+
+    def _room(self) -> int:
+        """How many lines may stand here, so that rows keep theirs."""
+        return max(0, self.app.size.height - 2 - _LEAST_ROWS)
+
+    def _conversation(self, table: Table) -> list[Line]:
+        width, room = self.app.size.width, self._room()
+        lines = conversation_lines(table, width, self.glyphs, self.palette)
+        if self.lanes is not None:
+            lines += self.lanes.lines(width, self.glyphs, self.palette)
+        elif table.figure is not None:
+            drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2)
+            styles = [self.palette.faint, *[self.palette.accent] * len(drawn)]
+            lines += [((f" {line}", style),) for line, style in zip(drawn, styles, strict=False)]
+        return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.faint),)]
+
+    def _trends(self, table: Table) -> list[Line]:
+        """A line for each judge, where rows do not lose their place to them or have enough of it."""
+        width, height = self.app.size
+        drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2) if table.figure else []
+        fits = len(drawn) + len(table.rows) + 3 <= height or (height >= _TALL and len(drawn) <= self._room())
+        return [((f" {shown(line, self.glyphs)}", self.palette.accent),) for line in drawn] if fits else []
+
+    def _pair(self, table: Table) -> list[Line]:
+        drawn = (
+            table.figure.draw(ascii_only=self.glyphs.ascii_only, width=self.app.size.width - 2) if table.figure else []
+        )
+        return self._titled(drawn)
+
+    def _titled(self, lines: Sequence[str]) -> list[Line]:
+        return [((f" {shown(line, self.glyphs)}", self.palette.head),) for line in lines]
+
+    def _state(self, neighbors: Table) -> list[Line]:
+        canvas = Canvas(self.app.size.width, self._room(), self.glyphs, self.palette)
+        graph = self._drawing(canvas.width - 2)
+        return folded(self.fold, graph, neighbors, self.pooled, self.doing, canvas)
+
+    def _drawing(self, width: int) -> Sequence[Line]:
+        if self._graph is None:
+            self._spots = ()
+            return []
+        drawn = drawing(self._graph, ascii_only=self.glyphs.ascii_only, width=width)
+        self._spots = drawn.spots
+        return [self._drawn(number, text) for number, text in enumerate(drawn.lines)]
+
+    def _drawn(self, number: int, text: str) -> Line:
+        """A line of the graph with its spots in the colours of their health."""
+        pieces: list[Piece] = [(" ", None)]
+        done = 0
+        for spot in sorted((spot for spot in self._spots if spot.line == number), key=lambda spot: spot.start):
+            row = self._row(spot)
+            style = self.palette.of(row.severity.get("stall")) if row else None
+            if self.focused_graph and spot == self._spot:
+                style = (style or Style.null()) + self.palette.cursor
+            elif spot.side == "centre":
+                style = (style or Style.null()) + self.palette.head
+            pieces += [(text[done : spot.start], None), (text[spot.start : spot.end], style)]
+            done = spot.end
+        return (*pieces, (text[done:], None))

@@ -1,0 +1,121 @@
+"""A pane of lines that follow something else: only those that changed are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.text.safe_text import cell_width, fit, padded
+from riff_tui.tui.render.palette import PALETTES, Palette
+from riff_tui.tui.render.styled_lines import Line, strip_of
+
+Make = Callable[[int], tuple[str, Sequence[Line]]]
+
+
+class Pane(Widget):
+    """Shows what `make` gives for a width: a heading as safe text, and lines under it that can be scrolled.
+
+    `beside` draws an edge at the left, for a pane at the right of something.
+    """
+
+    DEFAULT_CSS = """
+    Pane { display: none; background: ansi_default; color: ansi_default; }
+    """
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.palette = palette
+        self.glyphs = glyphs
+        self.beside = False
+        self.displaced = False
+        self._make: Make = lambda width: ("", ())
+        self._head = ""
+        self._lines: Sequence[Line] = ()
+        self._top = 0
+
+    def show(self, make: Make, *, keep: bool = False) -> None:
+        """Show something else, from its first line on unless its place is to be kept."""
+        before, self._make = self._drawn(), make
+        self._top = self._top if keep else 0
+        self._remake()
+        after = self._drawn()
+        if self.displaced or len(before) != len(after):
+            self.refresh()
+        else:
+            for y, (old, new) in enumerate(zip(before, after, strict=True)):
+                if old != new:
+                    self.refresh(Region(0, y, self.size.width, 1))
+        self.displaced = False
+
+    def turn(self, lines: int) -> None:
+        """Scroll by some lines, as far as there are any."""
+        top = max(0, min(self._top + lines, len(self._lines) - self._inside))
+        if top != self._top:
+            self._top = top
+            self.refresh()
+
+    def page(self, pages: int) -> None:
+        """Scroll by whole pages but for a line."""
+        self.turn(pages * max(1, self._inside - 1))
+
+    def restyle(self, palette: Palette) -> None:
+        """Take other colours."""
+        self.palette = palette
+        self._remake()
+        self.refresh()
+
+    def on_resize(self) -> None:
+        self._remake()
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        return strip_of(self._line(y), self.size.width)
+
+    @property
+    def _inside(self) -> int:
+        return max(1, self.size.height - 1)
+
+    def _remake(self) -> None:
+        width = self.size.width - (1 if self.beside else 0)
+        if width > 0:
+            self._head, self._lines = self._make(width)
+            self._top = max(0, min(self._top, len(self._lines) - self._inside))
+
+    def _drawn(self) -> list[Line]:
+        return [tuple(self._line(y)) for y in range(self.size.height)]
+
+    def _line(self, y: int) -> Line:
+        edge = ((self.glyphs.box["ns"], self.palette.faint),) if self.beside else ()
+        if y == 0:
+            return (*edge, *self._title())
+        index = self._top + y - 1
+        return (*edge, *(self._lines[index] if index < len(self._lines) else ()))
+
+    def _title(self) -> Line:
+        """The heading, and whether there is more above or below."""
+        width = self.size.width - (1 if self.beside else 0)
+        above, below = self._top > 0, self._top + self._inside < len(self._lines)
+        more = f" {self.glyphs.rising if above else ' '}{self.glyphs.falling if below else ' '}"
+        rule = self.glyphs.box["ew"]
+        lead = "" if self.beside else f"{rule}{rule}"
+        head = fit(f"{lead} {self._head} ", width - cell_width(more) - 1, self.glyphs.ellipsis)
+        rest = width - cell_width(head) - cell_width(more)
+        filled = rule * rest if not self.beside else padded("", rest)
+        return ((head, self.palette.head), (filled, self.palette.faint), (more, self.palette.faint))
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.turn(3)
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.turn(-3)

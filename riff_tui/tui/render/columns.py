@@ -1,0 +1,156 @@
+"""Which columns a screen shows, what stands over them and what in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riff_tui.table import Column, Row, Table
+from riff_tui.text.glyphs import Glyphs, in_ascii
+from riff_tui.text.numbers import cell_text, fixed, interval_text
+from riff_tui.text.safe_text import one_line
+from riff_tui.tui.data.paged_rows import all_at_hand
+from riff_tui.tui.session.column_choice import AS_IT_IS, INTERVAL, ColumnChoice, is_ranked, stays, with_intervals
+
+TREND = Column(
+    "trend",
+    "runs",
+    kind="object",
+    help="Operability, or on the timeline (computed) quality, run by run, the latest at the right: full height is 10.",
+)
+PLACE = Column("place", "Place", kind="name", help="The flow, and the segment or state of it.")
+WHY = Column("summary", "Why", kind="text", help="What is wrong there.")
+LONGEST_TREND = 8
+# Beyond this many rows nobody looks whether a column is empty.
+_LOOKED_AT = 2_000
+_LAST = {
+    "conversations": ("run", "trial", "errored"),
+    # What is measured stands where it is seen.
+    "timeline": ("edit", "commit", "flows"),
+    "disputes": ("flow", "agent", "run", "highest", "lowest"),
+    "edits": ("commit", "author", "next_run", "runs", "together"),
+    # A phase's worst member stands where it is seen, whatever else has no room.
+    "segments": ("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),
+}
+_SHORT = {
+    "operability": "oper",
+    "correctness": "corr",
+    "completion": "comp",
+    "completed": "done",
+    "errors": "errs",
+    "errored": "err",
+    "lat_p95": "p95",
+    "lat_p95(s)": "p95",
+    "lat_mean": "mean",
+    "turn_count": "turns",
+    "progress": "prog",
+    "escal": "esc",
+    "revisit": "rev",
+    "slot_fill": "slots",
+    "guard_err": "guard",
+    "worst member": "worst",
+    "only A failed": "only A",
+    "only B failed": "only B",
+    "both failed": "both",
+    "final state A": "ended A",
+    "final state B": "ended B",
+}
+
+
+def shown(text: str, glyphs: Glyphs) -> str:
+    """Data as a line of this screen may show it."""
+    safe = one_line(text)
+    return in_ascii(safe) if glyphs.ascii_only else safe
+
+
+def title(column: Column, glyphs: Glyphs, *, short: bool) -> str:
+    """A column's title; `short` is a few letters for what is long and a judge's name without its prefix."""
+    full = shown(column.title, glyphs)
+    if short and column.short:
+        return shown(column.short, glyphs)
+    return _SHORT.get(full, full.removeprefix("hum:")) if short else full
+
+
+def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
+    """What stands in a cell: the words of a dump, but a trend as a sparkline and nothing that other cells say."""
+    if column is TREND:
+        values = column.value(row.record)
+        return glyphs.sparkline(values[-LONGEST_TREND:]) if values else ""
+    if column.key.startswith(INTERVAL):
+        ends = column.value(row.record)
+        return shown(interval_text(ends, column.decimals, trim=column.trim), glyphs) if ends else ""
+    if column is PLACE and row.record.get("list") == "flows" and row.record.get("agent"):
+        return shown(f"{row.display.get('place', '')} @ {row.record['agent']}", glyphs)
+    if column is WHY and row.record.get("reasons"):
+        worst = row.record.get("worst_state")
+        return shown(" · ".join([*([f"worst {worst}"] if worst else []), *row.record["reasons"]]), glyphs)
+    if column.key == "worst_state" and row.record.get("worst_stall") is not None:
+        return shown(f"{fixed(row.record['worst_stall'], 2, trim=True)} {row.record['worst_state']}", glyphs)
+    return cell_text(column, row, glyphs)
+
+
+def for_screen(table: Table, hide: frozenset[str] = frozenset(), choice: ColumnChoice = AS_IT_IS) -> list[Column]:
+    """The columns of a list: without those of which the place fixes the value and those in which nothing stands.
+
+    What was chosen to be shown or not goes over that. What a line of the worklist says in its dump is one
+    column here; a list of calls begins with the calls.
+    """
+    if is_ranked(table):
+        return [column for column in table.columns if column.key in ("list", "n")] + [PLACE, WHY]
+    known = _known(table)
+    found = [
+        column
+        for column in every(table)
+        if column.key not in hide and _is_wanted(column, choice, unasked=_is_shown_unasked(column, table, known))
+    ]
+    last = _LAST.get(table.view, ())
+    found.sort(key=lambda column: last.index(column.key) if column.key in last else -1)
+    return found or list(table.columns)
+
+
+def every(table: Table) -> list[Column]:
+    """Every column that the rows could show: intervals behind what they belong to, the trend behind the counts."""
+    known = _known(table)
+    found = with_intervals(table.columns, known)
+    if _has_trend(table, known):
+        after = next((place for place, column in enumerate(found, 1) if column.key == "n"), len(found))
+        found.insert(after, TREND)
+    return found
+
+
+def has_values(table: Table, column: Column) -> bool:
+    """Whether anything stands in a column, as far as one can look."""
+    known = _known(table)
+    return not known or _is_measured(column, known)
+
+
+def has_order(column: Column, table: Table) -> bool:
+    """Whether rows can be sorted by a column."""
+    return column.kind != "object" and any(column.key == each.key for each in table.columns)
+
+
+def _known(table: Table) -> Sequence[Row]:
+    """The rows, where one can look at all of them."""
+    return table.rows if len(table.rows) <= _LOOKED_AT and all_at_hand(table.rows) else ()
+
+
+def _has_trend(table: Table, known: Sequence[Row]) -> bool:
+    """Whether rows carry a trend, or will once the rest of the table has been read."""
+    return (table.view == "flows" and table.rest is not None) or any(row.record.get(TREND.key) for row in known)
+
+
+def _is_wanted(column: Column, choice: ColumnChoice, *, unasked: bool) -> bool:
+    if column.key in choice.shown:
+        return True
+    return column.shown and unasked and (stays(column) or column.key not in choice.hidden)
+
+
+def _is_shown_unasked(column: Column, table: Table, known: Sequence[Row]) -> bool:
+    if column is TREND:
+        # What is drawn above the rows need not stand in each of them.
+        return table.figure is None
+    return not known or _is_measured(column, known)
+
+
+def _is_measured(column: Column, rows: Sequence[Row]) -> bool:
+    # A trend that is not there yet will be.
+    return column is TREND or any(column.key in row.display or column.value(row.record) is not None for row in rows)

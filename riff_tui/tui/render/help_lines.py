@@ -1,0 +1,157 @@
+"""The help of one place: what it is for, its columns, its keys, the filter's grammar; and what is known of an error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from riff_tui.catalog import resolve
+from riff_tui.errors import describe, trace
+from riff_tui.table import Column, Table
+from riff_tui.text.glyphs import Glyphs
+from riff_tui.text.safe_text import cell_width, padded
+from riff_tui.tui.actions.registry import ACTIONS, ActionContext
+from riff_tui.tui.navigation.location import noun
+from riff_tui.tui.render.columns import for_screen, shown, title
+from riff_tui.tui.render.palette import Palette
+from riff_tui.tui.render.styled_lines import Line, wrapped
+from riff_tui.views import side_by_side
+from riff_tui.views.parts import columns
+
+_IN_STATE = (
+    "Below stand the conversations behind the state, those that stalled in it first.",
+    "What has no room is folded: v goes round the graph, where Enter walks on to a neighbour, the latencies,"
+    " the conversations alone, and all of it.",
+    "Latencies are pooled: every turn in the state counts alike. p95 among the metrics is the mean of the calls' own.",
+)
+_GRAMMAR = (
+    ("dent", "any name that holds these letters"),
+    ("flow:dent", "a name that holds them"),
+    ("flow=dental_clinic", "a name that is just this"),
+    ("stall>0.3", "a number; also < <= >= = !="),
+    ("slot_fill_rate=·", "not measured"),
+    ("!x", "not"),
+    ("a b", "both"),
+    ("a | b", "one or the other"),
+    ("(state=triage stall=1)", "together, of one state"),
+    ("/re/", "a regular expression"),
+)
+_TYPING = (
+    ("Tab", "finish a field or a name; again: the next possibility, Shift+Tab the one before"),
+    ("Up Down", "earlier and later filters that hold what was typed"),
+    ("ctrl+r", "all earlier filters, to choose from"),
+    ("ctrl+w ctrl+u ctrl+k", "delete the word before, everything before, everything behind"),
+    ("Enter Esc", "take it, leave it"),
+)
+_ASCII_KEYS = {"↓": "Down", "↑": "Up", "←": "Left", "→": "Right"}
+_WIDEST = 24
+
+
+def help_lines(
+    table: Table | None,
+    situation: ActionContext,
+    width: int,
+    glyphs: Glyphs,
+    palette: Palette,
+    dumps: Sequence[str] = (),
+) -> list[Line]:
+    """All of it, in lines of at most `width` cells; `dumps` print the place where the table's own does not."""
+    writer = _Writer(width, glyphs, palette)
+    writer.head(situation.view, "Esc closes, j and k scroll")
+    writer.paragraphs(_about(situation))
+    if table is not None:
+        if situation.kind == "state":
+            writer.glossary("Metrics, with their 95 % intervals", [columns.N, *columns.STATE_METRICS])
+        writer.glossary("Columns", [*for_screen(table), *table.columns])
+        writer.section("Notes", table.notes)
+        writer.section("Prints the same", [dump for dump in dumps or [table.dump] if dump])
+    writer.keys(situation)
+    writer.head("Filter")
+    writer.pairs([(shown(term, glyphs), meaning) for term, meaning in _GRAMMAR])
+    writer.head("While typing")
+    writer.pairs([(shown(keys, glyphs), meaning) for keys, meaning in _TYPING])
+    return writer.lines
+
+
+def trouble_lines(error: Exception, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """What went wrong and where it came from, without values that could hold callers' words."""
+    writer = _Writer(width, glyphs, palette)
+    writer.head("What went wrong", "Esc closes")
+    writer.paragraphs([describe(error)[1]])
+    writer.section("Where it came from", trace(error).split("\n"))
+    return writer.lines
+
+
+class _Writer:
+    def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
+        self.lines: list[Line] = []
+        self._width = width
+        self._glyphs = glyphs
+        self._palette = palette
+
+    def head(self, text: str, more: str = "") -> None:
+        """A heading, after a blank line unless it is the first."""
+        if self.lines:
+            self.lines.append(())
+        self.lines.append(((f" {shown(text, self._glyphs)}", self._palette.head), (f"   {more}", self._palette.faint)))
+
+    def paragraphs(self, texts: Sequence[str]) -> None:
+        """Raw texts, each from a new line."""
+        for text in texts:
+            pieces = wrapped(shown(text, self._glyphs), self._width - 3)
+            self.lines += [((f"  {piece}", None),) for piece in pieces]
+
+    def section(self, head: str, texts: Sequence[str]) -> None:
+        """A heading over texts, nothing where there are none."""
+        if texts:
+            self.head(head)
+            self.paragraphs(texts)
+
+    def pairs(self, pairs: Sequence[tuple[str, str]], faint: frozenset[int] = frozenset()) -> None:
+        """Safe words at the left, what they mean at the right; `faint` says which do not apply."""
+        room = min(_WIDEST, max((cell_width(left) for left, _ in pairs), default=0))
+        for number, (left, right) in enumerate(pairs):
+            style = self._palette.faint if number in faint else None
+            first, *more = wrapped(right, self._width - room - 5)
+            self.lines.append(((f"  {padded(left, room)}  ", self._palette.accent), (first, style)))
+            self.lines += [((" " * (room + 4) + piece, style),) for piece in more]
+
+    def glossary(self, head: str, columns: Sequence[Column]) -> None:
+        """What columns mean, in which unit, and which way is good."""
+        found = {column.key: column for column in columns if column.help}
+        if found:
+            self.head(head)
+            self.pairs([(self._titles(column), self._meaning(column)) for column in found.values()])
+
+    def keys(self, situation: ActionContext) -> None:
+        """Every action by its group, with the reason where one does not apply."""
+        for group in dict.fromkeys(each.group for each in ACTIONS):
+            self.head(group)
+            members = [each for each in ACTIONS if each.group == group]
+            refusals = [each.refuse(situation) for each in members]
+            said = [
+                f"{each.help} (not now: {refusal})" if refusal else each.help
+                for each, refusal in zip(members, refusals, strict=True)
+            ]
+            spelled = [" ".join(self._key(key) for key in each.keys) for each in members]
+            faint = frozenset(number for number, refusal in enumerate(refusals) if refusal)
+            self.pairs([*zip(spelled, (shown(text, self._glyphs) for text in said), strict=True)], faint)
+
+    def _key(self, key: str) -> str:
+        return _ASCII_KEYS.get(key, key) if self._glyphs.ascii_only else key
+
+    def _titles(self, column: Column) -> str:
+        short, full = (title(column, self._glyphs, short=each) for each in (True, False))
+        return full if short == full else f"{short} ({full})"
+
+    def _meaning(self, column: Column) -> str:
+        good = f" {column.better.capitalize()} is better." if column.better else ""
+        unit = f" [{column.unit}]" if column.unit else ""
+        return shown(f"{column.help}{good}{unit}", self._glyphs)
+
+
+def _about(situation: ActionContext) -> Sequence[str]:
+    if situation.kind == "state":
+        return (*resolve("neighbors").help, *_IN_STATE)
+    if situation.view == noun(side_by_side.VIEW):
+        return side_by_side.HELP
+    return resolve(situation.view).help

@@ -1,0 +1,147 @@
+"""What stands above a state's conversations: its graph, its metrics, how long callers waited, what starves behind it.
+
+Where there is no room for all of it, what was asked for comes first and the rest is folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from riff_store.answers.neighbors import PooledLatency
+from riff_tui.charts import histogram
+from riff_tui.table import Table
+from riff_tui.text.glyphs import Glyphs
+from riff_tui.text.numbers import fixed
+from riff_tui.tui.render.fact_lines import reach_lines, state_lines
+from riff_tui.tui.render.palette import Palette
+from riff_tui.tui.render.styled_lines import Line, Piece, cut, width_of
+from riff_tui.views.parts import cells
+from riff_tui.views.parts.state_latency import SHARES, StateFigure, reason
+
+Fold: TypeAlias = Literal["all", "graph", "latencies", "list"]
+_TALL = 5
+_TALLEST = 12
+_REACH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Canvas:
+    """How much room there is, and what to draw with."""
+
+    width: int
+    room: int
+    glyphs: Glyphs
+    palette: Palette
+
+
+def following(fold: Fold, table: Table | None) -> Fold:
+    """What the key shows next: the graph, the latencies where there are some, the list alone, and all of it again."""
+    order: list[Fold] = ["all", "graph", "latencies", "list"]
+    if not has_latencies(table):
+        order.remove("latencies")
+    return order[(order.index(fold) + 1) % len(order)] if fold in order else "list"
+
+
+def has_latencies(table: Table | None) -> bool:
+    """Whether there are latencies to show, or will be."""
+    pooled = pooled_of(table)
+    return bool(table is not None and (table.rest is not None or (pooled is not None and pooled.buckets)))
+
+
+def pooled_of(table: Table | None) -> PooledLatency | None:
+    """The pooled latencies of a `neighbors` table."""
+    figure = table.figure if table is not None else None
+    return figure.pooled if isinstance(figure, StateFigure) else None
+
+
+def folded(
+    fold: Fold, graph: Sequence[Line], table: Table, pooled: PooledLatency | None, doing: str, canvas: Canvas
+) -> list[Line]:
+    """The lines that fit; `doing` says what is being done to know the latencies, if it is."""
+    if fold == "list":
+        return []
+    metrics = state_lines(table.extras, canvas.width, canvas.glyphs, canvas.palette)[: canvas.room]
+    about = _About(table.extras, pooled, doing, canvas)
+    left = canvas.room - len(metrics)
+    if fold == "latencies":
+        return [*metrics, *about.latencies(min(left, _TALLEST))]
+    if fold == "graph":
+        # The cursor is in it.
+        shown = list(graph[: canvas.room])
+        metrics = metrics[: canvas.room - len(shown)]
+    else:
+        # Half a graph tells nothing.
+        shown = list(graph) if len(graph) <= left - about.least else []
+    left = canvas.room - len(shown) - len(metrics)
+    reach = reach_lines(table.extras, canvas.width, canvas.glyphs, canvas.palette)[:_REACH]
+    kept = 1 if reach and left > about.least else 0
+    latencies = about.latencies(min(left - kept, _TALL + 1))
+    return [*shown, *metrics, *latencies, *reach[: left - len(latencies)]]
+
+
+class _About:
+    """The lines about latencies."""
+
+    def __init__(self, known: Mapping[str, Any], pooled: PooledLatency | None, doing: str, canvas: Canvas) -> None:
+        metrics = known.get("metrics")
+        self._n = metrics["n"] if isinstance(metrics, Mapping) else 0
+        self._pooled = pooled
+        self._doing = doing
+        self._canvas = canvas
+
+    @property
+    def least(self) -> int:
+        """How many lines they take at least."""
+        return 1 if self._n and (self._pooled is not None or self._doing) else 0
+
+    def latencies(self, room: int) -> list[Line]:
+        """The percentiles and, where there is room, the columns below them."""
+        if room < self.least or not self.least:
+            return []
+        faint = self._canvas.palette.faint
+        if self._pooled is None or not self._pooled.turns:
+            said = self._doing if self._pooled is None else f"latency {reason(self._pooled)}"
+            # Columns will come, and what stands below them shall not jump then.
+            awaited = room - 1 if self._pooled is None and room > histogram.LEAST_HEIGHT else 0
+            return [cut([(f" {said}", faint)], self._canvas.width - 1, self._canvas.glyphs), *[()] * awaited]
+        columns = self._columns(room - 1) if room > histogram.LEAST_HEIGHT else []
+        return [self._caption(self._pooled, spark=not columns), *columns]
+
+    def _caption(self, pooled: PooledLatency, *, spark: bool) -> Line:
+        palette, glyphs = self._canvas.palette, self._canvas.glyphs
+        figures: list[Piece] = []
+        for share in SHARES:
+            seconds = getattr(pooled, share)
+            severity = cells.latency_mark(seconds)
+            figures += [(f"  {share} ", palette.faint)]
+            figures += [(f"{glyphs.mark(severity).strip()}{fixed(seconds, 1)}", palette.of(severity))]
+        figures.append((" s", palette.faint))
+        if spark:
+            figures.append((f"   {histogram.sparkline(pooled.buckets, glyphs)}", palette.accent))
+        kept = f", {pooled.kept:,} of {self._n:,} transcripts kept" if pooled.kept < self._n else ""
+        said = [f" latency of all {pooled.turns:,} turns, pooled{kept}", f" {pooled.turns:,} turns pooled{kept}"]
+        room = self._canvas.width - 1 - width_of(figures)
+        words = next((each for each in said if len(each) <= room), said[-1])
+        return cut([(words, palette.faint), *figures], self._canvas.width - 1, glyphs)
+
+    def _columns(self, height: int) -> list[Line]:
+        """Columns in the colours of what they mean to a caller."""
+        assert self._pooled is not None
+        palette, ascii_only = self._canvas.palette, self._canvas.glyphs.ascii_only
+        width = self._canvas.width - 2
+        drawn = histogram.draw(self._pooled.buckets, ascii_only=ascii_only, width=width, height=height)
+        placed = histogram.bars(self._pooled.buckets, width)
+        if not placed:
+            return []
+        lines: list[Line] = [((f" {drawn[0]}", palette.faint),)]
+        for text in drawn[1:-1]:
+            pieces: list[Piece] = [(" ", None)]
+            done = 0
+            for bar in placed:
+                style = palette.of(cells.latency_mark(bar.bucket.low)) or palette.accent
+                pieces += [(text[done : bar.start], None), (text[bar.start : bar.end], style)]
+                done = bar.end
+            lines.append(pieces)
+        return [*lines, ((f" {drawn[-1]}", palette.faint),)]

@@ -1,0 +1,82 @@
+"""What was meant and what was heard as lines of a screen: differing words stand out by signs and by colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from rich.style import Style
+
+from riff_tui.table import Row
+from riff_tui.text import word_diff
+from riff_tui.text.glyphs import Glyphs
+from riff_tui.text.safe_text import cell_width
+from riff_tui.tui.render.columns import shown
+from riff_tui.tui.render.palette import Palette
+from riff_tui.tui.render.styled_lines import Line, Piece, wrapped
+
+Wording: TypeAlias = Literal["meant", "heard"]
+
+
+def said_lines(row: Row, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """The text of a row with the differing words marked in it; nothing where none differ or they stand elsewhere."""
+    text, meant, heard = (str(row.record.get(key) or "") for key in ("text", "meant", "heard"))
+    if not row.record.get("changed"):
+        return []
+    labels, rest = word_diff.leading_labels(text)
+    if not any(word_diff.same_words(rest, each) for each in (meant, heard)):
+        return []
+    return flowed([(label, palette.warn) for label in labels] + _marked(meant, heard, palette), width, glyphs)
+
+
+def changed_lines(row: Row, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Where what was heard is not what was meant, for a row whose text is neither."""
+    meant, heard = (str(row.record.get(key) or "") for key in ("meant", "heard"))
+    if not row.record.get("changed") or said_lines(row, width, glyphs, palette):
+        return []
+    return flowed([("heard", palette.faint), *_marked(meant, heard, palette)], width, glyphs)
+
+
+def side_lines(row: Row, width: int, glyphs: Glyphs, palette: Palette) -> list[tuple[str, list[Line]]]:
+    """What was meant and what was heard, each whole, with the words that the other one lacks marked."""
+    meant, heard = (str(row.record.get(key) or "") for key in ("meant", "heard"))
+    found: list[tuple[str, list[Line]]] = []
+    sides: tuple[tuple[Wording, str], ...] = (("meant", meant), ("heard", heard))
+    for side, text in sides:
+        if text:
+            own = _marked(meant, heard, palette, only=side) if meant and heard else [(text, None)]
+            found.append((side, flowed(own, width, glyphs)))
+    return found
+
+
+def flowed(runs: Iterable[tuple[str, Style | None]], width: int, glyphs: Glyphs) -> list[Line]:
+    """Runs of raw words in lines of at most `width` cells; a word keeps the style of its run."""
+    lines: list[list[Piece]] = []
+    used = width + 1
+    for text, style in runs:
+        for word in text.split():
+            for number, piece in enumerate(wrapped(shown(word, glyphs), width)):
+                needed = cell_width(piece) + 1
+                if number or used + needed > width:
+                    lines.append([])
+                    used = -1
+                _add(lines[-1], piece, style)
+                used += needed
+    return [tuple(line) for line in lines]
+
+
+def _add(line: list[Piece], word: str, style: Style | None) -> None:
+    """Put a word behind others, into their piece where it looks the same."""
+    if line and line[-1][1] == style:
+        line[-1] = (f"{line[-1][0]} {word}", style)
+    else:
+        line += [(" ", None), (word, style)] if line else [(word, style)]
+
+
+def _marked(meant: str, heard: str, palette: Palette, *, only: Wording | None = None) -> list[tuple[str, Style | None]]:
+    styles = {"same": None, "meant": palette.bad, "heard": palette.accent}
+    return [
+        (word_diff.marked(change, text), styles[change])
+        for change, text in word_diff.parts(meant, heard, only or "heard")
+        if only is None or change in ("same", only)
+    ]

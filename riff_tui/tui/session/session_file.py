@@ -1,0 +1,171 @@
+"""The file in which the explorer keeps what lasts of a store: read once, written whole and seldom."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO
+
+from riff_tui.errors import OutputError, writing
+from riff_tui.output.files import write_whole
+from riff_tui.text.safe_text import file_name
+from riff_tui.tui.navigation.location import Stack, same
+from riff_tui.tui.session.session_state import (
+    NOTHING,
+    SessionState,
+    StatePart,
+    Unreadable,
+    decoded,
+    encoded,
+    overlaid,
+    with_filter,
+    with_view,
+)
+
+FOLDER = "explorer"
+LARGEST = 4 << 20
+
+
+def kept_file(location: str, directory: Path) -> Path:
+    """The file that belongs to a store, by whichever path the store is called."""
+    return directory / FOLDER / f"{file_name(os.path.realpath(location))}.json"
+
+
+class SessionFile:
+    """Knows what lasts, and keeps it in a file; without one, for as long as it lives itself.
+
+    `complaint` says what was wrong with the file. `fresh` leaves aside what it holds, without losing
+    it: only what is changed takes the place of what was kept. The same holds between two explorers
+    on one store, of which each writes no more than what was changed in it.
+    """
+
+    def __init__(self, path: Path | None = None, store: str = "", *, fresh: bool = False) -> None:
+        self.path = path
+        self.store = store
+        self.now: SessionState = NOTHING
+        self.complaint = ""
+        self.changed: Callable[[], None] = lambda: None
+        self._unwritten: set[StatePart] = set()
+        self._lock = threading.Lock()
+        self._opened_at: Stack = ()
+        if path is not None and not fresh:
+            self.now, self.complaint = _read(path)
+
+    # What is changed
+
+    def opened(self, stack: Stack) -> None:
+        """The explorer opens at another place than the last one: that one is kept until one goes somewhere."""
+        self._opened_at = stack
+
+    def be_at(self, stack: Stack) -> None:
+        """One is at a place now."""
+        if self._opened_at and same(stack, self._opened_at):
+            return
+        self._opened_at = ()
+        if stack != self.now.stack:
+            self._change("stack", "", stack=stack)
+
+    def sort(self, view: str, key: str | None) -> None:
+        """A view is sorted by a column (`-` before it for downwards), or by its own order."""
+        self._by_view("sorts", view, key)
+
+    def lend_sort(self, view: str, key: str) -> None:
+        """A view is sorted for this session, unless another order is chosen."""
+        self.now = replace(self.now, sorts=with_view(self.now.sorts, view, key))
+
+    def choose_columns(self, view: str, keys: Collection[str] | None) -> None:
+        """A view shows these columns, or its own choice."""
+        self._by_view("columns", view, tuple(keys) if keys is not None else None)
+
+    def mark(self, view: str, ids: Collection[str]) -> None:
+        """The rows of a view that are marked are now those of these ids."""
+        self._by_view("marks", view, tuple(ids) or None)
+
+    def applied(self, expression: str) -> None:
+        """A filter was applied."""
+        if expression:
+            self._change("filters", "", filters=with_filter(self.now.filters, expression))
+
+    def take_theme(self, name: str) -> None:
+        """Colours were chosen."""
+        self._change("theme", "", theme=name)
+
+    def _by_view(self, name: str, view: str, value: Any) -> None:
+        self._change(name, view, **{name: with_view(getattr(self.now, name), view, value)})
+
+    def _change(self, name: str, view: str, **values: Any) -> None:
+        now = replace(self.now, **values)
+        if now != self.now:
+            self.now = now
+            self._unwritten.add((name, view))
+            self.changed()
+
+    # The file
+
+    def write(self) -> None:
+        """Write what was changed since the last time, if anything was.
+
+        Raises `OutputError` where it cannot be written; it is tried again with the next change.
+        """
+        with self._lock:
+            parts = set(self._unwritten)
+            if self.path is None or not parts:
+                return
+            self._unwritten -= parts
+            try:
+                self._write(self.path, overlaid(_others(self.path, self.now), self.now, parts))
+            except BaseException:
+                self._unwritten |= parts
+                raise
+
+    def _write(self, path: Path, lasting: SessionState) -> None:
+        try:
+            text = encoded(lasting, self.store).decode()
+        except UnicodeEncodeError as error:
+            raise OutputError(f"{path}: not written, for a name or a filter here is no text") from error
+        with writing(str(path)):
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(path, partial(_fill, f"{text}\n"))
+
+
+def _fill(text: str, file: TextIO) -> None:
+    file.write(text)
+
+
+def _others(path: Path, otherwise: SessionState) -> SessionState:
+    """What the file holds by now."""
+    found, complaint = _read(path)
+    return otherwise if complaint else found
+
+
+def _read(path: Path) -> tuple[SessionState, str]:
+    """What a file holds, nothing where there is none; and why it holds nothing."""
+    try:
+        raw = _bytes_of(path)
+        return (NOTHING if raw is None else decoded(raw)), ""
+    except OSError as error:
+        reason = "it is a link" if error.errno == errno.ELOOP else (error.strerror or "it cannot be read").lower()
+    except Unreadable as error:
+        reason = str(error)
+    return NOTHING, f"what the last session left is ignored, for {reason}: {path}"
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except FileNotFoundError:
+        return None
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Unreadable("it is not a plain file")
+        raw = file.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise Unreadable("it is too large")
+    return raw

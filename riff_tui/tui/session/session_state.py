@@ -1,0 +1,142 @@
+"""What one session of the explorer leaves for the next on the same store: a value, and its form as JSON.
+
+The form is read with care: a file may be damaged, of another version, or written by somebody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import reduce
+from typing import Any, TypeVar
+
+import msgspec
+
+from riff_tui.filters import FilterError, parse
+from riff_tui.text.safe_text import one_line
+from riff_tui.tui.navigation.location import SIDE_BY_SIDE, Location, Stack
+from riff_tui.tui.navigation.sides import SIDED
+
+FORM = 1
+MOST_FILTERS = 50
+MOST_MARKS = 2_000
+MOST_PLACES = 32
+LONGEST = 4_000
+BY_VIEW = frozenset({"sorts", "columns", "marks"})
+
+T = TypeVar("T")
+StatePart = tuple[str, str]
+"""A thing that lasts: the name of its field, and the view that it belongs to, empty where it belongs to none."""
+
+
+class Unreadable(Exception):
+    """What was kept makes no sense; the message says why, in the middle of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """What lasts of one store.
+
+    `stack` is the place one was at, below those above it, and empty where there is none to go back
+    to. `sorts` (a column, `-` before it for downwards), `columns` (keys) and `marks` (ids of rows) go
+    by view. `filters` are those that were applied, the latest last. `theme` is the one that was chosen.
+    """
+
+    stack: Stack = ()
+    sorts: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    filters: tuple[str, ...] = ()
+    theme: str | None = None
+
+
+NOTHING = SessionState()
+
+
+class _Form(msgspec.Struct):
+    form: int
+
+
+class _Document(msgspec.Struct):
+    form: int
+    store: str
+    kept: SessionState
+
+
+def encoded(lasting: SessionState, store: str) -> bytes:
+    """The file's bytes; `store` tells a reader which store it belongs to."""
+    return msgspec.json.format(msgspec.json.encode(_Document(FORM, one_line(store), _bounded(lasting))), indent=1)
+
+
+def decoded(raw: bytes) -> SessionState:
+    """What a file holds; raises `Unreadable`."""
+    try:
+        form = msgspec.json.decode(raw, type=_Form).form
+        if form != FORM:
+            raise Unreadable(f"it has the form of {'a newer' if form > FORM else 'an older'} riff-tui")
+        found = msgspec.json.decode(raw, type=_Document).kept
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("it is damaged") from error
+    return replace(_bounded(found), stack=found.stack if _sound(found.stack) else ())
+
+
+def with_filter(filters: tuple[str, ...], expression: str) -> tuple[str, ...]:
+    """The filters with one more at the end, each of them once."""
+    return (*(each for each in filters if each != expression), expression)[-MOST_FILTERS:]
+
+
+def overlaid(base: SessionState, mine: SessionState, parts: Collection[StatePart]) -> SessionState:
+    """What somebody else kept, with these parts of mine in its stead; filters of both stay."""
+    found = base
+    for name, view in parts:
+        value: Any = getattr(mine, name)
+        if name in BY_VIEW:
+            value = with_view(getattr(found, name), view, value.get(view))
+        elif name == "filters":
+            value = reduce(with_filter, value, base.filters)
+        found = replace(found, **{name: value})
+    return found
+
+
+def with_view(values: Mapping[str, T], view: str, value: T | None) -> dict[str, T]:
+    """What goes by view, with another value for one of them, or none."""
+    others = {key: found for key, found in values.items() if key != view}
+    return others if value is None else {**others, view: value}
+
+
+def _bounded(lasting: SessionState) -> SessionState:
+    """No more of anything than a session could want."""
+    return SessionState(
+        stack=lasting.stack[:MOST_PLACES],
+        sorts={view: key for view, key in lasting.sorts.items() if len(view) + len(key) <= LONGEST},
+        columns={view: keys[:MOST_MARKS] for view, keys in lasting.columns.items()},
+        marks={view: ids[-MOST_MARKS:] for view, ids in lasting.marks.items() if ids},
+        filters=tuple(each for each in lasting.filters if len(each) <= LONGEST and _is_filter(each))[-MOST_FILTERS:],
+        theme=lasting.theme,
+    )
+
+
+def _sound(stack: Stack) -> bool:
+    return all(_sound_place(place) for place in stack)
+
+
+def _sound_place(place: Location) -> bool:
+    from riff_tui.catalog import VIEWS
+
+    aspected = not place.aspect or any(place.view == view.name and view.aspects for view in VIEWS)
+    texts = [*(getattr(place, each.name) for each in fields(Location)), *place.pair, *place.sides]
+    short = all(len(text) <= LONGEST for text in texts if isinstance(text, str))
+    # Two rows side by side are rows of a view.
+    paired = place.view == SIDE_BY_SIDE and len(place.pair) == 2
+    known = any((place.of if paired else place.view) == view.name for view in VIEWS) and paired == bool(place.pair)
+    filters = (place.scope, place.filter, *place.pair)
+    sided = len(place.sides) == (2 if place.view in SIDED else 0)
+    return short and known and sided and aspected and place.index >= 0 and all(_is_filter(each) for each in filters)
+
+
+def _is_filter(expression: str) -> bool:
+    try:
+        parse(expression)
+    except FilterError:
+        return False
+    return True

@@ -1,0 +1,162 @@
+"""A box of things that one can tick, over whatever is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region
+from textual.reactive import reactive
+from textual.strip import Strip
+
+from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.text.safe_text import cell_width, fit, padded
+from riff_tui.tui.render.palette import PALETTES, Palette
+from riff_tui.tui.render.styled_lines import Line, strip_of
+from riff_tui.tui.widgets.overlay import Overlay
+
+_FRAME = 2
+_FAR = 10_000
+_KEYS = "Space shows or hides · Enter applies · r as it was · Esc leaves"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Something to tick: its key, and safe words about it; a `faint` one makes no difference now."""
+
+    key: str
+    title: str
+    about: str
+    faint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """What is asked: the safe title of the box, what is ticked now, what is `usual`, and who wants to know."""
+
+    title: str
+    checks: Sequence[Check]
+    ticked: Collection[str]
+    usual: Collection[str]
+    taken: Callable[[Collection[str]], None]
+
+
+_NOTHING = Ticks("", (), (), (), lambda ticked: None)
+
+
+class CheckList(Overlay, can_focus=True):
+    """Ticks by key; a toggle is `[x]` or `[ ]`, and the lines scroll where they do not fit."""
+
+    DEFAULT_CSS = """
+    CheckList { dock: right; width: 90; max-width: 100%; max-height: 100%; margin: 1 0 1 0; }
+    """
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", show=False),
+        Binding("k,up", "move(-1)", show=False),
+        Binding("g,home", f"move({-_FAR})", show=False),
+        Binding("G,end", f"move({_FAR})", show=False),
+        Binding("space,x", "tick", show=False),
+        Binding("r", "restore", show=False),
+        Binding("enter", "apply", show=False),
+        Binding("escape,q,backspace,c", "leave", show=False),
+    ]
+    cursor: reactive[int] = reactive(0, repaint=False)
+
+    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.palette = palette
+        self.glyphs = glyphs
+        self.ticked: set[str] = set()
+        self._asked = _NOTHING
+        self._room = 0
+
+    def ask(self, asked: Ticks) -> None:
+        """Show what there is to tick."""
+        self._asked, self.ticked = asked, set(asked.ticked)
+        self._room = max((cell_width(check.title) for check in asked.checks), default=0)
+        self.set_reactive(CheckList.cursor, 0)
+        self.styles.height = len(asked.checks) + _FRAME
+        self.open()
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor."""
+        self.cursor += rows
+
+    def action_tick(self) -> None:
+        """Tick what is under the cursor, or do not any more."""
+        self.ticked ^= {self._asked.checks[self.cursor].key}
+        self._refresh_check(self.cursor)
+
+    def action_restore(self) -> None:
+        """Tick what is usual and nothing else."""
+        self.ticked = set(self._asked.usual)
+        self.refresh()
+
+    def action_apply(self) -> None:
+        """Take what is ticked."""
+        self.close()
+        self._asked.taken(self.ticked)
+
+    def action_leave(self) -> None:
+        """Leave everything as it was."""
+        self.leave()
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(cursor, len(self._asked.checks) - 1))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        if self._top(old) != self._top(new):
+            self.refresh()
+        else:
+            self._refresh_check(old)
+            self._refresh_check(new)
+
+    def render_line(self, y: int) -> Strip:
+        width, box = self.size.width, self.glyphs.box
+        if y == 0:
+            return self._edge(self._asked.title, box["es"], box["sw"])
+        if y == self.size.height - 1:
+            return self._edge(_KEYS if not self.glyphs.ascii_only else _KEYS.replace("·", "-"), box["ne"], box["nw"])
+        index = self._top(self.cursor) + y - 1
+        if index >= len(self._asked.checks):
+            return strip_of(((box["ns"] + " " * (width - 2) + box["ns"], None),), width)
+        check = self._asked.checks[index]
+        text = padded(fit(self._said(check), width - 4, self.glyphs.ellipsis), width - 4)
+        style = self.palette.faint if check.faint else None
+        style = self.palette.cursor if index == self.cursor else style
+        return strip_of(((box["ns"], None), (f" {text} ", style), (box["ns"], None)), width)
+
+    def on_click(self, event: events.Click) -> None:
+        index = self._top(self.cursor) + event.y - 1
+        if 0 < event.y < self.size.height - 1 and index < len(self._asked.checks):
+            self.cursor = index
+            self.action_tick()
+
+    def on_resize(self) -> None:
+        self.refresh()
+
+    def _top(self, cursor: int) -> int:
+        """The first one in view: the cursor is kept in the middle where it can be."""
+        inside = max(1, self.size.height - _FRAME)
+        return max(0, min(cursor - inside // 2, len(self._asked.checks) - inside))
+
+    def _refresh_check(self, index: int) -> None:
+        self.refresh(Region(0, index - self._top(self.cursor) + 1, self.size.width, 1))
+
+    def _said(self, check: Check) -> str:
+        tick = "[x]" if check.key in self.ticked else "[ ]"
+        return f"{tick} {padded(check.title, self._room)}  {check.about}"
+
+    def _edge(self, text: str, left: str, right: str) -> Strip:
+        rule, width = self.glyphs.box["ew"], self.size.width
+        said = fit(f" {text} ", width - 4, self.glyphs.ellipsis)
+        line: Line = (
+            (left + rule, None),
+            (said, self.palette.head if left == self.glyphs.box["es"] else self.palette.faint),
+            (rule * (width - 3 - cell_width(said)) + right, None),
+        )
+        return strip_of(line, width)

@@ -1,0 +1,135 @@
+"""Asks for the name of a file and writes the place into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.timer import Timer
+
+from riff_tui.errors import UsageError, describe
+from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.tui.actions.file_export import Exists, ExportStopped, FileExport
+from riff_tui.tui.data.query_worker import QueryWorker
+from riff_tui.tui.render.palette import PALETTES, Palette
+from riff_tui.tui.widgets.bars import Bar, BottomLine
+from riff_tui.tui.widgets.overlay import Overlay
+from riff_tui.tui.widgets.text_field import TextField
+
+_SIGN = "write to: "
+_ASKED = "its ending says the format: .md .txt .csv .json .jsonl .svg · Enter writes"
+_TOLD_EVERY_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What is to be written: the name proposed for it, how it is written, and who is told the path.
+
+    `write` belongs on another thread; it gets what was typed and whether a file may be overwritten.
+    """
+
+    name: str
+    write: Callable[[str, FileExport, bool], Path]
+    done: Callable[[Path], None]
+
+
+class FilePrompt(Overlay):
+    """Asks in the lines at the foot; a file that is there is only replaced by a second Enter."""
+
+    DEFAULT_CSS = """
+    FilePrompt { dock: bottom; height: auto; layout: vertical; }
+    FilePrompt Horizontal { height: 1; }
+    FilePrompt #writing { width: 11; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+
+    def __init__(
+        self,
+        asker: QueryWorker,
+        *,
+        palette: Palette = PALETTES["ansi"],
+        glyphs: Glyphs = UNICODE,
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self.palette = palette
+        self.glyphs = glyphs
+        self._asker = asker
+        self._document: Document | None = None
+        self._over = ""
+        self._writing: FileExport | None = None
+        self._telling: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield Bar(palette=self.palette, glyphs=self.glyphs, id="writing")
+            yield TextField(glyphs=self.glyphs, id="writing-field")
+        yield BottomLine(palette=self.palette, glyphs=self.glyphs, id="writing-foot")
+
+    def on_mount(self) -> None:
+        self.field = self.query_one(TextField)
+        self.foot = self.query_one(BottomLine)
+
+    def ask(self, document: Document) -> None:
+        """Ask where to write it."""
+        self._document, self._over = document, ""
+        self.query_one("#writing", Bar).lines = (((f" {_SIGN}", self.palette.accent),),)
+        self.foot.palette = self.palette
+        self.field.set(document.name)
+        self.foot.say(_ASKED)
+        self.open(self.field)
+
+    def on_text_field_changed(self, event: TextField.Changed) -> None:
+        event.stop()
+        self._over = ""
+        self.foot.say(_ASKED)
+
+    def on_text_field_entered(self, event: TextField.Entered) -> None:
+        event.stop()
+        if self._writing is None and self._document is not None:
+            self._writing = FileExport()
+            self.foot.say("writing …")
+            self._telling = self.set_interval(_TOLD_EVERY_S, self._tell)
+            work = self._write(event.text, self._document, self._writing)
+            self.run_worker(work, group="write", exit_on_error=False)
+
+    def action_leave(self) -> None:
+        """Leave, or first stop what is being written."""
+        self.leave()
+
+    def leave(self) -> None:
+        if self._writing is not None:
+            self._writing.stop()
+        else:
+            self.close()
+
+    def _tell(self) -> None:
+        writing = self._writing
+        if writing is not None and writing.rows:
+            self.foot.say(f"writing row {writing.rows:,} of {writing.of:,} … Esc stops it")
+
+    async def _write(self, typed: str, document: Document, writing: FileExport) -> None:
+        over = self._over == typed
+        try:
+            path = await self._asker.ask(lambda: document.write(typed, writing, over))
+        except Exists:
+            self._over = typed
+            self.foot.say("a file of that name is there: Enter again overwrites it, another name does not", "warn")
+        except ExportStopped:
+            self.foot.say("stopped; nothing was written")
+        except UsageError as error:
+            self.foot.say(str(error), "warn")
+        except Exception as error:  # said, and another name can be tried
+            self.foot.say(describe(error)[1], "bad")
+        else:
+            self.close()
+            document.done(path)
+        finally:
+            self._writing = None
+            if self._telling is not None:
+                self._telling.stop()

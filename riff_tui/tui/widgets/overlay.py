@@ -1,0 +1,40 @@
+"""What lies over the place while it asks for something, has the keys meanwhile, and is not there otherwise."""
+
+from __future__ import annotations
+
+from textual.widget import Widget
+
+from riff_tui.tui.render.palette import PALETTES, Palette
+from riff_tui.tui.terminal.quiet_focus import QuietFocus
+
+
+class Overlay(QuietFocus):
+    """Takes the focus while it is open and gives it back."""
+
+    palette: Palette = PALETTES["ansi"]
+
+    DEFAULT_CSS = """
+    Overlay { layer: top; display: none; background: ansi_default; color: ansi_default; }
+    """
+
+    _before: Widget | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has the keys."""
+        return bool(self.display)
+
+    def open(self, focused: Widget | None = None) -> None:
+        """Be there; `focused` gets the keys, this widget itself unless one is named."""
+        self._before = self.screen.focused
+        self.display = True
+        self.screen.set_focus(focused or self)
+
+    def close(self) -> None:
+        """Be gone; whatever had the focus gets it back."""
+        self.display = False
+        self.screen.set_focus(self._before)
+
+    def leave(self) -> None:
+        """Be gone without having asked, or stop what is under way."""
+        self.close()

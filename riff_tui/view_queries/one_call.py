@@ -1,0 +1,71 @@
+"""The one call that a filter selects, or why it selects none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeGuard
+
+from riff_store.predicates import Predicate, Term, all_of, conjuncts
+from riff_tui.errors import UsageError
+from riff_tui.views.parts.cells import shell_quoted, where
+
+if TYPE_CHECKING:
+    from riff_store.answers.calls import Call
+    from riff_store.database import Store
+
+NAMED = 3
+_MOST = 200
+
+
+def the_call(store: Store, predicate: Predicate | None) -> Call:
+    """The call; the beginning of its id, or the id as a bare word, is enough where it is the only such call.
+
+    Raises `UsageError` with what to say instead.
+    """
+    from riff_store.queries.conversations import conversations, count_conversations
+
+    if predicate is None:
+        raise UsageError(
+            "conversation needs to know which one: riff-tui dump conversation --where 'run=R conversation=C'"
+        )
+    found = conversations(store, predicate, limit=_MOST)
+    if not found:
+        found = _beginning(conversations(store, _loosened(predicate), limit=_MOST), predicate)
+    elif len(found) > 1:
+        found = _named_by_word(found, predicate) or found
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UsageError("no call matches this filter; riff-tui dump conversations lists what there is")
+    few = " or ".join(
+        shell_quoted(where({"run": call.run, "conversation": call.conversation})) for call in found[:NAMED]
+    )
+    total = count_conversations(store, predicate) or len(found)
+    raise UsageError(f"{total} calls match this filter; name one of them, such as {few}")
+
+
+def _loosened(predicate: Predicate) -> Predicate | None:
+    """The filter with ids that only have to hold what was asked for."""
+    return all_of(
+        [part if not _names_id(part) else replace(part, operator="contains") for part in conjuncts(predicate)]
+    )
+
+
+def _beginning(found: list[Call], predicate: Predicate) -> list[Call]:
+    asked = [str(part.value) for part in conjuncts(predicate) if _names_id(part)]
+    return [call for call in found if asked and all(call.conversation.startswith(text) for text in asked)]
+
+
+def _named_by_word(found: list[Call], predicate: Predicate) -> list[Call]:
+    """Of calls that a bare word or part of an id finds, the one that is called exactly so."""
+    words = {
+        part.value
+        for part in conjuncts(predicate)
+        if isinstance(part, Term) and part.field in (None, "conversation") and part.operator == "contains"
+    }
+    named = [call for call in found if call.conversation in words]
+    return named if len(named) == 1 else []
+
+
+def _names_id(part: Predicate) -> TypeGuard[Term]:
+    return isinstance(part, Term) and part.field == "conversation" and part.operator == "="

@@ -1,0 +1,114 @@
+"""What the rows of every matrix share: their record, their id, the way down, their order and their marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from riff_store.measure import Measure
+from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
+from riff_tui.filters import quote
+from riff_tui.table import THIN, Severity
+from riff_tui.text.numbers import utc
+
+Keys = Mapping[str, str | None]
+
+BAD_SCORE, WEAK_SCORE = 4, 7
+LATE = 5
+WATCHED = 0.15
+HARDLY = 0.3
+FELL, FELL_FAR = -0.5, -2.0
+SLIGHT, FAIR = 0.2, 0.4
+
+
+def where(keys: Keys) -> str:
+    """The filter expression that selects exactly these names."""
+    return " ".join(f"{field}={'·' if name is None else quote(name)}" for field, name in keys.items())
+
+
+def intervals(measures: Mapping[str, Measure]) -> dict[str, list[float]]:
+    """The 95 % interval of each measure that has one."""
+    found = {}
+    for key, measure in measures.items():
+        interval = measure.interval()
+        if interval is not None:
+            found[key] = list(interval)
+    return found
+
+
+def moment(microseconds: int | None) -> str | None:
+    """A time as the data formats print it: RFC 3339 in UTC."""
+    return None if microseconds is None else utc(microseconds)
+
+
+def is_thin(n: int) -> bool:
+    """Whether too few calls stand behind a cell to trust it."""
+    return n < THIN
+
+
+def falling(value: float | None) -> tuple[bool, float]:
+    """A sort key that puts large values first and the not measured last."""
+    return value is None, -(value or 0.0)
+
+
+def worst_of(severities: Iterable[Severity]) -> Severity | None:
+    """The gravest of some marks."""
+    found = set(severities)
+    return "bad" if "bad" in found else "warn" if "warn" in found else None
+
+
+def score_marks(record: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Severity]:
+    """Marks for scores of 0 to 10: bad up to 4, a warning below 7."""
+    marks: dict[str, Severity] = {}
+    for key in keys:
+        value = record.get(key)
+        if value is not None and value < WEAK_SCORE:
+            marks[key] = "bad" if value <= BAD_SCORE else "warn"
+    return marks
+
+
+def latency_mark(seconds: float | None) -> Severity | None:
+    """The mark of a turn latency: callers start to talk over the agent, or hang up."""
+    if seconds is None or seconds <= LATE:
+        return None
+    return "bad" if seconds > SLOW else "warn"
+
+
+def stall_mark(stall: float | None) -> Severity | None:
+    """The mark of a share of calls that ended where they should not."""
+    if stall is None or stall < WATCHED:
+        return None
+    return "bad" if stall >= HIGH else "warn"
+
+
+def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
+    """Marks of a state's or segment's metrics; the key `""` is the row's own."""
+    marks: dict[str, Severity] = {}
+    for key in ("stall", "escalation"):
+        lost = stall_mark(record[key])
+        if lost:
+            marks[key] = lost
+    stuck = record["progress"] is not None and record["progress"] < HEALTHY_PROGRESS
+    # Where no call was lost, those that went nowhere from here had come to their end.
+    if stuck and (record["stall"] or record["escalation"]):
+        marks["progress"] = "bad" if record["progress"] < HARDLY else "warn"
+    if record["dwell_turns"] is not None and record["dwell_turns"] > LONG_DWELL:
+        marks["dwell_turns"] = "bad" if stuck else "warn"
+    latency = latency_mark(record["latency_p95"])
+    if latency:
+        marks["latency_p95"] = latency
+    if record["guard_error"]:
+        marks["guard_error"] = "bad" if record["guard_error"] >= GUARD_ERRORS else "warn"
+    if stuck and record["slot_fill_rate"] is not None and record["slot_fill_rate"] < HEALTHY_PROGRESS:
+        marks["slot_fill_rate"] = "bad" if record["slot_fill_rate"] < HARDLY else "warn"
+    if record.get("missed"):
+        marks["missed"] = "bad" if record["missed"] >= HIGH else "warn"
+    row = worst_of(mark for key, mark in marks.items() if key != "progress")
+    if row:
+        marks[""] = row
+    return marks
+
+
+def shell_quoted(text: str) -> str:
+    """Text as one word of a shell's command line."""
+    return "'" + text.replace("'", "'\"'\"'") + "'"

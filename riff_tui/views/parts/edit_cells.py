@@ -1,0 +1,31 @@
+"""An edit of a flow within the row of something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from riff_store.answers.edits import Edit
+from riff_tui.text.numbers import utc
+from riff_tui.views.parts import cells
+
+SHORT_COMMIT, SHORT_SUBJECT = 7, 40
+
+
+def record_of(edit: Edit | None) -> dict[str, Any] | None:
+    """An edit as the data formats print it within another row."""
+    if edit is None:
+        return None
+    return {
+        "flow": edit.flow,
+        "commit": edit.commit,
+        "time": cells.moment(edit.time),
+        "author": edit.author,
+        "subject": edit.subject,
+    }
+
+
+def in_short(edit: Edit, *, with_flow: bool = False) -> str:
+    """An edit in a cell: its day, the start of its commit and of its subject."""
+    said = f"{edit.flow}: {edit.subject}" if with_flow else edit.subject
+    cut = said if len(said) <= SHORT_SUBJECT else f"{said[: SHORT_SUBJECT - 1]}…"
+    return f"{utc(edit.time)[:10]} {edit.commit[:SHORT_COMMIT]} {cut}"

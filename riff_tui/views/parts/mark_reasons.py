@@ -1,0 +1,113 @@
+"""Why a cell is marked bad or worth a look: the bound that it passed, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
+from riff_tui.table import THIN, Row, Severity, Table
+from riff_tui.text.numbers import fixed
+from riff_tui.views.parts.cells import BAD_SCORE, FAIR, FELL, FELL_FAR, HARDLY, LATE, SLIGHT, WATCHED, WEAK_SCORE
+
+_Say: TypeAlias = Callable[[bool], str]
+
+
+def reasons(table: Table, row: Row) -> Iterator[tuple[Severity, str, str]]:
+    """For each marked cell of a row its severity, the column's title and why; the gravest first."""
+    columns = {column.key: column for column in table.columns}
+    for wanted in ("bad", "warn"):
+        for key, severity in row.severity.items():
+            said = reason(key, severity) if key in columns else ""
+            if severity == wanted and said:
+                yield severity, columns[key].title, said
+
+
+def thinness(row: Row) -> str:
+    """Why a row is thin, nothing where it is not."""
+    behind = "groups" if "groups" in row.record else "calls"
+    return f"fewer than {THIN} {behind} stand behind it" if row.thin else ""
+
+
+def reason(key: str, severity: Severity) -> str:
+    """The bound that a cell passed, by its column's key."""
+    if severity not in ("bad", "warn"):
+        return ""
+    say = _SAID.get(key) or (_score if key.startswith("humanness.") else None)
+    return say(severity == "bad") if say else ""
+
+
+def _number(value: float) -> str:
+    return fixed(value, 2, trim=True)
+
+
+def _score(bad: bool) -> str:
+    return f"{BAD_SCORE} or less of 10" if bad else f"below {WEAK_SCORE} of 10"
+
+
+def _latency(bad: bool) -> str:
+    return f"above {_number(SLOW)} s" if bad else f"above {_number(LATE)} s"
+
+
+def _share(bad: bool) -> str:
+    return f"{_number(HIGH if bad else WATCHED)} or more of the calls"
+
+
+def _progress(bad: bool) -> str:
+    return f"below {_number(HARDLY if bad else HEALTHY_PROGRESS)}"
+
+
+def _dwell(bad: bool) -> str:
+    stuck = f" while progress is below {_number(HEALTHY_PROGRESS)}" if bad else ""
+    return f"above {_number(LONG_DWELL)} turns an entry{stuck}"
+
+
+def _guards(bad: bool) -> str:
+    return f"{_number(GUARD_ERRORS)} or more a call" if bad else "some guards raised"
+
+
+def _slots(bad: bool) -> str:
+    bound = _number(HARDLY if bad else HEALTHY_PROGRESS)
+    return f"below {bound} while progress is below {_number(HEALTHY_PROGRESS)}"
+
+
+def _missed(bad: bool) -> str:
+    return _share(True) if bad else "some calls never took the step"
+
+
+def _kappa(bad: bool) -> str:
+    return f"below {_number(SLIGHT if bad else FAIR)}: {'hardly' if bad else 'little'} more than by chance"
+
+
+def _flaky(bad: bool) -> str:
+    return f"{_number(HIGH if bad else WATCHED)} or more of the groups"
+
+
+def _change(bad: bool) -> str:
+    return f"{_number(-FELL_FAR if bad else -FELL)} or more below the run before the edit"
+
+
+def _says(words: str) -> _Say:
+    return lambda bad: words
+
+
+_SAID: Mapping[str, _Say] = {
+    **dict.fromkeys(("operability", "correctness", "completion", "errors", "worst_operability"), _score),
+    **dict.fromkeys(("latency_p95", "latency_mean", "latency_ms"), _latency),
+    "stall": _share,
+    "escalation": _share,
+    "missed": _missed,
+    "progress": _progress,
+    "dwell_turns": _dwell,
+    "effect": _says("its 95 % interval lies on the worse side of 0"),
+    "guard_error": _guards,
+    "slot_fill_rate": _slots,
+    "kappa": _kappa,
+    "flaky": _flaky,
+    "change": _change,
+    "completed": _says("the flow did not run to its own end"),
+    "errored": _says("a broken agent or backend: the call is in no mean"),
+    "error_count": _says("there were errors during the call"),
+    "detail": _says("it raised or failed"),
+    "direction": _says("b does worse than a"),
+}

@@ -1,0 +1,279 @@
+"""A voice call as rows: what was said, meant beside heard, turn-taking, tools, and how it left the database."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
+from riff_tui.charts.lanes import Lanes, latency_severity, turns_with_tools
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text import word_diff
+from riff_tui.text.numbers import fixed
+from riff_tui.views.parts import cells, voice_record
+from riff_tui.views.parts.database_diff import differences, per_table
+from riff_tui.views.parts.voice_record import Words, is_number
+from riff_tui.views.parts.voice_trace import is_message, said_in, whole_trace
+
+GOOD_TIMING, FAIR_TIMING = 0.8, 0.5
+MOST_DIFFERENCES = 40
+LONGEST_VALUE = 240
+_ROLES = {"assistant": "agent", "user": "caller"}
+_COLUMNS = (
+    Column("turn", "Turn", kind="count", help="The number of the turn; 0 is the greeting."),
+    Column(
+        "changed",
+        "Meant and heard",
+        kind="text",
+        help="Where what was meant was not what was heard: [-meant only-], {+heard only+}.",
+    ),
+    Column(
+        "turn_taking",
+        "turn-taking",
+        better="higher",
+        decimals=2,
+        trim=True,
+        help="How well the agent timed this answer, from 0 to 1.",
+    ),
+    Column("reason", "Reason", kind="name", help="What the score of turn-taking is about."),
+)
+_KINDS = "turn, tool, answer, or database where the task left it otherwise than it should; state, slot or guard."
+_ORDER = ("t", "turn", "kind", "state", "role", "text", "changed", "latency_ms", "turn_taking", "reason", "detail")
+
+
+def told(table: Table, voice: Voice, words: Words) -> Table:
+    """A conversation's table with what is known of the sound: other rows for what was said, lanes, further notes.
+
+    States, slots and guards of the table stay where they happened.
+    """
+    named = [row.record.get("detail") for row in table.rows if row.record.get("kind") == "turn"]
+    none = dict.fromkeys(column.key for column in _COLUMNS)
+    kept = [
+        replace(row, record={**row.record, **none}, display={**row.display, **dict.fromkeys(none, "")})
+        for row in table.rows
+        if row.record.get("kind") not in ("turn", "tool")
+    ]
+    rows = list(_placed(_in_order(kept, list(_Teller(voice, words, named).rows()))))
+    known = {column.key: column for column in (*table.columns, *_COLUMNS)}
+    known["kind"] = replace(known["kind"], help=_KINDS)
+    if not any(row.record.get("state") for row in rows):
+        known["state"] = replace(known["state"], shown=False)
+    return replace(
+        table,
+        columns=[known[key] for key in _ORDER],
+        rows=[replace(row, id=str(number)) for number, row in enumerate(rows, 1)],
+        notes=[*table.notes, *voice_record.notes(voice, words, rows)],
+        extras={**table.extras, "voice": voice_record.record(voice, words)},
+        figure=Lanes.of(voice) or table.figure,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A side's words of one turn, as they may be shown; the counts are of the words themselves."""
+
+    meant: str | None
+    heard: str | None
+    differ: int | None
+    of: int
+
+
+class _Teller:
+    """Tells a call in the order of its trace; what is known of a turn stands in the first row of its side."""
+
+    def __init__(self, voice: Voice, words: Words, named: Sequence[str | None]) -> None:
+        self._voice = voice
+        self._words = words
+        self._turns = {turn.turn: turn for turn in voice.turns}
+        self._starts = {role: _starts(spans) for role, spans in (("caller", voice.caller), ("agent", voice.agent))}
+        self._with_tools = turns_with_tools(voice)
+        self._trace = whole_trace(voice)
+        messages = sum(map(is_message, self._trace))
+        # Judges count the turns of the transcript; where these are others than here, none of them can be told.
+        self._named = iter(named if len(named) == messages else [None] * messages)
+        self._told: set[tuple[int, str]] = set()
+        self._answered = {entry.turn for entry in self._trace if entry.role == "assistant"}
+
+    def rows(self) -> Iterator[Row]:
+        """What was said, the tools, and at the end how the database differs."""
+        for entry in self._trace:
+            yield self._message(entry) if is_message(entry) else self._tool(entry)
+        yield from _database(self._voice, self._words)
+
+    def _message(self, entry: TraceEntry) -> Row:
+        role = _ROLES.get(entry.role or "", entry.role or "")
+        first = (entry.turn, role) not in self._told
+        self._told.add((entry.turn, role))
+        turn = self._turns.get(entry.turn, VoiceTurn(entry.turn)) if first else VoiceTurn(entry.turn)
+        timed = first and (role == "agent" or entry.turn not in self._answered)
+        said = self._said(turn, role)
+        start = self._starts.get(role, {}).get(entry.turn) if first else None
+        latency = _time(turn.latency) if timed else None
+        score = _time(turn.score) if timed else None
+        named = next(self._named, None)
+        record = {
+            "t": _time(entry.t) if start is None else start,
+            "turn": entry.turn,
+            "kind": "turn",
+            "state": None,
+            "role": role,
+            "text": self._words(entry.text or said_in(turn, role)),
+            "meant": said.meant,
+            "heard": said.heard,
+            "changed": word_diff.hunks(said.meant, said.heard) or None if said.meant and said.heard else None,
+            "words_changed": said.differ,
+            "latency_ms": None if latency is None else latency * 1000,
+            "turn_taking": score,
+            "reason": turn.reason if timed else None,
+            "detail": " · ".join(part for part in (*_happened(turn, role), named) if part) or None,
+        }
+        severity = _marks(latency, score, with_tool=entry.turn in self._with_tools)
+        display = (
+            {} if self._words.wanted or not said.differ else {"changed": f"{said.differ} of {said.of} words differ"}
+        )
+        could = {"t", *(("latency_ms", "turn_taking") if timed and role == "agent" and entry.turn else ())}
+        return _row(record, could, severity, display)
+
+    def _said(self, turn: VoiceTurn, role: str) -> _Said:
+        """What a side meant and what was heard of it."""
+        agent = role == "agent"
+        meant, heard = (
+            (turn.agent_meant, turn.agent_heard)
+            if agent
+            else (turn.caller_meant, turn.caller_heard)
+            if role == "caller"
+            else (None, None)
+        )
+        differ = word_diff.differing(meant, heard) if meant and heard else None
+        return _Said(
+            self._words(meant),
+            self._words(heard),
+            differ,
+            max(word_diff.length(meant or ""), word_diff.length(heard or "")),
+        )
+
+    def _tool(self, entry: TraceEntry) -> Row:
+        called, words = entry.kind == "tool_call", self._words
+        tool = entry.tool or ""
+        value = cut(words.shown(entry.value)) if words.wanted and entry.value is not None else ""
+        failed = not called and _failed(entry.value)
+        answer = f"{tool}{' failed' if failed else ''}{': ' if value else ''}{value}"
+        record = {
+            "t": _time(entry.t),
+            "turn": entry.turn,
+            "kind": "tool" if called else "answer",
+            "role": "agent" if called else "tool",
+            "detail": f"{tool}({value})" if called else answer,
+        }
+        return _row(record, {"t"}, {"detail": "bad", "": "bad"} if failed else {})
+
+
+def cut(text: str, most: int = LONGEST_VALUE) -> str:
+    """A long value's beginning, with how long it is."""
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+
+
+def timing_severity(score: float | None) -> Severity | None:
+    """The mark of a turn's score of turn-taking."""
+    if score is None or score >= GOOD_TIMING:
+        return None
+    return "bad" if score < FAIR_TIMING else "warn"
+
+
+def _row(
+    record: Mapping[str, Any],
+    could: set[str],
+    severity: Mapping[str, Severity],
+    display: Mapping[str, str] | None = None,
+) -> Row:
+    """A row that leaves blank what it cannot have; the sign for "not measured" stays for what it could have had."""
+    whole = {**dict.fromkeys(_ORDER), **record}
+    blank = {key: "" for key in _ORDER if whole[key] is None and key not in could}
+    return Row("", whole, display={**blank, **(display or {})}, severity=severity)
+
+
+def _time(value: float | None) -> float | None:
+    """A number of the document; one that says nothing about a call is none."""
+    return value if is_number(value) else None
+
+
+def _failed(value: object) -> bool:
+    return isinstance(value, Mapping) and (value.get("status") == "error" or bool(value.get("error")))
+
+
+def _starts(spans: Sequence[Span]) -> dict[int, float]:
+    found: dict[int, float] = {}
+    for span in spans:
+        if is_number(span.start):
+            found[span.turn] = min(span.start, found.get(span.turn, span.start))
+    return found
+
+
+def _happened(turn: VoiceTurn, role: str) -> Iterator[str]:
+    """Who broke in, and whether the agent had to be nudged, in words that hold nobody's."""
+    if role == "agent" and turn.agent_interrupted:
+        overlap = _seconds(turn.evidence.get("overlap_ms"))
+        yield f"agent breaks in, {overlap} s both" if overlap else "agent breaks in"
+    if role == "caller" and turn.caller_interrupted:
+        yielded = _seconds(turn.evidence.get("yield_ms"))
+        yield f"caller breaks in, agent yields after {yielded} s" if yielded else "caller breaks in"
+    if role == "agent" and turn.nudged:
+        yield "nudged: no answer came by itself"
+
+
+def _seconds(milliseconds: Any) -> str:
+    return fixed(milliseconds / 1000, 1) if is_number(milliseconds) else ""
+
+
+def _marks(latency: float | None, score: float | None, *, with_tool: bool) -> dict[str, Severity]:
+    found = {"latency_ms": latency_severity(latency, with_tool=with_tool), "turn_taking": timing_severity(score)}
+    marks: dict[str, Severity] = {key: mark for key, mark in found.items() if mark}
+    worst = cells.worst_of(marks.values())
+    return {**marks, "": worst} if worst else marks
+
+
+def _database(voice: Voice, words: Words) -> Iterator[Row]:
+    """How the database differs from what the task should have left; without words only how often, by table."""
+    task = voice.task
+    if task.passed is True:
+        return
+    if not words.wanted:
+        counts = per_table(differences(task.diff, task.mismatches))
+        lines = [f"{name}: {count} {'difference' if count == 1 else 'differences'}" for name, count in counts.items()]
+    else:
+        found = differences(words(task.diff) or {}, words(task.mismatches) or {})
+        lines = [replace(each, expected=cut(each.expected), found=cut(each.found)).line for each in found]
+    more = len(lines) - MOST_DIFFERENCES
+    shown = [*lines[:MOST_DIFFERENCES], *([f"{more:,} more differences"] if more > 0 else [])]
+    for line in shown:
+        yield _row({"kind": "database", "detail": line}, set(), {"detail": "bad", "": "bad"})
+
+
+def _in_order(kept: Sequence[Row], told: Sequence[Row]) -> list[Row]:
+    """Both in the order of time, each in its own; what has no time stays behind what came before it."""
+    return [row for _, row in heapq.merge(_timed(kept), _timed(told), key=lambda each: each[0])]
+
+
+def _placed(rows: Sequence[Row]) -> Iterator[Row]:
+    """Name the state that the call was in where a row does not name its own."""
+    state: str | None = None
+    for row in rows:
+        if row.record.get("kind") == "state":
+            state = row.record.get("state")
+        if state is None or row.record.get("state") is not None or row.record.get("kind") == "database":
+            yield row
+        else:
+            shown = {key: text for key, text in row.display.items() if key != "state"}
+            yield replace(row, record={**row.record, "state": state}, display=shown)
+
+
+def _timed(rows: Sequence[Row]) -> Iterator[tuple[float, Row]]:
+    latest = float("-inf")
+    for row in rows:
+        if row.record.get("kind") == "database":
+            latest = float("inf")
+        elif row.record.get("t") is not None:
+            latest = max(latest, row.record["t"])
+        yield latest, row

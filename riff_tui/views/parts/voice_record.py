@@ -1,0 +1,111 @@
+"""What is known of a voice call at large: sentences for people, and all of it for the data formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from riff_store.voice import Span, Voice, VoiceTurn
+from riff_tui.table import Row
+from riff_tui.text.numbers import fixed
+from riff_tui.views.parts.timeline_events import LARGEST
+
+LEGEND = "[-words-] were meant and not heard, {+words+} heard and not meant; commas and capitals count for nothing."
+
+
+class Words(Protocol):
+    """The gate that words of callers and models pass on their way into a table."""
+
+    wanted: bool
+
+    def __call__(self, value: Any) -> Any:
+        """The value as it may be shown, `None` where no words are wanted."""
+        ...
+
+    def shown(self, value: Any) -> str:
+        """A value on one line of text."""
+        ...
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a number that says something about a call."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
+
+
+def notes(voice: Voice, words: Words, rows: Sequence[Row]) -> Iterator[str]:
+    """How the call went at large, whether its task was done, and what was wrong with its logs."""
+    known = [voice.pipeline, voice.language, *([f"ended {voice.ended}"] if voice.ended else [])]
+    if voice.turn_taking is not None:
+        known.append(f"turn-taking {fixed(voice.turn_taking, 2, trim=True)} of 1")
+    broke = {"agent": sum(turn.agent_interrupted for turn in voice.turns)}
+    broke["caller"] = sum(turn.caller_interrupted for turn in voice.turns)
+    known += [f"{side} broke in {count}×" for side, count in broke.items() if count]
+    yield f"Voice: {' · '.join(known)}"
+    task = voice.task
+    if task.passed is not None:
+        by = f" ({task.source})" if task.source else ""
+        message = f": {words(task.message)}" if words.wanted and task.message else ""
+        yield f"Task: {'done' if task.passed else 'failed'}{by}{message}"
+    if any(row.record.get("changed") for row in rows):
+        yield LEGEND
+    if voice.warnings and words.wanted:
+        yield from (f"Log: {words(warning)}" for warning in voice.warnings)
+    elif voice.warnings:
+        yield f"Log: {len(voice.warnings)} {'warning' if len(voice.warnings) == 1 else 'warnings'}; --text tells them."
+
+
+def record(voice: Voice, words: Words) -> dict[str, Any]:
+    """All of it as the data formats print it; texts and values pass the gate, times, scores and reasons do not."""
+    return {
+        "pipeline": voice.pipeline,
+        "language": voice.language,
+        "ended": voice.ended,
+        "turn_taking": voice.turn_taking,
+        "caller": [_span(span) for span in voice.caller],
+        "agent": [_span(span) for span in voice.agent],
+        "turns": [_turn(turn, words) for turn in voice.turns],
+        "trace": [
+            {
+                "kind": entry.kind,
+                "turn": entry.turn,
+                "t": entry.t,
+                "role": entry.role,
+                "text": words(entry.text),
+                "tool": entry.tool,
+                "value": words(entry.value),
+            }
+            for entry in voice.trace
+        ],
+        "task": {
+            "passed": voice.task.passed,
+            "source": voice.task.source,
+            "message": words(voice.task.message),
+            "diff": words(voice.task.diff),
+            "mismatches": words(voice.task.mismatches),
+        },
+        "warnings": words(voice.warnings),
+    }
+
+
+def _span(span: Span) -> dict[str, Any]:
+    return {"turn": span.turn, "start": span.start, "end": span.end}
+
+
+def _turn(turn: VoiceTurn, words: Words) -> dict[str, Any]:
+    return {
+        "turn": turn.turn,
+        "caller_meant": words(turn.caller_meant),
+        "caller_heard": words(turn.caller_heard),
+        "agent_meant": words(turn.agent_meant),
+        "agent_heard": words(turn.agent_heard),
+        "latency": turn.latency,
+        "agent_interrupted": turn.agent_interrupted,
+        "caller_interrupted": turn.caller_interrupted,
+        "nudged": turn.nudged,
+        "turn_taking": turn.score,
+        "reason": turn.reason,
+        "evidence": {
+            key: value if isinstance(value, bool) or is_number(value) else words(value)
+            for key, value in turn.evidence.items()
+        },
+    }

@@ -1,0 +1,170 @@
+"""What a predicate means, said in Python: of the rows that a view shows, and of names before SQL sees them.
+
+Nothing but `missing` is true of a value that was not measured, and `!` turns true and false around,
+so that it finds those too.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from riff_store.predicates import And, InState, Not, Or, Predicate, Term
+from riff_store.time_range import time_range
+from riff_store.vocabulary import field_of, split_name
+
+Test: TypeAlias = Callable[[Mapping[str, Any]], bool]
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def matches(predicate: Predicate, record: Mapping[str, Any], names: Collection[str]) -> bool:
+    """Whether a predicate holds of a row's record; `names` are the fields that a bare word looks through."""
+    return compile_predicate(predicate, names)(record)
+
+
+def compile_predicate(predicate: Predicate, names: Collection[str]) -> Test:
+    """What `matches` says, as a function of the record: for many records it is twice as quick."""
+    match predicate:
+        case Term(field):
+            return _term_tester(predicate, names) if field is None else _field_tester(predicate, field)
+        case Not(part):
+            inner = compile_predicate(part, names)
+            return lambda record: not inner(record)
+        case And(parts):
+            tests = [compile_predicate(part, names) for part in parts]
+            return lambda record: all(test(record) for test in tests)
+        case Or(parts):
+            tests = [compile_predicate(part, names) for part in parts]
+            return lambda record: any(test(record) for test in tests)
+        case InState(part):
+            return compile_predicate(part, names)
+
+
+def satisfies(term: Term, value: Any) -> bool:
+    """Whether one value is as the term says; of several values any, and for `!=` none that is equal."""
+    values = [one for one in _spread(term, value) if one is not None and one == one]
+    if term.operator == "missing":
+        return not values
+    if term.operator == "measured":
+        return bool(values)
+    if term.operator == "!=":
+        return bool(values) and not any(_holds(term, "=", one) for one in values)
+    return any(_holds(term, term.operator, one) for one in values)
+
+
+def fold(text: str) -> str:
+    """Text without its case, the same way as a database's LIKE where that knows the letters.
+
+    Letters that would fold to ASCII ones without being any (the Kelvin sign, a ligature) stay apart.
+    """
+    if text.isascii():
+        return text.lower()
+    return "".join(_folded(character) for character in text)
+
+
+def _term_tester(term: Term, names: Collection[str]) -> Test:
+    accepts = _acceptor(term)
+    looked_through = tuple(names)
+
+    def test(record: Mapping[str, Any]) -> bool:
+        return any(accepts(record.get(name)) for name in looked_through)
+
+    return test
+
+
+def _field_tester(term: Term, field: str) -> Test:
+    accepts = _acceptor(term)
+    if split_name(field)[1] is None:
+        return lambda record: accepts(record.get(field))
+    return lambda record: accepts(_value(record, field))
+
+
+def _acceptor(term: Term) -> Callable[[Any], bool]:
+    """`satisfies` for one term: texts and numbers by themselves take the short way."""
+    wanted = term.value
+    if term.operator == "contains" and isinstance(wanted, str):
+        folded = fold(wanted)
+        return lambda value: folded in fold(value) if type(value) is str else satisfies(term, value)
+    if term.operator == "matches" and isinstance(wanted, str):
+        search = pattern(wanted).search
+        return lambda value: search(value) is not None if type(value) is str else satisfies(term, value)
+    compare = _COMPARE.get(term.operator)
+    if compare is not None and isinstance(wanted, float):
+        return lambda value: compare(value, wanted) if type(value) is float else satisfies(term, value)
+    return lambda value: satisfies(term, value)
+
+
+def _value(record: Mapping[str, Any], name: str) -> Any:
+    base, suffix = split_name(name)
+    value = record.get(base)
+    if suffix is None:
+        return value
+    if not isinstance(value, Mapping):
+        return None
+    return [one for key, one in value.items() if is_version_of(key, suffix)]
+
+
+def is_version_of(shown: str, name: str) -> bool:
+    """Whether a judge's name on show is that name, or that name in one version of its prompt."""
+    return shown == name or shown.startswith(f"{name}#")
+
+
+def _spread(term: Term, value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        named = term.field is None or field_of(term.field).kind == "name"
+        return value.keys() if named else value.values()
+    return value if isinstance(value, (list, tuple)) else (value,)
+
+
+def _holds(term: Term, comparison: str, value: Any) -> bool:
+    if term.field is not None and field_of(term.field).kind == "time":
+        return _in_time(comparison, value, str(term.value))
+    if isinstance(term.value, str):
+        return _in_text(comparison, str(value), term.value)
+    return isinstance(value, (int, float)) and _COMPARE[comparison](float(value), term.value)
+
+
+def _in_text(comparison: str, text: str, wanted: str) -> bool:
+    if comparison == "contains":
+        return fold(wanted) in fold(text)
+    if comparison == "matches":
+        return pattern(wanted).search(text) is not None
+    return _COMPARE[comparison](text, wanted)
+
+
+def _in_time(comparison: str, value: Any, wanted: str) -> bool:
+    start, end = time_range(wanted)
+    moment = value if isinstance(value, int) else time_range(str(value))[0]
+    if comparison == "=":
+        return start <= moment < end
+    return _COMPARE[comparison](moment, start if comparison in ("<", ">=") else end - 1)
+
+
+@lru_cache(maxsize=256)
+def pattern(text: str) -> re.Pattern[str]:
+    """A compiled regular expression; what Python only warns about is let through.
+
+    Raises `re.error`, `OverflowError` or `RecursionError` where it makes no sense.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return re.compile(text)
+
+
+@lru_cache(maxsize=4096)
+def _folded(character: str) -> str:
+    for found in (character.casefold(), character.lower()):
+        if character.isascii() or not any(one.isascii() for one in found):
+            return found
+    return character

@@ -1,0 +1,193 @@
+"""A run asks about many calls at once, and comes to a good end whatever the judge does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from riff_ingest.conversation import Turn
+from riff_ingest.judging.protocol import Answer, Question, Refused, Signature, Unanswered, Usage
+from riff_ingest.judging.retry import CallToJudge, Outcome, Patience, Retry
+from riff_ingest.judging.rubric import Rubric
+from riff_ingest.judging.runner import MOST_IN_A_ROW, Runner, RunProgress
+from tests.support.endpoint import verdict
+
+Play = Callable[[str, int], float | Answer | Exception]
+
+
+class Played:
+    """A judge that plays: for each try at a call, an answer, an error, or how long it thinks before a good answer."""
+
+    def __init__(self, play: Play) -> None:
+        self._play = play
+        self.asked: list[str] = []
+        self.most_at_once = 0
+        self.under_way = 0
+        self.closed = False
+
+    def signature(self, run: str, conversation: str) -> Signature:
+        return Signature("m", "h")
+
+    async def ask(self, question: Question) -> Answer:
+        self.asked.append(question.conversation)
+        played = self._play(question.conversation, self.asked.count(question.conversation))
+        self.under_way += 1
+        self.most_at_once = max(self.most_at_once, self.under_way)
+        try:
+            await asyncio.sleep(played if isinstance(played, float) else 0)
+        finally:
+            self.under_way -= 1
+        if isinstance(played, Exception):
+            raise played
+        return played if isinstance(played, Answer) else Answer(verdict(), usage=Usage(10, 1))
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class Run:
+    """A run over so many calls, and all that came of it."""
+
+    def __init__(self, play: Play, calls: int = 12, at_once: int = 4, **patience: float) -> None:
+        self.judge = Played(play)
+        given = {"timeout": 5.0, "pause": 0.01, **patience}
+        self.asking = Retry(self.judge, Rubric(), Patience(tries=3, **given))
+        self.kept: dict[str, Outcome] = {}
+        self.standing = RunProgress(calls)
+        self.stops: list[int] = []
+        self.reports = 0
+        self.running = Runner(
+            self.asking,
+            self._keep,
+            self.standing,
+            report=lambda standing: self._report(),
+            stopped=lambda standing: self.stops.append(standing.under_way),
+        )
+        self.running.over(_calls(calls), at_once)
+
+    def _keep(self, call: CallToJudge, outcome: Outcome) -> None:
+        self.kept[call.conversation] = outcome
+
+    def _report(self) -> None:
+        self.reports += 1
+
+
+def _calls(count: int) -> Iterator[CallToJudge]:
+    for number in range(count):
+        yield CallToJudge("run-1", f"c-{number}", [Turn("agent", "Good morning.")])
+
+
+def test_every_call_is_asked_about_once_and_so_many_at_a_time() -> None:
+    run = Run(lambda call, attempt: 0.01)
+    assert sorted(run.judge.asked) == sorted(run.kept) == sorted(f"c-{number}" for number in range(12))
+    assert run.judge.most_at_once == 4
+    assert (run.standing.done, run.standing.scored, run.standing.spent) == (12, 12, Usage(120, 12))
+    assert run.judge.closed
+    assert run.reports
+    assert run.running.error is None
+    assert run.running.signal is None
+
+
+def test_a_judge_that_stumbles_is_asked_again() -> None:
+    run = Run(lambda call, attempt: 0.0 if attempt == 3 else Unanswered("HTTP 500"))
+    assert all(outcome.verdict for outcome in run.kept.values())
+    assert len(run.judge.asked) == 36
+
+
+def test_pauses_grow_and_are_not_all_the_same() -> None:
+    times: list[float] = []
+
+    def play(call: str, attempt: int) -> float | Unanswered:
+        times.append(time.monotonic())
+        return Unanswered("HTTP 500") if attempt < 3 else 0.0
+
+    Run(play, calls=1, pause=0.2)
+    first, second = times[1] - times[0], times[2] - times[1]
+    assert 0.1 <= first < second
+    assert second >= 0.2
+
+
+def test_who_is_told_to_wait_makes_the_others_wait_too() -> None:
+    times: list[float] = []
+
+    def play(call: str, attempt: int) -> float | Unanswered:
+        times.append(time.monotonic())
+        return Unanswered("HTTP 429", after=0.5) if len(times) == 1 else 0.0
+
+    run = Run(play, calls=3, at_once=1)
+    assert len(run.kept) == 3
+    assert times[1] - times[0] >= 0.5
+
+
+@pytest.mark.parametrize("error", [Refused("no key"), OSError(28, "No space left on device"), ZeroDivisionError()])
+def test_an_error_for_all_calls_ends_the_run_and_keeps_what_is_on_its_way(error: Exception) -> None:
+    run = Run(lambda call, attempt: error if call == "c-3" else 0.2)
+    assert run.running.error is error
+    assert sorted(run.kept) == ["c-0", "c-1", "c-2"]
+    assert run.judge.closed
+
+
+def test_a_judge_that_is_out_of_reach_is_not_asked_for_ever() -> None:
+    run = Run(lambda call, attempt: Unanswered("no connection to the endpoint", again=False), calls=200)
+    assert isinstance(run.running.error, Refused)
+    assert "25 calls in a row got no answer (the last: no connection to the endpoint)" in str(run.running.error)
+    assert MOST_IN_A_ROW <= len(run.kept) < MOST_IN_A_ROW + 4
+    assert all(outcome.unscored for outcome in run.kept.values())
+
+
+def test_bad_answers_are_answers() -> None:
+    run = Run(lambda call, attempt: Answer("nine"), calls=40)
+    assert run.running.error is None
+    assert len(run.kept) == 40
+
+
+def test_a_judge_that_now_and_then_gives_none_is_not_out_of_reach() -> None:
+    run = Run(lambda call, attempt: 0.0 if call.endswith("0") else Unanswered("x", again=False), calls=100)
+    assert run.running.error is None
+    assert run.standing.scored == 10
+
+
+def interrupted(*signals: int, wait: float = 0.3) -> None:
+    """Send signals to this process, one after the other."""
+
+    def send() -> None:
+        for number in signals:
+            time.sleep(wait)
+            os.kill(os.getpid(), number)
+
+    threading.Thread(target=send, daemon=True).start()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_lets_answers_come_in_that_are_on_their_way(number: signal.Signals) -> None:
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    interrupted(number)
+    run = Run(lambda call, attempt: 0.8)
+    assert run.running.signal == number
+    assert sorted(run.kept) == sorted(run.judge.asked) == ["c-0", "c-1", "c-2", "c-3"]
+    assert run.stops == [4]
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_a_second_ctrl_c_drops_them() -> None:
+    before = time.monotonic()
+    interrupted(signal.SIGINT, signal.SIGINT)
+    run = Run(lambda call, attempt: 4.5)
+    assert run.running.signal == signal.SIGINT
+    assert not run.kept
+    assert run.judge.closed
+    assert time.monotonic() - before < 4
+
+
+def test_ctrl_c_does_not_wait_for_pauses_and_leaves_such_calls_unasked() -> None:
+    interrupted(signal.SIGINT)
+    before = time.monotonic()
+    run = Run(lambda call, attempt: Unanswered("HTTP 500", after=60.0))
+    assert time.monotonic() - before < 5
+    assert not run.kept

@@ -1,0 +1,196 @@
+"""Small stores made by chance, and what the tests compute from the same facts without any database."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from riff_store.database import Store, open_store
+from riff_store.facts import ConversationFacts, ExpectedStep, JudgedScore, StateAspects
+from riff_store.predicate_eval import matches
+from riff_store.predicates import And, InState, Not, Or, Predicate, Term
+from riff_store.vocabulary import CALL_NAMES, field_of
+from tests.support.facts import call, fresh, put, state, verdict
+
+FLOWS = ("dental", "DENTAL-2", "straße 50%_\\")
+AGENTS = ("gemini", "o'brien")
+RUNS = ("night-1", "night-2", "night-3")
+PERSONAS = (None, "hurried", "Überlegt", "日本")
+STATES = ("greet", "collect", "confirm", "book")
+SEGMENTS = ("opening", "collect")
+JUDGES = (("codex", None), ("gemini", "aaaaaa1"), ("gemini", "aaaaaa2"), ("gemini", "b7"))
+SHOWN = ("codex", "gemini#aaaaaa1", "gemini#aaaaaa2", "gemini#b7")
+ASPECTS = ("correctness", "completion", "errors", "latency_p95", "turn_count")
+LABELS = (None, "terminal", "max_turns")
+
+
+class World:
+    """Facts, and the verdicts on them by call."""
+
+    def __init__(self, calls: list[ConversationFacts], verdicts: list[JudgedScore]) -> None:
+        self.calls = calls
+        self.verdicts = verdicts
+
+    def store(self, path: Path) -> Store:
+        """A store that holds them, opened for reading only."""
+        with fresh(path) as store:
+            put(store, "calls.jsonl", self.calls)
+            if self.verdicts:
+                put(store, "verdicts.jsonl", self.verdicts)
+        return open_store(path)
+
+    def judged(self, facts: ConversationFacts) -> dict[str, float | None]:
+        """Each judge's score of a call, by the name that is shown."""
+        return {
+            SHOWN[JUDGES.index((score.judge, score.prompt_hash))]: score.score
+            for score in self.verdicts
+            if (score.run, score.conversation) == (facts.run, facts.conversation)
+        }
+
+
+def world(seed: int, size: int = 24) -> World:
+    """Calls of every kind, the same for the same seed."""
+    chance = random.Random(seed)
+    calls = [_call(chance, number) for number in range(size)]
+    verdicts = [
+        verdict(facts.conversation, chance.choice((None, 2.0, 5.5, 8.25)), run=facts.run, judge=judge,
+                prompt_hash=prompt, line=line * len(JUDGES) + index)
+        for line, facts in enumerate(calls)
+        for index, (judge, prompt) in enumerate(JUDGES)
+        if chance.random() < 0.4
+    ]  # fmt: skip
+    # Every judge is known, so that the versions of a name are told apart.
+    verdicts += [
+        verdict("nowhere", 1.0, judge=judge, prompt_hash=prompt, line=100_000 + index)
+        for index, (judge, prompt) in enumerate(JUDGES)
+    ]
+    return World(calls, verdicts)
+
+
+def _call(chance: random.Random, number: int) -> ConversationFacts:
+    flow = chance.choice(FLOWS)
+    rows = [_state(chance, name) for name in STATES if chance.random() < 0.6]
+    return call(
+        f"{chance.choice(('c', 'C', 'é', 'x_%'))}-{number:03}",
+        run=chance.choice(RUNS),
+        commit={"night-1": "abc", "night-2": None, "night-3": "abd"}[RUNS[number % 3]] if number < 3 else None,
+        flow=flow,
+        archetype={"dental": "booking", "DENTAL-2": "booking"}.get(flow),
+        agent=chance.choice(AGENTS),
+        persona=chance.choice(PERSONAS),
+        scenario=chance.choice((None, "s1", "s2")),
+        trial=chance.randrange(3),
+        started_at=chance.choice((None, 1_782_000_000_000_000 + chance.randrange(3) * 86_400_000_000)),
+        duration_s=chance.choice((None, 12.5)),
+        completed=chance.choice((None, True, False)),
+        stop_reason=chance.choice(LABELS),
+        final_state=chance.choice((None, *STATES)),
+        errored=chance.random() < 0.2,
+        error_count=chance.randrange(3),
+        aspects={name: chance.choice((0.0, 4.2, 1 / 3, 10.0)) for name in ASPECTS if chance.random() < 0.8},
+        states=rows,
+        terminals={"booked": "success"},
+        expected=[_step(chance) for _ in range(chance.randrange(3))],
+    )
+
+
+def _state(chance: random.Random, name: str) -> StateAspects:
+    return state(
+        name,
+        segment=chance.choice(SEGMENTS),
+        to={target: chance.randrange(1, 4) for target in (*STATES, "booked") if chance.random() < 0.3},
+        progress=chance.randrange(2),
+        stall=chance.randrange(2),
+        escalation=chance.randrange(2),
+        revisit=chance.randrange(3),
+        dwell_turns=chance.choice((1.0, 7 / 3, 5.5)),
+        latency_p95_ms=chance.choice((None, 333.3, 1234.5)),
+        guard_error=chance.randrange(3),
+        slot_fill_rate=chance.choice((None, 0.0, 2 / 3)),
+    )
+
+
+def _step(chance: random.Random) -> ExpectedStep:
+    return ExpectedStep(
+        chance.choice(("book", "pay")), "agent", chance.random() < 0.5, chance.choice((None, True, False))
+    )
+
+
+# what a filter says of the same facts
+
+
+def record_of(facts: ConversationFacts, judged: Mapping[str, float | None]) -> dict[str, Any]:
+    """A call as a row."""
+    return {
+        **{name: getattr(facts, name) for name in ("run", "conversation", "flow", "agent", "persona", "scenario")},
+        **{name: getattr(facts, name) for name in ("stop_reason", "final_state", "final_status")},
+        **{name: getattr(facts, name) for name in ("trial", "started_at", "duration_s", "completed", "errored")},
+        "archetype": {"dental": "booking", "DENTAL-2": "booking"}.get(facts.flow),
+        "error_count": facts.error_count,
+        **facts.aspects,
+        "humanness": judged,
+        "judge": [name for shown in judged for name in {shown, shown.partition("#")[0]}],
+    }
+
+
+def rows_of(facts: ConversationFacts) -> list[dict[str, Any]]:
+    """The state rows of a call."""
+    names = ("state", "segment", "progress", "stall", "escalation", "revisit", "dwell_turns", "guard_error")
+    return [
+        {**{name: getattr(row, name) for name in names}, "slot_fill_rate": row.slot_fill_rate} for row in facts.states
+    ]
+
+
+def about_states(predicate: Predicate) -> bool:
+    """Whether a part speaks of some row of states."""
+    match predicate:
+        case Term(name):
+            return name is not None and field_of(name).level == "state"
+        case Not() | InState():
+            return False
+        case And(parts) | Or(parts):
+            return all(about_states(part) for part in parts)
+
+
+def holds(predicate: Predicate | None, record: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a call is as the predicate says; parts side by side about states speak of one row."""
+    match predicate:
+        case None:
+            return True
+        case Term():
+            if about_states(predicate):
+                return any(matches(predicate, row, ()) for row in rows)
+            return matches(predicate, record, CALL_NAMES)
+        case Not(part):
+            return not holds(part, record, rows)
+        case InState(part):
+            return any(matches(part, row, ()) for row in rows)
+        case Or(parts):
+            return any(holds(part, record, rows) for part in parts)
+        case And(parts):
+            same = [part for part in parts if not isinstance(part, And) and about_states(part)]
+            found = not same or any(all(matches(part, row, ()) for part in same) for row in rows)
+            return found and all(holds(part, record, rows) for part in parts if part not in same)
+
+
+def selected(made: World, predicate: Predicate | None) -> list[ConversationFacts]:
+    """The calls that a predicate leaves."""
+    return [facts for facts in made.calls if holds(predicate, record_of(facts, made.judged(facts)), rows_of(facts))]
+
+
+def grouped(
+    calls: Iterable[ConversationFacts], key: Callable[[ConversationFacts], Any]
+) -> dict[Any, list[ConversationFacts]]:
+    """Calls by a key."""
+    found: dict[Any, list[ConversationFacts]] = {}
+    for facts in calls:
+        found.setdefault(key(facts), []).append(facts)
+    return found
+
+
+def billionths(values: Iterable[float | None]) -> tuple[int, int]:
+    """How many values are measured, and their sum as the rollups keep it."""
+    measured = [value for value in values if value is not None]
+    return len(measured), sum(int(value * 1e9 + 0.5) for value in measured)

@@ -1,0 +1,71 @@
+"""The promise of the gate, measured: it seldom cries wolf, and it finds the flow that got worse and that one only.
+
+`python -m benchmarks.gate_seeds` measures the same through the commands, with as many calls as one likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from riff_ingest.flow_aspects import compute_flow_aspects
+from riff_ingest.simulate import custom_run, generate
+from riff_store.database import Store
+from riff_store.facts import ConversationFacts
+from riff_store.queries.comparison import compare
+from riff_tui.gate.decision import Decision
+from riff_tui.gate.rules import decide
+from tests.support.facts import fresh, put
+
+SEEDS = 100
+QUIET_CALLS = 160
+REGRESSED_SEEDS = 10
+REGRESSED_CALLS = 960
+FLOW = "generic_inquiry"
+
+
+def test_two_runs_of_the_same_quality_pass_in_95_of_100_seeds(tmp_path: Path) -> None:
+    with fresh(tmp_path / "same.db") as store:
+        decisions = [decided(store, 2 * seed, QUIET_CALLS) for seed in range(SEEDS)]
+    assert all(len(found.checks) == 24 and not found.of("too few") for found in decisions)
+    assert sum(found.passed for found in decisions) >= 95
+
+
+def test_a_planted_regression_fails_and_no_other_flow_is_named(tmp_path: Path) -> None:
+    with fresh(tmp_path / "worse.db") as store:
+        decisions = [decided(store, 2 * seed, REGRESSED_CALLS, {FLOW: 0.4}) for seed in range(REGRESSED_SEEDS)]
+    assert [found.failing for found in decisions] == [[FLOW]] * REGRESSED_SEEDS
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_the_same_calls_again_are_the_same_whatever_the_rest(tmp_path: Path, share: float) -> None:
+    with fresh(tmp_path / "again.db") as store:
+        play(store, "one", 1, QUIET_CALLS, {})
+        play(store, "two", 1, QUIET_CALLS, {FLOW: share})
+        found = decide(compare(store, "one", "two"))
+    assert found.failing == [FLOW] * bool(share)
+    assert {check.p for check in found.checks if check.flow != FLOW} == {1.0}
+
+
+def decided(store: Store, seed: int, calls: int, weaken: dict[str, float] | None = None) -> Decision:
+    """The decision on two runs with seeds of their own."""
+    play(store, f"run-{seed}", seed, calls, {})
+    play(store, f"run-{seed + 1}", seed + 1, calls, weaken or {})
+    return decide(compare(store, f"run-{seed}", f"run-{seed + 1}"))
+
+
+def play(store: Store, name: str, seed: int, calls: int, weaken: dict[str, float]) -> None:
+    put(store, name, facts(name, seed, calls, weaken))
+
+
+def facts(name: str, seed: int, calls: int, weaken: dict[str, float]) -> Iterator[ConversationFacts]:
+    """What a gate looks at of simulated calls, and nothing else of them."""
+    run = custom_run(name, seed, weaken)
+    for line, call in enumerate(generate(conversations=calls, seed=seed, run=run), 1):
+        yield ConversationFacts(
+            run=name, conversation=call.conversation_id, flow=call.flow, agent=call.agent_model, persona=call.persona,
+            scenario=call.scenario, trial=call.trial, errored=call.errored, line=line,
+            aspects={} if call.errored else compute_flow_aspects(call),
+        )  # fmt: skip

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riff_tui.table import Column, Row, Table
+from riff_tui.text.safe_text import cell_width
+from tests.support import sample_tables
+from tests.support.golden import printed
+
+SGR = re.compile(r"\x1b\[\d+m")
+
+
+def one_column(*rows: Row, thin: bool = False) -> Table:
+    return Table("v", "", [Column("n", "n", kind="count", thin=thin)], rows)
+
+
+@given(st.sampled_from(sorted(sample_tables.ALL)), st.integers(12, 200), st.booleans())
+def test_no_line_is_wider_than_the_terminal(shape: str, width: int, ascii_only: bool) -> None:
+    table = sample_tables.ALL[shape]()
+    text = printed(table, "text", width=width, ascii_only=ascii_only, color=True)
+    assert max(cell_width(SGR.sub("", line)) for line in text.splitlines()) <= width
+
+
+def test_what_was_cut_is_said_at_the_end() -> None:
+    text = " ".join(printed(sample_tables.flows(), "text", width=70).split())
+    assert "Cut to 70 cells: 6 columns left out (lat_p95, turn_count, n, hum:codex, hum:dashscope, hum:gemini)" in text
+    assert "4 texts shortened" in text
+
+
+def test_nothing_is_cut_without_a_width_and_nothing_is_said_then() -> None:
+    text = printed(sample_tables.flows(), "text")
+    assert "property_trouble_ticket" in text
+    assert "hum:gemini" in text
+    assert "Cut to" not in text
+    assert "Cut to" not in printed(sample_tables.flows(), "text", width=200)
+
+
+def test_a_wide_name_gives_way_before_a_number_goes() -> None:
+    columns = [Column("name", "Name", kind="name"), Column("n", "n", kind="count")]
+    table = Table("v", "", columns, [Row("1", {"name": "x" * 60, "n": 12345})])
+    lines = printed(table, "text", width=30).splitlines()
+    assert lines[1] == "x" * 22 + "…  12345"
+
+
+def test_rows_are_marked_only_where_a_row_has_a_mark() -> None:
+    assert printed(one_column(Row("1", {"n": 1})), "text").splitlines() == ["n", "1"]
+    marked = one_column(
+        Row("1", {"n": 1}, severity={"": "bad"}),
+        Row("2", {"n": 2}, severity={"n": "warn"}),
+        Row("3", {"n": 3}, thin=True),
+        Row("4", {"n": 4}),
+    )
+    assert printed(marked, "text").splitlines() == ["  n", "! 1", "~ 2", "~ 3", "  4"]
+
+
+def test_the_digits_of_counts_stand_below_each_other() -> None:
+    table = one_column(Row("1", {"n": 2}, thin=True), Row("2", {"n": 19}), thin=True)
+    assert printed(table, "text").splitlines() == ["    n", "~  2~", "  19"]
+
+
+def test_wide_letters_keep_the_columns_straight() -> None:
+    columns = [Column("name", "Name", kind="name"), Column("n", "n", kind="count")]
+    rows = [Row("1", {"name": "日本語", "n": 1}), Row("2", {"name": "abc", "n": 2})]
+    lines = printed(Table("v", "", columns, rows), "text").splitlines()
+    assert [cell_width(line) for line in lines] == [9, 9, 9]
+
+
+def test_colour_is_of_the_foreground_only_and_is_all_that_it_adds() -> None:
+    plain = printed(sample_tables.flows(), "text")
+    colored = printed(sample_tables.flows(), "text", color=True)
+    codes = set(SGR.findall(colored))
+    assert codes == {"\x1b[31m", "\x1b[90m", "\x1b[39m"}
+    assert SGR.sub("", colored) == plain
+    assert "\x1b" not in plain
+
+
+@pytest.mark.parametrize(("hidden", "said"), [(0, ""), (375, "375 hidden by the filter or the limit.")])
+def test_hidden_rows_are_counted(hidden: int, said: str) -> None:
+    table = Table("v", "Title", [Column("n", "n", kind="count")], [Row("1", {"n": 1})], hidden=hidden)
+    assert printed(table, "text").endswith(f"{said}\n" if said else "1\n")
+
+
+def test_a_drawing_gets_the_terminal_it_has_to_fit() -> None:
+    widths: list[int] = []
+
+    class Measured:
+        def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
+            widths.append(width)
+            return ["x" * width]
+
+    table = Table("v", "", [], [], figure=Measured())
+    assert printed(table, "text", width=50) == "x" * 50 + "\n"
+    printed(table, "text")
+    printed(table, "markdown", width=50)
+    assert widths == [50, 78, 78]

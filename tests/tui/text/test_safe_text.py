@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from riff_tui.text.safe_text import block, cell_width, escaped_hidden, file_name, fit, one_line, padded
+from tests.support.hostile import HOSTILE
+
+TEXTS = st.text(st.characters(codec=None))
+NASTY = st.text(
+    st.sampled_from(
+        "aZ0 #*\n\t\r\x00\x07\x1b\x7f\x85\x9b\u0301\u0302\u0903\u200b\u200c\u200d\u202e\u2066\ufe0e\ufe0f\ufeff\u20e3"
+        "\u00ad\u3164❤👍🏽👨👩\ud800\udfff\U000e0041\U000e0100日"
+    ),
+    max_size=40,
+)
+DRAWN_FORMATS = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0"
+EMOJI_JOINED = re.compile("(?<=[^\x00-\u2000])\u200d(?=[^\x00-\u2000])")
+
+
+def unsafe(text: str) -> list[str]:
+    """What must not reach a display, by the Unicode tables and not by the code's own lists."""
+    without_emoji_joiners = EMOJI_JOINED.sub("", text)
+    return [
+        f"U+{ord(character):04X}"
+        for character in without_emoji_joiners
+        if (unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp"))
+        or (unicodedata.category(character) == "Cf" and character not in DRAWN_FORMATS)
+        or character in FILLERS
+        or 0xE0000 <= ord(character) <= 0xE0FFF
+        or ord(character) & 0xFFFE == 0xFFFE
+    ]
+
+
+def longest_tower(text: str) -> int:
+    longest = height = 0
+    for character in text:
+        height = height + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        longest = max(longest, height)
+    return longest
+
+
+@given(TEXTS | NASTY)
+@example("❤\ufe0f\ufe0f")
+@example("❤" + "\ufe0f" + "\u0301" * 9)
+@example("\u200d❤\u200d❤\u200d")
+@example("1\ufe0f\u20e3")
+def test_nothing_live_or_unseen_comes_through(text: str) -> None:
+    shown = one_line(text)
+    assert unsafe(shown) == []
+    assert longest_tower(shown) <= 5  # four marks, and the selector of an emoji
+
+
+@given(TEXTS | NASTY)
+def test_a_block_keeps_its_newlines_and_nothing_else_of_the_kind(text: str) -> None:
+    shown = block(text)
+    assert unsafe(shown.replace("\n", "")) == []
+    assert shown.count("\n") == text.count("\n")
+    assert shown == "\n".join(one_line(line) for line in text.split("\n"))
+
+
+@given(TEXTS | NASTY)
+def test_what_is_safe_already_stays_as_it_is(text: str) -> None:
+    assert one_line(one_line(text)) == one_line(text)
+    assert block(block(text)) == block(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello world, [noise] <b> 100 % #1 @x",
+        "café, it’s — naïve ü",
+        "Привет, мир",
+        "日本語テスト 한국어 中文",
+        "नमस्ते दुनिया",
+        "مرحبا بالعالم",
+        "שָׁלוֹם",
+        "e\u0301 a\u0308\u0304",
+        "ok 👍🏽 fam 👨‍👩‍👧 flag 🇺🇸 heart ❤️ keycap 1️⃣ 🏳️‍🌈 ☺︎",
+        "\ue0b0 private use",
+    ],
+)
+def test_clean_text_in_any_script_is_unchanged(text: str) -> None:
+    assert one_line(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("A\x1b[2J", "A␛[2J"),
+        ("A\x00B\x7f", "A␀B␡"),
+        ("a\tb", "a    b"),
+        ("a\nb", "a⏎b"),
+        ("a\r\nb", "a␍⏎b"),
+        ("A\x9b2J", "A\ufffd2J"),
+        ("lone \ud800", "lone \ufffd"),
+        ("x\U000e0041", "x\ufffd"),
+        ("user \u202eevil", "user <U+202E>evil"),
+        ("a\u200bb\u200dc", "a<U+200B>b<U+200D>c"),
+        ("x\ufe0f", "x<U+FE0F>"),
+        ("a\u2028b", "a<U+2028>b"),
+        ("Z" + "\u0301" * 9 + "a", "Z" + "\u0301" * 4 + "a"),
+    ],
+)
+def test_each_kind_is_shown_as_promised(text: str, shown: str) -> None:
+    assert one_line(text) == shown
+
+
+def test_a_block_shows_a_carriage_return_and_keeps_the_line() -> None:
+    assert block("a\r\nb\x1b") == "a␍\nb␛"
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_strings_are_harmless(text: str) -> None:
+    assert unsafe(one_line(text)) == []
+    one_line(text).encode("utf-8")
+    assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,88}", file_name(text))
+
+
+def test_hostile_strings_that_were_collected_are_harmless(shared_data: Path) -> None:
+    strings: dict[str, str] = json.loads((shared_data / "hostile_strings.json").read_text("utf-8"))
+    for name, text in strings.items():
+        assert unsafe(one_line(text)) == [], name
+        assert unsafe(block(text).replace("\n", "")) == [], name
+    for name in ("plain", "markup_click", "cjk", "emoji", "sql", "html", "comment"):
+        assert one_line(strings[name]) == strings[name]
+
+
+@given(TEXTS | NASTY)
+def test_json_loses_what_is_unseen_to_the_eye_and_nothing_to_a_parser(text: str) -> None:
+    written = escaped_hidden(json.dumps(text, ensure_ascii=False))
+    assert unsafe(written) == []
+    # A parser joins two surrogates that follow each other; nothing else may differ.
+    assert json.loads(written) == json.loads(json.dumps(text))
+
+
+@pytest.mark.parametrize("text", [one_line(text) for text in HOSTILE.values()] + ["क्षत्रिय", "각", "☺︎☺️"])
+def test_widths_agree_with_what_the_explorer_measures(text: str) -> None:
+    assert cell_width(text) == cell_len(text)
+
+
+@given(TEXTS.map(one_line), st.integers(0, 20), st.sampled_from(["…", "~", "", "..."]))
+def test_a_fitted_text_never_exceeds_its_cells(text: str, width: int, ellipsis: str) -> None:
+    fitted = fit(text, width, ellipsis)
+    assert cell_width(fitted) <= width
+    assert fitted == text or cell_width(text) > width
+    assert cell_width(padded(fitted, width)) == width
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "fitted"),
+    [
+        ("collect_details", 15, "collect_details"),
+        ("collect_details", 8, "collect…"),
+        ("日本語テスト", 7, "日本語…"),
+        ("日本語テスト", 6, "日本…"),
+        ("日本語", 2, "…"),
+        ("日本語", 1, "…"),
+        ("日本語", 0, ""),
+        ("👨‍👩‍👧👨‍👩‍👧", 3, "👨‍👩‍👧…"),
+        ("e\u0301e\u0301e\u0301", 2, "e\u0301…"),
+    ],
+)
+def test_a_text_is_cut_between_whole_signs(text: str, width: int, fitted: str) -> None:
+    assert fit(text, width) == fitted
+
+
+def test_padding_goes_to_either_side() -> None:
+    assert padded("日本", 6) == "日本  "
+    assert padded("9", 3, right=True) == "  9"
+
+
+@given(TEXTS)
+def test_file_names_stay_in_their_directory(text: str) -> None:
+    name = file_name(text)
+    assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{1,88}", name)
+    assert name == file_name(text)
+
+
+def test_file_names_of_different_ids_differ_even_where_their_letters_do_not() -> None:
+    assert len({file_name(text) for text in ("a/b", "a b", "a_b", "A_b", "../a_b", "a_b" + "x" * 99, "a_b" * 99)}) == 7

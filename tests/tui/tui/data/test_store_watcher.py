@@ -1,0 +1,420 @@
+"""A store that changes under the eyes: what is noticed, what is shown, and that nothing moves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from riff_store.database import open_store
+from riff_store.errors import NotAStore, StoreMissing
+from riff_tui.catalog import Request
+from riff_tui.tui.app import Explorer
+from riff_tui.tui.data import auto_refresh
+from riff_tui.tui.data.store_watcher import StoreWatcher
+from tests.support import tiny_store
+from tests.support.pty_terminal import ROOT
+from tests.tui.tui.test_walk import Walker
+
+MORE = """
+import json, sys
+from pathlib import Path
+from tests.support import tiny_store
+from riff_tui.cli import run
+folder, store = Path(sys.argv[1]), sys.argv[2]
+first, count, latency = map(int, sys.argv[3:])
+numbers = range(first, first + count)
+calls = [tiny_store.viewing(number, "gemini", "books", run="run-2", latency=latency) for number in numbers]
+path = folder / f"flow-transcripts-{first}.jsonl"
+path.write_text("".join(json.dumps(call) + "\\n" for call in calls))
+sys.exit(run(["ingest", str(path), "--store", store]))
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path, tiny: Path) -> Path:
+    """A copy of the hand-written store, to be written to."""
+    return Path(shutil.copy(tiny, tmp_path / "growing.db"))
+
+
+def ingest_elsewhere(store: Path, first: int, count: int = 1, latency: int = 700) -> None:
+    """Another process ingests some more calls of `viewing` with gemini."""
+    folder = store.parent / f"more-{first}"
+    folder.mkdir()
+    paths = os.pathsep.join(str(ROOT / part) for part in (".", "store", "ingest"))
+    subprocess.run(
+        [sys.executable, "-c", MORE, str(folder), str(store), str(first), str(count), str(latency)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        check=True,
+    )
+
+
+@asynccontextmanager
+async def following_it(
+    store: Path, *, paused: bool = False, size: tuple[int, int] = (100, 30)
+) -> AsyncIterator[Walker]:
+    with open_store(store) as opened:
+        live = StoreWatcher(opened)
+        app = Explorer(live.show, live.age, live=live, paused=paused)
+        async with app.run_test(size=size) as pilot:
+            await app.workers.wait_for_complete()
+            await pilot.pause()
+            yield Walker(app, pilot, None)  # type: ignore[arg-type]  # a real catalog answers
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look when the test says so."""
+    monkeypatch.setattr(auto_refresh, "PERIOD_S", 3600.0)
+    monkeypatch.setattr(auto_refresh, "CALM_S", 0.0)
+    monkeypatch.setattr(auto_refresh, "REST", 0.0)
+
+
+async def look(at: Walker) -> None:
+    at.screen.follower.tick()
+    await at.app.workers.wait_for_complete()
+    await at.pilot.pause()
+
+
+# The store itself
+
+
+def test_a_store_is_the_same_until_somebody_writes_to_it(store: Path) -> None:
+    with open_store(store) as opened:
+        live = StoreWatcher(opened)
+        assert live.look() == "same"
+        ingest_elsewhere(store, 100)
+        assert live.look() == "changed"
+        assert live.look() == "changed"
+        live.renew()
+        assert live.look() == "same"
+        assert len(live.show("conversations", Request()).rows) == 21
+        live.distrust()
+        assert live.look() == "changed"
+
+
+def test_a_store_that_is_written_now_is_busy_and_not_waited_for(store: Path) -> None:
+    with open_store(store) as opened:
+        live = StoreWatcher(opened)
+        writer = sqlite3.connect(store, isolation_level=None)
+        writer.execute("BEGIN EXCLUSIVE")
+        assert live.look() == "busy"
+        writer.execute("ROLLBACK")
+        writer.close()
+        assert live.look() == "same"
+
+
+def test_another_file_in_its_place_is_told_from_a_change_and_can_be_opened(store: Path, tiny: Path) -> None:
+    with open_store(store) as opened:
+        live = StoreWatcher(opened)
+        ingest_elsewhere(store, 100)
+        live.renew()
+        shutil.copy(tiny, store.with_name("other.db"))
+        store.with_name("other.db").replace(store)
+        assert live.look() == "replaced"
+        assert len(live.show("conversations", Request()).rows) == 21
+        live.renew()
+        assert live.look() == "same"
+        assert len(live.show("conversations", Request()).rows) == 20
+
+
+def test_a_file_written_over_it_is_noticed_whatever_it_counts(store: Path, tiny: Path) -> None:
+    with open_store(store) as opened:
+        live = StoreWatcher(opened)
+        os.utime(store, ns=(0, 0))
+        store.write_bytes(tiny.read_bytes())
+        assert live.look() == "changed"
+        live.renew()
+        assert live.look() == "same"
+
+
+def test_a_store_that_is_gone_or_is_none_any_more_is_said_and_what_was_open_stays(store: Path) -> None:
+    with open_store(store) as opened:
+        live = StoreWatcher(opened)
+        away = store.rename(store.with_name("away.db"))
+        assert live.look() == "gone"
+        with pytest.raises(StoreMissing):
+            live.renew()
+        assert len(live.show("conversations", Request()).rows) == 20
+        store.write_text("no store at all")
+        assert live.look() == "replaced"
+        with pytest.raises(NotAStore):
+            live.renew()
+        away.replace(store)
+        assert live.look() == "same"
+
+
+def test_what_a_killed_writer_left_half_done_is_taken_back(store: Path) -> None:
+    script = (
+        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "c.execute('PRAGMA cache_size = 1');"
+        "c.execute('BEGIN EXCLUSIVE'); c.execute('UPDATE conversation SET errored = 1');"
+        "c.execute('CREATE TABLE filler AS WITH RECURSIVE n(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM n LIMIT 20000)"
+        " SELECT x, hex(randomblob(50)) FROM n'); os.kill(os.getpid(), 9)"
+    )
+    with open_store(store) as opened:
+        live = StoreWatcher(opened)
+        subprocess.run([sys.executable, "-c", script, str(store)], check=False)
+        assert store.with_name(f"{store.name}-journal").exists()
+        assert len(live.show("conversations", Request(where="!errored=yes")).rows) == 19
+        assert live.look() == "changed"
+        live.renew()
+        assert live.look() == "same"
+
+
+def test_the_age_is_that_of_the_data_which_are_shown(store: Path) -> None:
+    with open_store(store) as opened:
+        os.utime(store, ns=(0, 0))
+        live = StoreWatcher(opened)
+        assert live.age().endswith(" d ago")
+        os.utime(store)
+        assert live.age().endswith(" d ago")
+        live.renew()
+        assert live.age() == "written just now"
+
+
+# On the screen
+
+
+def said(at: Walker) -> str:
+    """The words of the status line, wherever it wraps: paths of temporary folders are long."""
+    return " ".join(at.bottom.split())
+
+
+async def test_what_another_process_ingests_appears_by_itself_and_nothing_moves(store: Path) -> None:
+    async with following_it(store) as at:
+        assert "20 calls" in at.path
+        await at.press("j", "l")
+        row, column, said = at.row, at.screen.table.column, at.bottom
+        ingest_elsewhere(store, 100, 5)
+        await look(at)
+        assert "25 calls" in at.path
+        assert "written just now" in at.path
+        assert (at.row, at.screen.table.column, at.bottom) == (row, column, said)
+        assert at.screen.table._lit == {"flow=viewing agent=gemini"}
+        await at.press("k")
+        assert not at.screen.table._lit
+        await at.press("enter")
+        assert at.screen.reading is not None
+        assert at.screen.reading.main.rows[0].record["n"] == 11
+
+
+async def test_the_cursor_stays_on_its_row_and_its_line_where_rows_come_in_before_it(store: Path) -> None:
+    ingest_elsewhere(store, 1_000, 700)
+    async with following_it(store, size=(80, 20)) as at:
+        await at.press("4", "G")
+        at.screen.table.cursor -= 150
+        await at.press("k")
+        table = at.screen.table
+        before, line, top = at.row, table.cursor - table._top, table._top
+        # Run-2 begins with calls of viewing that come before those of weather.
+        ingest_elsewhere(store, 400, 300)
+        await look(at)
+        assert "1,020 conversations" in at.path
+        assert (at.row, table.cursor - table._top) == (before, line)
+        assert table._top == top + 300
+        assert all(row.id for row in table._window())
+
+
+async def test_the_cursor_stays_on_a_call_that_was_ingested_anew(store: Path) -> None:
+    ingest_elsewhere(store, 1_000, 300)
+    async with following_it(store, size=(80, 20)) as at:
+        await at.press("4", "G")
+        at.screen.table.cursor -= 150
+        await at.press("k")
+        before, number = at.row, at.screen.table.cursor
+        # The same calls once more, and others before them: each is taken out and put in again.
+        ingest_elsewhere(store, 500, 801, latency=600)
+        await look(at)
+        assert "821 conversations" in at.path
+        assert at.row == before
+        assert at.screen.table.cursor == number + 500
+
+
+async def test_a_state_is_brought_up_to_date_whole_and_the_cursor_stays_in_its_graph(store: Path) -> None:
+    async with following_it(store) as at:
+        await at.press("enter", "enter", "enter", "v", "h")
+        assert at.screen.head.focused_graph
+        spot, before = at.screen.head._spot, at.screen.reading
+        ingest_elsewhere(store, 100, 5)
+        await look(at)
+        assert at.screen.reading is not None
+        assert before is not None
+        assert at.screen.reading != before
+        assert at.screen.reading.rest is None
+        assert at.screen.head.focused_graph
+        assert spot is not None
+        found = at.screen.head._spot
+        assert found is not None
+        assert (found.side, found.state) == (spot.side, spot.state)
+
+
+async def test_a_change_that_does_not_concern_the_screen_draws_nothing(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("drawn again")
+
+    async with following_it(store) as at:
+        await at.press("j", "enter", "enter")
+        ingest_elsewhere(store, 100)
+        monkeypatch.setattr(at.screen.table, "load", never)
+        await look(at)
+        monkeypatch.undo()
+        assert at.screen.trouble is None
+        assert at.screen.follower.live is not None
+        assert at.screen.follower.live.look() == "same"
+        await at.press("escape", "escape")
+        assert "21 calls" in at.path
+
+
+async def test_paused_it_offers_a_change_and_shows_it_when_asked(store: Path) -> None:
+    async with following_it(store) as at:
+        await at.press("z")
+        assert at.path.startswith("flows")
+        assert "paused" in at.path
+        assert "z goes on" in said(at)
+        ingest_elsewhere(store, 100)
+        await look(at)
+        assert "paused · changed: r reads it" in at.path
+        assert "20 calls" in at.path
+        await at.press("r")
+        assert "paused · 2 flows" in at.path
+        assert "21 calls" in at.path
+        ingest_elsewhere(store, 101)
+        await at.press("z")
+        assert "22 calls" in at.path
+        assert "paused" not in at.path
+
+
+async def test_it_can_begin_paused(store: Path) -> None:
+    async with following_it(store, paused=True) as at:
+        ingest_elsewhere(store, 100)
+        await look(at)
+        assert "paused · changed" in at.path
+
+
+async def test_nothing_changes_while_one_types_or_reads_help(store: Path) -> None:
+    async with following_it(store) as at:
+        await at.press("slash", "w")
+        ingest_elsewhere(store, 100)
+        await look(at)
+        assert at.screen.prompt.is_open
+        assert "20 calls" in at.path
+        await at.press("escape", "question_mark")
+        await look(at)
+        assert "20 calls" in at.path
+        await at.press("q")
+        await look(at)
+        assert "21 calls" in at.path
+
+
+async def test_a_list_above_a_conversation_is_brought_up_to_date_when_one_is_back(store: Path) -> None:
+    async with following_it(store) as at:
+        await at.press("4", "enter", "n")
+        ingest_elsewhere(store, 100)
+        await look(at)
+        assert "2 of 20" in at.path
+        await at.press("escape")
+        assert "20 conversations" in at.path
+        await look(at)
+        assert "21 conversations" in at.path
+        assert at.screen.table.cursor == 1
+
+
+async def test_a_writer_that_keeps_the_store_is_shown_and_asked_again(store: Path) -> None:
+    async with following_it(store) as at:
+        writer = sqlite3.connect(store, isolation_level=None)
+        writer.execute("BEGIN EXCLUSIVE")
+        await look(at)
+        assert "being written" not in at.path
+        await look(at)
+        assert "being written" in at.path
+        assert "!" not in said(at)[:2]
+        writer.execute("COMMIT")
+        writer.close()
+        await look(at)
+        assert "being written" not in at.path
+
+
+async def test_a_place_behind_a_busy_store_opens_once_it_answers(store: Path) -> None:
+    async with following_it(store) as at:
+        assert at.app.live is not None
+        at.app.live._store.execute_sql("PRAGMA busy_timeout = 1")
+        writer = sqlite3.connect(store, isolation_level=None)
+        writer.execute("BEGIN EXCLUSIVE")
+        await at.press("enter")
+        assert "another process is writing" in said(at)
+        assert at.path.startswith("flows  ")
+        writer.execute("COMMIT")
+        writer.close()
+        await at.pilot.pause(1.2)
+        await at.app.workers.wait_for_complete()
+        await at.pilot.pause()
+        assert at.path.startswith("flows › viewing @ gemini")
+
+
+async def test_escape_gives_up_on_a_busy_store(store: Path) -> None:
+    async with following_it(store) as at:
+        assert at.app.live is not None
+        at.app.live._store.execute_sql("PRAGMA busy_timeout = 1")
+        writer = sqlite3.connect(store, isolation_level=None)
+        writer.execute("BEGIN EXCLUSIVE")
+        await at.press("enter", "escape")
+        assert "left it" in said(at)
+        writer.close()
+        await at.pilot.pause(1.2)
+        assert at.path.startswith("flows  ")
+
+
+async def test_a_store_that_was_replaced_is_said_and_opened_by_r(store: Path, tiny: Path) -> None:
+    ingest_elsewhere(store, 100)
+    async with following_it(store) as at:
+        other = Path(shutil.copy(tiny, store.with_name("other.db")))
+        other.replace(store)
+        await look(at)
+        assert "replaced: r opens it" in at.path
+        assert "another file took the place" in said(at)
+        assert "21 calls" in at.path
+        await at.press("enter", "escape", "r")
+        assert "20 calls" in at.path
+        assert "replaced" not in at.path
+
+
+async def test_a_store_that_is_gone_is_said_in_a_sentence_and_its_rows_stay(store: Path) -> None:
+    async with following_it(store) as at:
+        store.unlink()
+        await look(at)
+        assert "store gone" in at.path
+        assert "not there any more" in said(at)
+        await at.press("enter")
+        assert at.path.startswith("flows › viewing @ gemini")
+        await at.press("r")
+        assert "there is no store" in said(at)
+        store.write_text("no store")
+        await look(at)
+        await at.press("r")
+        assert "not a riff-tui store" in said(at)
+        assert at.screen.table.table.rows
+
+
+async def test_the_age_grows_without_a_key(store: Path) -> None:
+    async with following_it(store) as at:
+        assert at.app.live is not None
+        assert "written just now" in at.path
+        at.app.live._written_at = 0.0
+        await look(at)
+        assert "d ago" in at.path
+
+
+def test_the_small_store_has_no_calls_of_the_numbers_used_here() -> None:
+    assert len(list(tiny_store.calls())) < 100

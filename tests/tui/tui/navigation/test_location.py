@@ -1,0 +1,166 @@
+"""Places, the way down and up, back and forward."""
+
+from __future__ import annotations
+
+import pytest
+
+from riff_tui.catalog import Request
+from riff_tui.table import Row, Table
+from riff_tui.tui.navigation.location import (
+    START,
+    History,
+    Location,
+    Stack,
+    below,
+    centred,
+    choose,
+    crumbs,
+    descend,
+    state_of,
+)
+from riff_tui.tui.navigation.scope_filters import both, carried, fixed, kept, narrowed, offset, within
+from tests.support.fake_explorer import FakeCatalog, flow_table
+
+
+def walked(*rows: int) -> Stack:
+    """The stack after Enter on these rows of the small store."""
+    catalog = FakeCatalog()
+    stack: Stack = START
+    for row in rows:
+        table = catalog.show(stack[-1].view, Request(where=stack[-1].where))
+        place = descend(stack[-1], table, table.rows[row])
+        assert place is not None
+        stack = (*stack, place)
+    return stack
+
+
+def test_the_walk_goes_from_flows_down_to_a_state() -> None:
+    stack = walked(0, 0, 0)
+    assert [place.view for place in stack] == ["flows", "segments", "states", "neighbors"]
+    assert crumbs(stack) == ["flows", "viewing @ gemini", "collect", "collect_details"]
+    assert stack[-1].scope == "flow=viewing agent=gemini segment=collect state=collect_details"
+
+
+def test_what_was_typed_about_calls_holds_below_and_what_was_typed_about_rows_does_not() -> None:
+    table = flow_table()
+    place = Location("flows", filter="persona:angry operability<4")
+    down = descend(place, table, table.rows[0])
+    assert down is not None
+    assert down.scope == "persona:angry flow=apartment_scheduler_0"
+    assert crumbs((place, down))[0] == "flows [persona:angry operability<4]"
+
+
+def test_a_row_without_a_way_down_opens_nothing() -> None:
+    row = Row("a", {})
+    assert below(Table("flows", "", (), [row]), row) == ""
+    assert below(Table("skipped", "", (), []), Row("a", {}, where="flow=a")) == ""
+    assert descend(Location("skipped"), Table("skipped", "", (), []), Row("a", {}, where="flow=a")) is None
+
+
+def test_the_worklist_leads_to_the_place_of_each_entry() -> None:
+    table = FakeCatalog().show("worklist", Request())
+    found = [descend(Location("worklist"), table, row) for row in table.rows]
+    assert [(place.view, place.scope) for place in found if place] == [
+        ("segments", "flow=viewing agent=gemini"),
+        ("states", "flow=viewing segment=collect"),
+        ("neighbors", "flow=viewing state=collect_details"),
+    ]
+
+
+def test_a_level_leads_to_its_flows_and_a_judge_to_the_judges() -> None:
+    def down(factor: str, level: str | None, where: str) -> Location | None:
+        row = Row("a", {"factor": factor, "level": level}, where=where)
+        return descend(Location("effects"), Table("effects", "", (), [row]), row)
+
+    flow = down("flow", "viewing", "flow=viewing")
+    assert flow is not None
+    assert (flow.view, flow.scope, flow.crumb) == ("flows", "flow=viewing", "viewing")
+    judge = down("judge", "codex", "judge=codex")
+    assert judge is not None
+    assert (judge.view, judge.scope) == ("judges", "judge=codex")
+    assert down("flow", None, "") is None
+
+
+def test_a_row_about_a_state_has_a_graph() -> None:
+    table = FakeCatalog().show("states", Request())
+    place = state_of(Location("states"), table.rows[1])
+    assert place is not None
+    assert (place.view, place.crumb, place.graph) == ("neighbors", "confirm", True)
+    assert state_of(Location("flows"), FakeCatalog().show("flows", Request()).rows[0]) is None
+    assert state_of(Location("flows"), None) is None
+
+
+def test_a_neighbour_takes_the_middle_within_the_same_flow() -> None:
+    place = centred(Location("neighbors", scope="flow=viewing segment=collect state=a persona=calm"), "so so")
+    assert place.scope == 'flow=viewing persona=calm state="so so"'
+
+
+@pytest.mark.parametrize(
+    ("view", "scope", "depth"),
+    [
+        ("flows", "", 1),
+        ("worklist", "", 2),
+        ("segments", "flow=viewing agent=gemini", 2),
+        ("states", "flow=viewing agent=gemini segment=collect", 3),
+        ("conversations", "flow=viewing agent=gemini segment=collect state=collect_details", 4),
+    ],
+)
+def test_a_view_chosen_by_its_key_is_narrowed_as_far_as_it_can_be(view: str, scope: str, depth: int) -> None:
+    chosen = choose(walked(0, 0, 0), view)
+    assert (chosen[-1].view, chosen[-1].scope, len(chosen)) == (view, scope, depth)
+
+
+def test_the_same_key_again_shows_everything_and_leaves_the_flows_above() -> None:
+    once = choose(walked(0, 0), "states")
+    assert [(place.view, place.scope) for place in once][1:] == [
+        ("segments", "flow=viewing agent=gemini"),
+        ("states", "flow=viewing agent=gemini"),
+    ]
+    twice = choose(once, "states")
+    assert [(place.view, place.scope) for place in twice] == [("flows", ""), ("states", "")]
+    assert choose(twice, "states") == twice
+
+
+def test_conditions_typed_here_go_along_to_a_chosen_view() -> None:
+    assert choose(START, "states", "persona:angry")[-1].scope == "persona:angry"
+
+
+def test_one_goes_back_and_forward_through_where_one_was() -> None:
+    first, second = walked(0), walked(0, 1)
+    trail = History().go(first).go(second)
+    assert trail.back().stack == first
+    assert trail.back().back().back().stack == START
+    assert trail.back().forward().forward().stack == second
+    assert trail.back().go(walked(1)).forward().stack == walked(1)
+    assert trail.up().stack == first
+    assert History().up() == History()
+
+
+def test_a_moved_cursor_is_no_step_to_go_back_over() -> None:
+    trail = History().go(walked(0))
+    altered = trail.alter(Location("segments", crumb=trail.here.crumb, scope=trail.here.scope, row="x", index=3))
+    assert altered.back().stack == START
+    assert altered.go(walked(0)) == altered
+
+
+def test_names_in_a_scope_are_replaced_field_by_field() -> None:
+    assert narrowed("flow=a agent=b", "agent=c state=d") == "flow=a agent=c state=d"
+    assert narrowed('flow="a b"', "persona:calm") == 'flow="a b" persona:calm'
+    assert narrowed("agent=·", "agent=x") == "agent=x"
+    assert kept("flow=a state=b persona:calm", ("flow",)) == "flow=a persona:calm"
+    assert fixed('flow="a b" stall>0.3 agent=·') == {"flow", "agent"}
+    assert within("flow=a state=b", "flow=a")
+    assert not within("flow=a", "flow=a state=b")
+
+
+@pytest.mark.parametrize("typed", ["stall>0.3", "a | b", "(a b)", "(a b) | c", "(a | b)"])
+def test_a_typed_filter_keeps_its_words_and_its_place(typed: str) -> None:
+    whole = both("flow=a", typed)
+    at = offset("flow=a", typed)
+    assert whole[at : at + len(typed)] == typed
+    assert both("", typed) == typed
+    assert offset("", typed) == 0
+
+
+def test_a_filter_that_ties_calls_to_rows_is_not_carried_down() -> None:
+    assert carried("persona:angry | operability<4", flow_table()) == ""

@@ -1,0 +1,255 @@
+"""From two marked rows to what is more than chance between them, and down to the calls that prove it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from riff_store.database import open_store
+from riff_tui.catalog import Request, resolve, show
+from riff_tui.cli import run
+from riff_tui.errors import ExitCode
+from riff_tui.table import Table
+from riff_tui.tui.actions.registry import ActionContext, hints
+from riff_tui.tui.navigation.links import opened as stack_of
+from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, History, Location, below, crumbs, descend
+from riff_tui.tui.navigation.sides import heading, scope_of, sides_of
+from riff_tui.tui.session.session_file import SessionFile
+from riff_tui.tui.session.session_state import decoded, encoded
+from tests.support import two_runs
+from tests.support.facts import call, fresh, put
+from tests.support.golden import assert_golden, printed
+from tests.tui.test_hostile_store import LIVE
+from tests.tui.tui.test_on_a_store import exploring
+from tests.tui.tui.test_walk import Walker
+
+
+@pytest.fixture(scope="module")
+def location(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return two_runs.build(tmp_path_factory.mktemp("sides") / "two.db")
+
+
+def pair(a: dict[str, str | None], b: dict[str, str | None]) -> Table:
+    return Table(SIDE_BY_SIDE, "", (), (), extras={"of": "flows", "a": a, "b": b})
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "sides"),
+    [
+        ({"run": "r1"}, {"run": "r2"}, ("r1", "r2")),
+        ({"run": "agent:x"}, {"run": "-rf"}, ("run:agent:x", "run:-rf")),
+        ({"run": "latest"}, {"run": "run:x"}, ("run:latest", "run:run:x")),
+        ({"flow": "f", "agent": "x"}, {"flow": "f", "agent": "y"}, ("agent:x", "agent:y")),
+        ({"flow": "f", "agent": "x"}, {"flow": "g", "agent": "y"}, ()),
+        ({"flow": "f", "agent": "x"}, {"flow": "g", "agent": "x"}, ()),
+        ({"flow": "f", "state": "x"}, {"flow": "f", "state": "y"}, ()),
+        ({"run": "r1", "conversation": "x"}, {"run": "r2", "conversation": "x"}, ()),
+        ({"run": "r1"}, {"run": None}, ()),
+    ],
+)
+def test_two_runs_are_sides_and_two_agents_of_a_flow(
+    a: dict[str, str | None], b: dict[str, str | None], sides: tuple[str, ...]
+) -> None:
+    assert sides_of(pair(a, b)) == sides
+
+
+def test_sides_are_compared_within_what_the_rows_were_narrowed_to() -> None:
+    agents = pair({"flow": "f 1", "agent": "x"}, {"flow": "f 1", "agent": "y"})
+    assert scope_of(agents, "persona=calm agent=z") == 'persona=calm flow="f 1"'
+    assert scope_of(pair({"run": "r1"}, {"run": "r2"}), "run=r1 persona=calm flow=f") == "persona=calm flow=f"
+
+
+def test_the_way_leads_from_the_pair_to_a_flow_to_a_call(location: Path) -> None:
+    with open_store(location) as store:
+        runs = pair({"run": "night-1"}, {"run": "night-2"})
+        above = Location(SIDE_BY_SIDE, "night-1 | night-2", of="runs", pair=("run=night-1", "run=night-2"))
+        row = show(store, "runs", Request()).rows[0]
+        place = descend(above, runs, row)
+        assert place is not None
+        assert (place.view, place.sides, place.between) == ("compare", ("night-1", "night-2"), ("night-1", "night-2"))
+        table = show(store, "compare", Request(sides=place.between))
+        down = descend(replace(place, filter="verdict=worse scenario:task"), table, table.rows[0])
+        assert down is not None
+        assert (down.view, down.scope, down.sides) == ("failures", "scenario:task flow=dental", place.sides)
+        failed = show(store, "failures", Request(where=down.scope, sides=down.between))
+        call = descend(down, failed, failed.rows[1])
+        assert call == Location("conversation", "night-2-dental-02", "run=night-2 conversation=night-2-dental-02")
+        only_a = descend(down, failed, failed.rows[0])
+        assert only_a is not None
+        assert only_a.crumb == "night-1-dental-14"
+        assert crumbs((place, down))[1] == "dental"
+        assert heading(table) == [
+            "A  run night-1   n 44",
+            "B  run night-2   n 40, 1 errored",
+            "B is, in 13 rows: 3 worse, 1 better, 9 noise.",
+        ]
+    unlike = pair({"flow": "f", "agent": "x"}, {"flow": "g", "agent": "x"})
+    assert below(unlike, row) == ""
+
+
+def test_a_comparison_of_sides_lasts_and_one_that_was_forged_does_not() -> None:
+    place = Location("compare", "significance", "flow=a", sides=("a", "b"))
+    keeper = SessionFile()
+    keeper.be_at((*START, place))
+    assert decoded(encoded(keeper.now, "x")).stack[-1] == place
+    for forged in (replace(place, sides=("a",)), replace(place, sides=()), replace(place, view="flows")):
+        keeper.be_at((*START, forged))
+        assert decoded(encoded(keeper.now, "x")).stack == ()
+    trail = History().down(place)
+    assert trail.go((*START, replace(place, sides=("a", "c")))).last == trail.stack
+
+
+def test_the_hint_line_names_what_enter_opens() -> None:
+    said = dict(hints(ActionContext(view="comparison", pair=True, rows=3, below="significance", depth=3)))
+    assert said["Enter"] == "significance"
+    assert "Enter" not in dict(hints(ActionContext(view="comparison", pair=True, rows=3, depth=3)))
+
+
+def test_the_explorer_does_not_open_at_sides_that_nobody_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ui", "compare"]) == ExitCode.USAGE
+    assert "riff-tui compare A B prints the same" in capsys.readouterr().err
+
+
+def screen_of(at: Walker) -> str:
+    return "\n".join(strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()) + "\n"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
+async def test_two_runs_are_marked_compared_and_walked_down(location: Path, size: tuple[int, int]) -> None:
+    async with exploring(location, size, start=stack_of("runs", "")) as at:
+        # The latest run stands first, so the earlier one is marked first to be A.
+        await at.press("j", "m", "k", "m", "=")
+        assert at.screen.trail.here.view == SIDE_BY_SIDE
+        await at.press("enter")
+        assert_golden(screen_of(at), f"screens/significance.{size[0]}x{size[1]}.txt")
+        await at.press("enter")
+        assert_golden(screen_of(at), f"screens/failures.{size[0]}x{size[1]}.txt")
+        await at.press("j", "enter")
+        assert at.screen.trail.here.crumb == "night-2-dental-02"
+        await at.press("n")
+        assert at.screen.trail.here.crumb == "night-2-dental-03"
+        await at.press("escape")
+        assert at.screen.trail.here.view == "failures"
+        await at.press("escape", "escape", "escape")
+        assert at.screen.trail.here.view == "runs"
+
+
+@pytest.mark.parametrize("keys", [("m", "j", "m"), ("j", "m", "k", "m"), ("m", "j"), ("j", "m", "k")])
+@pytest.mark.parametrize("view", ["runs", "timeline"])
+async def test_of_two_runs_the_earlier_is_a_however_they_were_marked(
+    location: Path, view: str, keys: tuple[str, ...]
+) -> None:
+    async with exploring(location, start=stack_of(view, "")) as at:
+        await at.press(*keys, "=", "enter")
+        assert at.screen.trail.here.sides == ("night-1", "night-2")
+        await at.press("=")
+        assert at.screen.trail.here.sides == ("night-2", "night-1")
+
+
+async def test_two_runs_of_the_timeline_are_put_side_by_side(location: Path) -> None:
+    async with exploring(location, start=stack_of("timeline", "")) as at:
+        await at.press("m", "j", "=")
+        assert at.screen.reading is not None
+        metrics = {row.record["metric"]: row.record for row in at.screen.reading.main.rows}
+        assert metrics["quality.(computed)"]["direction"] == "worse"
+        await at.press("enter", "enter")
+        assert at.screen.trail.here.view == "failures"
+
+
+@pytest.mark.parametrize("view", ["compare", "failures"])
+async def test_every_key_of_a_list_works_on_sides(location: Path, view: str) -> None:
+    place = Location(view, sides=("night-1", "night-2"))
+    async with exploring(location, (120, 36), start=(*START, place)) as at:
+        await at.press("question_mark")
+        lines = resolve(view).help
+        assert lines[0][:40] in screen_of(at)
+        await at.press("q")
+        for key in ("p", "j", "p", "c", "escape", "l", "l", "s", "S", "s", "m", "u", "x", "e", "r", "d", "w", "w"):
+            await at.press(key)
+            assert at.screen.trail.here.view == view, key
+            assert at.screen.trouble is None, key
+        await at.press("equals_sign")
+        assert at.screen.trail.here.sides == place.sides[::-1]
+        assert screen_of(at).splitlines()[1].startswith(" A  run night-2")
+        await at.press("escape")
+        assert at.screen.trail.here.view == "flows"
+        await at.press("left_square_bracket")
+        await at.press("4")
+        assert at.screen.trail.here.view == "conversations"
+        await at.press("minus")
+        assert at.screen.trail.here.sides == place.sides[::-1]
+
+
+async def test_the_screen_is_what_its_command_prints_and_can_be_filtered(location: Path) -> None:
+    place = Location("compare", "significance", sides=("night-1", "night-2"))
+    async with exploring(location, start=(*START, replace(place, filter="verdict!=noise"))) as at:
+        assert at.screen.reading is not None
+        table = at.screen.reading.main
+        assert len(table.rows) == 4
+        assert shlex.split(table.dump) == ["riff-tui", "compare", "night-1", "night-2", "--where", "verdict!=noise"]
+        await at.press("escape", "slash", *"errors", "enter")
+        assert {row.record["aspect"] for row in at.screen.reading.main.rows} == {"errors"}
+        with open_store(location) as store:
+            same = show(store, "compare", Request(where="verdict!=noise", sides=place.between))
+        assert printed(table, "text") == printed(same, "text")
+
+
+async def test_a_call_that_one_comes_back_to_still_lies_in_its_list(location: Path) -> None:
+    row = "night-1 night-1-dental-02 / night-2 night-2-dental-02"
+    above = Location("failures", "dental", "flow=dental", row=row, index=1, sides=("night-1", "night-2"))
+    call = Location("conversation", "night-2-dental-02", "run=night-2 conversation=night-2-dental-02")
+    async with exploring(location, start=(*START, above, call)) as at:
+        assert "2 of 13" in at.path
+        await at.press("n")
+        assert at.screen.trail.here.crumb == "night-2-dental-03"
+
+
+async def test_a_side_that_is_gone_is_said(location: Path) -> None:
+    async with exploring(location, start=(*START, Location("compare", sides=("night-1", "night-9")))) as at:
+        assert "there is no run night-9; did you mean night-2" in at.bottom
+
+
+async def test_no_name_acts_above_the_rows_or_in_them(tmp_path: Path) -> None:
+    evil = "\x1b]52;c;cHduZWQ=\x07[@click=app.quit]x[/]\u202e"
+    with fresh(tmp_path / "s.db") as store:
+        calls = [
+            call(f"{run} {number} {evil}", run=f"{run} {evil}", flow=evil, agent=evil, scenario=f"{number} {evil}",
+                 final_state=evil, stop_reason=evil, aspects={"correctness": 0.0}, line=number)
+            for run in "ab" for number in range(3)
+        ]  # fmt: skip
+        put(store, "calls.jsonl", calls)
+    sides = (f"a {evil}", f"b {evil}")
+    for view in ("compare", "failures"):
+        async with exploring(tmp_path / "s.db", (120, 36), start=(*START, Location(view, sides=sides))) as at:
+            for key in ("p", "j", "d", "question_mark"):
+                text = screen_of(at).replace("\n", "")
+                assert "@click=app.quit" in text
+                assert not LIVE.search(text)
+                await at.press(key)
+            assert at.app.is_running
+
+
+async def test_scipy_is_loaded_when_sides_are_compared_and_not_before(location: Path) -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from pathlib import Path\n"
+        "from tests.tui.tui.test_on_a_store import exploring\n"
+        "async def walk():\n"
+        "    async with exploring(Path(sys.argv[1])) as at:\n"
+        "        await at.press('7', 'm', 'j', '=')\n"
+        "        print('scipy' in sys.modules)\n"
+        "        await at.press('enter')\n"
+        "        print('scipy' in sys.modules)\n"
+        "asyncio.run(walk())\n"
+    )
+    import asyncio
+
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, str(location), stdout=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[4]
+    )
+    out, _ = await process.communicate()
+    assert out.decode().split() == ["False", "True"]

@@ -1,0 +1,98 @@
+"""How columns share a line."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riff_tui.table import Column, Row
+from riff_tui.text.glyphs import ASCII, UNICODE
+from riff_tui.text.safe_text import cell_width
+from riff_tui.tui.render.column_layout import NARROWEST_FIRST, arrange, fitted, scrolled_to
+from riff_tui.tui.render.column_widths import ColumnWidths
+from riff_tui.tui.render.styled_lines import wrapped
+from tests.support.fake_explorer import COLUMNS, flow_row
+
+NAME = Column("flow", "Flow", kind="name")
+AGENT = Column("agent", "Agent", kind="name")
+NUMBERS = [Column(f"n{index}", f"number {index}") for index in range(8)]
+
+
+def test_names_stay_while_numbers_scroll_away() -> None:
+    columns = [NAME, AGENT, *NUMBERS]
+    found = scrolled_to(columns, [20, 12, *[8] * 8], 70, 0, 9)
+    assert [slot.index for slot in found.slots][:2] == [0, 1]
+    assert found.shows(9)
+    assert found.more_left
+    assert not found.more_right
+
+
+def test_names_give_way_before_numbers_do() -> None:
+    found = arrange([NAME, *NUMBERS[:3]], [60, 6, 6, 6], 60)
+    widths = [slot.width for slot in found.slots]
+    assert widths[1:] == [6, 6, 6]
+    assert NARROWEST_FIRST <= widths[0] < 60
+
+
+def test_a_column_is_found_by_the_cell_under_the_pointer() -> None:
+    found = arrange([NAME, *NUMBERS[:2]], [10, 6, 6], 60)
+    assert [found.at(x) for x in (0, 1, 12, 18, 20, 40)] == [None, 0, 1, 1, 2, None]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["name", "text", "number", "count"]), st.integers(1, 60)), max_size=12),
+    st.integers(60, 200),
+    st.integers(0, 11),
+)
+def test_a_line_is_never_too_long_and_a_number_never_cut(
+    shapes: list[tuple[str, int]], total: int, wanted: int
+) -> None:
+    columns = [Column(f"c{place}", "", kind=kind) for place, (kind, _) in enumerate(shapes)]  # type: ignore[arg-type]  # sampled
+    widths = [width for _, width in shapes]
+    found = scrolled_to(columns, widths, total, 0, min(wanted, len(columns) - 1))
+    for slot in found.slots:
+        assert slot.start + slot.width <= total
+        if slot.right:
+            assert slot.width == widths[slot.index]
+    starts = [slot.start for slot in found.slots]
+    assert starts == sorted(starts)
+
+
+@given(st.text(max_size=40), st.integers(1, 20), st.booleans())
+def test_a_cell_is_exactly_as_wide_as_its_column(text: str, width: int, right: bool) -> None:
+    from riff_tui.text.safe_text import one_line
+
+    assert cell_width(fitted(one_line(text), width, right, "…")) == width
+
+
+@given(st.text(max_size=200), st.integers(1, 40))
+def test_wrapped_text_loses_nothing_but_blanks(text: str, width: int) -> None:
+    from riff_tui.text.safe_text import one_line
+
+    safe = one_line(text)
+    lines = wrapped(safe, width)
+    assert "".join("".join(lines).split()) == "".join(safe.split())
+    assert all(cell_width(line) <= max(width, 2) for line in lines)
+
+
+def test_titles_are_short_where_long_ones_have_no_room_and_show_the_order() -> None:
+    ruler = ColumnWidths(COLUMNS, UNICODE, "-operability")
+    ruler.look([flow_row(0)])
+    ruler.arrange(200, 0, 2)
+    assert ruler.titles[2] == "operability▼"
+    ruler.arrange(100, 0, 2)
+    assert ruler.titles[2:4] == ["oper▼", "corr"]
+    assert ColumnWidths(COLUMNS, ASCII, "operability").arrange(200, 0, 2).slots
+
+
+def test_columns_get_wider_for_what_comes_into_view_and_never_narrower() -> None:
+    ruler = ColumnWidths([NAME], UNICODE, None)
+    assert ruler.look([Row("a", {"flow": "a" * 30})])
+    assert not ruler.look([Row("b", {"flow": "b"})])
+    assert ruler.arrange(100, 0, 0).slots[0].width == 30
+
+
+@pytest.mark.parametrize("width", [1, 5, 59])
+def test_there_is_an_arrangement_for_every_width(width: int) -> None:
+    assert ColumnWidths(COLUMNS, UNICODE, None).arrange(width, 0, 5) is not None

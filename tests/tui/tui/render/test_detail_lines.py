@@ -1,0 +1,334 @@
+"""The detail pane: what it tells of a row, where it stands, and that it waits until the cursor rests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from riff_store.errors import StoreBusy
+from riff_tui.catalog import Request
+from riff_tui.table import Column, Row, Table
+from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
+from riff_tui.text.safe_text import cell_width
+from riff_tui.tui.app import Explorer
+from riff_tui.tui.panes.detail_controller import RESTS_AFTER_S, side_for
+from riff_tui.tui.panes.pane import Pane
+from riff_tui.tui.render.detail_lines import detail_lines, heading
+from riff_tui.tui.render.palette import PALETTES
+from riff_tui.tui.render.styled_lines import width_of
+from riff_tui.views.flows import flows
+from riff_tui.views.states import states
+from tests.support.fake_explorer import FakeCatalog, conversation_table
+from tests.support.golden import assert_golden
+from tests.support.hostile import HOSTILE
+from tests.support.pty_terminal import Terminal, foreign_controls
+from tests.support.view_answers import flow_cell, state_cell
+from tests.tui.tui.test_on_a_store import exploring
+from tests.tui.tui.test_on_a_terminal import MOST_PER_MOVE, program
+from tests.tui.tui.test_walk import Walker, walking
+
+RESTED = RESTS_AFTER_S + 0.25
+
+
+def told(table: Table, row: Row, width: int = 46, glyphs: Glyphs = UNICODE, call: Table | None = None) -> list[str]:
+    lines = detail_lines(table, row, width, glyphs, PALETTES["ansi"], call)
+    # The transcript's own lines are cut where they are drawn.
+    assert call is not None or all(width_of(line) <= width for line in lines)
+    return ["".join(text for text, _ in line).rstrip() for line in lines]
+
+
+# What it tells
+
+
+def test_every_value_has_its_title_unit_and_interval_and_enough_digits() -> None:
+    table = states([state_cell("f", "collect", n=9, stall=1 / 3, progress=0.9, latency_p95=2.0, dwell_turns=None)])
+    text = told(table, table.rows[0])
+    assert any(re.fullmatch(r" stall +!0\.333 share +0\.12–0\.65", line) for line in text)
+    assert any(re.fullmatch(r" lat_p95\(s\) +2\.0 s .*", line) for line in text)
+    assert any(re.fullmatch(r" dwell +·", line) for line in text)
+    assert any(re.fullmatch(r" n +9", line) for line in text)
+    assert " Segment     collect" in text
+
+
+def test_why_cells_are_marked_stands_first_and_like_reasons_together() -> None:
+    table = flows([flow_cell("f", "x", n=3, correctness=1.0, completion=2.0, errors=6.0, operability=3.0)])
+    text = told(table, table.rows[0], 60)
+    assert text[:3] == [
+        " ! operability, correctness, completion: 4 or less of 10",
+        " ~ errors: below 7 of 10",
+        " ~ thin: fewer than 5 calls stand behind it",
+    ]
+
+
+def test_what_a_column_holds_in_itself_is_listed_the_largest_first() -> None:
+    table = states([state_cell("f", "collect", to_states={"confirm": 3, "escalated": 31})])
+    text = told(table, table.rows[0])
+    first = next(index for index, line in enumerate(text) if line.startswith(" to_states"))
+    assert text[first].split() == ["to_states", "escalated", "31"]
+    assert text[first + 1].split() == ["confirm", "3"]
+
+
+def test_what_no_column_shows_is_told_as_well() -> None:
+    table = flows([flow_cell("f", "x", correctness=9.0, judges={"codex": 4.0})])
+    row = table.rows[0]
+    trended = replace(row, record={**row.record, "trend": [1.0, None, 10.0], "note": {"a": None, "b": [1, 2]}})
+    text = told(table, trended)
+    assert any(re.fullmatch(r" success_rate +0\.5 +0\.24–0\.76", line) for line in text)
+    assert any(line.split() == ["runs", "▂·█", "1.0", "·", "10.0"] for line in text)
+    assert any(line.split() == ["hum:codex", "!4.0", "0-10", "4.0–4.0"] for line in text)
+    assert not any("intervals" in line or "humanness" in line for line in text)
+
+
+def test_a_call_is_told_with_what_was_said_first() -> None:
+    table = Table("conversations", "", (Column("conversation", "Conversation", kind="name"),), [])
+    row = Row("c", {"conversation": "c-0001"}, where="conversation=c-0001")
+    text = told(table, row, 60, call=conversation_table())
+    assert text.index(next(line for line in text if "transcript" in line)) == 2
+    assert any("Hi, which day suits you?" in line for line in text)
+
+
+def test_it_is_headed_by_what_one_knows_the_row_by() -> None:
+    table = flows([flow_cell("f", "x")])
+    assert heading(table, table.rows[0], UNICODE) == "f @ x"
+    placed = Row("states: f", {}, display={"place": "f/collect"})
+    assert heading(Table("worklist", "", (), [placed]), placed, UNICODE) == "f/collect"
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+def test_hostile_values_are_text_of_the_width_there_is(text: str, glyphs: Glyphs) -> None:
+    columns = (Column("flow", text, kind="name"), Column("n", "n", kind="count"), Column("note", "Note", kind="text"))
+    row = Row("x", {"flow": text, "n": text, "note": text, text: {text: 1}, "list": text}, thin=True)
+    table = Table("flows", "", columns, [row])
+    lines = told(table, row, 46, glyphs) + told(table, row, 46, glyphs, conversation_table(text))
+    for line in lines:
+        assert all(ord(character) >= 32 and not 0x7F <= ord(character) < 0xA0 for character in line)
+        assert line.isascii() or not glyphs.ascii_only
+
+
+# Where it stands
+
+
+@pytest.mark.parametrize(
+    ("size", "side"), [((120, 24), "right"), ((200, 60), "right"), ((119, 30), "below"), ((80, 29), "full")]
+)
+def test_it_stands_where_there_is_room(size: tuple[int, int], side: str) -> None:
+    assert side_for(*size) == side
+
+
+def lines(at: Walker) -> list[str]:
+    return [strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()]
+
+
+async def test_on_a_wide_screen_it_stands_at_the_right_and_the_rows_stay() -> None:
+    async with walking(size=(120, 36)) as at:
+        await at.press("p")
+        shown = lines(at)
+        assert "│ viewing @ gemini" in shown[1]
+        assert shown[2].startswith("!viewing")
+        assert at.screen.table.size.width + at.screen.beside.pane.size.width == 120
+
+
+async def test_on_a_tall_screen_it_stands_below() -> None:
+    async with walking(size=(80, 30)) as at:
+        await at.press("p")
+        shown = lines(at)
+        assert shown[2].startswith("!viewing")
+        assert sum(line.startswith("── viewing @ gemini ─") for line in shown) == 1
+        assert all(cell_width(line) <= 80 for line in shown)
+
+
+async def test_on_a_small_screen_it_takes_the_place_of_the_rows_and_q_closes_it() -> None:
+    async with walking(size=(80, 24)) as at:
+        await at.press("p")
+        assert lines(at)[1].startswith("── viewing @ gemini ─")
+        await at.press("j")
+        await at.pilot.pause(RESTED)
+        assert lines(at)[1].startswith("── viewing @ qwen ─")
+        await at.press("q")
+        assert not at.screen.beside.is_open
+        assert lines(at)[2].startswith("!viewing")
+        assert at.row == "viewing qwen"
+
+
+async def test_it_moves_as_the_window_does() -> None:
+    async with walking(size=(120, 36)) as at:
+        await at.press("p")
+        await at.pilot.resize_terminal(80, 24)
+        await at.pilot.pause()
+        assert at.screen.beside.covers
+        await at.pilot.resize_terminal(80, 40)
+        await at.pilot.pause()
+        assert sum(line.startswith("── viewing") for line in lines(at)) == 1
+
+
+# What it follows
+
+
+async def test_it_follows_the_cursor_once_that_rests() -> None:
+    async with walking(size=(120, 36)) as at:
+        await at.press("p")
+        await at.pilot.press("j", "j")
+        assert "viewing @ gemini" in lines(at)[1]
+        await at.pilot.pause(RESTED)
+        assert "weather @ qwen" in lines(at)[1]
+
+
+async def test_what_was_said_is_asked_for_only_where_the_cursor_rests() -> None:
+    async with walking(size=(120, 36)) as at:
+        await at.press("4", "p")
+        await at.pilot.press("j", "j", "j")
+        await at.pilot.pause(RESTED)
+        await at.app.workers.wait_for_complete()
+        asked = [request.where for view, request in at.catalog.asked if view == "conversation"]
+        assert asked == ["run=r1 conversation=c-0000", "run=r1 conversation=c-0003"]
+        assert any("Hi, which" in line for line in lines(at))
+        await at.press("k")
+        await at.pilot.pause(RESTED)
+        await at.press("j")
+        await at.pilot.pause(RESTED)
+        asked = [request.where for view, request in at.catalog.asked if view == "conversation"]
+        assert asked.count("run=r1 conversation=c-0003") == 1
+
+
+async def test_what_was_said_stays_in_view_while_it_is_asked_for_again() -> None:
+    async with walking(size=(120, 36)) as at:
+        await at.press("4", "p")
+        await at.pilot.pause(RESTED)
+        shown = lines(at)
+        asked = len([view for view, _ in at.catalog.asked if view == "conversation"])
+        at.screen.beside.arrived()
+        assert lines(at) == shown
+        await at.app.workers.wait_for_complete()
+        assert len([view for view, _ in at.catalog.asked if view == "conversation"]) == asked + 1
+        assert lines(at) == shown
+
+
+async def test_a_call_that_cannot_be_read_is_said_where_its_words_would_stand() -> None:
+    class Busy(FakeCatalog):
+        def show(self, view: str, request: Request) -> Table:
+            if view == "conversation":
+                raise StoreBusy("x.db: another process is writing to it")
+            return super().show(view, request)
+
+    async with walking(size=(120, 36), catalog=Busy()) as at:
+        await at.press("4", "p")
+        await at.pilot.pause(RESTED)
+        shown = "\n".join(lines(at))
+        assert "c-0000" in shown
+        assert "another process is writing" in shown
+
+
+async def test_it_stays_while_one_walks_and_a_conversation_has_none() -> None:
+    async with walking(size=(120, 36)) as at:
+        await at.press("p", "enter")
+        assert "│ viewing › collect" in lines(at)[1]
+        await at.press("4", "enter")
+        assert not any("│ r1 › c-0000" in line for line in lines(at))
+        await at.press("n", "p")
+        assert "1 of 6" in at.path
+        await at.press("escape")
+        assert any("│ r1 › c-0000" in line for line in lines(at))
+
+
+async def test_escape_closes_it_before_anything_else() -> None:
+    async with walking(size=(120, 36)) as at:
+        await at.press("enter", "slash", *"coll", "enter", "p", "escape")
+        assert not at.screen.beside.is_open
+        assert "[coll]" in at.path
+        await at.press("escape")
+        assert "[coll]" not in at.path
+
+
+async def test_it_scrolls_by_keys_of_its_own_and_by_pages_where_it_covers_the_rows() -> None:
+    async with walking(size=(80, 16)) as at:
+        await at.press("J")
+        assert "p opens it" in at.bottom
+        await at.press("p")
+        pane = at.screen.query_one(Pane)
+        first = pane.render_line(1).text
+        await at.press("J")
+        assert pane.render_line(1).text != first
+        await at.press("K", "K")
+        assert pane.render_line(1).text == first
+        await at.press("pagedown")
+        assert pane.render_line(1).text != first
+        assert at.screen.table.cursor == 0
+
+
+async def test_where_there_is_no_row_there_is_nothing_to_tell() -> None:
+    app = Explorer(lambda view, request: Table("flows", "", (), []))
+    async with app.run_test(size=(120, 36)) as pilot:
+        at = Walker(app, pilot, FakeCatalog())
+        await at.press("p")
+        assert "no rows" in at.bottom
+
+
+# What it costs
+
+
+@pytest.fixture(scope="module")
+def beside() -> Iterator[Terminal]:
+    with program("big", width=120, height=36) as terminal:
+        terminal.wait_for("? help")
+        terminal.press("p")
+        terminal.wait_for("│ apartment_scheduler")
+        terminal.take()
+        yield terminal
+
+
+def test_moving_costs_no_more_with_the_pane_open_also_where_it_scrolls(beside: Terminal) -> None:
+    beside.press("g" + "j" * 32, quiet=0.5)
+    moves = [len(beside.press(key, quiet=0.06)) for key in "jjjjjjjj"]
+    beside.press("k" * 30, quiet=0.5)
+    moves += [len(beside.press(key, quiet=0.06)) for key in "kkkkkkkk"]
+    assert max(moves) <= MOST_PER_MOVE
+
+
+def test_what_was_shifted_along_is_put_right_when_the_cursor_rests(beside: Terminal) -> None:
+    beside.press("g", quiet=0.5)
+    beside.press("j" * 60, quiet=0.5)
+    for key in "jjjjjj":
+        beside.press(key, quiet=0.05)
+    beside.take(quiet=0.5)
+    moved = beside.lines
+    assert sum("│" in line for line in moved) == 34
+    beside.resize(121, 36)
+    beside.take(quiet=0.5)
+    beside.resize(120, 36)
+    beside.take(quiet=0.5)
+    assert moved == beside.lines
+
+
+def test_a_resting_pane_sends_nothing(beside: Terminal) -> None:
+    assert beside.take(quiet=2.0) == b""
+
+
+def test_hostile_text_reaches_the_terminal_as_text_only() -> None:
+    with program("hostile", width=130, height=36, environ={"NO_COLOR": "1"}) as terminal:
+        terminal.wait_for("help")
+        sent, seen = terminal.take(), set[str]()
+        for keys in ("pjjjjJJJKj", "\x1bgmj=", "pjjp\x1b", "cjj\x1b", "wllll", "ojjj\x1b", "4pjjJJ", "\x1bmjm=?\x1b"):
+            for key in keys:
+                sent += terminal.press(key, quiet=0.17)
+                seen |= {word for word in ("b is", "[x]", "write to:", "transcript") if word in terminal.text}
+        assert "b is" in terminal.text
+    assert seen == {"b is", "[x]", "write to:", "transcript"}
+    assert foreign_controls(sent) == []
+
+
+# How it looks
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
+async def test_details_columns_and_a_comparison_look_as_they_did(tiny: Path, size: tuple[int, int]) -> None:
+    async with exploring(tiny, size) as at:
+        for name, keys in (("details", "3p"), ("comparison", "\x1bmj="), ("columns", "\x1bcj ")):
+            for key in keys:
+                await at.press({"\x1b": "escape", "=": "equals_sign", " ": "space"}.get(key, key))
+            await at.pilot.pause(RESTED)
+            assert_golden("\n".join(lines(at)) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")

@@ -1,0 +1,282 @@
+"""Marked rows: what keeps their marks, how one finds them again, and two of them side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import pytest
+
+from riff_tui.catalog import Request
+from riff_tui.errors import UsageError
+from riff_tui.table import Table
+from riff_tui.tui.actions.registry import ActionContext, action
+from riff_tui.tui.data.paged_rows import PAGE, PagedRows
+from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, History, Location
+from riff_tui.tui.navigation.pairs import compared, paired, turned, wanted
+from riff_tui.tui.session.list_state import ListState
+from riff_tui.tui.session.marks import Marks, list_of
+from riff_tui.tui.session.session_file import SessionFile
+from riff_tui.tui.session.session_state import decoded, encoded
+from tests.support.fake_explorer import FakeCatalog, LazyRows, flow_row, flow_table
+from tests.tui.tui.test_walk import Walker, walking
+
+STATES = Location("states", scope="flow=viewing")
+
+
+def marks() -> Marks:
+    kept: dict[str, tuple[str, ...]] = {}
+
+    def keep(name: str, ids: Collection[str]) -> None:
+        kept[name] = tuple(ids)
+
+    return Marks(lambda: kept, keep)
+
+
+def test_marks_belong_to_a_view_and_what_it_is_narrowed_to_whatever_its_order_and_filter() -> None:
+    found = marks()
+    assert found.toggle(STATES, flow_row(3), 3)
+    assert found.of(replace(STATES, filter="stall>0.3", sort="-stall")) == ("r3",)
+    assert found.of(Location("states")) == found.of(Location("segments", scope="flow=viewing")) == ()
+    assert not found.toggle(STATES, flow_row(3), 0)
+    assert found.of(STATES) == ()
+    assert list_of(Location("flows")) == "flows"
+
+
+def test_marks_keep_the_order_in_which_they_were_set_and_go_all_at_once() -> None:
+    found = marks()
+    for index in (5, 1, 3):
+        found.toggle(STATES, flow_row(index), index)
+    assert found.of(STATES) == ("r5", "r1", "r3")
+    assert found.clear(STATES) == 3
+    assert found.clear(STATES) == 0
+
+
+def test_the_next_mark_is_below_and_then_from_the_top_again() -> None:
+    found, rows = marks(), flow_table(10).rows
+    for index in (2, 7):
+        found.toggle(STATES, rows[index], index)
+    assert [found.next(STATES, rows, at) for at in (0, 2, 7, 9)] == [2, 7, 2, 2]
+    assert found.next(STATES, rows[8:], 0) is None
+    assert found.next(STATES, list(reversed(rows)), 0) == 2
+
+
+def test_in_a_long_list_a_mark_is_found_where_it_was_set() -> None:
+    found, rows = marks(), PagedRows(LazyRows(PAGE * 40))
+    found.toggle(STATES, flow_row(9_000), 9_000)
+    rows.load(0)
+    assert found.next(STATES, rows, 3) == 9_000
+    # In another order nobody knows where it is.
+    assert found.next(replace(STATES, sort="-n"), rows, 3) is None
+    rows.load(9_000 // PAGE)
+    assert found.next(replace(STATES, sort="-n"), rows, 3) == 9_000
+
+
+def test_marks_and_columns_are_kept_with_the_rest() -> None:
+    keeper = SessionFile()
+    shelf = ListState(lambda: keeper)
+    shelf.marks.toggle(STATES, flow_row(3), 3)
+    shelf.choose(STATES, replace(shelf.choice(STATES), wide=True))
+    kept = decoded(encoded(keeper.now, "x"))
+    assert kept.marks == {"states flow=viewing": ("r3",)}
+    assert kept.columns == {"states": ("wide",)}
+    assert shelf.choice(Location("states")).wide
+    shelf.choose(STATES, replace(shelf.choice(STATES), wide=False))
+    assert keeper.now.columns == {}
+
+
+# Two rows side by side
+
+
+def test_it_takes_two_rows_the_marked_ones_or_the_marked_one_and_the_one_under_the_cursor() -> None:
+    assert wanted(("r1", "r2"), flow_row(5)) == ("r1", "r2")
+    assert wanted(("r1",), flow_row(5)) == ("r1", "r5")
+    assert wanted(("r1",), flow_row(1)) == wanted((), flow_row(1)) == wanted(("r1", "r2", "r3"), None) == ()
+
+
+@pytest.mark.parametrize(
+    ("situation", "reason"),
+    [
+        (ActionContext(rows=3), "mark a row with m first"),
+        (ActionContext(rows=3, marks=1, at_mark=True), "go to another one"),
+        (ActionContext(rows=3, marks=3), "3 rows are marked, and it takes two"),
+        (ActionContext(rows=3, marks=2, unlike="its rows are of unlike kinds"), "unlike kinds"),
+        (ActionContext(kind="conversation", rows=3), "a conversation has none"),
+        (ActionContext(rows=3, marks=2), ""),
+        (ActionContext(rows=3, marks=1), ""),
+    ],
+)
+def test_what_cannot_be_compared_says_why(situation: ActionContext, reason: str) -> None:
+    refusal = action("compare").refuse(situation)
+    assert reason in refusal
+    assert bool(reason) == bool(refusal)
+
+
+def test_a_pair_is_asked_for_under_the_conditions_on_calls_that_hold_where_it_was_marked() -> None:
+    table = FakeCatalog().show("flows", Request())
+    place = paired(Location("flows", filter="persona=calm operability<9"), table, [row.id for row in table.rows[:2]])
+    assert (place.view, place.of, place.scope) == (SIDE_BY_SIDE, "flows", "persona=calm")
+    assert place.crumb == "gemini | qwen"
+    assert turned(place).pair == place.pair[::-1]
+    assert turned(place).question != place.question
+    assert paired(Location("flows"), table, ["viewing gemini", "elsewhere"]).crumb == "comparison"
+
+
+def test_a_row_that_is_gone_is_said() -> None:
+    with pytest.raises(UsageError, match="nothing to compare"):
+        compared(FakeCatalog().show, Location(SIDE_BY_SIDE, of="flows", pair=("viewing gemini", "elsewhere")))
+
+
+def test_a_comparison_lasts_and_one_that_was_forged_does_not() -> None:
+    place = Location(SIDE_BY_SIDE, "a | b", of="flows", pair=("flow=a agent=x", "flow=a agent=y"))
+    keeper = SessionFile()
+    keeper.be_at((*START, place))
+    assert decoded(encoded(keeper.now, "x")).stack[-1] == place
+    for forged in (replace(place, of="secrets"), replace(place, pair=("a",)), replace(place, view="flows")):
+        keeper.be_at((*START, forged))
+        assert decoded(encoded(keeper.now, "x")).stack == ()
+    keeper.be_at((*START, replace(place, pair=("(", "b"))))
+    assert decoded(encoded(keeper.now, "x")).stack == ()
+
+
+# The last view
+
+
+def test_the_last_view_is_one_of_something_else_and_takes_one_back_again() -> None:
+    trail = History()
+    assert trail.to_last() is trail
+    trail = trail.down(Location("segments", scope="flow=a")).instead(Location("segments", scope="flow=a", filter="x"))
+    assert trail.last == START
+    there = trail.to_last()
+    assert there.here.view == "flows"
+    assert there.to_last().here == trail.here
+    assert there.back().here == trail.here
+    assert there.back().to_last().here.view == "flows"
+    assert trail.alter(replace(trail.here, sort="n")).last == START
+
+
+# On the screen
+
+
+def sign(at: Walker, line: int) -> str:
+    return at.screen.table.render_line(line).text[0]
+
+
+async def test_a_mark_is_a_sign_and_a_number_and_stays_through_sort_filter_and_refresh() -> None:
+    async with walking() as at:
+        await at.press("m", "j", "m")
+        assert "2 marked" in at.path
+        assert (sign(at, 1), sign(at, 2), sign(at, 3)) == ("●", "●", " ")
+        await at.press("l", "s", "S")
+        assert sorted(sign(at, line) for line in (1, 2, 3)) == [" ", "●", "●"]
+        await at.press("r", "slash", *"qwen", "enter")
+        assert "2 marked · 2 of 3 flows shown" in at.path
+        assert "●" in (sign(at, 1), sign(at, 2))
+        await at.press("escape", "m")
+        assert "2 marked" not in at.path
+
+
+async def test_the_marks_of_one_list_are_not_those_of_another() -> None:
+    async with walking() as at:
+        await at.press("m", "2")
+        assert "marked" not in at.path
+        await at.press("m", "m", "u")
+        assert "no row is marked here" in at.bottom
+        await at.press("1")
+        assert "1 marked" in at.path
+
+
+async def test_one_goes_from_mark_to_mark_and_clears_them() -> None:
+    async with walking() as at:
+        await at.press("2", "3", "m", "j", "j", "m", "j", "u")
+        assert at.screen.table.cursor == 0
+        await at.press("u")
+        assert at.screen.table.cursor == 2
+        await at.press("slash", *"greet", "enter", "u")
+        assert "the only marked row" in at.bottom
+        await at.press("escape", "x")
+        assert "2 marks cleared" in at.bottom
+        assert "marked" not in at.path
+        await at.press("x")
+        assert "no row is marked" in at.bottom
+
+
+async def test_a_mark_that_the_filter_hides_is_told_of() -> None:
+    async with walking() as at:
+        await at.press("3", "m", "slash", *"greet", "enter", "u")
+        assert "no marked row is among those that are shown" in at.bottom
+
+
+async def test_the_line_below_follows_what_was_begun() -> None:
+    async with walking() as at:
+        assert "compare" not in at.bottom
+        await at.press("m")
+        assert "= compare" in at.bottom
+        assert "x clear marks" in at.bottom
+
+
+async def test_two_rows_stand_side_by_side_and_escape_goes_back_to_them() -> None:
+    async with walking(size=(120, 36)) as at:
+        await at.press("m", "j", "equals_sign")
+        assert "flows › gemini | qwen" in at.path
+        assert "a  viewing @ gemini" in at.head
+        assert "b  viewing @ qwen" in at.head
+        first = at.screen.table.render_line(1).text
+        assert first.split()[0] in ("operability", "correctness")
+        assert "+better" in first
+        await at.press("equals_sign")
+        assert "a  viewing @ qwen" in at.head
+        assert "!worse" in at.screen.table.render_line(1).text
+        await at.press("slash")
+        assert "compared whole" in at.bottom
+        await at.press("m")
+        assert "Esc goes back" in at.bottom
+        await at.press("question_mark")
+        text = "\n".join(strip.text for strip in at.app.screen._compositor.render_strips())
+        assert "each metric measured by its own scale" in text
+        await at.press("escape", "escape")
+        assert (at.path.split()[0], at.row) == ("1", "viewing qwen") or at.row == "viewing qwen"
+
+
+@pytest.mark.parametrize("keys", [("1",), ("2",), ("3",), ("4",), ("3", "enter")])
+async def test_rows_of_every_list_can_be_compared(keys: tuple[str, ...]) -> None:
+    async with walking() as at:
+        await at.press(*keys, "m", "j", "m", "equals_sign")
+        assert at.screen.trail.here.view == SIDE_BY_SIDE
+        assert at.screen.reading is not None
+        assert at.screen.reading.main.rows or keys == ("3",)
+        await at.press("escape")
+        assert "2 marked" in at.path
+
+
+async def test_rows_of_the_worklist_are_of_unlike_kinds() -> None:
+    async with walking() as at:
+        await at.press("0", "m", "j", "m", "equals_sign")
+        assert "unlike kinds" in at.bottom
+
+
+async def test_a_pair_of_which_one_row_is_gone_is_said_and_the_list_stays() -> None:
+    class Shrinking(FakeCatalog):
+        gone = False
+
+        def show(self, view: str, request: Request) -> Table:
+            table = super().show(view, request)
+            return replace(table, rows=[row for row in table.rows if not (self.gone and "qwen" in row.id)])
+
+    catalog = Shrinking()
+    async with walking(catalog=catalog) as at:
+        await at.press("m", "j")
+        catalog.gone = True
+        await at.press("equals_sign")
+        assert "nothing to compare it with" in at.bottom
+        assert at.screen.trail.here.view == "flows"
+
+
+async def test_minus_goes_to_the_last_view_and_back_with_the_cursor_where_it_was() -> None:
+    async with walking() as at:
+        await at.press("minus")
+        assert "no other view was left" in at.bottom
+        await at.press("j", "3", "G", "minus")
+        assert (at.screen.trail.here.view, at.row) == ("flows", "viewing qwen")
+        await at.press("minus")
+        assert (at.screen.trail.here.view, at.row) == ("states", "viewing triage")

@@ -1,0 +1,272 @@
+"""What lasts comes back as it was, whatever happened to the file, and two explorers leave each other's alone."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riff_tui.errors import OutputError
+from riff_tui.tui.navigation.location import START, Location
+from riff_tui.tui.session.session_file import LARGEST, SessionFile, kept_file
+from riff_tui.tui.session.session_state import (
+    FORM,
+    MOST_FILTERS,
+    MOST_MARKS,
+    SessionState,
+    Unreadable,
+    decoded,
+    encoded,
+)
+
+STACK = (*START, Location("states", "collect", "flow=viewing segment=collect", "stall>0.3", "-n", "r1", "stall", 3))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return kept_file(str(tmp_path / "store.db"), tmp_path / "state")
+
+
+def kept(file: Path) -> SessionState:
+    """What another session finds."""
+    keeper = SessionFile(file)
+    assert keeper.complaint == ""
+    return keeper.now
+
+
+def test_everything_that_was_chosen_comes_back(file: Path) -> None:
+    keeper = SessionFile(file, "/data/store.db")
+    keeper.be_at(STACK)
+    keeper.sort("states", "-stall")
+    keeper.choose_columns("flows", ["+trend", "-n"])
+    keeper.mark("flows", ["viewing gemini", "weather qwen"])
+    keeper.applied("stall>0.3")
+    keeper.applied("qwen")
+    keeper.applied("stall>0.3")
+    keeper.take_theme("dark")
+    keeper.write()
+    assert kept(file) == SessionState(
+        STACK,
+        {"states": "-stall"},
+        {"flows": ("+trend", "-n")},
+        {"flows": ("viewing gemini", "weather qwen")},
+        ("qwen", "stall>0.3"),
+        "dark",
+    )
+    assert json.loads(file.read_text())["store"] == "/data/store.db"
+
+
+def test_what_is_taken_back_is_forgotten(file: Path) -> None:
+    keeper = SessionFile(file)
+    for sort, columns, marks in (("n", ["+x"], ["r1"]), (None, None, [])):
+        keeper.sort("flows", sort)
+        keeper.choose_columns("flows", columns)
+        keeper.mark("flows", marks)
+        keeper.write()
+    assert kept(file) == SessionState()
+
+
+def test_the_file_is_private_and_one_for_each_store_by_whatever_path(tmp_path: Path) -> None:
+    store, link = tmp_path / "a" / "store.db", tmp_path / "link.db"
+    store.parent.mkdir()
+    store.touch()
+    link.symlink_to(store)
+    file = kept_file(str(store), tmp_path / "state")
+    assert kept_file(str(link), tmp_path / "state") == file
+    assert kept_file(str(tmp_path / "b" / "store.db"), tmp_path / "state") != file
+    keeper = SessionFile(file)
+    keeper.take_theme("dark")
+    keeper.write()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
+
+
+def test_nothing_is_written_before_something_changed(file: Path) -> None:
+    told: list[None] = []
+    keeper = SessionFile(file)
+    keeper.changed = lambda: told.append(None)
+    keeper.opened(START)
+    keeper.be_at((replace(START[0], row="r2", index=2),))
+    keeper.lend_sort("flows", "n")
+    keeper.sort("states", None)
+    keeper.applied("")
+    keeper.write()
+    assert not told
+    assert not file.exists()
+    keeper.be_at(STACK)
+    keeper.be_at(START)
+    assert len(told) == 2
+    keeper.write()
+    assert kept(file) == SessionState(START)
+
+
+def test_a_fresh_session_begins_with_nothing_and_loses_nothing(file: Path) -> None:
+    keeper = SessionFile(file)
+    keeper.be_at(STACK)
+    keeper.mark("flows", ["r1"])
+    keeper.write()
+    fresh = SessionFile(file, fresh=True)
+    assert fresh.now == SessionState()
+    fresh.opened(START)
+    fresh.be_at(START)
+    fresh.write()
+    assert kept(file).stack == STACK
+    fresh.sort("runs", "n")
+    fresh.write()
+    assert kept(file) == SessionState(STACK, {"runs": "n"}, marks={"flows": ("r1",)})
+
+
+def test_two_explorers_on_one_store_keep_each_what_was_changed_in_it(file: Path) -> None:
+    first, second = SessionFile(file), SessionFile(file)
+    first.sort("flows", "n")
+    first.mark("states", ["r1"])
+    first.applied("one")
+    second.sort("states", "-stall")
+    second.applied("two")
+    first.write()
+    second.write()
+    first.take_theme("dark")
+    first.write()
+    assert kept(file) == SessionState(
+        (), {"flows": "n", "states": "-stall"}, {}, {"states": ("r1",)}, ("one", "two"), "dark"
+    )
+    second.sort("flows", "-n")
+    second.write()
+    first.be_at(STACK)
+    first.write()
+    assert kept(file).sorts["flows"] == "-n"
+
+
+def test_a_reader_never_finds_half_a_file_however_many_write_it(file: Path) -> None:
+    def work(name: str) -> None:
+        keeper = SessionFile(file)
+        for number in range(25):
+            keeper.mark(name, [f"row {each}" for each in range(number * 20)])
+            keeper.write()
+
+    writers = [threading.Thread(target=work, args=(name,)) for name in ("flows", "states", "runs")]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        assert SessionFile(file).complaint == ""
+    assert kept(file).marks
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
+
+
+def good(**changes: object) -> bytes:
+    document = json.loads(encoded(SessionState(STACK, theme="dark"), "store.db"))
+    return json.dumps({**document, **changes}).encode()
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"", "damaged"),
+        (b"\x00" * 100, "damaged"),
+        (b"[" * 100_000, "damaged"),
+        (b"null", "damaged"),
+        (good()[:-20], "damaged"),
+        (good().replace(b"states", b"\xff\xfe"), "damaged"),
+        (good(kept={"stack": 7}), "damaged"),
+        (good(kept={"stack": [{"view": "states", "index": 1e400}]}).replace(b"Infinity", b"1e999"), "damaged"),
+        (good(form="one"), "damaged"),
+        (good(form=FORM + 1), "newer"),
+        (good(form=FORM - 1), "older"),
+        (b" " * (LARGEST + 1), "too large"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_said_and_ignored_and_written_anew(file: Path, raw: bytes, reason: str) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_bytes(raw)
+    keeper = SessionFile(file)
+    assert keeper.now == SessionState()
+    assert reason in keeper.complaint
+    assert str(file) in keeper.complaint
+    keeper.sort("flows", "n")
+    keeper.write()
+    assert kept(file) == SessionState(sorts={"flows": "n"})
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"view": "dances"},
+        {"view": "states", "filter": "stall>"},
+        {"view": "states", "scope": "(("},
+        {"view": "states", "index": -1},
+        {"view": "states", "crumb": "x" * 5_000},
+    ],
+)
+def test_a_place_that_makes_no_sense_is_left_out_and_the_rest_stays(place: dict[str, object]) -> None:
+    raw = json.loads(good())
+    raw["kept"]["stack"] = [place]
+    raw["kept"]["filters"] = ["a", "b>", "c" * 5_000]
+    assert decoded(json.dumps(raw).encode()) == SessionState(filters=("a",), theme="dark")
+
+
+@given(st.binary(max_size=200) | st.integers(0, 400).map(lambda at: good()[:at] + b"#" + good()[at + 1 :]))
+def test_no_bytes_are_more_than_unreadable(raw: bytes) -> None:
+    with contextlib.suppress(Unreadable):
+        assert isinstance(decoded(raw), SessionState)
+
+
+def test_no_more_is_kept_than_a_session_could_want() -> None:
+    lasting = SessionState(
+        START * 100, marks={"flows": tuple(map(str, range(9_999)))}, filters=tuple(f"f{n}" for n in range(999))
+    )
+    found = decoded(encoded(lasting, "\x1b]52;c;x\x07"))
+    assert len(found.filters) == MOST_FILTERS
+    assert found.filters[-1] == "f998"
+    assert len(found.marks["flows"]) == MOST_MARKS
+    assert len(found.stack) < 100
+
+
+@pytest.mark.parametrize(
+    "make", [lambda path: path.symlink_to("elsewhere"), os.mkfifo, os.mkdir], ids=["link", "pipe", "directory"]
+)
+def test_nothing_but_a_plain_file_is_read_or_written(file: Path, make: Callable[[Path], None]) -> None:
+    file.parent.mkdir(parents=True)
+    (file.parent / "elsewhere").write_bytes(good())
+    make(file)
+    keeper = SessionFile(file)
+    assert keeper.now == SessionState()
+    assert "ignored" in keeper.complaint
+    keeper.take_theme("light")
+    with pytest.raises(OutputError):
+        keeper.write()
+    assert (file.parent / "elsewhere").read_bytes() == good()
+
+
+def test_what_could_not_be_written_is_written_with_the_next_change(file: Path) -> None:
+    keeper = SessionFile(file)
+    keeper.sort("flows", "n")
+    file.parent.parent.touch()
+    with pytest.raises(OutputError):
+        keeper.write()
+    file.parent.parent.unlink()
+    keeper.take_theme("dark")
+    keeper.write()
+    assert kept(file) == SessionState(sorts={"flows": "n"}, theme="dark")
+
+
+def test_names_that_are_no_text_are_said_and_not_written(file: Path) -> None:
+    keeper = SessionFile(file)
+    keeper.be_at((Location("states", filter="\udcff"),))
+    with pytest.raises(OutputError, match="no text"):
+        keeper.write()
+
+
+def test_without_a_file_it_lasts_as_long_as_the_session() -> None:
+    keeper = SessionFile()
+    keeper.sort("flows", "n")
+    keeper.write()
+    assert keeper.now.sorts == {"flows": "n"}
