@@ -38,7 +38,7 @@ class Request:
     `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
     `trend` adds to each row of the flow matrix its operability in its last runs, oldest first. A
     `hurried` one leaves to the table's `rest` what would keep a screen waiting. `sides` are the two
-    runs, or agents, of a comparison. `aspect` is explained in the stead of quality.
+    runs, or agents, of a comparison. `aspect` is explained instead of quality.
     """
 
     where: str = ""
@@ -60,7 +60,7 @@ VIEWS: tuple[View, ...] = (
         (
             "Every flow with every agent that led it, the least operable first.",
             "Operability blends what is measured and is capped while correctness or completion is not full.",
-            "Errored calls are counted beside the row and are in no mean.",
+            "Errored calls are counted separately and left out of averages.",
         ),
         ("matrix",),
         splits=True,
@@ -111,7 +111,7 @@ VIEWS: tuple[View, ...] = (
         "Conversations",
         (
             "The calls behind a place, in order of run, flow and id unless sorted.",
-            "Errored ones are listed, but they are in no mean: a broken backend is not the flow's fault.",
+            "Errored ones are listed, but not counted in averages: a broken backend is not the flow's fault.",
             "A metric of a state in the filter, such as stall=1, finds calls by what happened in them.",
         ),
     ),
@@ -146,7 +146,7 @@ VIEWS: tuple[View, ...] = (
         "agreement",
         "Agreement of judges",
         (
-            "Each pair of judges, and each judge beside correctness, on the calls that both scored.",
+            "Each pair of judges, and each judge against correctness, on the calls that both scored.",
             "Kappa is agreement beyond chance; spearman asks for the order of the calls alone, whatever the scales.",
             "Drill into a pair with disputes --where 'judge=A | judge=B'.",
         ),
@@ -156,7 +156,7 @@ VIEWS: tuple[View, ...] = (
         "Disputes of judges",
         (
             "The calls on which judges differ most, the widest spread first, with the score of each.",
-            "judge: in the filter says whom to hear; without --limit the 50 widest are listed.",
+            "judge: in the filter chooses the judges; without --limit the 50 widest are listed.",
             "Drill into a call with conversation --where 'run=R conversation=C' --text: every judge gives its reasons.",
         ),
     ),
@@ -193,7 +193,7 @@ VIEWS: tuple[View, ...] = (
         (
             "What explains quality: judge, agent, flow and persona in one linear model, with the share of each.",
             "A level's effect is how far it lies from its factor's mean, all else alike, with its 95 % interval.",
-            "Drill into a level with flows --where 'agent=A'; --aspect A explains one aspect in the stead of quality.",
+            "Drill into a level with flows --where 'agent=A'; --aspect A explains one aspect instead of quality.",
         ),
         aspects=True,
     ),

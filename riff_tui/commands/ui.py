@@ -32,7 +32,7 @@ def ui(
     aspect: Annotated[
         str | None,
         typer.Option(
-            "--aspect", metavar="ASPECT", help="What effects explains in the stead of quality.", show_default=False
+            "--aspect", metavar="ASPECT", help="What effects explains instead of quality.", show_default=False
         ),
     ] = None,
     fresh: Annotated[

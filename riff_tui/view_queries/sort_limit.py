@@ -51,7 +51,7 @@ def limited(table: Table, limit: int | None) -> Table:
 
 
 def left_out(rows: Sequence[Row]) -> list[str]:
-    """A sentence each on errored calls that are in no mean and on thin rows."""
+    """A sentence each on errored calls, which averages leave out, and on thin rows."""
     notes = []
     excluded = [(int(row.record.get("excluded") or 0), row) for row in rows]
     total = sum(count for count, _ in excluded)
@@ -66,8 +66,8 @@ def left_out(rows: Sequence[Row]) -> list[str]:
 
 
 def excluded_text(count: int) -> str:
-    """How many errored calls are in no mean."""
-    return f"{count} errored {'call is' if count == 1 else 'calls are'} in no mean"
+    """How many errored calls are not counted in averages."""
+    return f"{count} errored {'call is' if count == 1 else 'calls are'} not counted in averages"
 
 
 def _place(value: Any) -> tuple[int, Any, str]:

@@ -18,9 +18,9 @@ UNITS = (
     " 0 as by chance, 1 in full · spearman rank correlation of the raw scores, -1 to 1 · mean_diff points, first less"
     " second."
 )
-BESIDE_CORRECTNESS = (
-    f"Beside correctness both are pass or fail for exact and kappa: a score of {fixed(HUMAN, 0)} or more, a correctness"
-    f" of {fixed(PASSED, 0)}."
+AGAINST_CORRECTNESS = (
+    f"Against correctness, both are pass or fail for exact and kappa: a score of {fixed(HUMAN, 0)} or more,"
+    f" a correctness of {fixed(PASSED, 0)}."
 )
 TOO_FEW = f"Below {FEWEST} shared calls nothing is measured. Versions of a judge's prompt are judges of their own."
 NO_JUDGES = (
@@ -34,7 +34,7 @@ _COLUMNS = (
     Column("n", "n", kind="count", thin=True, help="Calls that both scored; below 5 the row is thin and carries `~`."),
     Column(
         "exact", "exact", unit="share", better="higher", decimals=2, trim=True,
-        help="Share of the calls with equal scores in whole points; beside correctness, with the same verdict.",
+        help="Share of the calls with equal scores in whole points; against correctness, with the same verdict.",
     ),
     Column(
         "kappa", "kappa", unit="kappa", better="higher", decimals=2, trim=True, strong=True,
@@ -58,13 +58,13 @@ _COLUMNS = (
 
 def agreement(answers: Sequence[PairAgreement]) -> Table:
     """One row per pair, in the order of the answers."""
-    beside = [BESIDE_CORRECTNESS] if any(pair.second is None for pair in answers) else []
+    against = [AGAINST_CORRECTNESS] if any(pair.second is None for pair in answers) else []
     return Table(
         view="agreement",
         title="Agreement of judges (least agreed first)",
         columns=_COLUMNS,
         rows=[_row(pair) for pair in answers],
-        notes=[UNITS, *beside, TOO_FEW] if answers else [],
+        notes=[UNITS, *against, TOO_FEW] if answers else [],
     )
 
 
@@ -88,7 +88,7 @@ def _row(pair: PairAgreement) -> Row:
 
 
 def _way_down(pair: PairAgreement) -> str:
-    """To the calls that the two score apart; beside correctness to those of which they say different things."""
+    """To the calls that the two score apart; against correctness to those of which they say different things."""
     named = [quote(name) for name in pair.shown]
     if pair.second is not None:
         return " | ".join(f"judge={name}" for name in dict.fromkeys(named))

@@ -267,7 +267,7 @@ def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _Words) ->
     lines += verdicts.lines_of(detail.verdicts, words)
     lines += [_visit_line(state) for state in visits]
     if call.errored:
-        lines.append("Errored: the agent or its backend was broken; the call is in no mean.")
+        lines.append("Errored: the agent or its backend was broken; the call is not counted in averages.")
     if detail.document is None:
         lines.append(NO_TEXT_KEPT)
     elif not words.wanted:

@@ -23,7 +23,7 @@ COLUMNS: Sequence[Column] = (
     Column("stop_reason", "Stop", kind="name", help="Why the call ended."),
     Column("final_state", "Final state", kind="name", help="The state that it ended in."),
     Column("final_status", "Status", kind="name", help="The status that the flow reported."),
-    Column("errored", "errored", kind="flag", help="A broken agent or backend: the call is in no mean."),
+    Column("errored", "errored", kind="flag", help="A broken agent or backend: the call is not counted in averages."),
     Column("correctness", "correctness", unit="0-10", better="higher", strong=True, help=columns.CORRECTNESS.help),
     Column("latency_p95", "lat_p95", unit="s", better="lower", help="95th percentile of the call's turn latencies."),
     Column("turn_count", "turns", unit="turns", decimals=0, help="Agent turns in the call."),

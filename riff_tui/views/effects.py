@@ -176,7 +176,7 @@ def _certainty(model: LinearModel, better: Better | None) -> str:
     lonely = sum(each.n == 1 for factor in model.factors for each in factor.levels)
     if lonely:
         levels = "level has" if lonely == 1 else "levels have"
-        said += f". {lonely} {levels} one call and so no interval; those beside it are somewhat too narrow"
+        said += f". {lonely} {levels} one call and so no interval; the other intervals are somewhat too narrow"
     if model.n < FEW:
         said += f". With fewer than {FEW} calls they are too narrow"
     return f"{said}."
@@ -207,7 +207,7 @@ def _left_out(answer: Effects) -> Iterator[str]:
         yield f"Not measured: {answer.unmeasured} {calls} no {answer.aspect}{why}."
     if answer.excluded:
         calls = "call is" if answer.excluded == 1 else "calls are"
-        yield f"Excluded: {answer.excluded} errored {calls} in no mean."
+        yield f"Excluded: {answer.excluded} errored {calls} not counted in averages."
 
 
 def _in_brackets(level: str | None) -> str:

@@ -19,7 +19,7 @@ COLUMNS = (
     Column("flow", "Flow", kind="name", help="The dialogue that the agent has to lead the caller through."),
     Column("agent", "Agent", kind="name", help="The model that led the call."),
     Column("persona", "Persona", kind="name", help="Who the simulated caller was."),
-    Column("errored", "Errored", kind="flag", help="Whether the call is an errored one, which enters no mean."),
+    Column("errored", "Errored", kind="flag", help="Whether the call is an errored one, not counted in averages."),
     Column("aspect", "Aspect", kind="name", help="What was scored."),
     Column("judge", "Judge", kind="name", help="Who scored it; (computed) is no judge."),
     Column("value", "Value", help="The score in the aspect's own unit."),

@@ -16,7 +16,7 @@ _COLUMNS = (
     Column("started_at", "Started (UTC)", kind="time", help="When the first call of the run started."),
     Column("flows", "flows", kind="count", help="Flows that the run called."),
     columns.N,
-    Column("excluded", "excluded", kind="count", help="Errored calls, which are in no mean."),
+    Column("excluded", "excluded", kind="count", help="Errored calls, not counted in averages."),
 )
 
 

@@ -163,7 +163,7 @@ def _count(cell: Cell) -> str:
 
 def _excluded(count: int) -> Iterable[str]:
     if count:
-        yield f"Excluded: {count} errored {'call is' if count == 1 else 'calls are'} in no mean."
+        yield f"Excluded: {count} errored {'call is' if count == 1 else 'calls are'} not counted in averages."
 
 
 def _drill(rows: list[Row]) -> Iterable[str]:

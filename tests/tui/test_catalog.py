@@ -93,7 +93,7 @@ def test_errored_calls_are_counted_for_the_flows_on_show_only(store: Store) -> N
         notes = show(store, "states", Request(where=where)).notes
         return [note for note in notes if note.startswith("Excluded")]
 
-    assert said("flow=viewing") == ["Excluded: 1 errored call is in no mean."]
+    assert said("flow=viewing") == ["Excluded: 1 errored call is not counted in averages."]
     assert said("flow=weather") == []
 
 

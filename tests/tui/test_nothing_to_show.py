@@ -63,14 +63,14 @@ def test_an_empty_store_is_said_to_be_one(view: str, tmp_path: Path) -> None:
 def test_where_every_call_was_errored_the_calls_are_counted(view: str, asked: dict[str, Any], tmp_path: Path) -> None:
     table = shown(tmp_path, view, [BROKEN, {**BROKEN, "conversation_id": "c-2"}], **asked)
     assert not table.rows
-    assert "Excluded: 2 errored calls are in no mean." in table.notes
+    assert "Excluded: 2 errored calls are not counted in averages." in table.notes
     assert EMPTY not in table.notes
     assert (NO_STATES in table.notes) is ("where" not in asked)
 
 
 def test_errored_calls_of_a_family_without_a_name_are_counted_all_the_same(tmp_path: Path) -> None:
     notes = shown(tmp_path, "archetypes", [BROKEN]).notes
-    assert "Excluded: 1 errored call is in no mean (· 1)." in notes
+    assert "Excluded: 1 errored call is not counted in averages (· 1)." in notes
 
 
 WELL: dict[str, Any] = {**BROKEN, "errored": False, "completed": True, "stop_reason": "terminal"}

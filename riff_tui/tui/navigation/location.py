@@ -78,7 +78,7 @@ class Location:
     breadcrumb, empty for a view of everything. `row` and `column` name the cursor's row and
     column, `index` is where that row was; `graph` says that the cursor is in the neighbour graph. Of
     a comparison `pair` are the ids of both rows, and `of` is the view that they come from. `sides` are the
-    runs or agents that are tested against each other. `aspect` is explained in the stead of quality.
+    runs or agents that are tested against each other. `aspect` is explained instead of quality.
     """
 
     view: str

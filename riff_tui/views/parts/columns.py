@@ -19,7 +19,11 @@ HIDDEN_SEGMENT = dataclasses.replace(SEGMENT, shown=False)
 
 N = Column("n", "n", kind="count", thin=True, help="Calls behind the row; below 5 it is thin and carries `~`.")
 EXCLUDED = Column(
-    "excluded", "excluded", kind="count", shown=False, help="Errored calls, which are in no mean: not the flow's fault."
+    "excluded",
+    "excluded",
+    kind="count",
+    shown=False,
+    help="Errored calls, not counted in averages: they are not the flow's fault.",
 )
 
 OPERABILITY = Column(

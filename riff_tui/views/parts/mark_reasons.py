@@ -106,7 +106,7 @@ _SAID: Mapping[str, _Say] = {
     "flaky": _flaky,
     "change": _change,
     "completed": _says("the flow did not run to its own end"),
-    "errored": _says("a broken agent or backend: the call is in no mean"),
+    "errored": _says("a broken agent or backend: the call is not counted in averages"),
     "error_count": _says("there were errors during the call"),
     "detail": _says("it raised or failed"),
     "direction": _says("b does worse than a"),

@@ -138,7 +138,7 @@ def test_what_is_left_out_is_said() -> None:
         "Left out for having one level: flow (dental), persona (·).",
         "Left out for having too many levels: judge (999); narrow the calls with --where.",
         "Not measured: 2 calls have no quality.",
-        "Excluded: 1 errored call is in no mean.",
+        "Excluded: 1 errored call is not counted in averages.",
     ]
 
 

@@ -18,7 +18,7 @@ from riff_tui.output.sinks import FORMATS, render
 from riff_tui.table import Table
 from riff_tui.text.redaction import Redactor
 from riff_tui.view_queries.sort_limit import left_out
-from riff_tui.views.agreement import BESIDE_CORRECTNESS, agreement
+from riff_tui.views.agreement import AGAINST_CORRECTNESS, agreement
 from riff_tui.views.conversation import conversation
 from riff_tui.views.disputes import disputes
 from riff_tui.views.parts.mark_reasons import reasons
@@ -82,8 +82,8 @@ def test_beside_correctness_a_row_leads_to_the_calls_that_are_told_differently()
         "errored=false (humanness.codex>=5 correctness<10 | humanness.codex<5 correctness=10)"
     )  # fmt: skip
     parse(row.where)
-    assert BESIDE_CORRECTNESS in table.notes
-    assert BESIDE_CORRECTNESS not in agreement([pair()]).notes
+    assert AGAINST_CORRECTNESS in table.notes
+    assert AGAINST_CORRECTNESS not in agreement([pair()]).notes
 
 
 @pytest.mark.parametrize(("kappa", "mark"), [(None, None), (-0.1, "bad"), (0.19, "bad"), (0.39, "warn"), (0.4, None)])

@@ -52,7 +52,7 @@ def test_markdown_has_the_shape_that_people_paste() -> None:
         "  * apartment_scheduler/book_viewing  stall 0.36 · escalates 0.64 · dwell 3.6",
         "  * dog_grooming/listen_owner         stall 0.33 · escalates 0.44 · slot_fill 0.0 (stuck, prog 0.22)",
         "",
-        "Excluded: 1 errored call is in no mean.",
+        "Excluded: 1 errored call is not counted in averages.",
         "Drill: riff-tui dump states --where 'flow=apartment_scheduler'",
     ]
 
