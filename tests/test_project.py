@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -161,3 +162,14 @@ def test_the_root_holds_what_belongs_there() -> None:
     pages = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE"}
     settings = {".gitignore", "Makefile", "constraints.txt", "pyproject.toml"}
     assert {path.name for path in project_files() if path.parent == ROOT} == pages | settings
+
+
+def test_no_test_module_imports_another() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {node.module}"
+        for path in project_files()
+        if path.suffix == ".py" and path.is_relative_to(ROOT / "tests")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and re.fullmatch(r"tests\.(.*\.)?test_\w+", node.module or "")
+    ]
+    assert not found, "what tests share belongs into tests/support"

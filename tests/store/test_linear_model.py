@@ -14,6 +14,7 @@ from scipy import stats
 
 from riff_store.answers.effects import Confounding, FactorEffect, LevelEffect, LinearModel
 from riff_store.statistics.linear_model import MOST_LEVELS, Factor, fit
+from tests.support.contrasts import contrasts
 
 NAMES = ("judge", "agent", "flow", "persona")
 
@@ -41,27 +42,6 @@ def calls(seed: int, n: int = 60, *, agents: int = 3, flows: int = 4, personas: 
                 y = 5 + agent - 0.5 * flow + 0.3 * persona + judge + luck + chance.normal(0, 0.7)
                 rows.append((call, f"j{judge}", f"a{agent}", f"f{flow}", f"p{persona}", y))
     return pd.DataFrame(rows, columns=["call", *NAMES, "y"])
-
-
-def contrasts(frame: Any, names: Sequence[str]) -> tuple[Any, dict[tuple[str, str], Any]]:
-    """Columns of sum-to-zero coding, and for each level the combination of coefficients that is its effect."""
-    columns, places = [np.ones(len(frame))], {}
-    for name in names:
-        levels = sorted(frame[name].unique())
-        for level in levels[:-1]:
-            places[name, level] = len(columns)
-            columns.append((frame[name] == level).to_numpy(float) - (frame[name] == levels[-1]).to_numpy(float))
-    effects = {}
-    for name in names:
-        levels = sorted(frame[name].unique())
-        for level in levels:
-            vector = np.zeros(len(columns))
-            if level == levels[-1]:
-                vector[[places[name, other] for other in levels[:-1]]] = -1
-            else:
-                vector[places[name, level]] = 1
-            effects[name, level] = vector
-    return np.column_stack(columns), effects
 
 
 def squares_left(frame: Any, names: Sequence[str]) -> float:

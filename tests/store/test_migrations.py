@@ -21,22 +21,14 @@ from riff_store.queries.flows import flow_cells
 from riff_store.queries.judges import judges
 from riff_store.queries.timeline import timeline
 from tests.support.facts import broken_rows, call, contents, fresh, put, verdict
+from tests.support.older_stores import SCHEMAS, restore
 
-SCHEMAS = Path(__file__).with_name("schemas")
 OLDER = range(1, SCHEMA_VERSION)
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "calls.db"
-
-
-def restore(version: int, path: Path) -> Path:
-    """The store of an earlier schema as it was written then."""
-    connection = sqlite3.connect(path)
-    connection.executescript((SCHEMAS / f"{version}.sql").read_text())
-    connection.close()
-    return path
 
 
 def of_today(path: Path) -> Path:

@@ -12,6 +12,11 @@ from riff_tui.catalog import Request
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.filters import parse
 from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.tui.navigation.location import (
+    START,
+    Stack,
+    descend,
+)
 from riff_tui.views.neighbors import neighbors
 from riff_tui.views.parts.timeline_events import Moment, Span
 from tests.support.view_answers import state_cell
@@ -293,3 +298,15 @@ _TABLES: dict[str, Callable[[Request], Table]] = {
     "conversation": lambda _: conversation_table(),
     "worklist": _worklist,
 }
+
+
+def walked(*rows: int) -> Stack:
+    """The stack after Enter on these rows of the small store."""
+    catalog = FakeCatalog()
+    stack: Stack = START
+    for row in rows:
+        table = catalog.show(stack[-1].view, Request(where=stack[-1].where))
+        place = descend(stack[-1], table, table.rows[row])
+        assert place is not None
+        stack = (*stack, place)
+    return stack

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
+DRAWN_FORMATS = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0"
+EMOJI_JOINED = re.compile("(?<=[^\x00-\u2000])\u200d(?=[^\x00-\u2000])")
+# Line ends are the format's own; anything else below a blank, and C1, is live on some terminal.
+LIVE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
 HOSTILE: dict[str, str] = {
     "markup closing nothing": "hello [/foo] tail",
     "markup with an action": "[@click=app.quit]press[/]",
@@ -57,3 +66,17 @@ HOSTILE: dict[str, str] = {
     "nothing": "",
     "blanks": "   ",
 }
+
+
+def unsafe(text: str) -> list[str]:
+    """What must not reach a display, by the Unicode tables and not by the code's own lists."""
+    without_emoji_joiners = EMOJI_JOINED.sub("", text)
+    return [
+        f"U+{ord(character):04X}"
+        for character in without_emoji_joiners
+        if (unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp"))
+        or (unicodedata.category(character) == "Cf" and character not in DRAWN_FORMATS)
+        or character in FILLERS
+        or 0xE0000 <= ord(character) <= 0xE0FFF
+        or ord(character) & 0xFFFE == 0xFFFE
+    ]

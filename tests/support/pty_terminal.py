@@ -20,6 +20,9 @@ from types import TracebackType
 import pyte
 
 ROOT = Path(__file__).resolve().parents[2]
+MOST_PER_MOVE = 700
+MOST_PER_PAGE = 9_000
+COMMAND = ("-c", "from riff_tui.cli import main; main()", "ui")
 _QUIET_S = 0.25
 _LONGEST_S = 20.0
 _OUR_SEQUENCES = re.compile(
@@ -169,3 +172,7 @@ def foreign_controls(sent: bytes) -> list[bytes]:
 
 def _paths() -> str:
     return os.pathsep.join(str(ROOT / part) for part in (".", "store", "ingest"))
+
+
+def program(name: str, **options: object) -> Terminal:
+    return Terminal(["-m", "tests.support.programs", name], **options)  # type: ignore[arg-type]  # as of Terminal

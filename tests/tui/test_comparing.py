@@ -20,8 +20,7 @@ from riff_tui.table import Table
 from tests.support import two_runs
 from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden, printed
-from tests.support.hostile import HOSTILE
-from tests.tui.test_hostile_store import LIVE
+from tests.support.hostile import HOSTILE, LIVE
 
 Captured = pytest.CaptureFixture[str]
 SIDES = ("night-1", "night-2")

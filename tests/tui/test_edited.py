@@ -8,57 +8,25 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from riff_store.database import Store, open_store
 from riff_store.facts import FlowEdit
-from riff_store.writer import Writer
 from riff_tui.catalog import Request, show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from riff_tui.output.sinks import FORMATS
 from riff_tui.view_queries.edits import NO_EDITS
 from riff_tui.views.edits import NO_PROOF, NO_RUNS, TOGETHER
+from tests.support.edited_store import MADE, edits, microseconds, record
 from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden, printed
 from tests.support.hostile import HOSTILE
 
 Captured = pytest.CaptureFixture[str]
 LIVE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-MADE = (
-    ("viewing", "2026-06-01T10:00:00Z", "Ada", "Write the flow down"),
-    ("viewing", "2026-06-21T10:00:00Z", "Grace", "Ask for the name first, for so many callers gave it unasked"),
-    ("viewing", "2026-06-21T11:00:00Z", "Grace", "Confirm the date"),
-    ("viewing", "2026-07-01T10:00:00Z", "Ada", "Not called yet"),
-    ("weather", "2026-06-21T02:00:00Z", "Ada", "Say where the forecast comes from"),
-    ("weather", "2026-06-21T02:00:11Z", "Ada", "Made while the run went on"),
-    ("uncalled", "2026-06-02T10:00:00Z", "Ada", "Begin"),
-)
-
-
-def edits() -> list[FlowEdit]:
-    return [
-        FlowEdit(flow, f"{number:02x}" * 20, microseconds(time), author, subject, f"flows/{flow}.toml")
-        for number, (flow, time, author, subject) in enumerate(MADE, 1)
-    ]
-
-
-def microseconds(time: str) -> int:
-    return int(datetime.fromisoformat(time).timestamp()) * 1_000_000
-
-
-def record(path: Path, found: list[FlowEdit]) -> Path:
-    by_flow: dict[str, list[FlowEdit]] = {}
-    for edit in found:
-        by_flow.setdefault(edit.flow, []).append(edit)
-    with open_store(path, write=True) as store:
-        writer = Writer(store)
-        with writer.batch():
-            writer.put_edits("root", by_flow)
-    return path
 
 
 @pytest.fixture(scope="module")

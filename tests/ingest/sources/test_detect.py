@@ -10,9 +10,8 @@ import pytest
 from riff_ingest.sources import detect as module
 from riff_ingest.sources.detect import Detected, Source, claimed, detect
 from riff_ingest.sources.lines import BrokenInput
-from tests.ingest.sources.test_flow_files import EDITOR, NATIVE
-from tests.ingest.sources.test_humanness import FULL
 from tests.support.dirty_inputs import FILES, GOOD, packed, record, text_of
+from tests.support.source_files import EDITOR, FULL, NATIVE
 
 VERDICT = json.dumps(FULL).encode() + b"\n"
 

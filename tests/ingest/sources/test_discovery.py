@@ -12,9 +12,8 @@ import pytest
 from riff_ingest.sources import detect as detect_module
 from riff_ingest.sources.detect import Source
 from riff_ingest.sources.discovery import find_inputs
-from tests.ingest.sources.test_flow_files import NATIVE
-from tests.ingest.sources.test_humanness import FULL
 from tests.support.dirty_inputs import GOOD, odd_directories
+from tests.support.source_files import FULL, NATIVE
 
 
 @pytest.fixture

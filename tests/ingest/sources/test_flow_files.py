@@ -17,59 +17,7 @@ from riff_ingest.sources.flow_files import FlowFile, read
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import DescribedState
 from tests.support.dirty_inputs import packed
-
-NATIVE = """
-flow = "dental_clinic"
-archetype = "booking"
-success_terminals = ["booked"]
-required_slots = ["name"]
-completion_slots = ["date"]
-edges = [["greet", "ask_date"], {from = "ask_date", to = "booked"}, ["ask_date", "escalated"], ["greet", "ask_date"]]
-colour = 1979-05-27
-
-[states.greet]
-
-[states.ask_date]
-segment = "collect"
-required_slots = ["date"]
-
-[states.lost]
-next = ["greet"]
-"""
-
-EDITOR: dict[str, Any] = {
-    "nodes": [
-        {"id": "start", "type": "initial", "position": {"x": 1}, "data": {"label": "Hello", "functions": []}},
-        {
-            "id": "collect_date",
-            "type": "node",
-            "data": {
-                "functions": [
-                    {"name": "a", "required": ["date", "time"], "properties": {}},
-                    {"name": "b", "required": ["name", "date"]},
-                    {"type": "function", "function": {"name": "c", "parameters": {"required": ["zip"]}}},
-                    {"name": "d", "required": "nothing"},
-                ],
-                "riff": {"segment": "gather", "completion_slots": ["date"]},
-            },
-        },
-        {
-            "id": "confirm",
-            "type": "node",
-            "data": {
-                "functions": [{"required": ["x"]}],
-                "riff": {"required_slots": ["ok"], "completion_slots": ["ok"]},
-            },
-        },
-        {"id": "end", "type": "end", "data": {"riff": {"terminal": "success"}}},
-        {"id": "human", "type": "end", "data": {"riff": {"terminal": "escalation"}}},
-        {"id": "lost", "type": "end"},
-    ],
-    "edges": [
-        {"id": "e1", "source": "start", "target": "collect_date"},
-        {"id": "e2", "source": "collect_date", "target": "end"},
-    ],
-}
+from tests.support.source_files import EDITOR, NATIVE
 
 
 def written(path: Path, content: str | bytes | dict[str, Any]) -> Path:

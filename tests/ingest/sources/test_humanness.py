@@ -13,18 +13,7 @@ from hypothesis import strategies as st
 from riff_ingest.sources.humanness import read
 from riff_store.facts import JudgedScore, Skipped
 from tests.support.dirty_inputs import packed
-
-FULL = {
-    "run_id": "nightly",
-    "conversation_id": "c-1",
-    "judge": "codex",
-    "score": 7,
-    "judged_at": "1970-01-01T00:00:01Z",
-    "rationale": "warm",
-    "prompt_hash": "ab12",
-    "model": "gpt",
-    "aspect": "empathy",
-}
+from tests.support.source_files import FULL
 
 
 def lines(directory: Path, *records: Any) -> Path:

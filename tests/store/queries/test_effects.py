@@ -16,7 +16,7 @@ from riff_store.predicates import Predicate, Term
 from riff_store.queries.effects import FACTORS, UnknownAspect, effects
 from riff_store.scoring import operability
 from riff_tui.filters import parse
-from tests.store.test_linear_model import contrasts
+from tests.support.contrasts import contrasts
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.small_stores import World, selected, world
 

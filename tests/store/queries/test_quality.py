@@ -15,42 +15,13 @@ from riff_store.queries.flow_table import flow_table
 from riff_store.queries.timeline import timeline
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
-from tests.support.small_stores import World, grouped, selected, world
+from tests.support.small_stores import World, close, grouped, quality, selected, world
 
 FILTERS = ("", "flow=dental", "run:night-1 | run=night-3", "persona=hurried", "archetype:book agent:gem")
 
 
-def quality(made: World, calls: Sequence[ConversationFacts], judge: str) -> float | None:
-    """Operability of some calls as metrics.md, section 5, words it, with one judge's humanness alone."""
-
-    def mean(values: Sequence[float | None]) -> float | None:
-        measured = [value for value in values if value is not None]
-        return fmean(measured) if measured else None
-
-    counted = [facts for facts in calls if not facts.errored]
-    parts = {
-        name: mean([facts.aspects.get(name) for facts in counted]) for name in ("correctness", "completion", "errors")
-    }
-    seconds = mean([facts.aspects.get("latency_p95") for facts in counted])
-    human = mean([made.judged(facts).get(judge) for facts in counted])
-    if parts["correctness"] is None or (judge != COMPUTED and human is None):
-        return None
-    parts["latency"] = None if seconds is None else min(10.0, max(0.0, 10 - 10 * seconds / 15))
-    parts["humanness"] = human
-    weights = {"correctness": 35, "completion": 20, "errors": 15, "latency": 10, "humanness": 20}
-    known = [(weights[name], value) for name, value in parts.items() if value is not None]
-    blend = sum(weight * value for weight, value in known) / sum(weight for weight, _ in known)
-    if parts["correctness"] < 10:
-        return min(blend, 4.0)
-    return min(blend, 6.0) if parts["completion"] is not None and parts["completion"] < 10 else blend
-
-
 def judges_of(made: World, calls: Sequence[ConversationFacts]) -> list[str]:
     return [COMPUTED, *sorted({name for facts in calls if not facts.errored for name in made.judged(facts)})]
-
-
-def close(found: float | None, wanted: float | None) -> bool:
-    return found is wanted if wanted is None or found is None else found == pytest.approx(wanted, abs=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(6))

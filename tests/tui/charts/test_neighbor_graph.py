@@ -28,8 +28,7 @@ from riff_tui.charts.neighbor_graph import (
 from riff_tui.table import GraphFigure
 from riff_tui.text.safe_text import cell_width, one_line
 from tests.support.golden import assert_golden
-from tests.support.hostile import HOSTILE
-from tests.tui.text.test_safe_text import unsafe
+from tests.support.hostile import HOSTILE, unsafe
 
 INTO = (Neighbor("triage", 42, 0.68, 0.36), Neighbor("greet", 17, 0.27, 0.05), Neighbor("confirm", 3, 0.05, 0.0))
 OUT = (

@@ -12,7 +12,7 @@ import pytest
 from riff_store.migrations import backup_path
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from tests.store.test_migrations import restore
+from tests.support.older_stores import restore
 
 Captured = pytest.CaptureFixture[str]
 

@@ -9,7 +9,7 @@ import pytest
 
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from tests.store.test_migrations import restore
+from tests.support.older_stores import restore
 from tests.support.repositories import Repo
 
 Captured = pytest.CaptureFixture[str]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from riff_tui.text.safe_text import block, cell_width, escaped_hidden, file_name, fit, one_line, padded
-from tests.support.hostile import HOSTILE
+from tests.support.hostile import HOSTILE, unsafe
 
 TEXTS = st.text(st.characters(codec=None))
 NASTY = st.text(
@@ -21,23 +21,6 @@ NASTY = st.text(
     ),
     max_size=40,
 )
-DRAWN_FORMATS = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
-FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0"
-EMOJI_JOINED = re.compile("(?<=[^\x00-\u2000])\u200d(?=[^\x00-\u2000])")
-
-
-def unsafe(text: str) -> list[str]:
-    """What must not reach a display, by the Unicode tables and not by the code's own lists."""
-    without_emoji_joiners = EMOJI_JOINED.sub("", text)
-    return [
-        f"U+{ord(character):04X}"
-        for character in without_emoji_joiners
-        if (unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp"))
-        or (unicodedata.category(character) == "Cf" and character not in DRAWN_FORMATS)
-        or character in FILLERS
-        or 0xE0000 <= ord(character) <= 0xE0FFF
-        or ord(character) & 0xFFFE == 0xFFFE
-    ]
 
 
 def longest_tower(text: str) -> int:

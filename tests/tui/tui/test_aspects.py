@@ -17,7 +17,7 @@ from riff_tui.tui.navigation.location import START, Location, crumbs
 from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.tui.session.session_state import decoded, encoded
 from tests.support.golden import printed
-from tests.tui.tui.test_on_a_store import exploring
+from tests.support.walker import exploring
 
 ERRORS = Location("effects", aspect="errors")
 

@@ -19,10 +19,9 @@ from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
 from riff_tui.tui.session.session_file import SessionFile, kept_file
 from riff_tui.tui.session.session_state import SessionState
-from tests.support.pty_terminal import Terminal
-from tests.tui.tui.data.test_store_watcher import ingest_elsewhere
-from tests.tui.tui.test_on_a_store import COMMAND
-from tests.tui.tui.test_walk import Walker
+from tests.support.growing_store import ingest_elsewhere
+from tests.support.pty_terminal import COMMAND, Terminal
+from tests.support.walker import Walker
 
 CONVERSATION = (
     *START,
@@ -42,7 +41,7 @@ async def session(store: Path, keeper: SessionFile) -> AsyncIterator[Walker]:
         async with app.run_test(size=(100, 30)) as pilot:
             await app.workers.wait_for_complete()
             await pilot.pause()
-            yield Walker(app, pilot, None)  # type: ignore[arg-type]  # a real catalog answers
+            yield Walker(app, pilot)
 
 
 async def test_the_place_with_those_above_it_its_cursor_and_its_order_come_back(tiny: Path, tmp_path: Path) -> None:

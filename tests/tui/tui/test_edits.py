@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from riff_tui.tui.navigation.links import opened as stack_of
+from tests.support.edited_store import edits, record
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.golden import assert_golden
-from tests.tui.test_edited import edits, record
-from tests.tui.tui.test_on_a_store import exploring
-from tests.tui.tui.test_walk import Walker
+from tests.support.walker import Walker, exploring
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from riff_tui.tui.widgets.picker import Picker
 from tests.support.fake_explorer import FakeCatalog, LazyRows, flow_row
 from tests.support.hostile import HOSTILE
 from tests.support.named_store import FakeNames, HostileNames
-from tests.tui.tui.test_walk import Walker
+from tests.support.walker import Walker
 
 
 class Finding(Walker):

@@ -14,8 +14,9 @@ from riff_store.database import open_store
 from riff_tui.catalog import VIEWS, Request, show
 from riff_tui.tui.actions.registry import ACTIONS, ScreenKind
 from tests.conftest import SHARED_DATA
+from tests.support.hostile import LIVE
+from tests.support.hostile_store import WORDS, build
 from tests.support.pty_terminal import Terminal, foreign_controls
-from tests.tui.test_hostile_store import LIVE, WORDS, build
 
 PROGRAM = "from riff_tui.cli import main; main()"
 # As keyboards say it that tell it from the beginning of a sequence, so that nobody waits for the rest.

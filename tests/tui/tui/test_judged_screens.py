@@ -9,10 +9,10 @@ import pytest
 
 from riff_tui.tui.navigation.links import opened as stack_of
 from riff_tui.view_queries.judges import DISPUTES
+from tests.support.dump_commands import dumped_rows, rows_on
 from tests.support.golden import assert_golden
-from tests.tui.test_judged_dumps import built, calls, verdicts
-from tests.tui.tui.test_on_a_store import exploring, printed, rows_on
-from tests.tui.tui.test_walk import Walker
+from tests.support.judged_store import built, calls, verdicts
+from tests.support.walker import Walker, exploring
 
 WALK = (("judges", "8"), ("agreement", "enter"), ("disputes", "enter"), ("judged-conversation", "enter"))
 SIZES = [(80, 24), (120, 36)]
@@ -46,14 +46,14 @@ async def test_keys_open_what_their_dump_commands_print(judged: Path, key: str, 
     async with exploring(judged) as at:
         await at.press(key)
         assert at.screen.trail.here.view == view
-        assert rows_on(at) == printed(judged, at)
+        assert rows_on(at) == dumped_rows(judged, at)
 
 
 async def test_a_pair_is_not_narrowed_to_the_judge_that_it_was_reached_by(judged: Path) -> None:
     async with exploring(judged, start=stack_of("judges", "judge=gemini")) as at:
         await at.press("enter", "enter")
         assert rows_on(at)
-        assert rows_on(at) == printed(judged, at)
+        assert rows_on(at) == dumped_rows(judged, at)
         assert {len(row["scores"]) for row in rows_on(at) if isinstance(row, dict)} == {2}
 
 

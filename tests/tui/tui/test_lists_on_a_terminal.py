@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.pty_terminal import Terminal, foreign_controls
-from tests.tui.tui.test_on_a_terminal import MOST_PER_MOVE, MOST_PER_PAGE, program
+from tests.support.pty_terminal import MOST_PER_MOVE, MOST_PER_PAGE, Terminal, foreign_controls, program
 
 UP, DOWN, ESCAPE, ENTER, TAB, PALETTE = "\x1b[A", "\x1b[B", "\x1b", "\r", "\t", "\x10"
 

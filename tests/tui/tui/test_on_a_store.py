@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-import subprocess
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,12 +10,11 @@ from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
 from riff_store.writer import Writer
 from riff_tui import catalog
-from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.links import opened as stack_of
-from riff_tui.tui.navigation.location import START, Stack
+from tests.support.dump_commands import answer, as_json, dumped_rows, rows_on
 from tests.support.golden import assert_golden
-from tests.support.pty_terminal import Terminal
-from tests.tui.tui.test_walk import Walker
+from tests.support.pty_terminal import COMMAND, Terminal
+from tests.support.walker import exploring
 
 WALK = (
     ("flows", ""),
@@ -35,18 +27,7 @@ WALK = (
     ("effects", "F"),
     ("help", "1?"),
 )
-COMMAND = ("-c", "from riff_tui.cli import main; main()", "ui")
 KEYS = {"\r": "enter", "?": "question_mark"}
-
-
-@asynccontextmanager
-async def exploring(store: Path, size: tuple[int, int] = (100, 30), start: Stack = START) -> AsyncIterator[Walker]:
-    with open_store(store) as opened:
-        app = Explorer(lambda view, request: catalog.show(opened, view, request), start=start)
-        async with app.run_test(size=size) as pilot:
-            at = Walker(app, pilot, None)  # type: ignore[arg-type]  # a real catalog answers
-            await at.settle()
-            yield at
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
@@ -67,7 +48,7 @@ async def test_a_screen_shows_the_rows_that_its_dump_command_prints(tiny: Path, 
     where = "reason:JSON" if view == "skipped" else "run:run-1"
     for stack in (stack_of(view, ""), stack_of(view, where)):
         async with exploring(tiny, start=stack) as at:
-            assert rows_on(at) == printed(tiny, at)
+            assert rows_on(at) == dumped_rows(tiny, at)
 
 
 async def test_a_state_and_a_conversation_are_what_their_dump_commands_print(tiny: Path) -> None:
@@ -82,10 +63,10 @@ async def test_a_state_and_a_conversation_are_what_their_dump_commands_print(tin
         around = answer(tiny, commands[0])
         assert [row.record for row in reading.neighbors.rows] == around["rows"]
         for key in ("calls", "reach", "metrics", "pooled_latency_p95", "pooled_latency"):
-            assert plain(reading.neighbors.extras[key]) == around[key]
+            assert as_json(reading.neighbors.extras[key]) == around[key]
         assert rows_on(at) == answer(tiny, commands[1])["rows"]
         await at.press("enter")
-        assert rows_on(at) == printed(tiny, at)
+        assert rows_on(at) == dumped_rows(tiny, at)
 
 
 async def test_what_is_typed_in_a_state_narrows_its_graph_and_its_metrics_as_well(tiny: Path) -> None:
@@ -96,34 +77,8 @@ async def test_what_is_typed_in_a_state_narrows_its_graph_and_its_metrics_as_wel
             assert at.screen.reading.neighbors is not None
             around = answer(tiny, at.screen.reading.dumps[0])
             assert around["metrics"]["n"] == n
-            assert plain(at.screen.reading.neighbors.extras["metrics"]) == around["metrics"]
+            assert as_json(at.screen.reading.neighbors.extras["metrics"]) == around["metrics"]
             assert f" n {n}~" in at.head
-
-
-def rows_on(at: Walker) -> list[object]:
-    table = at.screen.reading.main if at.screen.reading else None
-    assert table is not None
-    return [plain(row.record) for row in table.rows]
-
-
-def printed(store: Path, at: Walker) -> list[object]:
-    assert at.screen.reading is not None
-    (command,) = at.screen.reading.dumps
-    rows: list[object] = answer(store, command)["rows"]
-    return rows
-
-
-def answer(store: Path, command: str) -> dict[str, Any]:
-    """What a dump command prints, as JSON."""
-    given = [*shlex.split(command)[1:], "--format", "json", "--store", str(store)]
-    run = "import sys; from riff_tui.cli import main; main(sys.argv[1:])"
-    done = subprocess.run([sys.executable, "-c", run, *given], capture_output=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-def plain(value: object) -> object:
-    return json.loads(json.dumps(value))
 
 
 async def test_a_filter_on_calls_holds_all_the_way_down(tiny: Path) -> None:

@@ -8,16 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.programs import SECRET
-from tests.support.pty_terminal import Terminal
+from tests.support.pty_terminal import MOST_PER_MOVE, MOST_PER_PAGE, Terminal, program
 
-MOST_PER_MOVE = 700
-MOST_PER_PAGE = 9_000
 LEAVES_ALTERNATE_SCREEN = b"\x1b[?1049l"
 SHOWS_CURSOR = b"\x1b[?25h"
-
-
-def program(name: str, **options: object) -> Terminal:
-    return Terminal(["-m", "tests.support.programs", name], **options)  # type: ignore[arg-type]  # as of Terminal
 
 
 @pytest.fixture(scope="module")

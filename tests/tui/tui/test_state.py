@@ -19,7 +19,7 @@ from riff_tui.tui.render.state_header import Canvas, Fold, folded, following, po
 from riff_tui.tui.render.styled_lines import Line, width_of
 from riff_tui.views.parts.state_latency import StateFigure
 from tests.support.fake_explorer import WAITS, FakeCatalog
-from tests.tui.tui.test_walk import Walker, walking
+from tests.support.walker import Walker, walking
 
 HERE = (*START, Location("neighbors", "collect_details", scope="flow=viewing state=collect_details"))
 TABLE = FakeCatalog().show("neighbors", Request(where="flow=viewing state=collect_details"))

@@ -17,12 +17,11 @@ from riff_tui.tui.render.transcript_lines import tell
 from riff_tui.tui.render.turn_lines import turn_lines
 from riff_tui.views.conversation import conversation
 from tests.support.golden import assert_golden
-from tests.support.pty_terminal import Terminal, foreign_controls
+from tests.support.pty_terminal import MOST_PER_MOVE, MOST_PER_PAGE, Terminal, foreign_controls, program
 from tests.support.view_answers import detail
 from tests.support.voice_answers import VOICE, document
 from tests.support.voice_tables import HOSTILE_VOICE, IN_LIST, Voices
-from tests.tui.tui.test_on_a_terminal import MOST_PER_MOVE, MOST_PER_PAGE, program
-from tests.tui.tui.test_walk import Walker, walking
+from tests.support.walker import Walker, walking
 
 PLAIN = PALETTES["plain"]
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.dom import DOMNode
-from textual.pilot import Pilot
 from textual.widget import Widget
-from textual.worker import WorkerCancelled
 
 from riff_store.errors import StoreBusy
 from riff_tui.catalog import Request
@@ -21,64 +17,11 @@ from riff_tui.table import Row, Table
 from riff_tui.tui.actions.handlers import HANDLERS
 from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.navigation.location import START, Location, Stack
+from riff_tui.tui.navigation.location import START, Location
 from riff_tui.tui.screens.explorer import ExplorerScreen
 from riff_tui.tui.terminal.keys import textual_keys
 from tests.support.fake_explorer import FakeCatalog, LazyRows, flow_row
-
-
-class Walker:
-    """Presses keys and tells what is on the screen once every answer has come."""
-
-    def __init__(self, app: Explorer, pilot: Pilot[None], catalog: FakeCatalog) -> None:
-        self.app, self.pilot, self.catalog = app, pilot, catalog
-
-    @property
-    def screen(self) -> ExplorerScreen:
-        screen = self.app.screen_stack[0]
-        assert isinstance(screen, ExplorerScreen)
-        return screen
-
-    async def press(self, *keys: str) -> None:
-        for key in keys:
-            await self.pilot.press(key)
-            await self.settle()
-
-    async def settle(self) -> None:
-        """Wait for every answer, also for those that others led to; what was given up has none."""
-        while pending := [worker for worker in self.app.workers if not worker.is_finished]:
-            with contextlib.suppress(WorkerCancelled):
-                await self.app.workers.wait_for_complete(pending)
-        await self.pilot.pause()
-
-    @property
-    def path(self) -> str:
-        return "".join(text for text, _ in self.screen.top.lines[0]).strip()
-
-    @property
-    def bottom(self) -> str:
-        return "\n".join("".join(text for text, _ in line) for line in self.screen.bottom.lines)
-
-    @property
-    def head(self) -> str:
-        return "\n".join("".join(text for text, _ in line) for line in self.screen.head.lines)
-
-    @property
-    def row(self) -> str:
-        row = self.screen.body.row
-        return row.id if row else ""
-
-
-@asynccontextmanager
-async def walking(
-    start: Stack = START, *, size: tuple[int, int] = (100, 30), catalog: FakeCatalog | None = None
-) -> AsyncIterator[Walker]:
-    catalog = catalog or FakeCatalog()
-    app = Explorer(catalog.show, lambda: "3 min ago", start=start)
-    async with app.run_test(size=size) as pilot:
-        at = Walker(app, pilot, catalog)
-        await at.settle()
-        yield at
+from tests.support.walker import Walker, walking
 
 
 async def test_enter_goes_down_to_a_conversation_and_escape_comes_up_to_the_same_rows() -> None:

@@ -14,6 +14,7 @@ from riff_tui.output.sinks import render
 from riff_tui.text.redaction import Redactor
 from riff_tui.views.conversation import NO_TEXT_KEPT, TEXT_LEFT_OUT, conversation
 from riff_tui.views.parts.timeline_events import moments, spans
+from tests.support.strategies import JSON
 from tests.support.view_answers import DOCUMENT, detail
 
 
@@ -130,11 +131,6 @@ def test_visits_become_spans_and_the_last_one_stays_open() -> None:
     assert found == [("greet", 0.0, 0.0, False), ("collect_details", 0.0, 60.0, True)]
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=5,
-)
 ENTRY = st.dictionaries(
     st.sampled_from(
         ["type", "t", "state", "to_state", "reason", "slot", "value", "guard", "result", "error", "role", "text",

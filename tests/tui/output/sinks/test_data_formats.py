@@ -17,8 +17,7 @@ from riff_tui.output.sinks import FORMATS
 from riff_tui.table import Column, Row, Table
 from tests.support import sample_tables
 from tests.support.golden import printed
-from tests.support.hostile import HOSTILE
-from tests.tui.text.test_safe_text import unsafe
+from tests.support.hostile import HOSTILE, unsafe
 
 TEXT = st.text(st.characters(codec="utf-8"))
 VALUES = st.recursive(

@@ -18,8 +18,7 @@ from riff_tui.text.numbers import cell_text
 from riff_tui.text.safe_text import cell_width, one_line
 from tests.support import sample_tables
 from tests.support.golden import printed
-from tests.support.hostile import HOSTILE
-from tests.tui.text.test_safe_text import unsafe
+from tests.support.hostile import HOSTILE, unsafe
 
 SVG = "{http://www.w3.org/2000/svg}"
 ANYTHING = st.text(st.characters(), max_size=12)

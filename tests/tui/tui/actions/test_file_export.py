@@ -22,7 +22,7 @@ from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
 from riff_tui.tui.widgets.file_prompt import FilePrompt
 from tests.support.fake_explorer import FakeCatalog, LazyRows, flow_table
 from tests.support.hostile import HOSTILE
-from tests.tui.tui.test_walk import Walker, walking
+from tests.support.walker import Walker, walking
 
 FLOWS = flow_table(5, notes=["Units: 0-10."])
 

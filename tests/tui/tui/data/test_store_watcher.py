@@ -20,42 +20,14 @@ from riff_tui.tui.app import Explorer
 from riff_tui.tui.data import auto_refresh
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from tests.support import tiny_store
-from tests.support.pty_terminal import ROOT
-from tests.tui.tui.test_walk import Walker
-
-MORE = """
-import json, sys
-from pathlib import Path
-from tests.support import tiny_store
-from riff_tui.cli import run
-folder, store = Path(sys.argv[1]), sys.argv[2]
-first, count, latency = map(int, sys.argv[3:])
-numbers = range(first, first + count)
-calls = [tiny_store.viewing(number, "gemini", "books", run="run-2", latency=latency) for number in numbers]
-path = folder / f"flow-transcripts-{first}.jsonl"
-path.write_text("".join(json.dumps(call) + "\\n" for call in calls))
-sys.exit(run(["ingest", str(path), "--store", store]))
-"""
+from tests.support.growing_store import ingest_elsewhere
+from tests.support.walker import Walker
 
 
 @pytest.fixture
 def store(tmp_path: Path, tiny: Path) -> Path:
     """A copy of the hand-written store, to be written to."""
     return Path(shutil.copy(tiny, tmp_path / "growing.db"))
-
-
-def ingest_elsewhere(store: Path, first: int, count: int = 1, latency: int = 700) -> None:
-    """Another process ingests some more calls of `viewing` with gemini."""
-    folder = store.parent / f"more-{first}"
-    folder.mkdir()
-    paths = os.pathsep.join(str(ROOT / part) for part in (".", "store", "ingest"))
-    subprocess.run(
-        [sys.executable, "-c", MORE, str(folder), str(store), str(first), str(count), str(latency)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        check=True,
-    )
 
 
 @asynccontextmanager
@@ -68,7 +40,7 @@ async def following_it(
         async with app.run_test(size=size) as pilot:
             await app.workers.wait_for_complete()
             await pilot.pause()
-            yield Walker(app, pilot, None)  # type: ignore[arg-type]  # a real catalog answers
+            yield Walker(app, pilot)
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,6 @@ from riff_tui.tui.navigation.location import (
     START,
     History,
     Location,
-    Stack,
     below,
     centred,
     choose,
@@ -19,19 +18,7 @@ from riff_tui.tui.navigation.location import (
     state_of,
 )
 from riff_tui.tui.navigation.scope_filters import both, carried, fixed, kept, narrowed, offset, within
-from tests.support.fake_explorer import FakeCatalog, flow_table
-
-
-def walked(*rows: int) -> Stack:
-    """The stack after Enter on these rows of the small store."""
-    catalog = FakeCatalog()
-    stack: Stack = START
-    for row in rows:
-        table = catalog.show(stack[-1].view, Request(where=stack[-1].where))
-        place = descend(stack[-1], table, table.rows[row])
-        assert place is not None
-        stack = (*stack, place)
-    return stack
+from tests.support.fake_explorer import FakeCatalog, flow_table, walked
 
 
 def test_the_walk_goes_from_flows_down_to_a_state() -> None:

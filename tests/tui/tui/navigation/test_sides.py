@@ -23,9 +23,8 @@ from riff_tui.tui.session.session_state import decoded, encoded
 from tests.support import two_runs
 from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden, printed
-from tests.tui.test_hostile_store import LIVE
-from tests.tui.tui.test_on_a_store import exploring
-from tests.tui.tui.test_walk import Walker
+from tests.support.hostile import LIVE
+from tests.support.walker import Walker, exploring
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +236,7 @@ async def test_scipy_is_loaded_when_sides_are_compared_and_not_before(location: 
     code = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from tests.tui.tui.test_on_a_store import exploring\n"
+        "from tests.support.walker import exploring\n"
         "async def walk():\n"
         "    async with exploring(Path(sys.argv[1])) as at:\n"
         "        await at.press('7', 'm', 'j', '=')\n"

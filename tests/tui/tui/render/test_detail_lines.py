@@ -25,11 +25,9 @@ from riff_tui.views.states import states
 from tests.support.fake_explorer import FakeCatalog, conversation_table
 from tests.support.golden import assert_golden
 from tests.support.hostile import HOSTILE
-from tests.support.pty_terminal import Terminal, foreign_controls
+from tests.support.pty_terminal import MOST_PER_MOVE, Terminal, foreign_controls, program
 from tests.support.view_answers import flow_cell, state_cell
-from tests.tui.tui.test_on_a_store import exploring
-from tests.tui.tui.test_on_a_terminal import MOST_PER_MOVE, program
-from tests.tui.tui.test_walk import Walker, walking
+from tests.support.walker import Walker, exploring, walking
 
 RESTED = RESTS_AFTER_S + 0.25
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
 from riff_store.writer import Writer
-from tests.tui.tui.test_on_a_store import exploring
+from tests.support.walker import exploring
 
 CALL = {
     "conversation_id": "c-1",

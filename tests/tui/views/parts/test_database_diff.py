@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.views.parts.database_diff import DEEPEST, differences, per_table
+from tests.support.strategies import JSON
 from tests.support.voice_answers import VOICE
-from tests.tui.views.test_conversation import JSON
 
 
 def test_each_difference_is_a_line_with_its_way() -> None:

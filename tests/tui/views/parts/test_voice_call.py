@@ -20,9 +20,9 @@ from riff_tui.views.conversation import conversation
 from riff_tui.views.parts.voice_call import LONGEST_VALUE, MOST_DIFFERENCES
 from tests.support.golden import assert_golden, printed
 from tests.support.hostile import HOSTILE
+from tests.support.strategies import JSON
 from tests.support.view_answers import DOCUMENT, detail
 from tests.support.voice_answers import SECRET, VOICE, document
-from tests.tui.views.test_conversation import JSON
 
 
 def table_of(voice: Voice = VOICE, **options: Any) -> Table:

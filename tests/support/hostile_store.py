@@ -1,0 +1,66 @@
+"""A store full of names and words that try to act."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from riff_ingest.pipeline import ingest
+from riff_store.database import open_store
+from riff_store.facts import FlowEdit
+from riff_store.writer import Writer
+from tests.support.hostile import HOSTILE
+
+WORDS = [text for text in HOSTILE.values() if text.strip()]
+
+
+def calls(words: Sequence[str] = WORDS) -> Iterator[dict[str, Any]]:
+    for number, text in enumerate(words):
+        yield {
+            "conversation_id": f"c{number} {text}",
+            "run_id": f"run {text}",
+            "flow": text,
+            "agent_model": f"agent {text}",
+            "persona": text,
+            "stop_reason": "hangup",
+            "final_state": text,
+            "completed": False,
+            "errored": number == 0,
+            "error": text,
+            "events": [
+                {"type": "state_entered", "t": 0.0, "state": text},
+                {"type": "turn_complete", "t": 1.0, "latency_ms": 900},
+                {"type": "guard_evaluated", "t": 1.5, "guard": text, "result": None, "error": text},
+                {"type": "slot_filled", "t": 2.0, "slot": text, "value": text, "state": text},
+                {"type": "state_exited", "t": 3.0, "state": text, "to_state": f"after {text}", "reason": text},
+                {"type": "state_entered", "t": 3.0, "state": f"after {text}"},
+            ],
+            "turns": [{"role": "agent", "text": text, "t": 1.0}, {"role": text, "text": text, "t": 2.5}],
+            "tool_calls": [{"t": 2.2, "name": text, "arguments": {text: text}, "error": text, "by": text}],
+        }
+
+
+def judged(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What two judges say of a call, one of them with all that can be said of a verdict."""
+    text = call["flow"]
+    named = {"run_id": call["run_id"], "conversation_id": call["conversation_id"]}
+    yield {**named, "judge": text, "score": 5}
+    prompt = {"model": text, "prompt_hash": text, "prompt_version": text}
+    yield {**named, **prompt, "judge": "codex", "score": 8.5, "rationale": text, "evidence": [1, 2, 99]}
+
+
+def build(folder: Path, words: Sequence[str] = WORDS) -> Path:
+    """A store of one call for each of the words, in which everything is called so."""
+    lines = [json.dumps(call) for call in calls(words)]
+    (folder / "flow-transcripts-evil.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    verdicts = [json.dumps(verdict) for call in calls(words) for verdict in judged(call)]
+    (folder / "humanness-evil.jsonl").write_text("\n".join(verdicts) + "\n", encoding="utf-8")
+    with open_store(folder / "store.db", write=True, create=True) as opened:
+        writer = Writer(opened)
+        summary = ingest([folder], writer)
+        assert summary.conversations("taken") == len(words)
+        with writer.batch():
+            writer.put_edits("root", {text: [FlowEdit(text, text, 1, text, text, text)] for text in words})
+    return folder / "store.db"
