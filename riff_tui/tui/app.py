@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from rich.console import RenderableType
 from textual import events
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
@@ -25,6 +24,7 @@ from riff_tui.tui.navigation.location import START, History, Stack
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.screens.explorer import ExplorerScreen
 from riff_tui.tui.session.session_file import SessionFile
+from riff_tui.tui.terminal.textual_internals import QuietApp, TerminalDriver, write_sequence
 
 # So much later what was changed is written, together with what is changed meanwhile.
 SAVED_AFTER_S = 2.0
@@ -35,7 +35,7 @@ _ENDS = {
 }
 
 
-class Explorer(App[None], inherit_bindings=False):
+class Explorer(QuietApp, inherit_bindings=False):
     """Walks the tables that `show` answers with; `overview` says in a few words how old they are.
 
     `keeper` knows what lasts; `live` sees the store change, which is shown at once unless `paused`;
@@ -84,11 +84,7 @@ class Explorer(App[None], inherit_bindings=False):
     def get_driver_class(self) -> type[Driver]:
         """Textual's own, but for the way it finds the size of a terminal."""
         found = super().get_driver_class()
-        if found.__name__ != "LinuxDriver":
-            return found
-        from riff_tui.tui.terminal.driver import TerminalDriver
-
-        return TerminalDriver
+        return TerminalDriver if found.__name__ == "LinuxDriver" else found
 
     def get_default_screen(self) -> Screen[None]:
         """The one screen."""
@@ -149,11 +145,11 @@ class Explorer(App[None], inherit_bindings=False):
         """The screen that everything else lies on."""
         return next((screen for screen in self.screen_stack if isinstance(screen, ExplorerScreen)), None)
 
-    def _on_app_blur(self, event: events.AppBlur) -> None:  # type: ignore[override]  # waits for nothing
+    def on_app_blur(self, event: events.AppBlur) -> None:
         # Nothing looks different in a window without focus, so nothing is to be sent again.
         event.prevent_default()
 
-    def _on_app_focus(self, event: events.AppFocus) -> None:  # type: ignore[override]  # as above
+    def on_app_focus(self, event: events.AppFocus) -> None:
         event.prevent_default()
 
     def action_interrupt(self) -> None:
@@ -170,14 +166,4 @@ class Explorer(App[None], inherit_bindings=False):
 
     def send(self, sequence: str) -> None:
         """Write an escape sequence of our own to the terminal."""
-        if self._driver is not None:
-            self._driver.write(sequence)
-
-    @property
-    def failure(self) -> Exception | None:
-        """What ended the explorer against its will."""
-        return self._exception
-
-    def _fatal_error(self) -> None:
-        # Textual would print a trace with local variables, and they hold callers' words.
-        self._close_messages_no_wait()
+        write_sequence(self, sequence)

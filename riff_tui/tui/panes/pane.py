@@ -9,17 +9,17 @@ from textual import events
 from textual.binding import BindingType
 from textual.geometry import Region
 from textual.strip import Strip
-from textual.widget import Widget
 
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.render.styled_lines import Line, strip_of
+from riff_tui.tui.terminal.partial_repaint import Companion
 
 Make = Callable[[int], tuple[str, Sequence[Line]]]
 
 
-class Pane(Widget):
+class Pane(Companion):
     """Shows what `make` gives for a width: a heading as safe text, and lines under it that can be scrolled.
 
     `beside` draws an edge at the left, for a pane at the right of something.
@@ -36,7 +36,6 @@ class Pane(Widget):
         self.palette = palette
         self.glyphs = glyphs
         self.beside = False
-        self.displaced = False
         self._make: Make = lambda width: ("", ())
         self._head = ""
         self._lines: Sequence[Line] = ()
@@ -112,10 +111,10 @@ class Pane(Widget):
         filled = rule * rest if not self.beside else padded("", rest)
         return ((head, self.palette.head), (filled, self.palette.faint), (more, self.palette.faint))
 
-    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
         self.turn(3)
 
-    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
         self.turn(-3)

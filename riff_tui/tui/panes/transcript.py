@@ -18,8 +18,7 @@ from riff_tui.tui.find.match_highlight import marked
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.render.styled_lines import strip_of
 from riff_tui.tui.render.transcript_lines import TranscriptLine, tell
-from riff_tui.tui.terminal.quiet_focus import QuietFocus
-from riff_tui.tui.terminal.scrolling_lines import ScrollingLines
+from riff_tui.tui.terminal.partial_repaint import QuietFocus, ScrollingLines
 
 _NOTHING = Table(view="conversation", title="", columns=(), rows=())
 
@@ -129,11 +128,11 @@ class Transcript(QuietFocus, ScrollingLines, can_focus=True):
         if row is not None:
             self.cursor = row
 
-    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
         self.move(1)
 
-    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
         self.move(-1)
 

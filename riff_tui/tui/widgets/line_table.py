@@ -22,9 +22,7 @@ from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.render.style_runs import Run, append, strip_of_runs
 from riff_tui.tui.render.styled_lines import wrapped
 from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
-from riff_tui.tui.terminal.quiet_focus import QuietFocus
-from riff_tui.tui.terminal.scroll_region import FARTHEST
-from riff_tui.tui.terminal.scrolling_lines import ScrollingLines
+from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines
 
 _SAMPLE = 100
 _NO_COLUMNS = ColumnLayout((), 0, 0, False, False)
@@ -43,8 +41,8 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
     """
     ALLOW_SELECT = False
     BINDINGS: ClassVar = []
-    HEAD = 1
-    FARTHEST = FARTHEST
+    HEADER_LINES = 1
+    MAX_SHIFT = MAX_SHIFT
 
     cursor: reactive[int] = reactive(0, repaint=False)
     column: reactive[int] = reactive(0, repaint=False)
@@ -355,10 +353,10 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
             self.post_message(self.Opened())
         self.cursor = index
 
-    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
         self.move(3)
 
-    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
         self.move(-3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.widget import Widget
 
 from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.terminal.quiet_focus import QuietFocus
+from riff_tui.tui.terminal.partial_repaint import QuietFocus
 
 
 class Overlay(QuietFocus):

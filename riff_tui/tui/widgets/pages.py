@@ -40,10 +40,10 @@ class Pages(ScrollView, can_focus=True):
         index = self.scroll_offset.y + y
         return strip_of(self._lines[index] if index < len(self._lines) else (), self.size.width)
 
-    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
         self.turn(3)
 
-    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
         self.turn(-3)

@@ -93,13 +93,13 @@ class TextField(Widget, can_focus=True):
     def check_consume_key(self, key: str, character: str | None) -> bool:
         return character is not None and character.isprintable()
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
         if event.is_printable and event.character is not None:
             event.stop()
             event.prevent_default()
             self.edit(self.typed.insert(event.character if event.character == " " else printable(event.character)))
 
-    def _on_paste(self, event: events.Paste) -> None:
+    def on_paste(self, event: events.Paste) -> None:
         # What is pasted may hold control characters, which no filter takes and no terminal should get.
         event.stop()
         event.prevent_default()

@@ -1,0 +1,69 @@
+"""Reach into Textual where its public names do not suffice; no other module uses a private name of it."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+from typing import Any
+
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+from textual.widget import Widget
+
+
+class TerminalDriver(LinuxDriver):
+    """Ask the terminal that is drawn on for its size, and end when it hangs up.
+
+    Textual draws on stderr but asks the environment and then stdout, which may be a file. It also
+    reads on, and does nothing else, where the terminal hung up and no signal came.
+    """
+
+    _watched = False
+
+    def start_application_mode(self) -> None:
+        super().start_application_mode()  # type: ignore[no-untyped-call]  # it has no annotations
+        if not self._watched:
+            self._watched = True
+            threading.Thread(target=self._await_hangup, name="riff-tui-hangup", daemon=True).start()
+
+    def _await_hangup(self) -> None:
+        """Signal the hang-up to this process: the kernel only signals the leader of the session."""
+        poll = select.poll()
+        poll.register(self.fileno, 0)
+        if any(event & select.POLLHUP for _, event in poll.poll()):
+            os.kill(os.getpid(), signal.SIGHUP)
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        for descriptor in (2, self.fileno):
+            try:
+                width, height = os.get_terminal_size(descriptor)
+            except (OSError, ValueError):
+                continue
+            if width and height:
+                return width, height
+        return super()._get_terminal_size()
+
+
+class QuietApp(App[None]):
+    """End after an unhandled error without a trace, which would print local variables and so callers' words."""
+
+    @property
+    def failure(self) -> Exception | None:
+        """Return the error that ended the application, if one did."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        self._close_messages_no_wait()
+
+
+def write_sequence(app: App[Any], sequence: str) -> None:
+    """Write an escape sequence of our own to the terminal of an application, if it has one."""
+    if app._driver is not None:
+        app._driver.write(sequence)
+
+
+def forget_styled_lines(widget: Widget) -> None:
+    """Drop the lines that Textual keeps of a widget, without having them drawn again."""
+    widget._styles_cache.clear()
