@@ -175,4 +175,4 @@ def _paths() -> str:
 
 
 def program(name: str, **options: object) -> Terminal:
-    return Terminal(["-m", "tests.support.programs", name], **options)  # type: ignore[arg-type]  # as of Terminal
+    return Terminal(["-m", "tests.support.explorer_programs", name], **options)  # type: ignore[arg-type]  # as of Terminal

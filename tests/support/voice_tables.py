@@ -10,7 +10,7 @@ from riff_tui.catalog import Request
 from riff_tui.table import Table
 from riff_tui.tui.navigation.location import START, Location, Stack
 from riff_tui.views.conversation import conversation
-from tests.support.fake_explorer import FakeCatalog
+from tests.support.fake_catalog import FakeCatalog
 from tests.support.hostile import HOSTILE
 from tests.support.view_answers import detail
 from tests.support.voice_answers import VOICE, document

@@ -15,7 +15,7 @@ from riff_tui import catalog
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.screens.explorer import ExplorerScreen
-from tests.support.fake_explorer import FakeCatalog
+from tests.support.fake_catalog import FakeCatalog
 
 
 class Walker:

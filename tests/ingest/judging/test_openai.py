@@ -19,7 +19,7 @@ from riff_ingest.judging.openai import Endpoint as Address
 from riff_ingest.judging.protocol import Misconfigured, Refused, Usage
 from riff_ingest.judging.retry import CallToJudge, Outcome, Patience, Retry
 from riff_ingest.judging.rubric import Rubric
-from tests.support.endpoint import PATH, Asked, Behaviour, Endpoint, Reply, completion, error, serving, verdict
+from tests.support.judge_endpoint import PATH, Asked, Behaviour, Endpoint, Reply, completion, error, serving, verdict
 from tests.support.judged_calls import KEY, KEY_VARIABLE
 
 pytest.importorskip("openai")

@@ -16,7 +16,7 @@ from riff_ingest.judging.protocol import Answer, Question, Refused, Signature, U
 from riff_ingest.judging.retry import CallToJudge, Outcome, Patience, Retry
 from riff_ingest.judging.rubric import Rubric
 from riff_ingest.judging.runner import MOST_IN_A_ROW, Runner, RunProgress
-from tests.support.endpoint import verdict
+from tests.support.judge_endpoint import verdict
 
 Play = Callable[[str, int], float | Answer | Exception]
 

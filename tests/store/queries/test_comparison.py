@@ -23,7 +23,7 @@ from riff_store.queries.failures import failures
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.sides import SideError, side
 from tests.support.facts import call, fresh, put, verdict
-from tests.support.small_stores import JUDGES, SHOWN, World, world
+from tests.support.random_stores import JUDGES, SHOWN, World, world
 
 TASK = ["flow", "scenario", "persona", "trial"]
 KINDS = {

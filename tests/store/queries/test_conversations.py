@@ -13,7 +13,7 @@ from riff_store.database import Store
 from riff_store.queries.conversations import PLAIN, calls_of, conversation_ids, conversations, count_conversations
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state, verdict
-from tests.support.small_stores import World, world
+from tests.support.random_stores import World, world
 
 
 @pytest.fixture

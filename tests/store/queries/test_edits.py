@@ -21,7 +21,7 @@ from riff_store.queries.timeline import timeline
 from riff_store.writer import Writer
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put
-from tests.support.small_stores import FLOWS, World, close, grouped, quality, selected, world
+from tests.support.random_stores import FLOWS, World, close, grouped, quality, selected, world
 
 DAY = 86_400_000_000
 BEGIN = 1_782_000_000_000_000

@@ -18,7 +18,7 @@ from riff_store.scoring import operability
 from riff_tui.filters import parse
 from tests.support.contrasts import contrasts
 from tests.support.facts import call, fresh, put, verdict
-from tests.support.small_stores import World, selected, world
+from tests.support.random_stores import World, selected, world
 
 FILTERS = ("", "run:night-1 | run=night-3", "archetype:book agent:gem", "(state=greet stall=1)")
 

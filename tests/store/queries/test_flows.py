@@ -18,8 +18,8 @@ from riff_store.queries.overview import overview
 from riff_store.scoring import operability
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
-from tests.support.small_stores import ASPECTS, SHOWN, World, billionths, grouped, selected, world
-from tests.support.statements import asked
+from tests.support.random_stores import ASPECTS, SHOWN, World, billionths, grouped, selected, world
+from tests.support.recorded_queries import recorded_queries
 
 # Filters that hold of every call, and yet make the store look at sums by run, or at the calls themselves.
 BY_RUN = "!run=nowhere"
@@ -110,7 +110,7 @@ def test_any_filter_and_any_rows_give_what_python_gives(seed: int, expression: s
 
 def test_the_default_matrix_reads_totals_and_never_calls(store: Store) -> None:
     put(store, "calls.jsonl", [call("c1"), call("c2", agent="model-b")])
-    with asked(store) as statements:
+    with recorded_queries(store) as statements:
         flow_cells(store, parse("flow:view"))
     tables = " ".join(statements)
     assert '"aspect_total"' in tables
@@ -119,7 +119,7 @@ def test_the_default_matrix_reads_totals_and_never_calls(store: Store) -> None:
 
 def test_a_filter_on_runs_reads_the_sums_by_run(store: Store) -> None:
     put(store, "calls.jsonl", [call("c1"), call("c2", run="night-2")])
-    with asked(store) as statements:
+    with recorded_queries(store) as statements:
         [cell] = flow_cells(store, parse("run=night-2"), trend=True)
     assert cell.n == 1
     assert '"aspect_rollup"' in " ".join(statements)

@@ -21,7 +21,7 @@ from riff_store.queries.disputes import disputes
 from riff_store.queries.judges import judges
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
-from tests.support.small_stores import SHOWN, World, selected, world
+from tests.support.random_stores import SHOWN, World, selected, world
 
 
 @pytest.fixture

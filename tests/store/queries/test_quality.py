@@ -15,7 +15,7 @@ from riff_store.queries.flow_table import flow_table
 from riff_store.queries.timeline import timeline
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
-from tests.support.small_stores import World, close, grouped, quality, selected, world
+from tests.support.random_stores import World, close, grouped, quality, selected, world
 
 FILTERS = ("", "flow=dental", "run:night-1 | run=night-3", "persona=hurried", "archetype:book agent:gem")
 

@@ -17,7 +17,7 @@ from riff_store.facts import ConversationFacts
 from riff_store.queries.repeats import LISTED, all_pass, repeats
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put
-from tests.support.small_stores import grouped, selected, world
+from tests.support.random_stores import grouped, selected, world
 
 BY = [("flow", "agent"), ("flow", "agent", "scenario"), ("flow", "agent", "persona"), ("flow", "agent", "run")]
 

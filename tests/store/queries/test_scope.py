@@ -15,7 +15,7 @@ from riff_store.queries.conversations import conversations, count_conversations
 from riff_store.queries.scope import Scope, needs
 from riff_tui.filters import parse, render
 from tests.support.facts import call, fresh, put
-from tests.support.small_stores import World, selected, world
+from tests.support.random_stores import World, selected, world
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from riff_store.queries.order import run_order
 from riff_store.queries.scores import score_pages
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
-from tests.support.small_stores import selected, world
-from tests.support.statements import asked
+from tests.support.random_stores import selected, world
+from tests.support.recorded_queries import recorded_queries
 
 
 def scores(store: Store, calls: Predicate | None = None, size: int = 500) -> list[Score]:
@@ -65,9 +65,9 @@ def test_the_order_does_not_hang_on_that_of_the_ingest(tmp_path: Path) -> None:
 
 def test_a_page_is_read_when_it_is_asked_for(tmp_path: Path) -> None:
     with world(3, 60).store(tmp_path / "world.db") as store:
-        with asked(store) as all_of_it:
+        with recorded_queries(store) as all_of_it:
             scores(store, size=5)
-        with asked(store) as beginning:
+        with recorded_queries(store) as beginning:
             list(islice(score_pages(store, None, 5), 1))
     assert len(beginning) < len(all_of_it) / 3
 

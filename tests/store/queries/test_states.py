@@ -21,8 +21,8 @@ from riff_store.queries.states import state_cells
 from riff_store.ranking import worst_first
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
-from tests.support.small_stores import billionths, grouped, selected, world
-from tests.support.statements import asked
+from tests.support.random_stores import billionths, grouped, selected, world
+from tests.support.recorded_queries import recorded_queries
 
 Rows = Iterable[tuple[ConversationFacts, StateAspects]]
 
@@ -165,7 +165,7 @@ def test_segments_can_be_told_apart_by_agent_or_over_all_flows(store: Store) -> 
 def test_the_default_matrices_read_totals_and_never_rows(store: Store) -> None:
     put(store, "calls.jsonl", [call("c1")])
     for question in (state_cells, segment_cells):
-        with asked(store) as statements:
+        with recorded_queries(store) as statements:
             question(store, parse("flow=viewing state:greet"))
         tables = " ".join(statements)
         assert '"state_total"' in tables

@@ -28,7 +28,7 @@ from riff_ingest.judging.session import Ended
 from riff_tui.cli import run
 from riff_tui.commands.judge import _reasons, _stopped
 from riff_tui.errors import ExitCode
-from tests.support.endpoint import (
+from tests.support.judge_endpoint import (
     Asked,
     Endpoint,
     Reply,

@@ -16,9 +16,9 @@ from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.widgets.picker import Picker
-from tests.support.fake_explorer import FakeCatalog, LazyRows, flow_row
+from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
+from tests.support.fake_names import FakeNames, HostileNames
 from tests.support.hostile import HOSTILE
-from tests.support.named_store import FakeNames, HostileNames
 from tests.support.walker import Walker
 
 

@@ -24,7 +24,7 @@ _SET = re.compile(rb"\x1b\[\?([0-9;]+)h")
 
 
 def program(name: str, **options: object) -> Terminal:
-    return Terminal(["-m", "tests.support.programs", name], **options)  # type: ignore[arg-type]  # as of Terminal
+    return Terminal(["-m", "tests.support.explorer_programs", name], **options)  # type: ignore[arg-type]  # as of Terminal
 
 
 def explorer(store: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> Terminal:
@@ -240,7 +240,7 @@ def test_a_terminal_that_hangs_up_without_a_signal_ends_it_as_well(tmp_path: Pat
     leader = (
         "import pathlib, signal, subprocess, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "code = subprocess.call([sys.executable, '-m', 'tests.support.programs', 'walk'])\n"
+        "code = subprocess.call([sys.executable, '-m', 'tests.support.explorer_programs', 'walk'])\n"
         f"pathlib.Path({str(tmp_path / 'code')!r}).write_text(str(code))\n"
     )
     with Terminal(["-c", leader]) as terminal:

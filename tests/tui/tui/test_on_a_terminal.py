@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.programs import SECRET
+from tests.support.explorer_programs import SECRET
 from tests.support.pty_terminal import MOST_PER_MOVE, MOST_PER_PAGE, Terminal, program
 
 LEAVES_ALTERNATE_SCREEN = b"\x1b[?1049l"

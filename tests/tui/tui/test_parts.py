@@ -29,7 +29,7 @@ from riff_tui.tui.terminal.capabilities import look_around
 from riff_tui.tui.terminal.clipboard import copy
 from riff_tui.tui.terminal.keys import textual_keys
 from riff_tui.views.segments import segments
-from tests.support.fake_explorer import FakeCatalog, LazyRows, conversation_table, flow_table
+from tests.support.fake_catalog import FakeCatalog, LazyRows, conversation_table, flow_table
 from tests.support.hostile import HOSTILE
 from tests.support.view_answers import segment_cell, state_cell
 

@@ -9,7 +9,7 @@ import pytest
 from textual.app import App
 
 from riff_tui.tui.app import Explorer
-from tests.support.fake_explorer import FakeCatalog
+from tests.support.fake_catalog import FakeCatalog
 
 DRAWN_WITH = {"textual": "8.2.8", "rich": "15.0.0"}
 

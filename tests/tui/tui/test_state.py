@@ -18,7 +18,7 @@ from riff_tui.tui.render.palette import PALETTES
 from riff_tui.tui.render.state_header import Canvas, Fold, folded, following, pooled_of
 from riff_tui.tui.render.styled_lines import Line, width_of
 from riff_tui.views.parts.state_latency import StateFigure
-from tests.support.fake_explorer import WAITS, FakeCatalog
+from tests.support.fake_catalog import WAITS, FakeCatalog
 from tests.support.walker import Walker, walking
 
 HERE = (*START, Location("neighbors", "collect_details", scope="flow=viewing state=collect_details"))

@@ -20,7 +20,7 @@ from riff_tui.tui.data.loader import LoadedView, read
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
 from riff_tui.tui.widgets.file_prompt import FilePrompt
-from tests.support.fake_explorer import FakeCatalog, LazyRows, flow_table
+from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_table
 from tests.support.hostile import HOSTILE
 from tests.support.walker import Walker, walking
 

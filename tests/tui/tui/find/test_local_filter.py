@@ -14,7 +14,7 @@ from riff_tui.errors import UsageError
 from riff_tui.filters import FilterError
 from riff_tui.tui.find.local_filter import finds, left_by, said
 from riff_tui.tui.navigation.scope_filters import both
-from tests.support.fake_explorer import FakeCatalog, conversation_table, flow_table, long_table
+from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
 
 VIEWS = ("flows", "segments", "states", "runs", "judges", "archetypes", "skipped")
 SCOPES = ("", "flow=viewing", "flow=viewing agent=gemini", "run=run-1")

@@ -10,7 +10,7 @@ from riff_store.predicates import conjuncts
 from riff_tui.filters import FilterError, parse
 from riff_tui.tui.navigation.links import link, opened
 from riff_tui.tui.navigation.location import START, Location, Stack, choose, crumbs
-from tests.support.fake_explorer import walked
+from tests.support.fake_catalog import walked
 
 
 def followed(stack: Stack) -> Stack:

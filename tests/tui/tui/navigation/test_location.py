@@ -18,7 +18,7 @@ from riff_tui.tui.navigation.location import (
     state_of,
 )
 from riff_tui.tui.navigation.scope_filters import both, carried, fixed, kept, narrowed, offset, within
-from tests.support.fake_explorer import FakeCatalog, flow_table, walked
+from tests.support.fake_catalog import FakeCatalog, flow_table, walked
 
 
 def test_the_walk_goes_from_flows_down_to_a_state() -> None:

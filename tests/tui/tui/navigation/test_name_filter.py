@@ -11,7 +11,7 @@ from riff_tui.table import Row, Table
 from riff_tui.tui.navigation.location import START, Location, Stack, choose, crumbs, descend
 from riff_tui.tui.navigation.name_filter import holds, picked, put, surroundings, without
 from riff_tui.tui.navigation.scope_filters import fixed, kept, value
-from tests.support.fake_explorer import FakeCatalog, walked
+from tests.support.fake_catalog import FakeCatalog, walked
 
 
 def told(stack: Stack) -> list[tuple[str, str, str]]:

@@ -12,7 +12,7 @@ from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.render.column_layout import NARROWEST_FIRST, arrange, fitted, scrolled_to
 from riff_tui.tui.render.column_widths import ColumnWidths
 from riff_tui.tui.render.styled_lines import wrapped
-from tests.support.fake_explorer import COLUMNS, flow_row
+from tests.support.fake_catalog import COLUMNS, flow_row
 
 NAME = Column("flow", "Flow", kind="name")
 AGENT = Column("agent", "Agent", kind="name")

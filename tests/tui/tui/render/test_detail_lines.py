@@ -22,7 +22,7 @@ from riff_tui.tui.render.palette import PALETTES
 from riff_tui.tui.render.styled_lines import width_of
 from riff_tui.views.flows import flows
 from riff_tui.views.states import states
-from tests.support.fake_explorer import FakeCatalog, conversation_table
+from tests.support.fake_catalog import FakeCatalog, conversation_table
 from tests.support.golden import assert_golden
 from tests.support.hostile import HOSTILE
 from tests.support.pty_terminal import MOST_PER_MOVE, Terminal, foreign_controls, program

@@ -12,7 +12,7 @@ from riff_tui.tui.actions.column_dialog import offering
 from riff_tui.tui.render.column_layout import arrange, scrolled_to
 from riff_tui.tui.render.columns import every, for_screen, text_of
 from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
-from tests.support.fake_explorer import FakeCatalog, flow_table
+from tests.support.fake_catalog import FakeCatalog, flow_table
 from tests.support.walker import walking
 
 KEYS = st.frozensets(st.text(alphabet="abcdefgh_.", min_size=1, max_size=12), max_size=6)

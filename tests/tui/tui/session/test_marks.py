@@ -18,7 +18,7 @@ from riff_tui.tui.session.list_state import ListState
 from riff_tui.tui.session.marks import Marks, list_of
 from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.tui.session.session_state import decoded, encoded
-from tests.support.fake_explorer import FakeCatalog, LazyRows, flow_row, flow_table
+from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row, flow_table
 from tests.support.walker import Walker, walking
 
 STATES = Location("states", scope="flow=viewing")

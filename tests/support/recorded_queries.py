@@ -1,4 +1,4 @@
-"""What a question asks of the engine."""
+"""Record the queries that a store runs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from riff_store.database import Store
 
 
 @contextmanager
-def asked(store: Store) -> Iterator[list[str]]:
-    """The SQL of every query that is run inside."""
+def recorded_queries(store: Store) -> Iterator[list[str]]:
+    """Collect the SQL of every query that is run inside."""
     statements: list[str] = []
     execute = store.execute
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.support.fake_explorer import STATES
+from tests.support.fake_catalog import STATES
 from tests.support.hostile import HOSTILE
 
 

@@ -1,4 +1,4 @@
-"""Explorers over hand-made tables, to be run on a pty: `python -m tests.support.programs NAME`."""
+"""Explorers over hand-made tables, to be run on a pty: `python -m tests.support.explorer_programs NAME`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from riff_tui.table import Row, Table
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.data.loader import ShowView
 from riff_tui.tui.terminal.capabilities import look_around
-from tests.support.fake_explorer import FakeCatalog, conversation_table, flow_table, long_table
+from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
+from tests.support.fake_names import FakeNames, HostileNames
 from tests.support.hostile import HOSTILE
-from tests.support.named_store import FakeNames, HostileNames
 from tests.support.voice_tables import HOSTILE_VOICE, Voices
 
 _TEXT_KEYS = (
