@@ -1,70 +1,36 @@
-"""What ends a command early, and the exit code that says so.
+"""Hold the errors of the command line, and say them with their exit code.
 
-RiffError              1  unexpected
-├── UsageError         2  an option, a filter or a name that makes no sense here
-├── NoTerminal         2  the explorer was asked for where there is no terminal
-├── OutputError        1  what was asked for cannot be written
-│   └── OutputFull     4  for there is no room left
-├── JudgeStopped       1  a judge cannot be asked any further
-├── GateFailed         3  a candidate is worse than its baseline
-├── Unhealthy          4  the doctor found something
-└── InputSkipped       5  `--strict`, and some input was not taken
-
-riff_store.errors.StoreError   4
-riff_tui.filters.FilterError 2
-KeyboardInterrupt, SIGTERM     130, 143
+The whole tree is drawn in riff_store/errors.py.
 """
 
 from __future__ import annotations
 
-import enum
-import errno
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from riff_store.errors import NO_ROOM, ExitCode, OutputError, OutputFull, RiffError, UsageError
 
-class ExitCode(enum.IntEnum):
-    """The process's answer to its caller (interface.md)."""
-
-    OK = 0
-    UNEXPECTED = 1
-    USAGE = 2
-    GATE_FAILED = 3
-    STORE = 4
-    SKIPPED = 5
-    HUNG_UP = 129
-    INTERRUPTED = 130
-    BROKEN_PIPE = 141
-    TERMINATED = 143
-
-
-class RiffError(Exception):
-    """An end that was foreseen; the message says what to do next."""
-
-    code = ExitCode.UNEXPECTED
+__all__ = [
+    "ExitCode",
+    "GateFailed",
+    "InputSkipped",
+    "JudgeStopped",
+    "NoTerminal",
+    "OutputError",
+    "OutputFull",
+    "RiffError",
+    "Terminated",
+    "Unhealthy",
+    "UsageError",
+    "describe",
+    "trace",
+    "writing",
+]
 
 
-class UsageError(RiffError):
-    """What was asked for makes no sense here."""
-
-    code = ExitCode.USAGE
-
-
-class NoTerminal(RiffError):
+class NoTerminal(UsageError):
     """The explorer needs a terminal."""
-
-    code = ExitCode.USAGE
-
-
-class OutputError(RiffError):
-    """What was asked for cannot be written."""
-
-
-class OutputFull(OutputError):
-    """There is no room left for it."""
-
-    code = ExitCode.STORE
 
 
 class JudgeStopped(RiffError):
@@ -93,43 +59,33 @@ class Terminated(BaseException):
     """SIGTERM asked the process to end."""
 
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
 @contextmanager
 def writing(place: str) -> Iterator[None]:
-    """Tell an output that fails apart from a store that does; a closed pipe stays what it is."""
+    """Raise `OutputError` for an output that fails, as another thing than the store; leave a closed pipe what it is."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        if error.errno in _NO_ROOM:
-            raise OutputFull(f"{place}: disk full; make room and run it again") from error
+        if error.errno in NO_ROOM:
+            raise OutputFull(f"{place}: disk full", "make room and run it again") from error
         raise OutputError(f"{place}: cannot be written ({error.strerror or type(error).__name__})") from error
 
 
 def describe(error: BaseException) -> tuple[ExitCode, str]:
-    """The exit code and the message of an error; an unforeseen one is named by its type."""
+    """Return the exit code and the message of an error; an unforeseen one is named by its type."""
     if isinstance(error, RiffError):
         return error.code, str(error)
-    from riff_store.errors import StoreError
-    from riff_tui.filters import FilterError
-
-    if isinstance(error, StoreError):
-        return ExitCode.STORE, str(error)
-    if isinstance(error, FilterError):
-        return ExitCode.USAGE, str(error)
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename is not None else ""
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             return ExitCode.STORE, f"{place}disk full; make room and run it again"
         return ExitCode.UNEXPECTED, f"{place}{error.strerror}"
     return ExitCode.UNEXPECTED, f"unexpected {type(error).__name__}; run it again with --debug to see where"
 
 
 def trace(error: BaseException) -> str:
-    """Where an error came from, without values of variables and without messages: both can hold callers' words."""
+    """Return where an error came from, without values and without messages: both can hold callers' words."""
     lines = []
     found: BaseException | None = error
     seen: set[int] = set()

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from riff_store.errors import UsageError
+
 DEFAULT_ESCALATIONS = frozenset({"escalated", "escalate"})
 
 
@@ -84,11 +86,11 @@ EMPTY_CONTRACT = Contract()
 def as_contract(value: Contract | Mapping[str, Any] | None) -> Contract | None:
     """A contract from its JSON shape; a value that is one already passes through.
 
-    Raises `ValueError` where a part has the wrong type.
+    Raises `UsageError` where a part has the wrong type.
     """
     if value is None or isinstance(value, Contract):
         return value
     try:
         return msgspec.convert(dict(value), Contract)
     except msgspec.ValidationError as error:
-        raise ValueError(f"contract: {error}") from error
+        raise UsageError(f"contract: {error}") from error

@@ -103,10 +103,10 @@ def _sum(results: Sequence[EditsResult]) -> str:
 
 
 def _read(repo: Path, patterns: Sequence[str]) -> EditHistory:
-    from riff_ingest.edits.git import GitProblem, NoHistory
+    from riff_ingest.edits.git import NoHistory
     from riff_ingest.edits.history import read_edits
     from riff_ingest.edits.patterns import BadPattern
-    from riff_tui.errors import RiffError, UsageError
+    from riff_tui.errors import UsageError
     from riff_tui.output.progress import on_terminal
 
     try:
@@ -116,8 +116,6 @@ def _read(repo: Path, patterns: Sequence[str]) -> EditHistory:
         raise UsageError(f"--flows: {error}") from error
     except NoHistory as error:
         raise UsageError(f"--repo: {error}") from error
-    except GitProblem as error:
-        raise RiffError(str(error)) from error
 
 
 def _counted(count: int, noun: str) -> str:

@@ -247,16 +247,13 @@ def _end(next_command: str, ended: Ended | None) -> None:
 @contextmanager
 def _told_as_usage(name: str) -> Iterator[None]:
     """Say of which judge a setting, or of which file a problem is."""
-    from riff_ingest.judging.ledger import Unkeepable
     from riff_ingest.judging.protocol import Misconfigured
-    from riff_tui.errors import OutputError, UsageError
+    from riff_tui.errors import UsageError
 
     try:
         yield
     except Misconfigured as error:
         raise UsageError(f"judge {name}: {error}") from error
-    except Unkeepable as error:
-        raise OutputError(str(error)) from error
 
 
 def _short(count: int) -> str:

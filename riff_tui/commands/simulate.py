@@ -83,17 +83,14 @@ def run(
     if shares and one_run is None:
         raise UsageError("--weaken needs --run ID: it takes from one run what another one has")
     with on_terminal() as progress:
-        try:
-            return write(
-                out,
-                flows=flows,
-                conversations=DEFAULT_CONVERSATIONS if conversations is None else conversations,
-                seed=seed,
-                run=None if one_run is None else custom_run(one_run, seed, shares),
-                progress=progress.counting if progress else None,
-            )
-        except ValueError as error:
-            raise UsageError(str(error)) from error
+        return write(
+            out,
+            flows=flows,
+            conversations=DEFAULT_CONVERSATIONS if conversations is None else conversations,
+            seed=seed,
+            run=None if one_run is None else custom_run(one_run, seed, shares),
+            progress=progress.counting if progress else None,
+        )
 
 
 def _shares(weaken: Sequence[str]) -> dict[str, float]:

@@ -6,6 +6,7 @@ import re
 from difflib import get_close_matches
 from typing import cast
 
+from riff_store.errors import UsageError
 from riff_store.predicate_eval import pattern
 from riff_store.predicates import Operator, Term
 from riff_store.time_range import time_range
@@ -89,6 +90,6 @@ def _value(field: Field, value: str, position: int) -> str | float:
 def _date(value: str, position: int) -> str:
     try:
         time_range(value)
-    except ValueError:
+    except UsageError:
         raise FilterError(f"{value} is no date; write 2026-06-22 or 2026-06-22T02:00", position) from None
     return value

@@ -23,12 +23,8 @@ def decision_on(store: Store, baseline: str, candidate: str, calls: Predicate | 
     Raises `UsageError` for a run that is not there and where there is nothing to compare.
     """
     from riff_store.queries.comparison import compare
-    from riff_store.queries.sides import SideError
 
-    try:
-        comparison = compare(store, baseline, candidate, calls, also=("latency_mean",))
-    except SideError as error:
-        raise UsageError(str(error)) from error
+    comparison = compare(store, baseline, candidate, calls, also=("latency_mean",))
     _refuse_beginning("--baseline", baseline, comparison.a)
     _refuse_beginning("--candidate", candidate, comparison.b)
     _refuse_empty(comparison, calls)

@@ -28,7 +28,7 @@ def ask_conversations(store: Store, request: Request, predicate: Predicate | Non
     sort = _call_sort(request.sort, COLUMNS)
     try:
         ids = conversation_ids(store, calls, sort, request.limit)
-    except ValueError:
+    except UsageError:
         keys = ", ".join(column.key for column in COLUMNS)
         raise UsageError(f"--sort: calls have no column {request.sort}; there are {keys}") from None
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 def ask_compare(store: Store, request: Request, predicate: Predicate | None) -> Table:
     from riff_store.queries.comparison import compare as compared
-    from riff_store.queries.sides import SideError
     from riff_tui.catalog import Request, dump_command
     from riff_tui.views.compare import compare
 
@@ -29,15 +28,11 @@ def ask_compare(store: Store, request: Request, predicate: Predicate | None) -> 
     about_calls = all_of([part for part in conjuncts(calls_said) if part not in conjuncts(rows)])
     answer = ViewResult(request, about_calls, rows)
     drill = dump_command("failures", Request(where=_of_failures(rest, about_calls), sides=(a, b)))
-    try:
-        return answer.of(lambda calls: compare(compared(store, a, b, calls, judges), drill=drill), recount=False)
-    except SideError as error:
-        raise UsageError(str(error)) from error
+    return answer.of(lambda calls: compare(compared(store, a, b, calls, judges), drill=drill), recount=False)
 
 
 def ask_failures(store: Store, request: Request, predicate: Predicate | None) -> Table:
     from riff_store.queries.failures import failures as failed
-    from riff_store.queries.sides import SideError
     from riff_tui.views.failures import failures
     from riff_tui.views.parts.cells import shell_quoted
 
@@ -45,10 +40,7 @@ def ask_failures(store: Store, request: Request, predicate: Predicate | None) ->
     # Whoever judged them, a call fails by what was computed.
     _, rest = take_judges(predicate)
     answer = ViewResult(request, *split(rest, ROW_FIELDS["failures"]))
-    try:
-        table = answer.of(lambda calls: failures(failed(store, a, b, calls)), recount=False)
-    except SideError as error:
-        raise UsageError(str(error)) from error
+    table = answer.of(lambda calls: failures(failed(store, a, b, calls)), recount=False)
     drills = [f"Drill: riff-tui dump conversation --where {shell_quoted(row.where)}" for row in table.rows[:1]]
     return replace(table, notes=[*table.notes, *drills])
 

@@ -29,9 +29,7 @@ def ask_effects(store: Store, request: Request, predicate: Predicate | None) -> 
     try:
         answer = model_of(store, calls, judges, request.aspect or QUALITY)
     except UnknownAspect as error:
-        raise UsageError(
-            f"--aspect: no call was scored for {request.aspect!r}; there are {', '.join(error.known)}"
-        ) from None
+        raise UsageError(f"--aspect: {error.message}", error.hint) from None
     table = ViewResult(request, None, rows).of(lambda _: effects(answer), recount=False)
     if predicate is None and not (answer.model.n or answer.unmeasured or answer.excluded):
         return replace(table, notes=[*table.notes, EMPTY])

@@ -23,7 +23,8 @@ from typing import Any
 import peewee as pw
 
 from riff_store import models
-from riff_store.errors import NewerStore, NotAStore, OlderStore, StoreError, StoreMissing, StoreReadOnly, translated
+from riff_store.engine_errors import translated
+from riff_store.errors import NewerStore, NotAStore, OlderStore, StoreError, StoreMissing, StoreReadOnly
 
 APPLICATION_ID = 0x52494646
 BUSY_SECONDS = 10
@@ -138,8 +139,8 @@ def open_store(location: str | Path, *, write: bool = False, create: bool = Fals
     version = _schema_of(path)
     if version > models.SCHEMA_VERSION:
         raise NewerStore(
-            f"{path}: written by a newer riff-tui (schema {version}, this one knows {models.SCHEMA_VERSION});"
-            " upgrade riff-tui"
+            f"{path}: written by a newer riff-tui (schema {version}, this one knows {models.SCHEMA_VERSION})",
+            "upgrade riff-tui",
         )
     if version < models.SCHEMA_VERSION:
         if not write:
@@ -162,20 +163,20 @@ def _older(path: Path, version: int) -> OlderStore:
     import shlex
 
     return OlderStore(
-        f"{path}: has schema {version}, this riff-tui needs {models.SCHEMA_VERSION};"
-        " any `riff-tui ingest` into it migrates it, and so does"
-        f" `riff-tui doctor --migrate --store {shlex.quote(str(path))}`; a copy is kept"
+        f"{path}: has schema {version}, this riff-tui needs {models.SCHEMA_VERSION}",
+        "any `riff-tui ingest` into it migrates it, and so does"
+        f" `riff-tui doctor --migrate --store {shlex.quote(str(path))}`; a copy is kept",
     )
 
 
 def _local_path(location: str | Path) -> Path:
     text = os.fspath(location)
     if "://" in text:
-        raise StoreError(f"{text}: only stores in a local SQLite file can be opened; give a path")
+        raise StoreError(f"{text}: only stores in a local SQLite file can be opened", "give a path")
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        raise StoreMissing(f"{text}: nobody of that name has a home directory here; give a path without ~") from None
+        raise StoreMissing(f"{text}: nobody of that name has a home directory here", "give a path without ~") from None
 
 
 def _connect(path: Path, *, write: bool) -> Store:
@@ -183,7 +184,7 @@ def _connect(path: Path, *, write: bool) -> Store:
     pragmas: dict[str, int | str] = dict(_COMMON)
     if write:
         if not os.access(path, os.W_OK) or not os.access(path.resolve().parent, os.W_OK):
-            raise StoreReadOnly(f"{path}: the store or its directory is read-only; choose another one with --store")
+            raise StoreReadOnly(f"{path}: the store or its directory is read-only", "choose another one with --store")
         pragmas |= {"journal_mode": "delete", "synchronous": "full", "cache_size": -CACHE_KIB}
     else:
         pragmas |= {"query_only": 1}
@@ -229,7 +230,7 @@ def _schema_of(path: Path) -> int:
         import shlex
 
         making = f"riff-tui ingest PATH... --store {shlex.quote(str(path))}"
-        raise StoreMissing(f"{path}: there is no store; make one with `{making}`, or try `riff-tui demo`") from None
+        raise StoreMissing(f"{path}: there is no store", f"make one with `{making}`, or try `riff-tui demo`") from None
     except OSError as error:
         raise StoreReadOnly(f"{path}: cannot be read ({error.strerror})") from error
     if len(header) < 100 or not header.startswith(_MAGIC):

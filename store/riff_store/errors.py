@@ -1,24 +1,91 @@
-"""What can be wrong with a store.
+"""Hold the errors that every package raises, with the exit code that each one ends a command with.
 
-StoreError
-├── StoreMissing     there is nothing at that place
-├── NotAStore        what is there is something else, or damaged
-├── NewerStore       a newer riff-tui wrote it
-├── OlderStore       it needs migrating, and was opened for reading only
-├── StoreBusy        another process is writing
-├── StoreReadOnly    it cannot be written here
-└── DiskFull         there is no room left
+RiffError                  1  foreseen; the message and the hint say what to do next
+├── UsageError             2  an option, a filter or a name that makes no sense here
+│   ├── FilterError        2  (riff_tui.filters) an expression that makes no sense, and where
+│   ├── SideError          2  (riff_store.queries) a side of a comparison that is not there
+│   ├── UnknownAspect      2  (riff_store.queries) an aspect that no call was scored for
+│   ├── BadPattern         2  (riff_ingest.edits) a pattern that names no files of flows
+│   ├── Misconfigured      2  (riff_ingest.judging) settings of a judge that make no sense
+│   └── NoTerminal         2  (riff_tui) the explorer outside of a terminal
+├── StoreError             4  a store that cannot be used
+│   ├── StoreMissing       4  there is nothing at that place
+│   ├── NotAStore          4  what is there is something else, or damaged
+│   ├── NewerStore         4  a newer riff-tui wrote it
+│   ├── OlderStore         4  it needs migrating, and was opened for reading only
+│   ├── StoreBusy          4  another process is writing
+│   ├── StoreReadOnly      4  it cannot be written here
+│   └── DiskFull           4  there is no room left
+├── OutputError            1  what is asked for cannot be written
+│   ├── OutputFull         4  for there is no room left
+│   └── Unkeepable         1  (riff_ingest.judging) a file that verdicts cannot be kept in
+├── BrokenInput            1  (riff_ingest.sources) a file, or a line of it, that cannot be read
+├── GitProblem             1  (riff_ingest.edits) git cannot answer
+│   └── NoHistory          2  there is no repository at that place
+├── Unanswered, Malformed  1  (riff_ingest.judging) a try that brought no answer, or none that is a verdict
+├── Refused, RunStopped    1  (riff_ingest.judging) a judge, or a run, that cannot go on
+├── NoSuchTransition       1  (riff_ingest.simulate) an edge that a flow does not have
+├── JudgeStopped           1  (riff_tui) a judge that cannot be asked any further
+├── GateFailed             3  (riff_tui) a candidate that is worse than its baseline
+├── Unhealthy              4  (riff_tui) a store in which the doctor found something
+└── InputSkipped           5  (riff_tui) input that was not taken, under `--strict`
+
+SIGTERM ends a command with 143, the interrupt key with 130, everything unforeseen with 1.
 """
 
 from __future__ import annotations
 
+import enum
 import errno
-import sqlite3
-from collections.abc import Iterator
+
+NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
-class StoreError(Exception):
-    """A store cannot be used as asked; the message says what to do next."""
+class ExitCode(enum.IntEnum):
+    """Say to the calling process how a command ended."""
+
+    OK = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    GATE_FAILED = 3
+    STORE = 4
+    SKIPPED = 5
+    HUNG_UP = 129
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+    TERMINATED = 143
+
+
+class RiffError(Exception):
+    """End a command in a way that was foreseen.
+
+    `message` is what is wrong, `hint` what to do next, `code` the exit code of a command that ends so;
+    as text the error is the whole sentence. Arguments of a subclass stay in `args`, so that every error
+    can be sent to another process.
+    """
+
+    code: ExitCode = ExitCode.UNEXPECTED
+
+    def __init__(self, message: str = "", hint: str = "", *, code: ExitCode | None = None) -> None:
+        self.message = message
+        self.hint = hint
+        if code is not None:
+            self.code = code
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
+
+class UsageError(RiffError):
+    """Refuse what makes no sense here."""
+
+    code = ExitCode.USAGE
+
+
+class StoreError(RiffError):
+    """Refuse a store that cannot be used."""
+
+    code = ExitCode.STORE
 
 
 class StoreMissing(StoreError):
@@ -49,48 +116,11 @@ class DiskFull(StoreError):
     """No room is left where the store lies."""
 
 
-def causes(error: BaseException) -> Iterator[BaseException]:
-    """An error and what stands behind it; the engine's own error may hide under a failed rollback."""
-    seen: set[int] = set()
-    pending: list[BaseException | None] = [error]
-    while pending:
-        found = pending.pop()
-        if found is None or id(found) in seen:
-            continue
-        seen.add(id(found))
-        yield found
-        pending += [found.__cause__, found.__context__]
+class OutputError(RiffError):
+    """What is asked for cannot be written."""
 
 
-_BY_MESSAGE: tuple[tuple[str, type[StoreError], str], ...] = (
-    ("database or disk is full", DiskFull, "disk full: nothing of this step was stored; make room and run it again"),
-    ("database is locked", StoreBusy, "another process is writing the store; try again in a moment"),
-    ("readonly database", StoreReadOnly, "the store is read-only here; copy it or choose another one with --store"),
-    ("unable to open database", StoreReadOnly, "the store cannot be opened here; check its path and permissions"),
-    ("file is not a database", NotAStore, "not a riff-tui store"),
-    ("malformed", NotAStore, "the store is damaged; restore a copy, or ingest again into a new one"),
-    ("disk i/o error", StoreError, "the disk failed while the store was used; run `riff-tui doctor`"),
-)
+class OutputFull(OutputError):
+    """No room is left for what is asked for."""
 
-
-def translated(error: Exception, location: str) -> StoreError | None:
-    """The store error behind an error of the engine, or `None` where it is something else."""
-    found = list(causes(error))
-    for kind in found:
-        if isinstance(kind, StoreError):
-            return kind
-    if any(isinstance(kind, sqlite3.Error) and _is_over_a_limit(kind) for kind in found):
-        return DiskFull(f"{location}: {_BY_MESSAGE[0][2]}")
-    for name, store_error, advice in _BY_MESSAGE:
-        for kind in found:
-            if isinstance(kind, (sqlite3.Error,)) and name in str(kind).lower():
-                return store_error(f"{location}: {advice}")
-    for kind in found:
-        if isinstance(kind, OSError) and kind.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
-            return DiskFull(f"{location}: {_BY_MESSAGE[0][2]}")
-    return None
-
-
-def _is_over_a_limit(error: sqlite3.Error) -> bool:
-    """A write that failed: the engine says so of a quota and of a limit of size, where a full disk has its own name."""
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_WRITE
+    code = ExitCode.STORE

@@ -9,7 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 from riff_store import models
-from riff_store.errors import StoreError, StoreReadOnly, translated
+from riff_store.engine_errors import translated
+from riff_store.errors import StoreError, StoreReadOnly
 
 Step = Callable[[sqlite3.Connection], None]
 BUSY_SECONDS = 10
@@ -44,7 +45,7 @@ def migrate(
     """
     missing = [number for number in range(version, target) if number not in steps]
     if missing:
-        raise StoreError(f"{path}: schema {version} cannot be migrated to {target}; ingest again into a new store")
+        raise StoreError(f"{path}: schema {version} cannot be migrated to {target}", "ingest again into a new store")
     connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
     try:
         connection.execute("PRAGMA foreign_keys = OFF")
@@ -82,8 +83,8 @@ def _copy(path: Path, to: Path) -> Path:
         _drop(draft)
         why = error.strerror or type(error).__name__
         raise StoreReadOnly(
-            f"{path}: cannot be migrated, for no copy can be made at {to} ({why});"
-            " copy the store to where you may write and migrate it there"
+            f"{path}: cannot be migrated, for no copy can be made at {to} ({why})",
+            "copy the store to where you may write and migrate it there",
         ) from error
     except sqlite3.Error:
         _drop(draft)

@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 
+from riff_store.errors import UsageError
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = datetime.max.replace(tzinfo=UTC)
 _SHAPE = re.compile(
@@ -21,11 +23,18 @@ def time_range(text: str) -> tuple[int, int]:
     """First microsecond of a date, and the first one after it: `2026-06` is a month long.
 
     Takes years, months, days, minutes, seconds and fractions as ISO 8601 writes them; without a
-    zone they are UTC. Raises `ValueError` for anything else.
+    zone they are UTC. Raises `UsageError` for anything else.
     """
+    try:
+        return _range(text)
+    except ValueError as error:
+        raise UsageError(f"not a date: {text}") from error
+
+
+def _range(text: str) -> tuple[int, int]:
     found = _SHAPE.fullmatch(text)
     if found is None:
-        raise ValueError(f"not a date: {text}")
+        raise ValueError(text)
     part = found.groupdict()
     fraction = (part["fraction"] or ".")[1:].ljust(6, "0")[:6]
     start = datetime(

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import errno
+import pickle
+from pathlib import Path
 
-from riff_store.errors import DiskFull, StoreMissing
-from riff_tui.errors import ExitCode, UsageError, describe, trace
+import pytest
+
+from riff_ingest.sources.compression import BrokenInput
+from riff_store.errors import DiskFull, ExitCode, RiffError, StoreMissing, UsageError
+from riff_store.queries.effects import UnknownAspect
+from riff_tui.errors import describe, trace
+from riff_tui.filters import FilterError
 
 
 def test_every_error_has_its_exit_code() -> None:
@@ -33,3 +41,33 @@ def test_a_trace_holds_places_and_types_only() -> None:
         'raise UsageError("what the caller said")', ""
     )
     assert shown.splitlines()[-1] == "ValueError"
+
+
+def test_an_error_is_one_sentence_of_what_is_wrong_and_what_to_do() -> None:
+    error = StoreMissing("calls.db: there is no store", "make one with `riff-tui ingest PATH...`")
+    assert str(error) == "calls.db: there is no store; make one with `riff-tui ingest PATH...`"
+    assert str(RiffError("stopped")) == "stopped"
+    assert RiffError("stopped", code=ExitCode.SKIPPED).code == ExitCode.SKIPPED
+
+
+def test_every_error_of_the_packages_is_in_the_tree() -> None:
+    """Errors that leave a package are caught by one name; those of the explorer's own dialogs never leave it."""
+    root = Path(__file__).parents[2]
+    strays = {}
+    for path in [file for part in ("riff_tui", "store", "ingest") for file in (root / part).rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+                if bases & {"Exception", "ValueError", "LookupError", "KeyError", "OSError", "RuntimeError"}:
+                    strays[node.name] = path.relative_to(root).parts[:2]
+    assert strays.pop("RiffError") == ("store", "riff_store")
+    assert all(place == ("riff_tui", "tui") for place in strays.values()), strays
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BrokenInput("no JSON", 3, "c-1"), FilterError("no field", 4), UnknownAspect("x", ["quality"]), DiskFull("f", "g")],
+)
+def test_an_error_reaches_another_process_as_it_is(error: RiffError) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), copy.code, vars(copy)) == (type(error), str(error), error.code, vars(error))

@@ -13,6 +13,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from riff_store.errors import ExitCode, RiffError
+
 _SETTINGS = {
     "core.quotePath": "false",
     "core.fsmonitor": "false",
@@ -37,12 +39,14 @@ _ENVIRONMENT = {
 _LOCALE = ("LANG", "LANGUAGE")
 
 
-class GitProblem(Exception):
+class GitProblem(RiffError):
     """Git cannot tell what it was asked; the message says what to do."""
 
 
 class NoHistory(GitProblem):
     """There is no history of a repository at that place."""
+
+    code = ExitCode.USAGE
 
 
 class Repository:

@@ -11,11 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from riff_store.errors import UsageError
+
 _PARTS = re.compile(rb"\{flow\}|\*+|\?|[^*?{]+|\{")
 _GIT_SPECIAL = re.compile(rb"([\\\[*?])")
 
 
-class BadPattern(ValueError):
+class BadPattern(UsageError):
     """A pattern that cannot name the files of flows; the message says why."""
 
 

@@ -22,12 +22,13 @@ from riff_ingest.judging.conversations import ConversationName
 from riff_ingest.judging.protocol import Signature
 from riff_ingest.sources.run_names import run_of
 from riff_ingest.transcript_writer import encode_line
+from riff_store.errors import OutputError
 
 SYNC_SECONDS = 0.5
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-class Unkeepable(Exception):
+class Unkeepable(OutputError):
     """A file that verdicts cannot be kept in; the message says why."""
 
 

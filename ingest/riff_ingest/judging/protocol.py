@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from riff_ingest.judging.rubric import Prompt
+from riff_store.errors import RiffError, UsageError
 
 
 class Signature(NamedTuple):
@@ -61,7 +62,7 @@ class Judge(Protocol):
         """Give back what the judge holds."""
 
 
-class Unanswered(Exception):
+class Unanswered(RiffError):
     """A try that brought no answer; `again` says whether another one may, `after` how many seconds to wait first."""
 
     def __init__(self, reason: str, *, again: bool = True, after: float | None = None) -> None:
@@ -71,9 +72,9 @@ class Unanswered(Exception):
         self.after = after
 
 
-class Refused(Exception):
+class Refused(RiffError):
     """The judge cannot be asked at all, for this call or any other; the message says what to do."""
 
 
-class Misconfigured(Exception):
+class Misconfigured(UsageError):
     """The settings of a judge make no sense; the message says which."""

@@ -12,6 +12,7 @@ from riff_ingest.judging.evidence import evidence_of
 from riff_ingest.judging.protocol import Answer, Judge, Question, Refused, Unanswered, Usage
 from riff_ingest.judging.rubric import Rubric
 from riff_ingest.judging.verdict import Malformed, Verdict, parse
+from riff_store.errors import RiffError
 
 MALFORMED_TRIES = 2
 
@@ -47,7 +48,7 @@ class Outcome:
     judged_at: str | None = None
 
 
-class RunStopped(Exception):
+class RunStopped(RiffError):
     """The call was given up unasked, because the whole run is to end."""
 
 

@@ -8,13 +8,15 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from riff_store.errors import RiffError
+
 LONGEST_ANSWER = 64 * 1024
 LONGEST_REASON = 2_000
 _KEYS = frozenset(("score", "evidence", "reason"))
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
 
 
-class Malformed(Exception):
+class Malformed(RiffError):
     """An answer that is no verdict; the message says why, without words of the answer."""
 
 

@@ -52,7 +52,7 @@ class Case:
 
 @lru_cache(maxsize=64)
 def stage_of(name: str) -> Stage:
-    """A built-in flow's stage; raises `ValueError` where there is no such flow."""
+    """A built-in flow's stage; raises `UsageError` where there is no such flow."""
     flow = load_flow(name)
     words = pools()
     required = {state: tuple(promise.required_slots) for state, promise in flow.states.items()}

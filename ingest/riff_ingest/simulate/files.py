@@ -40,7 +40,7 @@ def simulate(
 
     The same arguments give the same bytes. With `run` there is that one instead of the ten of the
     demo. `progress` is told how many conversations are done, and
-    of how many. Raises `ValueError` for an unknown flow, `OSError` where a file cannot be written
+    of how many. Raises `UsageError` for an unknown flow, `OSError` where a file cannot be written
     or a run's directory is a link.
     """
     suite = plan(flows, conversations, seed, run)

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from riff_ingest.contract import Contract, StateContract
+from riff_store.errors import UsageError
 
 WeaknessKind: TypeAlias = Literal["stall", "escalation", "dwell", "latency", "guard_error"]
 
@@ -121,14 +122,14 @@ def flow_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def load_flow(name: str) -> SimulatedFlow:
-    """A built-in flow; raises `ValueError` where there is none of that name."""
+    """A built-in flow; raises `UsageError` where there is none of that name."""
     if name not in flow_names():
-        raise ValueError(f"no built-in flow {name!r}; there are {', '.join(flow_names())}")
+        raise UsageError(f"no built-in flow {name!r}; there are {', '.join(flow_names())}")
     return read_flow(resources.files(__package__).joinpath("flows", f"{name}.toml").read_bytes())
 
 
 def read_flow(text: bytes) -> SimulatedFlow:
-    """A flow from the bytes of its file; raises `ValueError` with the place where it is wrong."""
+    """A flow from the bytes of its file; raises `UsageError` with the place where it is wrong."""
     return msgspec.toml.decode(text, type=SimulatedFlow)
 
 

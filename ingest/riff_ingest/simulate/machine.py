@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 from riff_ingest.events import EventBus, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
+from riff_store.errors import RiffError
 
 Guard: TypeAlias = Callable[[Mapping[str, Any]], Any]
 Clock: TypeAlias = Callable[[], float | None]
 
 
-class NoSuchTransition(ValueError):
+class NoSuchTransition(RiffError):
     """The flow has no edge between two states."""
 
 

@@ -11,6 +11,7 @@ from riff_ingest.simulate.call import SimulatedCall
 from riff_ingest.simulate.case import Case, stage_of, weak_points
 from riff_ingest.simulate.cast import Run, agents, personas, runs
 from riff_ingest.simulate.flow_file import flow_names
+from riff_store.errors import UsageError
 
 DEFAULT_CONVERSATIONS = 3200
 CALLING_HOURS = 4
@@ -62,18 +63,18 @@ class Suite:
 def plan(flows: Sequence[str] | None, conversations: int, seed: int, run: Run | None = None) -> Suite:
     """A simulation of these built-in flows, or of all, in the ten runs of the demo or in one of one's own.
 
-    Raises `ValueError` for what cannot be simulated.
+    Raises `UsageError` for what cannot be simulated.
     """
     names = flow_names() if flows is None else tuple(sorted(set(flows)))
     if not names:
-        raise ValueError("no flow to simulate")
+        raise UsageError("no flow to simulate")
     if conversations < 1:
-        raise ValueError(f"cannot simulate {conversations} conversations")
+        raise UsageError(f"cannot simulate {conversations} conversations")
     for name in names:
         stage_of(name)
     idle = [override.flow for override in run.overrides if override.flow not in names] if run else []
     if idle:
-        raise ValueError(f"cannot weaken {idle[0]}, which is not simulated; there are {', '.join(names)}")
+        raise UsageError(f"cannot weaken {idle[0]}, which is not simulated; there are {', '.join(names)}")
     return Suite(names, conversations, seed) if run is None else Suite(names, conversations, seed, (run,))
 
 
@@ -84,7 +85,7 @@ def generate(
     seed: int = 0,
     run: Run | None = None,
 ) -> Iterator[Conversation]:
-    """Simulated conversations, run by run and flow by flow; raises `ValueError` as `plan` does."""
+    """Simulated conversations, run by run and flow by flow; raises `UsageError` as `plan` does."""
     suite = plan(flows, conversations, seed, run)
     return (SimulatedCall(case).play() for run in suite.runs for flow in suite.flows for case in suite.cases(run, flow))
 

@@ -10,6 +10,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from riff_store.errors import RiffError
+
 MAX_EXPANSION = 200
 FREE_EXPANSION = 64 * 1024 * 1024
 
@@ -18,7 +20,7 @@ _GZIP = b"\x1f\x8b"
 _ZLIB_WITH_GZIP_HEADER = 31
 
 
-class BrokenInput(Exception):
+class BrokenInput(RiffError):
     """A file, or a line of it, that cannot be read.
 
     `line` counts from 1 and is `None` where it is the file; `conversation` is the call's name where
@@ -26,7 +28,7 @@ class BrokenInput(Exception):
     """
 
     def __init__(self, reason: str, line: int | None = None, conversation: str | None = None) -> None:
-        super().__init__(reason, line, conversation)
+        super().__init__(reason)
         self.reason = reason
         self.line = line
         self.conversation = conversation

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from riff_store.errors import StoreError
 from riff_tui.errors import RiffError
-from riff_tui.filters import FilterError
 from riff_tui.table import Table
 from riff_tui.tui.data.loader import LoadedView, ShowView, read
 from riff_tui.tui.data.paged_rows import PagedRows, position
@@ -31,7 +29,7 @@ def read_list(show: ShowView, stack: Stack) -> tuple[Location, LoadedView] | Non
     place = stack[-2]
     try:
         reading = read(show, place)
-    except (RiffError, StoreError, FilterError):
+    except RiffError:
         return None
     return replace(place, index=position(reading.main.rows, place.row, place.index)), reading
 

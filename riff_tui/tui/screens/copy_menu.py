@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from riff_store.errors import StoreError
 from riff_tui.catalog import Request
 from riff_tui.errors import RiffError
 from riff_tui.output.sinks import render
@@ -104,7 +103,7 @@ async def posted(place: ExplorerScreen) -> None:
     try:
         request = Request(where=where, text=True, redact=True)
         table = await place.explorer.asker.ask(lambda: place.show_view("conversation", request))
-    except (OSError, RiffError, StoreError) as error:
+    except (OSError, RiffError) as error:
         place.fail(error)
     else:
         await taken(place, "table", markdown(table))

@@ -126,5 +126,5 @@ def _document(store: Store, key: int) -> Mapping[str, object] | None:
     try:
         document = json.loads(unpacked(bytes(rows[0][0])))
     except (ValueError, RecursionError) as error:
-        raise NotAStore(f"{store.location}: the transcript of this call is damaged; ingest its file again") from error
+        raise NotAStore(f"{store.location}: the transcript of this call is damaged", "ingest its file again") from error
     return document if isinstance(document, dict) else None

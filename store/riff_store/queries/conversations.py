@@ -10,6 +10,7 @@ import peewee as pw
 from riff_store import models as m
 from riff_store.answers.calls import Call
 from riff_store.database import Store
+from riff_store.errors import UsageError
 from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
 from riff_store.queries.dimensions import DIMENSIONS
 from riff_store.queries.scope import STATE_COLUMNS, Scope
@@ -26,7 +27,7 @@ def conversations(
     """Calls in order: by `sort` (a column, `-` before it for downwards), then run start, run, flow and name.
 
     What is not measured comes last either way. A metric of states sorts by the call's highest value in
-    the states that the filter names, and is not measured for an errored call. Raises `ValueError` for a
+    the states that the filter names, and is not measured for an errored call. Raises `UsageError` for a
     column that calls do not have.
     """
     with store.snapshot():
@@ -89,7 +90,7 @@ def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
     elif column in FIELDS and FIELDS[column].kind == "number" and FIELDS[column].level != "row":
         value = _metric(store, calls, column)
     else:
-        raise ValueError(f"calls have no column {column}")
+        raise UsageError(f"calls have no column {column}")
     return value.alias("sorted_by")
 
 

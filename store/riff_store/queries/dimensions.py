@@ -11,6 +11,7 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
+from riff_store.errors import UsageError
 
 Names: TypeAlias = tuple[str | None, ...]
 Key = TypeVar("Key")
@@ -51,14 +52,14 @@ def names_of(store: Store, dimension: Dimension) -> dict[int, str | None]:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The names that a matrix has a row for, and the keys that they are grouped by; raises `ValueError`."""
+    """The names that a matrix has a row for, and the keys that they are grouped by; raises `UsageError`."""
 
     by: tuple[str, ...]
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.by if name not in DIMENSIONS]
         if unknown:
-            raise ValueError(f"no rows by {', '.join(unknown)}; by one of {', '.join(DIMENSIONS)}")
+            raise UsageError(f"no rows by {', '.join(unknown)}", f"by one of {', '.join(DIMENSIONS)}")
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from riff_store import models as m
 from riff_store.answers.effects import QUALITY, Effects
 from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store
+from riff_store.errors import UsageError
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
@@ -27,11 +28,11 @@ _UNNAMED = 0
 """The key of calls that name no persona; names have keys from 1 on."""
 
 
-class UnknownAspect(ValueError):
+class UnknownAspect(UsageError):
     """No call was scored for such an aspect; `known` are those that there are."""
 
-    def __init__(self, known: Sequence[str]) -> None:
-        super().__init__(", ".join(known))
+    def __init__(self, aspect: str, known: Sequence[str]) -> None:
+        super().__init__(f"no call was scored for {aspect!r}", f"there are {', '.join(known)}")
         self.known = known
 
 
@@ -53,7 +54,7 @@ def effects(
         aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
         known = [QUALITY, *sorted(aspects)]
         if aspect not in known:
-            raise UnknownAspect(known)
+            raise UnknownAspect(aspect, known)
         chosen = chosen_judges(store, judges)
         if judges is None or matches(judges, {"judge": [COMPUTED]}, ("judge",)):
             chosen[m.COMPUTED_JUDGE] = COMPUTED

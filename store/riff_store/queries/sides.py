@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from riff_store import models as m
 from riff_store.answers.comparison import Side
 from riff_store.database import Store
+from riff_store.errors import UsageError
 from riff_store.predicates import Predicate, Term, both
 from riff_store.queries.order import run_order, run_starts
 
@@ -16,7 +17,7 @@ _EMPTY = "the store holds no calls; riff-tui ingest PATH... fills it"
 _LATELY = {"latest": 1, "previous": 2}
 
 
-class SideError(ValueError):
+class SideError(UsageError):
     """A side that is not there, stands for several, or cannot be compared with the other."""
 
 

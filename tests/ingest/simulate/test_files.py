@@ -15,6 +15,7 @@ import pytest
 from riff_ingest.conversation import SCHEMA, Conversation
 from riff_ingest.simulate import flow_names, generate, planted, simulate
 from riff_ingest.simulate.cast import runs
+from riff_store.errors import UsageError
 from tests.conftest import ROOT
 
 
@@ -124,7 +125,7 @@ def test_progress_is_told_and_ends_with_all(tmp_path: Path, count: int, told: li
 
 
 def test_an_unknown_flow_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="dog_walking"):
+    with pytest.raises(UsageError, match="dog_walking"):
         simulate(tmp_path / "out", flows=["dog_walking"], conversations=10)
     assert not (tmp_path / "out").exists()
 

@@ -13,6 +13,7 @@ from riff_ingest.simulate.case import route, stage_of
 from riff_ingest.simulate.cast import agents, runs
 from riff_ingest.simulate.flow_file import read_flow
 from riff_ingest.sources import flow_files
+from riff_store.errors import UsageError
 
 FLOWS = flow_names()
 FOLDER = Path(simulate.__file__).parent / "flows"
@@ -98,7 +99,7 @@ def test_runs_change_weaknesses_that_the_worklist_names_anyway() -> None:
 
 def test_an_unknown_flow_is_named_with_those_that_there_are() -> None:
     with pytest.raises(
-        ValueError, match=r"no built-in flow 'dog_walking'; there are apartment_scheduler, .*generic_inquiry"
+        UsageError, match=r"no built-in flow 'dog_walking'; there are apartment_scheduler, .*generic_inquiry"
     ):
         load_flow("dog_walking")
 

@@ -10,6 +10,7 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.flow_aspects import compute_flow_aspects
 from riff_ingest.simulate import custom_run, flow_names, generate
 from riff_ingest.simulate.single_run import weakened
+from riff_store.errors import UsageError
 
 COUNT = 640
 
@@ -60,18 +61,18 @@ def test_a_run_of_ones_own_is_the_same_for_the_same_seed() -> None:
 
 @pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "-rf", "a b", "\x1b[2J", "x" * 81])
 def test_an_id_that_is_no_file_name_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="an id has up to 80 letters"):
+    with pytest.raises(UsageError, match="an id has up to 80 letters"):
         custom_run(name)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), float("inf")])
 def test_a_share_that_is_none_is_refused(share: float) -> None:
-    with pytest.raises(ValueError, match="it takes a share from 0 to 1"):
+    with pytest.raises(UsageError, match="it takes a share from 0 to 1"):
         weakened("dental_clinic", share)
 
 
 def test_what_is_not_simulated_cannot_be_weakened() -> None:
-    with pytest.raises(ValueError, match="no built-in flow 'dog_walking'"):
+    with pytest.raises(UsageError, match="no built-in flow 'dog_walking'"):
         custom_run("a", 0, {"dog_walking": 0.1})
-    with pytest.raises(ValueError, match="cannot weaken dental_clinic, which is not simulated"):
+    with pytest.raises(UsageError, match="cannot weaken dental_clinic, which is not simulated"):
         generate(flows=["dog_grooming"], run=custom_run("a", 0, {"dental_clinic": 0.1}))

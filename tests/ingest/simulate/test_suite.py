@@ -14,6 +14,7 @@ from riff_ingest.simulate.case import weak_points
 from riff_ingest.simulate.cast import Override, Run, agents, personas, runs
 from riff_ingest.simulate.flow_file import load_flow
 from riff_ingest.simulate.suite import Suite, plan
+from riff_store.errors import UsageError
 
 
 def spread(values: list[str | None]) -> int:
@@ -95,5 +96,5 @@ def test_a_run_of_ones_own_can_carry_a_regression() -> None:
     [(["dog_walking"], 10, "no built-in flow 'dog_walking'"), ([], 10, "no flow"), (None, 0, "cannot simulate 0")],
 )
 def test_what_cannot_be_simulated_is_refused_at_once(flows: list[str] | None, count: int, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason):
+    with pytest.raises(UsageError, match=reason):
         generate(flows=flows, conversations=count)

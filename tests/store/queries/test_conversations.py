@@ -10,6 +10,7 @@ import pytest
 
 from riff_store.answers.calls import Call
 from riff_store.database import Store
+from riff_store.errors import UsageError
 from riff_store.queries.conversations import PLAIN, calls_of, conversation_ids, conversations, count_conversations
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state, verdict
@@ -143,5 +144,5 @@ def test_calls_that_stalled_in_the_state_come_first(store: Store) -> None:
 
 @pytest.mark.parametrize("column", ["weather", "operability", "id; DROP TABLE flow", "", "-", "state", "segment"])
 def test_a_column_that_calls_do_not_have_is_refused(column: str, store: Store) -> None:
-    with pytest.raises(ValueError, match="no column"):
+    with pytest.raises(UsageError, match="no column"):
         conversations(store, sort=column)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from riff_store.answers.cells import FlowCell
 from riff_store.database import Store
+from riff_store.errors import UsageError
 from riff_store.facts import ConversationFacts
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.overview import overview
@@ -229,7 +230,7 @@ def test_the_trend_is_ten_runs_long_at_most(store: Store) -> None:
 
 
 def test_rows_by_what_calls_do_not_have_are_refused(store: Store) -> None:
-    with pytest.raises(ValueError, match="weather"):
+    with pytest.raises(UsageError, match="weather"):
         flow_cells(store, by=("flow", "weather"))
 
 

@@ -1,0 +1,54 @@
+"""Translate errors of the database engine into those of the store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from riff_store.errors import NO_ROOM, DiskFull, NotAStore, StoreBusy, StoreError, StoreReadOnly
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what stands behind it; the engine's own error may hide under a failed rollback."""
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        found = pending.pop()
+        if found is None or id(found) in seen:
+            continue
+        seen.add(id(found))
+        yield found
+        pending += [found.__cause__, found.__context__]
+
+
+_FULL = (DiskFull, "disk full: nothing of this step was stored", "make room and run it again")
+_BY_MESSAGE: tuple[tuple[str, type[StoreError], str, str], ...] = (
+    ("database or disk is full", *_FULL),
+    ("database is locked", StoreBusy, "another process is writing the store", "try again in a moment"),
+    ("readonly database", StoreReadOnly, "the store is read-only here", "copy it or choose another one with --store"),
+    ("unable to open database", StoreReadOnly, "the store cannot be opened here", "check its path and permissions"),
+    ("file is not a database", NotAStore, "not a riff-tui store", ""),
+    ("malformed", NotAStore, "the store is damaged", "restore a copy, or ingest again into a new one"),
+    ("disk i/o error", StoreError, "the disk failed while the store was used", "run `riff-tui doctor`"),
+)
+
+
+def translated(error: Exception, location: str) -> StoreError | None:
+    """Return the store error behind an error of the engine, or `None` where it is something else."""
+    found = list(causes(error))
+    for cause in found:
+        if isinstance(cause, StoreError):
+            return cause
+    engine = [cause for cause in found if isinstance(cause, sqlite3.Error)]
+    full = DiskFull(f"{location}: {_FULL[1]}", _FULL[2])
+    if any(_is_over_a_limit(cause) for cause in engine):
+        return full
+    for name, kind, message, hint in _BY_MESSAGE:
+        if any(name in str(cause).lower() for cause in engine):
+            return kind(f"{location}: {message}", hint)
+    return full if any(isinstance(cause, OSError) and cause.errno in NO_ROOM for cause in found) else None
+
+
+def _is_over_a_limit(error: sqlite3.Error) -> bool:
+    """Recognise a write that failed for a quota or a limit of size, for which the engine has no word of its own."""
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_IOERR_WRITE
