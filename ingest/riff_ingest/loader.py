@@ -1,123 +1,89 @@
-"""One input from its bytes to scored facts, whatever kind it is."""
+"""Plan how an input is read, and read it into scored facts, whatever kind it is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
-from riff_ingest.eva.run_inputs import NONE_GIVEN, RunInputs
+from riff_ingest.eva.run_inputs import RunInputs
 from riff_ingest.facts import facts_of
-from riff_ingest.sources import flow_files, humanness, transcripts
-from riff_ingest.sources.detect import claimed, detect
+from riff_ingest.sources.detect import claimed_kind, detect
 from riff_ingest.sources.lines import BrokenInput, digest
-from riff_ingest.sources.run_names import run_of
+from riff_ingest.sources.registry import UNKNOWN, source_of
+from riff_ingest.sources.source import ReadContext, ReadItem, Source, run_of
 from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skipped, SourceFile
-
-READERS: Mapping[str, int] = {"transcripts": 1, "humanness": 2, "flow-file": 1, "eva": 1, "unknown": 1}
-"""Kinds that can be read, with the version of what is made of them: raising it reads files anew."""
 
 Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
 
 
 @dataclass(slots=True)
-class Plan:
-    """An input, what it is taken for, and why it cannot be read, if so: a `note` of which kind says it."""
+class InputPlan:
+    """Hold an input, what it is taken for, and why it cannot be read, if so: as a `note` of which kind."""
 
     file: SourceFile
     reason: str = ""
-    contracts: Mapping[str, Contract] = field(default_factory=dict)
-    supplies: RunInputs = NONE_GIVEN
+    context: ReadContext = field(default_factory=ReadContext)
     note: str = "skipped"
 
+    @property
+    def source(self) -> Source | None:
+        """Return the source that reads the input, `None` where nothing does."""
+        return source_of(self.file.kind)
 
-def plan_of(path: Path, kind: str | None, with_text: bool, given: RunInputs | None = None) -> Plan:
+
+def plan_of(path: Path, kind: str | None, with_text: bool, given: RunInputs | None = None) -> InputPlan:
     """Decide what an input is; one that nothing recognises or that cannot be opened is `unknown`.
 
-    `given` are a dataset and an agent's file for all runs of EVA, which else are looked for beside each.
+    `given` are a dataset and an agent's file for all runs, which otherwise are looked for near each.
     """
-    if path.is_dir():
-        return _plan_of_directory(path, kind, with_text, given or NONE_GIVEN)
+    is_directory = path.is_dir()
     try:
-        sha256, size = digest(path)
         reason = ""
         if kind is None:
-            kind, reason = detect(path)
-    except BrokenInput as error:
-        sha256, size, kind, reason = "", 0, None, error.reason
-    known = kind or "unknown"
-    keeps = with_text and known == "transcripts"
-    return Plan(SourceFile(str(path), known, sha256, size, READERS[known], keeps), "" if kind else reason)
+            kind, reason = (claimed_kind(path), "") if is_directory else detect(path)
+        source = source_of(kind) if kind is not None else None
+        if is_directory and (source is None or source.directory is None):
+            return left_out(str(path), "a directory is no input of this kind")
+        sha256, size = (source.digest if source else digest)(path)
+    except BrokenInput as problem:
+        return left_out(str(path), problem.reason)
+    if source is None:
+        return InputPlan(SourceFile(str(path), UNKNOWN, sha256, size, 1, with_text=False), reason)
+    file = SourceFile(str(path), source.kind, sha256, size, source.version, with_text and source.keeps_text)
+    if source.find_run_inputs is None:
+        return InputPlan(file)
+    run_inputs = source.find_run_inputs(path, given)
+    file.context = run_inputs.digest()
+    return InputPlan(file, context=ReadContext(run_inputs=run_inputs))
 
 
-def _plan_of_directory(path: Path, kind: str | None, with_text: bool, given: RunInputs) -> Plan:
-    from riff_ingest.sources import eva
-
-    kind = kind or claimed(path)
-    if kind != eva.KIND:
-        return left_out(str(path), "a directory is no input of this kind")
-    try:
-        sha256, size = eva.digest(path)
-    except BrokenInput as error:
-        return left_out(str(path), error.reason)
-    supplies = eva.supplies_of(path, given)
-    file = SourceFile(str(path), kind, sha256, size, READERS[kind], with_text, supplies.digest())
-    return Plan(file, supplies=supplies)
+def left_out(path: str, reason: str, note: str = "skipped") -> InputPlan:
+    """Return the plan of something that was found and cannot be read, so that it can be listed."""
+    return InputPlan(SourceFile(path, UNKNOWN, "", 0, 1, with_text=False), reason, note=note)
 
 
-def load(plan: Plan) -> Iterator[Item]:
-    """Everything that an input holds, scored; what is broken comes as `Skipped`."""
-    path, kind = Path(plan.file.path), plan.file.kind
-    if kind == "transcripts":
-        yield from _calls(path, plan)
-    elif kind == "humanness":
-        yield from humanness.read(path)
-    elif kind == "flow-file":
-        yield from _flow(path)
-    elif kind == "eva":
-        yield from _recorded_call(path, plan)
-    else:
+def load(plan: InputPlan) -> Iterator[Item]:
+    """Yield everything that an input holds, scored; what is broken comes as `Skipped`."""
+    source = plan.source
+    if source is None:
         yield Skipped(plan.note, None, plan.reason)
-
-
-def left_out(path: str, reason: str, note: str = "skipped") -> Plan:
-    """Something that was found and is no file to read, so that it can be listed."""
-    return Plan(SourceFile(path, "unknown", "", 0, READERS["unknown"], with_text=False), reason, note=note)
-
-
-def _flow(path: Path) -> Iterator[Item]:
-    try:
-        found = flow_files.read(path)
-    except BrokenInput as error:
-        yield Skipped("skipped", error.line, error.reason)
         return
-    yield found.described
-    yield from found.left_out
+    path = Path(plan.file.path)
+    try:
+        for item in source.read(path, plan.context):
+            yield from _scored(item, run_of(path), plan.file.with_text)
+    except BrokenInput as problem:
+        yield Skipped("skipped", problem.line, problem.reason, problem.conversation)
 
 
-def _recorded_call(path: Path, plan: Plan) -> Iterator[Item]:
-    from riff_ingest.sources import eva
-
-    for found in eva.read(path, plan.supplies):
-        if not isinstance(found, Conversation):
-            yield found
-            continue
-        facts, notes = facts_of(found, default_run=found.run_id or "", with_text=plan.file.with_text)
-        yield facts
-        yield from notes
-
-
-def _calls(path: Path, plan: Plan) -> Iterator[Item]:
-    run = run_of(path)
-    with_text = plan.file.with_text
-    for found in transcripts.read(path, plan.contracts):
-        if isinstance(found, Skipped):
-            yield found
-            continue
-        line, call = found
-        facts, notes = facts_of(call, default_run=run, line=line, with_text=with_text)
-        yield facts
-        yield from notes
+def _scored(item: ReadItem, run: str, with_text: bool) -> Iterator[Item]:
+    line, item = item if isinstance(item, tuple) else (0, item)
+    if not isinstance(item, Conversation):
+        yield item
+        return
+    facts, notes = facts_of(item, default_run=run, line=line, with_text=with_text)
+    yield facts
+    yield from notes

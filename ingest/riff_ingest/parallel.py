@@ -7,14 +7,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from riff_ingest.loader import Item, Plan, load
+from riff_ingest.loader import InputPlan, Item, load
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SMALL_BYTES = 32 * 1024 * 1024
 """Larger files are streamed by this process: passing them on whole would need memory for all of it."""
 
 
-def loaded(plans: Sequence[Plan], jobs: int, stack: ExitStack) -> Iterator[tuple[Plan, Iterable[Item]]]:
+def loaded(plans: Sequence[InputPlan], jobs: int, stack: ExitStack) -> Iterator[tuple[InputPlan, Iterable[Item]]]:
     """Every plan with its items, in order, whatever `jobs` is; workers end with the stack."""
     small = [plan for plan in plans if plan.file.size <= SMALL_BYTES]
     if jobs <= 1 or len(small) < 2:
@@ -22,14 +22,14 @@ def loaded(plans: Sequence[Plan], jobs: int, stack: ExitStack) -> Iterator[tuple
     return _ahead(plans, jobs, stack)
 
 
-def _ahead(plans: Sequence[Plan], jobs: int, stack: ExitStack) -> Iterator[tuple[Plan, Iterable[Item]]]:
+def _ahead(plans: Sequence[InputPlan], jobs: int, stack: ExitStack) -> Iterator[tuple[InputPlan, Iterable[Item]]]:
     import multiprocessing
     from concurrent.futures import Future, ProcessPoolExecutor
 
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, mp_context=context)
     stack.callback(pool.shutdown, wait=False, cancel_futures=True)
-    waiting: deque[tuple[Plan, Future[list[Item]] | None]] = deque()
+    waiting: deque[tuple[InputPlan, Future[list[Item]] | None]] = deque()
     rest = iter(plans)
 
     def fill() -> None:
@@ -58,5 +58,5 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _load_whole(plan: Plan) -> list[Item]:
+def _load_whole(plan: InputPlan) -> list[Item]:
     return list(load(plan))

@@ -12,8 +12,8 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -21,10 +21,10 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.eva.run_inputs import RunInputs
-from riff_ingest.loader import Item, Plan, left_out, plan_of
+from riff_ingest.loader import InputPlan, Item, left_out, plan_of
 from riff_ingest.parallel import loaded
-from riff_ingest.sources import flow_files
 from riff_ingest.sources.discovery import find_inputs
+from riff_ingest.sources.flow_files import SOURCE as FLOW_FILES
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import ConversationFacts, FileResult, SourceFile
 
@@ -58,10 +58,13 @@ class Progress:
 
 @dataclass(slots=True)
 class IngestSummary:
-    """What became of every input; `supplies` are files of EVA's datasets and agents, with how many inputs used each."""
+    """Hold what became of every input, and how many inputs used each dataset and agent's file.
+
+    `run_inputs` counts the inputs by the path of such a file.
+    """
 
     results: list[FileResult] = field(default_factory=list)
-    supplies: Counter[str] = field(default_factory=Counter)
+    run_inputs: Counter[str] = field(default_factory=Counter)
 
     def count(self, status: str) -> int:
         """Files of one status: `taken`, `changed` or `unchanged`."""
@@ -96,7 +99,7 @@ def ingest(
     *,
     kind: str | None = None,
     flow_files: Sequence[str | os.PathLike[str]] = (),
-    supplies: RunInputs | None = None,
+    run_inputs: RunInputs | None = None,
     jobs: int = 1,
     with_text: bool = True,
     rebuild: bool = False,
@@ -105,12 +108,12 @@ def ingest(
     """Read files and directories into the store; what is unchanged is left alone unless `rebuild`.
 
     `kind` takes every file for that kind instead of looking at its content. Broken input is
-    recorded and never raises; an unusable store does. `supplies` are files for all runs of EVA.
+    recorded and never raises; an unusable store does. `run_inputs` are files for all runs.
     """
     found = find_inputs([*paths, *flow_files])
     summary = IngestSummary()
-    plans = _plans(found.files, kind, with_text, writer, {os.path.abspath(path) for path in flow_files}, supplies)
-    summary.supplies = Counter(path for plan in plans for path in plan.supplies if path)
+    plans = _plans(found.files, kind, with_text, writer, {os.path.abspath(path) for path in flow_files}, run_inputs)
+    summary.run_inputs = Counter(path for plan in plans for path in plan.context.run_inputs or () if path)
     plans += [left_out(path, reason) for path, reason in found.passed_over]
     plans += [left_out(path, reason, note="defect") for path, reason in found.set_aside]
     writer.order(plan.file.path for plan in plans)
@@ -121,7 +124,7 @@ def ingest(
         again = [Path(path) for path in writer.orphaned() if os.path.exists(path)]
         if again:
             run.rebuild = True
-            run.take(_plans(again, None, with_text, writer, set(), supplies), jobs)
+            run.take(_plans(again, None, with_text, writer, set(), run_inputs), jobs)
     return summary
 
 
@@ -150,7 +153,7 @@ class _Run:
         self._progress = progress
         self._stored = 0
 
-    def take(self, plans: Sequence[Plan], jobs: int) -> None:
+    def take(self, plans: Sequence[InputPlan], jobs: int) -> None:
         due = []
         for plan in plans:
             known = None if self.rebuild else self.writer.known(plan.file)
@@ -165,8 +168,8 @@ class _Run:
                 pending = self._batch(pending, stream)
 
     def _batch(
-        self, pending: tuple[Plan, Iterable[Item]] | None, stream: Iterator[tuple[Plan, Iterable[Item]]]
-    ) -> tuple[Plan, Iterable[Item]] | None:
+        self, pending: tuple[InputPlan, Iterable[Item]] | None, stream: Iterator[tuple[InputPlan, Iterable[Item]]]
+    ) -> tuple[InputPlan, Iterable[Item]] | None:
         started, before = time.monotonic(), self._stored
         results = []
         with self.writer.batch():
@@ -181,7 +184,7 @@ class _Run:
             self._done(plan, result)
         return pending
 
-    def _counted(self, plan: Plan, items: Iterable[Item]) -> Iterator[Item]:
+    def _counted(self, plan: InputPlan, items: Iterable[Item]) -> Iterator[Item]:
         self._progress.path = plan.file.path
         for item in items:
             if isinstance(item, ConversationFacts):
@@ -191,7 +194,7 @@ class _Run:
                     self._report(self._progress)
             yield item
 
-    def _done(self, plan: Plan, result: FileResult) -> None:
+    def _done(self, plan: InputPlan, result: FileResult) -> None:
         self.summary.results.append(result)
         self._progress.done_files += 1
         self._progress.done_bytes += plan.file.size
@@ -205,29 +208,26 @@ def _plans(
     with_text: bool,
     writer: FactsWriter,
     described: set[str],
-    supplies: RunInputs | None,
-) -> list[Plan]:
+    run_inputs: RunInputs | None,
+) -> list[InputPlan]:
     plans = [
-        plan_of(path, "flow-file" if os.path.abspath(path) in described else kind, with_text, supplies)
+        plan_of(path, FLOW_FILES.kind if os.path.abspath(path) in described else kind, with_text, run_inputs)
         for path in files
     ]
     contracts = _contracts(writer, plans)
     if contracts:
-        context = hashlib.sha256(msgspec.json.encode(contracts, order="sorted")).hexdigest()
+        digest = hashlib.sha256(msgspec.json.encode(contracts, order="sorted")).hexdigest()
         for plan in plans:
-            if plan.file.kind == "transcripts":
-                plan.file.context = context
-                plan.contracts = contracts
+            if plan.source is not None and plan.source.takes_contracts:
+                plan.file.context += digest
+                plan.context = replace(plan.context, contracts=contracts)
     return plans
 
 
-def _contracts(writer: FactsWriter, plans: Sequence[Plan]) -> Mapping[str, Contract]:
+def _contracts(writer: FactsWriter, plans: Sequence[InputPlan]) -> Mapping[str, Contract]:
     found = {flow: msgspec.json.decode(body, type=Contract) for flow, body in writer.contracts().items()}
     for plan in plans:
-        if plan.file.kind == "flow-file":
-            try:
-                read = flow_files.read(Path(plan.file.path))
-            except BrokenInput:
-                continue  # recorded when the file itself is taken
-            found[read.described.flow] = read.contract
+        if plan.source is not None:
+            with suppress(BrokenInput):  # recorded when the file itself is taken
+                found |= plan.source.contracts(Path(plan.file.path))
     return found

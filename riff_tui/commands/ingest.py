@@ -129,7 +129,7 @@ def run(
             Writer(opened),
             kind=kind,
             flow_files=flow_files,
-            supplies=RunInputs(*(os.path.abspath(path) if path else None for path in (dataset, agent))),
+            run_inputs=RunInputs(*(os.path.abspath(path) if path else None for path in (dataset, agent))),
             jobs=jobs,
             with_text=with_text,
             rebuild=rebuild,
@@ -148,7 +148,7 @@ def told(summary: IngestSummary) -> Iterator[str]:
         for kind in sorted({result.kind for result in summary.results}):
             of_kind = [result for result in summary.results if result.kind == kind]
             yield f"{kind}: {_files(of_kind)}"
-    for path, inputs in sorted(summary.supplies.items()):
+    for path, inputs in sorted(summary.run_inputs.items()):
         yield f"{'used':9}  {'with eva':11}  {path}: for {_counted(inputs, 'conversation')}"
     yield _sum(summary)
 

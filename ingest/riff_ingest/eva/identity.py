@@ -10,7 +10,7 @@ from typing import Any
 
 from riff_ingest.eva.config import Configuration
 from riff_ingest.eva.directories import RECORDS, record_and_trial, run_name
-from riff_ingest.sources.run_names import ROOT, text_of
+from riff_ingest.sources.source import ROOT, text_of
 
 _TRIAL = re.compile(r"trial_\d+", re.ASCII)
 

@@ -15,7 +15,7 @@ from riff_ingest.eva.record import RESULT, configuration_near, read_record
 from riff_ingest.eva.run_inputs import RunInputs, agent_at, played_record
 from riff_ingest.eva.turns import PipelineType
 from riff_ingest.eva.warnings import Warnings
-from riff_ingest.sources.eva import claims, supplies_of
+from riff_ingest.sources.eva import claims, run_inputs_of
 from riff_ingest.sources.lines import BrokenInput
 
 _OF_A_CALL = (RESULT, "audit_log.json", "metrics.json")
@@ -64,11 +64,11 @@ def inspect(
     `expected` takes the place of the dataset's expected database. Never raises on what files hold.
     """
     warnings = Warnings()
-    supplies = supplies_of(directory, given or RunInputs())
+    run_inputs = run_inputs_of(directory, given)
     configuration = configuration_near(directory, Warnings())
     identity = identity_of(Path(os.path.abspath(directory)), _result(directory), configuration)
-    played = played_record(supplies.dataset, identity.record, configuration.language, warnings)
-    agent = agent_at(supplies.agent, warnings)
+    played = played_record(run_inputs.dataset, identity.record, configuration.language, warnings)
+    agent = agent_at(run_inputs.agent, warnings)
     context = read_record(directory, pipeline_type=pipeline_type, dataset_record=played, agent=agent)
     if expected is not None:
         context.expected_scenario_db = dict(expected)

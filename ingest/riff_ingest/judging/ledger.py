@@ -20,7 +20,7 @@ import msgspec
 
 from riff_ingest.judging.conversations import ConversationName
 from riff_ingest.judging.protocol import Signature
-from riff_ingest.sources.run_names import run_of
+from riff_ingest.sources.source import run_of
 from riff_ingest.transcript_writer import encode_line
 from riff_store.errors import OutputError
 

@@ -15,7 +15,7 @@ from riff_ingest.judging.protocol import Answer, Misconfigured, Question, Signat
 from riff_ingest.sources.discovery import find_inputs
 from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput, read_lines
-from riff_ingest.sources.run_names import run_of
+from riff_ingest.sources.source import run_of
 from riff_ingest.sources.timestamps import parse_time
 
 _NO_REASON = "No reason was recorded."

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from riff_ingest.sources.compression import BrokenInput, unreadable
-from riff_ingest.sources.detect import UNKNOWN, claimed, detect, named_kind, set_aside
+from riff_ingest.sources.detect import NOT_RECOGNISED, claimed_kind, detect, named_kind, set_aside
 
 _LINES = (".jsonl", ".jsonl.gz")
 _DOCUMENTS = (".json", ".json.gz", ".toml")
@@ -95,7 +95,7 @@ class _Search:
         """Take a directory that is one input, pass over one that is none, and have any other walked."""
         if reason := set_aside(path):
             self.set_aside[path] = reason
-        elif claimed(path) is None:
+        elif claimed_kind(path) is None:
             walk(path)
         else:
             self._take(path)
@@ -120,7 +120,7 @@ class _Search:
                 kind, reason = None, problem.reason
             if kind is not None:
                 self._take(path)
-            elif name.endswith(_LINES) or reason != UNKNOWN:
+            elif name.endswith(_LINES) or reason != NOT_RECOGNISED:
                 self._pass(path, reason)
 
     def _take(self, path: Path) -> None:

@@ -14,12 +14,12 @@ from riff_ingest.eva.logs.files import find, read_object
 from riff_ingest.sources.compression import unreadable
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.lines import digest as digest_of_file
+from riff_ingest.sources.source import DirectoryInput, ReadContext, Source
 from riff_store.facts import JudgedScore, Skipped
 
 if TYPE_CHECKING:
     from riff_ingest.eva.run_inputs import RunInputs
 
-KIND = "eva"
 SET_ASIDE = "an attempt that EVA put aside, so it does not count"
 NOTHING_LEFT = "conversation_empty: its directory holds nothing of it"
 NO_DIRECTORY = "it is not the directory of a conversation of EVA"
@@ -67,13 +67,14 @@ def set_aside(directory: Path) -> str | None:
     return SET_ASIDE if _is_in_records(path) or _looks_like_one(path, names) or _has_trials(path, names) else None
 
 
-def supplies_of(directory: Path, given: RunInputs) -> RunInputs:
-    """The dataset and the agent's file for a conversation: those given, else those that its run names."""
+def run_inputs_of(directory: Path, given: RunInputs | None = None) -> RunInputs:
+    """Return the dataset and the agent's file of a conversation: those given, else those that its run names."""
     from riff_ingest.eva.record import configuration_near
+    from riff_ingest.eva.run_inputs import NONE_GIVEN
     from riff_ingest.eva.warnings import Warnings
 
     path = _absolute(directory)
-    return given.or_near(run_of(path), configuration_near(path, Warnings()))
+    return (given or NONE_GIVEN).or_near(run_of(path), configuration_near(path, Warnings()))
 
 
 def digest(directory: Path) -> tuple[str, int]:
@@ -98,7 +99,7 @@ def digest(directory: Path) -> tuple[str, int]:
     return found.hexdigest(), size
 
 
-def read(directory: Path, supplies: RunInputs) -> Iterator[Conversation | JudgedScore | Skipped]:
+def read(directory: Path, context: ReadContext) -> Iterator[Conversation | JudgedScore | Skipped]:
     """The conversation of a directory, what was wrong with its files, and the verdicts of judges on it.
 
     Never raises on what they hold: a conversation of which nothing else is known is one all the same.
@@ -109,27 +110,27 @@ def read(directory: Path, supplies: RunInputs) -> Iterator[Conversation | Judged
         return
     from riff_ingest.eva.identity import identity_of
     from riff_ingest.eva.record import configuration_near, read_record
-    from riff_ingest.eva.run_inputs import agent_at, played_record
+    from riff_ingest.eva.run_inputs import NONE_GIVEN, agent_at, played_record
     from riff_ingest.eva.stored_metrics import stored_scores, verdicts
     from riff_ingest.eva.to_conversation import conversation_of
     from riff_ingest.eva.warnings import Warnings
 
-    warnings, result = Warnings(), _result(path)
+    warnings, result, run_inputs = Warnings(), _result(path), context.run_inputs or NONE_GIVEN
     configuration = configuration_near(path, Warnings())
     identity = identity_of(path, result, configuration)
-    played = played_record(supplies.dataset, identity.record, configuration.language, warnings)
-    context = read_record(path, dataset_record=played, agent=agent_at(supplies.agent, warnings))
+    played = played_record(run_inputs.dataset, identity.record, configuration.language, warnings)
+    metrics = read_record(path, dataset_record=played, agent=agent_at(run_inputs.agent, warnings))
     scores = stored_scores(path, warnings)
     if _has(_names(path) or (), (*_LOGS, *_NAMES_A_RECORD)):
-        context.warnings += warnings.lines()
+        metrics.warnings += warnings.lines()
     else:
-        context.warnings = [NOTHING_LEFT]
-    taken = conversation_of(identity, configuration, context, result, scores, played)
+        metrics.warnings = [NOTHING_LEFT]
+    taken = conversation_of(identity, configuration, metrics, result, scores, played)
     yield taken.conversation
-    for kind, reasons in (("defect", context.warnings), ("mismatch", taken.mismatches)):
+    for kind, reasons in (("defect", metrics.warnings), ("mismatch", taken.mismatches)):
         for reason in reasons:
             yield Skipped(kind, None, reason, identity.conversation)
-    yield from verdicts(scores, identity, taken.places, audio_native=context.is_audio_native)
+    yield from verdicts(scores, identity, taken.places, audio_native=metrics.is_audio_native)
 
 
 def _absolute(directory: Path) -> Path:
@@ -187,3 +188,15 @@ def _result(path: Path) -> dict[str, Any] | None:
         return read_object(file) if file is not None else None
     except BrokenInput:  # reading the record says so
         return None
+
+
+SOURCE = Source(
+    kind="eva",
+    version=1,
+    read=read,
+    title="Calls of an EVA run",
+    known_by="directories with an audit_log.json or a result.json",
+    directory=DirectoryInput(claims, digest, set_aside),
+    find_run_inputs=run_inputs_of,
+    rank=40,
+)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,11 +12,10 @@ import msgspec
 from riff_ingest.contract import Contract, StateContract
 from riff_ingest.segments import segment_of
 from riff_ingest.sources.coercion import contract_of
-from riff_ingest.sources.lenient_json import as_text, clean, loads
-from riff_ingest.sources.lines import BrokenInput, read_whole
+from riff_ingest.sources.lenient_json import load_document
+from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.source import FileHead, Source
 from riff_store.facts import DescribedFlow, DescribedState, Skipped
-
-MAX_FLOW_FILE = 16 * 1024 * 1024
 
 _ENDS = (("from", "source"), ("to", "target"))
 _ENDINGS = (".gz", ".json", ".toml")
@@ -36,59 +32,45 @@ class FlowFile:
 
 
 def read(path: Path) -> FlowFile:
-    """The flow that a file describes; raises `BrokenInput` where it describes none.
+    """Return the flow that a file describes; raise `BrokenInput` where it describes none.
 
     Without a name in it the flow has the name of its file.
     """
-    document = load(path)
+    document = load_document(path)
     if not isinstance(document, dict):
         raise BrokenInput("file is not a JSON object")
-    if is_editor_document(document):
+    if _is_editor_document(document):
         return _editor_flow(document, path)
     if _NATIVE_PARTS.isdisjoint(document):
         raise BrokenInput("file does not describe a flow")
     return _native_flow(document, path)
 
 
-def load(path: Path) -> Any:
-    """The value of a file that is one JSON or TOML document; raises `BrokenInput`."""
-    data = read_whole(path, MAX_FLOW_FILE)
-    start = data.lstrip()[:1]
-    defects: Counter[str] = Counter()
-    if start == b"{":
-        return clean(loads(data, defects, what="file"), defects)
-    if start == b"[":  # a JSON list, or the name of a TOML table
-        with suppress(BrokenInput):
-            return clean(loads(data, defects, what="file"), defects)
-    return clean(_toml(data), defects)
-
-
-def is_editor_document(document: Mapping[str, Any]) -> bool:
-    """Whether a document is what pipecat's flow editor writes."""
+def _is_editor_document(document: Mapping[str, Any]) -> bool:
+    """Tell whether a document is what pipecat's flow editor writes."""
     nodes = document.get("nodes")
     return isinstance(nodes, list) and any(isinstance(node, dict) and "id" in node and "type" in node for node in nodes)
 
 
-def is_native_document(document: Mapping[str, Any]) -> bool:
-    """Whether a document is the native form: a flow with at least one part of a contract, or edges."""
-    return isinstance(document.get("flow"), str) and not _NATIVE_PARTS.isdisjoint(document)
+def _recognises(head: FileHead) -> str | None:
+    if any("conversation_id" in record for record in head.records):
+        return None
+    if _is_editor_document(head.document):
+        return "it has the nodes of a flow editor"
+    if isinstance(head.document.get("flow"), str) and not _NATIVE_PARTS.isdisjoint(head.document):
+        return "it has a flow and parts of its contract"
+    return None
 
 
-def _toml(data: bytes) -> dict[str, Any]:
-    try:
-        return tomllib.loads(as_text(data, Counter()))
-    except tomllib.TOMLDecodeError as error:
-        raise BrokenInput("file is neither JSON nor TOML", _toml_line(error)) from error
-    except RecursionError as error:
-        raise BrokenInput("file is nested too deeply") from error
-    except ValueError as error:
-        raise BrokenInput("file holds a number or a date out of range") from error
+def _items(path: Path) -> Iterator[DescribedFlow | Skipped]:
+    found = read(path)
+    yield found.described
+    yield from found.left_out
 
 
-def _toml_line(error: tomllib.TOMLDecodeError) -> int | None:
-    _, _, place = str(error).rpartition("(at line ")
-    number = place.partition(",")[0]
-    return int(number) if number.isascii() and number.isdigit() else None
+def _contracts(path: Path) -> dict[str, Contract]:
+    found = read(path)
+    return {found.described.flow: found.contract}
 
 
 def _native_flow(document: dict[str, Any], path: Path) -> FlowFile:
@@ -194,3 +176,16 @@ def _flow_name(document: Mapping[str, Any], path: Path) -> str:
     for ending in _ENDINGS:
         name = name.removesuffix(ending) or name
     return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+SOURCE = Source(
+    kind="flow-file",
+    version=1,
+    read=lambda path, context: _items(path),
+    title="Flow file",
+    known_by="the parts of a contract or the nodes of a flow editor, in TOML or JSON",
+    recognises=_recognises,
+    keeps_text=False,
+    contracts=_contracts,
+    rank=30,
+)

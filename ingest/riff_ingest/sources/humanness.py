@@ -12,7 +12,7 @@ import msgspec
 from riff_ingest.sources.coercion import fields_of, fit, wanted
 from riff_ingest.sources.lenient_json import NOT_FINITE, loads
 from riff_ingest.sources.lines import BrokenInput, read_lines
-from riff_ingest.sources.run_names import run_of
+from riff_ingest.sources.source import FileHead, Source, run_of
 from riff_ingest.sources.timestamps import parse_time
 from riff_ingest.sources.transcript_line import Name
 from riff_store.facts import JudgedScore, Skipped
@@ -126,3 +126,22 @@ def _field(value: dict[str, Any], name: str, kind: Any) -> Any:
         return fit(given, kind)
     except msgspec.ValidationError:
         raise BrokenInput(f"{name} is not {'a number from 0 to 10' if name == 'score' else wanted(kind)}") from None
+
+
+def _recognises(head: FileHead) -> str | None:
+    if any("conversation_id" in record and "judge" in record for record in head.records):
+        return "its lines have conversation_id and judge"
+    return None
+
+
+SOURCE = Source(
+    kind="humanness",
+    version=2,
+    read=lambda path, context: read(path),
+    title="Judges' scores",
+    known_by="files named humanness-*.jsonl, or lines with conversation_id and judge",
+    names=("humanness-*.jsonl", "humanness-*.jsonl.gz"),
+    recognises=_recognises,
+    keeps_text=False,
+    rank=20,
+)

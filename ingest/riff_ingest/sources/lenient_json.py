@@ -1,4 +1,4 @@
-"""JSON as it is found rather than as it should be: what can be understood is, the rest is counted."""
+"""Read JSON and TOML as they are found rather than as they should be: what cannot be understood is counted."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import codecs
 import json
 import math
 import re
+import tomllib
 from collections import Counter
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.lines import BrokenInput, read_whole
 
 MAX_DEPTH = 64
+MAX_DOCUMENT = 16 * 1024 * 1024
 
 NOT_UTF8 = "not UTF-8"
 LONE_SURROGATE = "lone surrogate"
@@ -51,6 +55,19 @@ def loads(data: bytes, defects: Counter[str], *, what: str = "line") -> Any:
         raise BrokenInput(f"{what} is nested too deeply") from error
     except json.JSONDecodeError as error:
         raise BrokenInput(f"{what} is not JSON: {_complaint(error, text)}") from error
+
+
+def load_document(path: Path) -> Any:
+    """Return the value of a file that is one JSON or TOML document; raise `BrokenInput`."""
+    data = read_whole(path, MAX_DOCUMENT)
+    start = data.lstrip()[:1]
+    defects: Counter[str] = Counter()
+    if start == b"{":
+        return clean(loads(data, defects, what="file"), defects)
+    if start == b"[":  # a JSON list, or the name of a TOML table
+        with suppress(BrokenInput):
+            return clean(loads(data, defects, what="file"), defects)
+    return clean(_toml(data), defects)
 
 
 def as_text(data: bytes, defects: Counter[str]) -> str:
@@ -104,3 +121,20 @@ def _complaint(error: json.JSONDecodeError, text: str) -> str:
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return "it ends too early"
     return f"{_COMPLAINTS.get(error.msg, 'something unexpected stands')} at character {error.pos + 1}"
+
+
+def _toml(data: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(as_text(data, Counter()))
+    except tomllib.TOMLDecodeError as error:
+        raise BrokenInput("file is neither JSON nor TOML", _toml_line(error)) from error
+    except RecursionError as error:
+        raise BrokenInput("file is nested too deeply") from error
+    except ValueError as error:
+        raise BrokenInput("file holds a number or a date out of range") from error
+
+
+def _toml_line(error: tomllib.TOMLDecodeError) -> int | None:
+    _, _, place = str(error).rpartition("(at line ")
+    number = place.partition(",")[0]
+    return int(number) if number.isascii() and number.isdigit() else None

@@ -21,13 +21,13 @@ Measured: TypeAlias = Annotated[float, msgspec.Meta(ge=-HIGHEST, le=HIGHEST)]
 
 GIVEN_NOTHING = b"null"
 
-_FAMILY, _, _MAJOR = SCHEMA.partition("/")
+FAMILY, _, _MAJOR = SCHEMA.partition("/")
 
 
 def refusal(schema: str) -> str | None:
     """Why a schema cannot be read, `None` if it can: any minor version of the major one is fine."""
     family, _, version = schema.partition("/")
-    if schema == SCHEMA or (family == _FAMILY and version.partition(".")[0] == _MAJOR):
+    if schema == SCHEMA or (family == FAMILY and version.partition(".")[0] == _MAJOR):
         return None
     return f"schema {schema[:60]} is not supported, only {SCHEMA} is"
 

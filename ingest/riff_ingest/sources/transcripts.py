@@ -14,10 +14,10 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.events import GuardEvaluated, SlotFilled
 from riff_ingest.sources.lenient_json import is_deep
 from riff_ingest.sources.lines import BrokenInput, read_lines
-from riff_ingest.sources.run_names import run_of
 from riff_ingest.sources.salvage import Salvage, salvage
+from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
 from riff_ingest.sources.timestamps import parse_time
-from riff_ingest.sources.transcript_line import GIVEN_NOTHING, Line, refusal
+from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, Line, refusal
 from riff_store.facts import Skipped
 
 __all__ = ["parse_time", "read"]
@@ -30,15 +30,15 @@ _line_decoder = msgspec.json.Decoder(Line)
 _contract_decoder = msgspec.json.Decoder(Contract)
 
 
-def read(path: Path, contracts: Mapping[str, Contract] | None = None) -> Iterator[tuple[int, Conversation] | Skipped]:
-    """The conversations of a file with their line numbers, and what had to be left out.
+def read(path: Path, context: ReadContext | None = None) -> Iterator[tuple[int, Conversation] | Skipped]:
+    """Yield the conversations of a file with their line numbers, and what had to be left out.
 
     A line without a contract has that of an earlier line of its run and flow, else that of the flow
-    in `contracts`. Never raises on what a file holds: a line that is no conversation is `skipped`,
+    in the context. Never raises on what a file holds: a line that is no conversation is `skipped`,
     a field that does not fit is a `defect`, what is left out of lists is counted in `defects`.
     """
     broken: list[BrokenInput] = []
-    reader = _Reader(run_of(path), contracts or {})
+    reader = _Reader(run_of(path), context.contracts if context else {})
     for number, data in read_lines(path, broken.append):
         try:
             call, reasons = reader.call(data)
@@ -165,3 +165,28 @@ def _is_doubtful(line: Line) -> bool:
         boxes += call.arguments, call.error
     boxes += line.errors or (), line.state_aspects or ()
     return any(value.__class__ in _BOXES and is_deep(value) for value in boxes)
+
+
+def _recognises(head: FileHead) -> str | None:
+    for record in head.records:
+        schema = record.get("schema")
+        if isinstance(schema, str) and schema.startswith(f"{FAMILY}/"):
+            if reason := refusal(schema):
+                raise BrokenInput(reason)
+            return f"its lines are {FAMILY}"
+        if "conversation_id" in record and "flow" in record and "judge" not in record:
+            return "its lines have conversation_id and flow"
+    return None
+
+
+SOURCE = Source(
+    kind="transcripts",
+    version=1,
+    read=read,
+    title="Flow transcripts",
+    known_by="files named flow-transcripts-*.jsonl, or lines with conversation_id and flow",
+    names=("flow-transcripts-*.jsonl", "flow-transcripts-*.jsonl.gz"),
+    recognises=_recognises,
+    takes_contracts=True,
+    rank=10,
+)

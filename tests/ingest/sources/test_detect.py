@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.sources import detect as module
-from riff_ingest.sources.detect import Detected, Source, claimed, detect
+from riff_ingest.sources.detect import Detected, claimed_kind, detect
 from riff_ingest.sources.lines import BrokenInput
 from tests.support.dirty_inputs import FILES, GOOD, packed, record, text_of
 from tests.support.source_files import EDITOR, FULL, NATIVE
+from tests.support.source_registry import add_source, box_source
 
-VERDICT = json.dumps(FULL).encode() + b"\n"
+SCORES = json.dumps(FULL).encode() + b"\n"
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ VERDICT = json.dumps(FULL).encode() + b"\n"
         ("calls.gz", packed(GOOD), "transcripts"),
         ("calls", b"\n\n{broken\n42\n" + GOOD, "transcripts"),
         ("calls", b'{"conversation_id": 1, "flow": "f"}', "transcripts"),
-        ("flow-transcripts-a.jsonl", VERDICT, "humanness"),
+        ("flow-transcripts-a.jsonl", SCORES, "humanness"),
         ("scores", b'{"conversation_id": "c", "flow": "f", "judge": "j", "score": 1}', "humanness"),
         ("dental.toml", NATIVE.encode(), "flow-file"),
         ("dental", json.dumps(EDITOR, indent=2).encode(), "flow-file"),
@@ -80,9 +80,8 @@ def test_what_cannot_be_read_raises_and_a_directory_is_named(tmp_path: Path) -> 
 
 
 def test_a_source_can_claim_a_directory_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Source("box", claims=lambda directory: (directory / "box").exists())
-    monkeypatch.setattr(module, "SOURCES", (*module.SOURCES, source))
-    assert claimed(tmp_path) is None
+    add_source(monkeypatch, box_source(lambda directory: (directory / "box").exists()))
+    assert claimed_kind(tmp_path) is None
     (tmp_path / "box").touch()
-    assert claimed(tmp_path) == "box"
+    assert claimed_kind(tmp_path) == "box"
     assert detect(tmp_path) == Detected("box", "it is a directory of box")

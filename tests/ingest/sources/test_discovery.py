@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_ingest.sources import detect as detect_module
-from riff_ingest.sources.detect import Source
 from riff_ingest.sources.discovery import find_inputs
 from tests.support.dirty_inputs import GOOD, odd_directories
 from tests.support.source_files import FULL, NATIVE
+from tests.support.source_registry import add_source, box_source
 
 
 @pytest.fixture
@@ -147,7 +146,6 @@ def test_a_very_deep_directory_is_walked(deep: Path) -> None:
 
 
 def test_a_directory_that_a_source_claims_is_one_input(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Source("box", claims=lambda directory: directory.name == "b")
-    monkeypatch.setattr(detect_module, "SOURCES", (*detect_module.SOURCES, source))
+    add_source(monkeypatch, box_source(lambda directory: directory.name == "b"))
     assert names(root) == ["a.jsonl/calls.jsonl", "b", "dental.toml", "flow-transcripts-1.jsonl"]
     assert names(root, root / "b") == ["b"]

@@ -188,13 +188,13 @@ def test_correctness_is_recomputed_from_the_dataset_and_a_difference_is_told(tmp
     )
     path = dataset(tmp_path / "data" / "airline_dataset.json")
     summary = take(store, run)
-    assert dict(summary.supplies) == {str(path): 1}
+    assert dict(summary.run_inputs) == {str(path): 1}
     assert ask(store, CORRECTNESS) == [("1.1.2", 10.0)]
     assert notes(store) == [("mismatch", "task_completion stored as failed, recomputed as passed")]
     assert ask(store, "SELECT name FROM persona") == [("3",)]
 
     other = dataset(tmp_path / "other.json", ground_truth={"expected_scenario_db": {"seats": {}}})
-    assert take(store, run, supplies=RunInputs(str(other))).count("changed") == 1
+    assert take(store, run, run_inputs=RunInputs(str(other))).count("changed") == 1
     assert ask(store, CORRECTNESS) == [("1.1.2", 0.0)]
     voice = voice_of(kept(store))
     assert voice is not None
@@ -208,7 +208,7 @@ def test_an_agents_file_says_what_its_tools_do_and_steps_are_held_against_the_ex
     path = dataset(tmp_path / "data.json", ground_truth=truth)
     agent = tmp_path / "agent.yaml"
     agent.write_text("tools:\n- {name: verify_caller, tool_type: write}\n")
-    take(store, make_run(tmp_path, {"1.1.2": files()}), supplies=RunInputs(str(path), str(agent)))
+    take(store, make_run(tmp_path, {"1.1.2": files()}), run_inputs=RunInputs(str(path), str(agent)))
     segments = "SELECT g.name FROM state_score x JOIN segment g ON g.id = x.segment_id ORDER BY g.name"
     assert ("write",) in ask(store, segments)
     steps = "SELECT s.name, x.called, x.matched FROM expected_step x JOIN state s ON s.id = x.state_id ORDER BY s.name"
@@ -222,7 +222,7 @@ def test_a_transfer_that_the_task_does_not_ask_for_is_an_escalation(tmp_path: Pa
     take(store, run)
     assert ask(store, outcomes) == [("transfer_to_agent", "escalation")]
     asked = dataset(tmp_path / "data.json", ground_truth={"expected_trace": [{"tool_name": "transfer_to_agent"}]})
-    take(tmp_path / "asked.db", run, supplies=RunInputs(str(asked)))
+    take(tmp_path / "asked.db", run, run_inputs=RunInputs(str(asked)))
     assert ask(tmp_path / "asked.db", outcomes) == []
 
 

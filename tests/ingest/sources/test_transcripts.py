@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from riff_ingest.contract import Contract, StateContract
 from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import LONGEST, GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
+from riff_ingest.sources.source import ReadContext
 from riff_ingest.sources.transcript_line import HIGHEST
 from riff_ingest.sources.transcripts import read
 from riff_store.facts import Skipped
@@ -21,7 +22,7 @@ from tests.support.dirty_inputs import FILES, odd_directories, record, write_all
 
 
 def calls(path: Path, contracts: dict[str, Contract] | None = None) -> list[Conversation]:
-    return [found[1] for found in read(path, contracts or {}) if isinstance(found, tuple)]
+    return [found[1] for found in read(path, ReadContext(contracts or {})) if isinstance(found, tuple)]
 
 
 def notes(path: Path) -> list[Skipped]:

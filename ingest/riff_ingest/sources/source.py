@@ -1,0 +1,123 @@
+"""Describe one kind of input: how it is recognised, read and named to users."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from riff_ingest.contract import Contract
+from riff_ingest.conversation import Conversation
+from riff_ingest.sources.lenient_json import load_document
+from riff_ingest.sources.lines import BrokenInput, digest
+from riff_store.facts import DescribedFlow, JudgedScore, Skipped
+
+if TYPE_CHECKING:
+    from riff_ingest.eva.run_inputs import RunInputs
+
+ROOT = "(root)"
+
+ReadItem: TypeAlias = Conversation | tuple[int, Conversation] | JudgedScore | DescribedFlow | Skipped
+"""What a reader yields: a conversation, alone or with the number of its line, anything else as it is stored."""
+
+
+@dataclass
+class FileHead:
+    """Hold the beginning of a file: raw bytes as UTF-8, and the JSON objects on its first lines."""
+
+    path: Path
+    start: bytes = b""
+    records: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return the object or table that the whole file is, empty where it is none."""
+        value = self._loaded[0]
+        return value if isinstance(value, dict) else {}
+
+    @property
+    def misread(self) -> str | None:
+        """Return why the file is neither a JSON nor a TOML document, `None` where it is."""
+        return self._loaded[1]
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, str | None]:
+        try:
+            return load_document(self.path), None
+        except BrokenInput as problem:
+            return None, str(problem)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadContext:
+    """Hold what a reader may need beside its input: contracts by flow, and files that the user named for all runs."""
+
+    contracts: Mapping[str, Contract] = field(default_factory=dict)
+    run_inputs: RunInputs | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryInput:
+    """Describe a source whose inputs are directories.
+
+    `claims` says whether a directory is one input as a whole, `digest` returns the SHA-256 and the size of what is
+    read of it, `set_aside` says why a directory and everything in it is left out on purpose, `None` where it is not.
+    """
+
+    claims: Callable[[Path], bool]
+    digest: Callable[[Path], tuple[str, int]]
+    set_aside: Callable[[Path], str | None] = lambda directory: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Describe one kind of input; everything that is known of a kind follows from this.
+
+    - `kind` names it to `--as` and in the store; raising `version` has its files read anew.
+    - `read` yields what an input holds, and `Skipped` for what it leaves out; it raises nothing but `BrokenInput`.
+    - `title` and `known_by` tell users what it is and how it is recognised.
+    - `names` are patterns of file names that a walk takes unseen. `recognises` returns why a file is of this kind,
+      judged by its head, else `None`; raising `BrokenInput` refuses the file. `directory` is for inputs that are
+      directories.
+    - `keeps_text`: its transcripts go into the store, unless the user leaves them out.
+    - `takes_contracts`: flow files give their contracts to conversations that bring none; `contracts` returns those
+      that an input of this kind gives.
+    - `find_run_inputs` returns the dataset and the agent's file of an input, from those that the user named.
+    - `rank` orders the sources: the lowest is asked first whether it recognises a file.
+    """
+
+    kind: str
+    version: int
+    read: Callable[[Path, ReadContext], Iterable[ReadItem]]
+    title: str
+    known_by: str
+    names: tuple[str, ...] = ()
+    recognises: Callable[[FileHead], str | None] = lambda head: None
+    directory: DirectoryInput | None = None
+    keeps_text: bool = True
+    takes_contracts: bool = False
+    contracts: Callable[[Path], Mapping[str, Contract]] = lambda path: {}
+    find_run_inputs: Callable[[Path, RunInputs | None], RunInputs] | None = None
+    rank: int = 50
+
+    def is_named(self, name: str) -> bool:
+        """Tell whether a file name is one of this kind's."""
+        return any(fnmatchcase(name, pattern) for pattern in self.names)
+
+    def digest(self, path: Path) -> tuple[str, int]:
+        """Return the SHA-256 (hexadecimal) and the size in bytes of an input; raise `BrokenInput`."""
+        return self.directory.digest(path) if self.directory and path.is_dir() else digest(path)
+
+
+def run_of(path: Path) -> str:
+    """Return the run of an input that names none: the name of the directory that holds it."""
+    return text_of(os.path.basename(os.path.dirname(os.path.abspath(path)))) or ROOT
+
+
+def text_of(name: str) -> str:
+    """Return the name of a file as text, with bytes that are none spelled out."""
+    return os.fsencode(name).decode(errors="backslashreplace")
