@@ -1,8 +1,8 @@
-"""What README.md shows and does not say itself: found, and written anew by `python -m tests.readme`.
+"""What README.md and docs/formats.md show and do not say themselves: written anew by `python -m tests.readme`.
 
 A block of the language `console` holds commands after `$ ` and below each what it printed from
 the demo's store. A last line `…` says that there was more. The table of keys is that of the
-explorer's registry.
+explorer's registry, that of what is read the registry of sources.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from riff_ingest.sources.registry import sources
 from riff_tui.tui.actions.registry import key_table
 
 README = Path(__file__).resolve().parent.parent / "README.md"
+FORMATS = README.parent / "docs" / "formats.md"
 MORE = "…"
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
 _KEYS = re.compile(r"(?<=^\| keys \| action \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
+_SOURCES = re.compile(r"(?<=^\| `--as` \| what \| known by \|\n\|---\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
 _PROGRAM = Path(sys.executable).parent / "riff-tui"
 
 
@@ -83,6 +86,16 @@ def key_rows() -> str:
     return "".join(f"| {_spelled(keys)} | {deed} |\n" for keys, deed in key_table())
 
 
+def source_rows() -> str:
+    """The rows of the table of what is read."""
+    return "".join(f"| `{source.kind}` | {source.title} | {source.known_by} |\n" for source in sources())
+
+
+def with_sources(text: str) -> str:
+    """docs/formats.md with the sources that there are."""
+    return _SOURCES.sub(lambda _: source_rows(), text)
+
+
 def _spelled(keys: str) -> str:
     return " ".join(f"`{key}`" for key in keys.split(" "))
 
@@ -90,3 +103,4 @@ def _spelled(keys: str) -> str:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
         README.write_text(rewritten(README.read_text(encoding="utf-8"), demo_store(Path(made))), encoding="utf-8")
+    FORMATS.write_text(with_sources(FORMATS.read_text(encoding="utf-8")), encoding="utf-8")

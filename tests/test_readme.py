@@ -14,7 +14,7 @@ from riff_tui.catalog import VIEWS
 from riff_tui.errors import ExitCode
 from riff_tui.filters import parse
 from riff_tui.settings import Settings
-from tests.readme import README, Example, demo_store, examples, key_rows, printed
+from tests.readme import FORMATS, README, Example, demo_store, examples, key_rows, printed, source_rows
 
 TEXT = README.read_text(encoding="utf-8")
 PROGRAM = Path(sys.executable).parent / "riff-tui"
@@ -66,6 +66,10 @@ def test_every_setting_is_explained() -> None:
 
 def test_the_table_of_keys_is_that_of_the_explorer() -> None:
     assert key_rows() in section("Keys"), "`make readme` writes it anew"
+
+
+def test_the_table_of_what_is_read_is_that_of_the_sources() -> None:
+    assert source_rows() in FORMATS.read_text(encoding="utf-8"), "`make readme` writes it anew"
 
 
 def test_every_filter_that_is_shown_can_be_read() -> None:

@@ -40,7 +40,7 @@ def demo(
     calls = simulate.run(out, None, conversations, seed)
     summary = ingest.run(str(settings.store), list(calls.files))
     say(f"{calls.conversations} simulated conversations below {out}.")
-    say(list(ingest.told(summary))[-1])
+    say(list(ingest.report(summary))[-1])
     say(f"Next: riff-tui ui --store {shlex.quote(str(settings.store))}")
     if ui.has_terminal():
         ui.explore(settings)

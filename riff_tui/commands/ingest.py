@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import enum
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import click
 import typer
 
 from riff_tui.commands.options import DebugOption, StoreOption, settings_for
@@ -25,20 +25,27 @@ EXAMPLES = (
 )
 LISTED_FILES = 12
 UNKNOWN = "unknown"
-NOTHING_FOUND = (
-    "Nothing to ingest was found there: transcripts are known as flow-transcripts-*.jsonl, scores as humanness-*.jsonl,"
-    " conversations of EVA as directories with an audit_log.json or a result.json, flow files and other names by their"
-    " content; all of them may be gzipped."
-)
 
 
-class SourceKind(enum.StrEnum):
-    """What files can be taken for."""
+class SourceKind(click.ParamType[str]):
+    """Take the kind of a source; which there are is looked up only when help or a value asks for it."""
 
-    TRANSCRIPTS = "transcripts"
-    HUMANNESS = "humanness"
-    FLOW_FILE = "flow-file"
-    EVA = "eva"
+    name = "kind"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the kinds as help shows a choice."""
+        return f"[{'|'.join(self._kinds())}]"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return a kind that there is, or fail with those that there are."""
+        if value not in (kinds := self._kinds()):
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, kinds))}.", param, ctx)
+        return value
+
+    def _kinds(self) -> list[str]:
+        from riff_ingest.sources.registry import sources
+
+        return [source.kind for source in sources()]
 
 
 def ingest(
@@ -46,8 +53,13 @@ def ingest(
         list[Path], typer.Argument(metavar="PATH...", help="Files, or directories to walk.", show_default=False)
     ],
     kind: Annotated[
-        SourceKind | None,
-        typer.Option("--as", help="What to take the files for; else their content decides.", show_default=False),
+        str | None,
+        typer.Option(
+            "--as",
+            click_type=SourceKind(),
+            help="What to take the files for; else their content decides.",
+            show_default=False,
+        ),
     ] = None,
     flow_file: Annotated[
         list[Path] | None,
@@ -77,7 +89,8 @@ def ingest(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Read, score and store transcripts, runs of EVA, scores and flow files; what is unchanged is left alone."""
+    """Read, score and store calls, scores and flow files; what is unchanged is left alone."""
+    from riff_ingest.sources.registry import registry
     from riff_tui.errors import InputSkipped, UsageError
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location
@@ -89,7 +102,7 @@ def ingest(
     summary = run(
         store_location(settings),
         paths,
-        kind=kind.value if kind else None,
+        kind=kind,
         flow_files=flow_file or (),
         dataset=dataset,
         agent=agent,
@@ -97,7 +110,7 @@ def ingest(
         with_text=not no_text,
         rebuild=rebuild,
     )
-    for line in told(summary):
+    for line in (*registry().problems, *report(summary)):
         say(line)
     if strict and summary.skipped:
         were = "was" if summary.skipped == 1 else "were"
@@ -137,10 +150,10 @@ def run(
         )
 
 
-def told(summary: IngestSummary) -> Iterator[str]:
-    """What became of the input, a line each, the sum last."""
+def report(summary: IngestSummary) -> Iterator[str]:
+    """Yield what became of the input, a line each, the sum last."""
     if not summary.results:
-        yield NOTHING_FOUND
+        yield _nothing_found()
         return
     if len(summary.results) <= LISTED_FILES:
         yield from map(_line, summary.results)
@@ -151,6 +164,13 @@ def told(summary: IngestSummary) -> Iterator[str]:
     for path, inputs in sorted(summary.run_inputs.items()):
         yield f"{'used':9}  {'with eva':11}  {path}: for {_counted(inputs, 'conversation')}"
     yield _sum(summary)
+
+
+def _nothing_found() -> str:
+    from riff_ingest.sources.registry import sources
+
+    known = "; ".join(f"{source.kind} ({source.known_by})" for source in sources())
+    return f"Nothing to ingest was found there. What can be read, gzipped or not: {known}."
 
 
 def _given(*paths: Path | None) -> list[Path]:
