@@ -38,7 +38,7 @@ _ENDS = {
 class Explorer(QuietApp, inherit_bindings=False):
     """Walks the tables that `show` answers with; `overview` says in a few words how old they are.
 
-    `keeper` knows what lasts; `live` sees the store change, which is shown at once unless `paused`;
+    `session` knows what lasts; `watcher` sees the store change, which is shown at once unless `paused`;
     `store` is what a command has to name to find it, `names` tells which names there are in it.
     """
 
@@ -58,8 +58,8 @@ class Explorer(QuietApp, inherit_bindings=False):
         start: Stack = START,
         palette: Palette = PALETTES["ansi"],
         glyphs: Glyphs = UNICODE,
-        keeper: SessionFile | None = None,
-        live: StoreWatcher | None = None,
+        session: SessionFile | None = None,
+        watcher: StoreWatcher | None = None,
         paused: bool = False,
         store: str = "",
         names: NameSource | None = None,
@@ -69,8 +69,8 @@ class Explorer(QuietApp, inherit_bindings=False):
         self.animation_level = "none"
         self.palette = palette
         self.glyphs = glyphs
-        self.keeper = keeper or SessionFile()
-        self.live = live
+        self.session = session or SessionFile()
+        self.watcher = watcher
         self.paused = paused
         self.store = store
         self.names = names
@@ -79,7 +79,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         self._overview = overview
         self._start = start
         self._to_be_saved: Timer | None = None
-        self.asker = QueryWorker()
+        self.worker = QueryWorker()
 
     def get_driver_class(self) -> type[Driver]:
         """Textual's own, but for the way it finds the size of a terminal."""
@@ -88,7 +88,7 @@ class Explorer(QuietApp, inherit_bindings=False):
 
     def get_default_screen(self) -> Screen[None]:
         """The one screen."""
-        return ExplorerScreen(self._show, self._overview, History((self._start,)), self.asker)
+        return ExplorerScreen(self._show, self._overview, History((self._start,)), self.worker)
 
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
@@ -96,7 +96,7 @@ class Explorer(QuietApp, inherit_bindings=False):
             # Where the loop is not the main thread's, signals are somebody else's business.
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self._end, code)
-        self.keeper.changed = self._save_soon
+        self.session.changed = self._save_soon
         # Whoever had the terminal meanwhile drew over it.
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
 
@@ -113,7 +113,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         """End by a signal: the terminal may be gone already, so what lasts is written before it is restored."""
         self._note_place()
         with contextlib.suppress(OutputError):
-            self.keeper.write()
+            self.session.write()
         self.exit(None, code)
 
     def _save_soon(self) -> None:
@@ -127,7 +127,7 @@ class Explorer(QuietApp, inherit_bindings=False):
 
     async def _write(self) -> None:
         try:
-            await self.asker.ask(self.keeper.write)
+            await self.worker.ask(self.session.write)
         except OutputError as error:
             # Said once: a home that cannot be written stays so.
             if not self.unsaved and self._walk is not None:
@@ -136,9 +136,9 @@ class Explorer(QuietApp, inherit_bindings=False):
 
     def _note_place(self) -> None:
         walk = self._walk
-        if walk is not None and walk.reading is not None:
+        if walk is not None and walk.loaded is not None:
             walk.settle()
-            self.keeper.be_at(walk.trail.stack)
+            self.session.be_at(walk.history.stack)
 
     @property
     def _walk(self) -> ExplorerScreen | None:
@@ -158,9 +158,9 @@ class Explorer(QuietApp, inherit_bindings=False):
         if isinstance(screen, ExplorerScreen) and screen.picker.is_open:
             screen.picker.close()
         elif isinstance(screen, ExplorerScreen) and screen.prompt.is_open:
-            screen.prompting.close()
-        elif isinstance(screen, ExplorerScreen) and screen.over is not None:
-            screen.over.leave()
+            screen.prompt_controller.close()
+        elif isinstance(screen, ExplorerScreen) and screen.overlay is not None:
+            screen.overlay.leave()
         else:
             self.exit(return_code=int(ExitCode.INTERRUPTED))
 

@@ -13,7 +13,7 @@ from riff_tui.tui.data.store_watcher import StoreWatcher
 from riff_tui.tui.navigation.links import opened
 from riff_tui.tui.navigation.location import Stack
 from riff_tui.tui.render.palette import PALETTES
-from riff_tui.tui.session.session_file import SessionFile, kept_file
+from riff_tui.tui.session.session_file import SessionFile, session_path
 from riff_tui.tui.terminal.capabilities import look_around
 
 
@@ -42,19 +42,19 @@ def run_explorer(location: str, start: StartOptions, settings: Settings) -> int:
     opened_store = open_store(location)
     path = os.path.realpath(location)
     named = "" if path == os.path.realpath(store_location(load())) else path
-    live = StoreWatcher(opened_store, named)
-    keeper = SessionFile(kept_file(path, state_directory()), path, fresh=start.fresh)
+    watcher = StoreWatcher(opened_store, named)
+    session = SessionFile(session_path(path, state_directory()), path, fresh=start.fresh)
     found = look_around(
-        theme=settings.theme, remembered=keeper.now.theme, ascii_only=settings.ascii, mouse=settings.mouse
+        theme=settings.theme, remembered=session.state.theme, ascii_only=settings.ascii, mouse=settings.mouse
     )
     explorer = Explorer(
-        live.show,
-        live.age,
-        start=_begin(keeper, start, wanted),
+        watcher.show,
+        watcher.age,
+        start=_begin(session, start, wanted),
         palette=found.palette,
         glyphs=found.glyphs,
-        keeper=keeper,
-        live=live,
+        session=session,
+        watcher=watcher,
         names=KnownNames(opened_store),
         paused=settings.live is False,
         store=named,
@@ -62,31 +62,31 @@ def run_explorer(location: str, start: StartOptions, settings: Settings) -> int:
     explorer.run(mouse=found.mouse)
     if explorer.failure is None:
         # What ended the explorer against its will is no place to come back to.
-        _write(keeper, said=explorer.unsaved)
+        _write(session, said=explorer.unsaved)
     # Where a question is still on its way, the process ends without waiting for it; the store was only read.
-    if explorer.asker.idle:
-        live.close()
+    if explorer.worker.idle:
+        watcher.close()
     if explorer.failure is not None:
         raise explorer.failure
     return explorer.return_code or 0
 
 
-def _write(keeper: SessionFile, *, said: bool) -> None:
+def _write(session: SessionFile, *, said: bool) -> None:
     """Write what lasts; where that fails, a line says so, unless it was `said` before."""
     from riff_tui.output.streams import say
 
     try:
-        keeper.write()
+        session.write()
     except OutputError as error:
         if not said:
             say(f"What lasts was not kept: {error}")
 
 
-def _begin(keeper: SessionFile, start: StartOptions, wanted: Stack) -> Stack:
+def _begin(session: SessionFile, start: StartOptions, wanted: Stack) -> Stack:
     """The place that was asked for, else the last one."""
     if start.sort is not None:
-        keeper.lend_sort(wanted[-1].view, start.sort)
-    if start.view is None and keeper.now.stack:
-        return keeper.now.stack
-    keeper.opened(wanted)
+        session.lend_sort(wanted[-1].view, start.sort)
+    if start.view is None and session.state.stack:
+        return session.state.stack
+    session.opened(wanted)
     return wanted

@@ -13,14 +13,14 @@ from tests.support.walker import Walker
 
 
 def rows_on(at: Walker) -> list[object]:
-    table = at.screen.reading.main if at.screen.reading else None
+    table = at.screen.loaded.main if at.screen.loaded else None
     assert table is not None
     return [as_json(row.record) for row in table.rows]
 
 
 def dumped_rows(store: Path, at: Walker) -> list[object]:
-    assert at.screen.reading is not None
-    (command,) = at.screen.reading.dumps
+    assert at.screen.loaded is not None
+    (command,) = at.screen.loaded.dumps
     rows: list[object] = answer(store, command)["rows"]
     return rows
 

@@ -23,10 +23,10 @@ def offering(table: Table, hide: frozenset[str]) -> list[Column]:
 
 def choose_columns(screen: ExplorerScreen) -> None:
     """Ask, and show what was chosen."""
-    if screen.reading is None:
+    if screen.loaded is None:
         return
-    table, place, glyphs = screen.reading.main, screen.trail.here, screen.explorer.glyphs
-    hide, choice = hidden(place), screen.shelf.choice(place)
+    table, place, glyphs = screen.loaded.main, screen.history.here, screen.explorer.glyphs
+    hide, choice = hidden(place), screen.list_state.choice(place)
     columns = offering(table, hide)
 
     def keys(choice: ColumnChoice) -> set[str]:

@@ -22,19 +22,19 @@ _FOLDS: dict[Fold, str] = {"all": "all of it", "graph": "neighbours", "latencies
 def _below(screen: ExplorerScreen, table: Table | None, row: Row | None) -> str:
     """What Enter opens: what lies below the row, of a moment of a voice call the pane that tells all of it."""
     if is_voice(table) and row is not None:
-        return "close details" if screen.beside.is_visible else "details"
+        return "close details" if screen.detail.is_visible else "details"
     return noun(below(table, row)) if table is not None else ""
 
 
 def context_of(screen: ExplorerScreen) -> ActionContext:
-    """The situation that one is in now."""
-    place, reading, trail = screen.trail.here, screen.reading, screen.trail
+    """The context that one is in now."""
+    place, reading, history = screen.history.here, screen.loaded, screen.history
     table = reading.main if reading else None
     row = screen.body.row if reading else None
     column = screen.table.under if place.kind != "conversation" and table is not None else None
     position = screen.position() if place.kind == "conversation" else None
     under = place if place.kind == "state" else state_of(place, row) if place.kind == "list" else None
-    marked = screen.shelf.marks.of(place)
+    marked = screen.list_state.marks.of(place)
     return ActionContext(
         view=noun(place.view),
         kind=place.kind,
@@ -42,27 +42,27 @@ def context_of(screen: ExplorerScreen) -> ActionContext:
         below=_below(screen, table, row),
         column=column.title if column and table is not None and has_order(column, table) else "",
         filtered=bool(place.filter),
-        depth=len(trail.stack),
-        back=trail.at > 0,
-        forward=trail.at < len(trail.stacks) - 1,
+        depth=len(history.stack),
+        back=history.at > 0,
+        forward=history.at < len(history.stacks) - 1,
         graph=screen.head.focused_graph,
         fold=_FOLDS[screen.head.next_fold] if place.kind == "state" else "",
         neighbors=under is not None,
         siblings=position[1] if position else 0,
         dump=bool(reading and reading.source.dump),
-        trouble=screen.trouble is not None,
-        travelling=screen.traveller.is_under_way or screen.catching_up.waits or screen.hunter.is_under_way,
-        live=screen.follower.live is not None,
-        paused=screen.follower.paused,
-        sought=bool(screen.searcher.sought if place.kind == "conversation" else screen.searcher.words),
+        trouble=screen.last_error is not None,
+        travelling=screen.navigator.is_under_way or screen.deferred_load.waits or screen.finder.is_under_way,
+        live=screen.refresher.watcher is not None,
+        paused=screen.refresher.paused,
+        sought=bool(screen.search.sought if place.kind == "conversation" else screen.search.words),
         marks=len(marked),
         at_mark=row is not None and row.id in marked,
         unlike=side_by_side.refusal(table.view) if table is not None else "",
         pair=bool(place.pair),
         sided=bool(place.sides),
-        pane=screen.beside.is_visible,
-        covered=screen.beside.covers,
-        last=trail.last is not None,
+        pane=screen.detail.is_visible,
+        covered=screen.detail.covers,
+        last=history.last is not None,
         lanes=screen.head.lanes.nearness if screen.head.lanes is not None else "",
         choosable=table is not None and bool(offered(table, table.columns)),
     )

@@ -25,10 +25,10 @@ def pick_name(screen: ExplorerScreen, field: str) -> None:
 
 
 async def _pick_name(screen: ExplorerScreen, field: str) -> None:
-    names, place = screen.explorer.names, screen.trail.here
-    where = surroundings(place, field, screen.reading.main if screen.reading else None)
-    found = await screen.explorer.asker.ask(lambda: names.counted(field, where)) if names is not None else []
-    if screen.trail.here != place or screen.app.screen is not screen or screen.picker.is_open:
+    names, place = screen.explorer.names, screen.history.here
+    where = surroundings(place, field, screen.loaded.main if screen.loaded else None)
+    found = await screen.explorer.worker.ask(lambda: names.counted(field, where)) if names is not None else []
+    if screen.history.here != place or screen.app.screen is not screen or screen.picker.is_open:
         return
     texts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
     width = max(map(len, texts), default=0)
@@ -40,30 +40,30 @@ async def _pick_name(screen: ExplorerScreen, field: str) -> None:
     def take(index: int) -> None:
         name = found[index - 1][0] if index else None
         screen.settle()
-        screen.visit(screen.trail.go(picked(screen.trail.stack, field, name)))
+        screen.visit(screen.history.go(picked(screen.history.stack, field, name)))
 
     screen.picker.ask(PickRequest(f"{field}s", choices, take, doing="narrow to it", at=at, uncounted=1))
 
 
 def pick_aspect(screen: ExplorerScreen) -> None:
     """Choose what the effects here explain."""
-    known = list(screen.reading.main.extras.get("aspects") or ()) if screen.reading else []
-    here = screen.trail.here
+    known = list(screen.loaded.main.extras.get("aspects") or ()) if screen.loaded else []
+    here = screen.history.here
     at = known.index(here.aspect) if here.aspect in known else 0
 
     def take(index: int) -> None:
         screen.settle()
         # Quality is what is explained where nothing else is named.
-        screen.visit(screen.trail.instead(replace(screen.trail.here, aspect=known[index] if index else "")))
+        screen.visit(screen.history.instead(replace(screen.history.here, aspect=known[index] if index else "")))
 
     screen.picker.ask(PickRequest("explained", [ListItem(name) for name in known], take, doing="explain it", at=at))
 
 
 def palette(screen: ExplorerScreen) -> None:
     """Choose an action; those that do not apply say why, and movements come last."""
-    situation = screen.situation
-    actions = sorted(ACTIONS, key=lambda each: (bool(refusal(each, situation)), each.group == _LAST))
-    choices = [_choice(each.id, situation) for each in actions]
+    context = screen.context
+    actions = sorted(ACTIONS, key=lambda each: (bool(refusal(each, context)), each.group == _LAST))
+    choices = [_choice(each.id, context) for each in actions]
 
     def take(index: int) -> None:
         screen.action_do(actions[index].id)
@@ -71,13 +71,13 @@ def palette(screen: ExplorerScreen) -> None:
     screen.picker.ask(PickRequest("everything that can be done here", choices, take, doing="do it"))
 
 
-def _choice(id: str, situation: ActionContext) -> ListItem:
+def _choice(id: str, context: ActionContext) -> ListItem:
     each = next(action for action in ACTIONS if action.id == id)
-    reason = refusal(each, situation)
+    reason = refusal(each, context)
     more = f"not now: {reason}" if reason else each.help
     spelled = " ".join(each.keys)
     lead = spelled if len(spelled) <= _WIDEST_KEYS else each.keys[0]
-    return ListItem(each.said(situation) or each.title, more, lead, f"{each.title} {each.help} {spelled}", reason)
+    return ListItem(each.said(context) or each.title, more, lead, f"{each.title} {each.help} {spelled}", reason)
 
 
 def pick_earlier(screen: ExplorerScreen, earlier: Sequence[str], put: Callable[[str], None]) -> None:

@@ -46,7 +46,7 @@ def _sideways(columns: int) -> Handler:
 
 
 def _page(pages: int) -> Handler:
-    return lambda screen: (screen.beside if screen.beside.covers else screen.body).page(pages)
+    return lambda screen: (screen.detail if screen.detail.covers else screen.body).page(pages)
 
 
 def _to_end(end: int) -> Handler:
@@ -58,61 +58,61 @@ def _bad(direction: int) -> Handler:
         body = screen.body
         if not body.to_bad(direction):
             there = partial(body.to_bad, direction, whole=True)
-            screen.hunter.go(FindTarget("bad cell", body.is_bad, there), direction)
+            screen.finder.go(FindTarget("bad cell", body.is_bad, there), direction)
 
     return bad
 
 
 def _open(screen: ExplorerScreen) -> None:
     if screen.head.focused_graph:
-        place, reason = screen.head.chosen(screen.trail.here)
+        place, reason = screen.head.chosen(screen.history.here)
         if place is None:
             screen.say(reason, "warn")
         else:
             screen.settle()
-            screen.visit(screen.trail.instead(place))
+            screen.visit(screen.history.instead(place))
         return
-    reading, row = screen.reading, screen.body.row
+    reading, row = screen.loaded, screen.body.row
     if reading and is_voice(reading.main):
-        screen.beside.toggle()
+        screen.detail.toggle()
         return
-    place = descend(screen.trail.here, reading.main, row) if reading and row else None
+    place = descend(screen.history.here, reading.main, row) if reading and row else None
     if place is not None:
         screen.settle()
-        screen.visit(screen.trail.down(place))
+        screen.visit(screen.history.down(place))
 
 
 def _close(screen: ExplorerScreen) -> None:
-    here = screen.trail.here
-    if screen.hunter.is_under_way:
-        screen.hunter.stop()
-    elif screen.traveller.is_under_way:
-        screen.traveller.stay()
-    elif screen.catching_up.waits:
-        screen.catching_up.leave()
-    elif screen.beside.is_visible:
-        screen.beside.toggle()
+    here = screen.history.here
+    if screen.finder.is_under_way:
+        screen.finder.stop()
+    elif screen.navigator.is_under_way:
+        screen.navigator.stay()
+    elif screen.deferred_load.waits:
+        screen.deferred_load.leave()
+    elif screen.detail.is_visible:
+        screen.detail.toggle()
     elif screen.head.focused_graph:
         screen.into_graph(False)
-    elif here.kind == "conversation" and screen.searcher.sought:
-        screen.searcher.end()
+    elif here.kind == "conversation" and screen.search.sought:
+        screen.search.end()
     elif here.filter:
-        screen.searcher.remember(here.filter)
+        screen.search.remember(here.filter)
         screen.settle()
-        screen.visit(screen.trail.instead(replace(screen.trail.here, filter="")))
+        screen.visit(screen.history.instead(replace(screen.history.here, filter="")))
     else:
         _up(screen)
 
 
 def _up(screen: ExplorerScreen) -> None:
     screen.settle()
-    screen.visit(screen.trail.up())
+    screen.visit(screen.history.up())
 
 
-def _history(step: Callable[[History], History]) -> Handler:
+def _step(step: Callable[[History], History]) -> Handler:
     def go(screen: ExplorerScreen) -> None:
         screen.settle()
-        screen.visit(step(screen.trail))
+        screen.visit(step(screen.history))
 
     return go
 
@@ -120,21 +120,21 @@ def _history(step: Callable[[History], History]) -> Handler:
 def _view(view: str) -> Handler:
     def go(screen: ExplorerScreen) -> None:
         screen.settle()
-        here, table = screen.trail.here, screen.reading.main if screen.reading else None
+        here, table = screen.history.here, screen.loaded.main if screen.loaded else None
         conditions = called(here.filter, table) if table else ""
-        screen.visit(screen.trail.go(choose(screen.trail.stack, view, conditions)))
+        screen.visit(screen.history.go(choose(screen.history.stack, view, conditions)))
 
     return go
 
 
 def _neighbors(screen: ExplorerScreen) -> None:
-    if screen.trail.here.kind == "state":
+    if screen.history.here.kind == "state":
         screen.into_graph(screen.head.unfold() == "graph")
         return
-    place = state_of(screen.trail.here, screen.body.row)
+    place = state_of(screen.history.here, screen.body.row)
     if place is not None:
         screen.settle()
-        screen.visit(screen.trail.down(place))
+        screen.visit(screen.history.down(place))
 
 
 def _sibling(direction: int) -> Handler:
@@ -150,37 +150,37 @@ def _sibling(direction: int) -> Handler:
             screen.fetch(table.rows, index, lambda: go(screen))
         else:
             row = table.rows[index]
-            above = replace(screen.trail.stack[-2], row=row.id, index=index)
+            above = replace(screen.history.stack[-2], row=row.id, index=index)
             place = descend(above, table, row)
             if place is not None:
-                screen.visit(screen.trail.go((*screen.trail.stack[:-2], above, place)))
+                screen.visit(screen.history.go((*screen.history.stack[:-2], above, place)))
 
     return go
 
 
 def _sort(*, other_way: bool) -> Handler:
     def sort(screen: ExplorerScreen) -> None:
-        column, here = screen.table.under, screen.trail.here
+        column, here = screen.table.under, screen.history.here
         if column is None:
             return
         screen.settle()
-        screen.explorer.keeper.sort(here.view, following_order(here.sort, column, other_way=other_way))
-        screen.visit(screen.trail)
+        screen.explorer.session.sort(here.view, following_order(here.sort, column, other_way=other_way))
+        screen.visit(screen.history)
 
     return sort
 
 
 def _filter(screen: ExplorerScreen) -> None:
-    screen.prompting.open()
+    screen.prompt_controller.open()
 
 
 def _match(direction: int) -> Handler:
     def match(screen: ExplorerScreen) -> None:
-        if screen.trail.here.kind != "conversation":
-            screen.searcher.step(direction)
-        elif not screen.searcher.within(direction):
+        if screen.history.here.kind != "conversation":
+            screen.search.step(direction)
+        elif not screen.search.within(direction):
             if direction < 0:
-                screen.searcher.arrive_at_end()
+                screen.search.arrive_at_end()
             _sibling(direction)(screen)
 
     return match
@@ -214,23 +214,23 @@ def _copy(screen: ExplorerScreen) -> None:
 
 
 def _dump(screen: ExplorerScreen) -> None:
-    if screen.reading:
-        said = "  ·  ".join(screen.reading.dumps)
+    if screen.loaded:
+        said = "  ·  ".join(screen.loaded.dumps)
         screen.say(link_to(screen) if screen.bottom.before == said else said)
 
 
 def _refresh(screen: ExplorerScreen) -> None:
-    screen.follower.refresh()
+    screen.refresher.refresh()
 
 
 def _pause(screen: ExplorerScreen) -> None:
-    screen.follower.pause()
+    screen.refresher.pause()
 
 
 def _theme(screen: ExplorerScreen) -> None:
     palette = following(screen.explorer.palette)
     screen.explorer.palette = palette
-    screen.explorer.keeper.take_theme(palette.name)
+    screen.explorer.session.take_theme(palette.name)
     screen.restyle(palette)
     screen.say(f"theme: {palette.name}")
 
@@ -239,27 +239,27 @@ def _help(screen: ExplorerScreen) -> None:
     from riff_tui.tui.render.help_lines import help_lines
     from riff_tui.tui.screens.reader import Reader
 
-    explorer, situation = screen.explorer, screen.situation
-    table, dumps = (screen.reading.main, screen.reading.dumps) if screen.reading else (None, [])
+    explorer, context = screen.explorer, screen.context
+    table, dumps = (screen.loaded.main, screen.loaded.dumps) if screen.loaded else (None, [])
     glyphs, palette = explorer.glyphs, explorer.palette
-    screen.app.push_screen(Reader(lambda width: help_lines(table, situation, width, glyphs, palette, dumps)))
+    screen.app.push_screen(Reader(lambda width: help_lines(table, context, width, glyphs, palette, dumps)))
 
 
 def _trouble(screen: ExplorerScreen) -> None:
     from riff_tui.tui.render.help_lines import trouble_lines
     from riff_tui.tui.screens.reader import Reader
 
-    error, explorer = screen.trouble, screen.explorer
+    error, explorer = screen.last_error, screen.explorer
     if error is not None:
         screen.app.push_screen(Reader(lambda width: trouble_lines(error, width, explorer.glyphs, explorer.palette)))
 
 
 def _quit_or_back(screen: ExplorerScreen) -> None:
-    if screen.beside.covers:
-        screen.beside.toggle()
+    if screen.detail.covers:
+        screen.detail.toggle()
     elif screen.head.focused_graph:
         screen.into_graph(False)
-    elif len(screen.trail.stack) > 1:
+    elif len(screen.history.stack) > 1:
         _up(screen)
     else:
         screen.app.exit()
@@ -282,8 +282,8 @@ HANDLERS: Mapping[str, Handler] = {
     "previous_bad": _bad(-1),
     "open": _open,
     "close": _close,
-    "back": _history(History.back),
-    "forward": _history(History.forward),
+    "back": _step(History.back),
+    "forward": _step(History.forward),
     "worklist": _view("worklist"),
     "flows": _view("flows"),
     "segments": _view("segments"),

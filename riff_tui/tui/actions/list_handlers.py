@@ -19,18 +19,18 @@ Handler = Callable[["ExplorerScreen"], None]
 
 
 def _mark(screen: ExplorerScreen) -> None:
-    row, place = screen.table.row, screen.trail.here
+    row, place = screen.table.row, screen.history.here
     if row is None or not row.id:
         screen.say("the row is still being read", "warn")
         return
-    screen.shelf.marks.toggle(place, row, screen.table.cursor)
-    screen.table.mark(screen.shelf.marks.of(place))
+    screen.list_state.marks.toggle(place, row, screen.table.cursor)
+    screen.table.mark(screen.list_state.marks.of(place))
     screen.tell()
 
 
 def _next_mark(screen: ExplorerScreen) -> None:
     table = screen.table
-    index = screen.shelf.marks.next(screen.trail.here, table.table.rows, table.cursor)
+    index = screen.list_state.marks.next(screen.history.here, table.table.rows, table.cursor)
     if index is None:
         screen.say("no marked row is among those that are shown; Esc clears a filter, x the marks", "warn")
     elif index == table.cursor:
@@ -40,47 +40,47 @@ def _next_mark(screen: ExplorerScreen) -> None:
 
 
 def _clear_marks(screen: ExplorerScreen) -> None:
-    count = screen.shelf.marks.clear(screen.trail.here)
+    count = screen.list_state.marks.clear(screen.history.here)
     screen.table.mark(())
     screen.tell()
     screen.say(f"{count} {'mark' if count == 1 else 'marks'} cleared")
 
 
 def _compare(screen: ExplorerScreen) -> None:
-    here, reading = screen.trail.here, screen.reading
+    here, reading = screen.history.here, screen.loaded
     if reading is None:
         return
     screen.settle()
     if here.sides:
-        screen.visit(screen.trail.instead(replace(screen.trail.here, sides=here.sides[::-1])))
+        screen.visit(screen.history.instead(replace(screen.history.here, sides=here.sides[::-1])))
         return
     if here.pair:
-        screen.visit(screen.trail.alter(turned(screen.trail.here)))
+        screen.visit(screen.history.alter(turned(screen.history.here)))
         return
-    ids = wanted(screen.shelf.marks.of(here), screen.table.row)
-    screen.visit(screen.trail.down(paired(here, reading.main, ids)))
+    ids = wanted(screen.list_state.marks.of(here), screen.table.row)
+    screen.visit(screen.history.down(paired(here, reading.main, ids)))
 
 
 def _wide(screen: ExplorerScreen) -> None:
-    before = screen.shelf.choice(screen.trail.here)
+    before = screen.list_state.choice(screen.history.here)
     choice = replace(before, wide=not before.wide)
     screen.choose(choice)
     screen.say("columns at their full width; h and l scroll" if choice.wide else "columns fitted to the screen")
 
 
 def _pane(screen: ExplorerScreen) -> None:
-    screen.beside.toggle()
+    screen.detail.toggle()
 
 
 def _turn(lines: int) -> Handler:
-    return lambda screen: screen.beside.turn(lines)
+    return lambda screen: screen.detail.turn(lines)
 
 
 def _write(screen: ExplorerScreen) -> None:
-    reading, place = screen.reading, screen.trail.here
+    reading, place = screen.loaded, screen.history.here
     if reading is None:
         return
-    choice, show = screen.shelf.choice(place), screen.show_view
+    choice, show = screen.list_state.choice(place), screen.show_view
 
     def write(typed: str, writing: FileExport, over: bool) -> Path:
         path, form = target(typed, reading.source)
@@ -92,7 +92,7 @@ def _write(screen: ExplorerScreen) -> None:
 
 def _last_view(screen: ExplorerScreen) -> None:
     screen.settle()
-    screen.visit(screen.trail.to_last())
+    screen.visit(screen.history.to_last())
 
 
 LIST_HANDLERS: Mapping[str, Handler] = {

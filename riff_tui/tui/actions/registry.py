@@ -110,7 +110,7 @@ def always(_: ActionContext) -> str:
 class Action:
     """Something that a key does.
 
-    `title` is what the hint line says, unless `label` finds a better word for the situation.
+    `title` is what the hint line says, unless `label` finds a better word for the context.
     `refuse` gives the reason why the action does not apply, an empty text where it does. Actions may
     share a key where no screen is in the `kinds` of both.
     """
@@ -124,9 +124,9 @@ class Action:
     label: Label | None = None
     kinds: tuple[ScreenKind, ...] = KINDS
 
-    def said(self, situation: ActionContext) -> str:
+    def said(self, context: ActionContext) -> str:
         """The word for the hint line."""
-        return self.label(situation) if self.label else self.title
+        return self.label(context) if self.label else self.title
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -147,7 +147,7 @@ ACTIONS: tuple[Action, ...] = (
         "Go down to what lies below the row; in the neighbour graph, put that neighbour in the middle.",
         "Go",
         needs_below,
-        lambda situation: "centre" if situation.graph else situation.below,
+        lambda context: "centre" if context.graph else context.below,
     ),
     Action(
         "close",
@@ -184,7 +184,7 @@ ACTIONS: tuple[Action, ...] = (
         " conversations alone, all of it.",
         "Go",
         needs_state,
-        lambda situation: situation.fold or "neighbours",
+        lambda context: context.fold or "neighbours",
     ),
     Action(
         "next",
@@ -193,7 +193,7 @@ ACTIONS: tuple[Action, ...] = (
         "The next match of the search; without one, or where no more follows, the next conversation of the same list.",
         "Go",
         needs_matches,
-        lambda situation: "next match" if situation.sought else "next",
+        lambda context: "next match" if context.sought else "next",
         kinds=("conversation",),
     ),
     Action(
@@ -212,7 +212,7 @@ ACTIONS: tuple[Action, ...] = (
         "Show only what matches, with the grammar of --where; in a conversation, find what was said.",
         "Find",
         needs_unpaired,
-        label=lambda situation: "search" if situation.kind == "conversation" else "filter",
+        label=lambda context: "search" if context.kind == "conversation" else "filter",
     ),
     Action(
         "next_match",
@@ -262,7 +262,7 @@ ACTIONS: tuple[Action, ...] = (
         " agents Enter tests what is chance.",
         "Mark",
         needs_pair,
-        lambda situation: "change sides" if situation.pair or situation.sided else "compare",
+        lambda context: "change sides" if context.pair or context.sided else "compare",
     ),
     Action(
         "pane",
@@ -272,7 +272,7 @@ ACTIONS: tuple[Action, ...] = (
         " are marked.",
         "Look",
         needs_row_or_pane,
-        lambda situation: "close details" if situation.pane else "details",
+        lambda context: "close details" if context.pane else "details",
         kinds=("list", "state"),
     ),
     Action("pane_down", ("J",), "pane down", "Scroll the pane down.", "Look", needs_pane),
@@ -303,7 +303,7 @@ ACTIONS: tuple[Action, ...] = (
         "Stop showing what others write to the store, or go on showing it.",
         "Look",
         needs_live,
-        lambda situation: "go on" if situation.paused else "pause",
+        lambda context: "go on" if context.paused else "pause",
     ),
     Action("trouble", ("!",), "what went wrong", "Show where the last error came from.", "Look", needs_trouble),
     Action("theme", ("t",), "theme", "Take the next set of colours.", "Look"),
@@ -316,7 +316,7 @@ ACTIONS: tuple[Action, ...] = (
         "Go up; from the first screen, quit.",
         "Leave",
         always,
-        lambda situation: "back" if situation.depth > 1 or situation.graph else "quit",
+        lambda context: "back" if context.depth > 1 or context.graph else "quit",
     ),
     Action("quit", ("Q",), "quit", "Quit from anywhere.", "Leave"),
 )
@@ -333,45 +333,45 @@ def action(id: str) -> Action:
     return _BY_ID[id]
 
 
-def refusal(each: Action, situation: ActionContext) -> str:
+def refusal(each: Action, context: ActionContext) -> str:
     """Why an action does not apply; also for one that belongs to other screens."""
-    if situation.kind not in each.kinds:
+    if context.kind not in each.kinds:
         return f"only in a {' or a '.join(each.kinds)}"
-    return each.refuse(situation)
+    return each.refuse(context)
 
 
-def meant(id: str, situation: ActionContext) -> Action:
+def meant(id: str, context: ActionContext) -> Action:
     """Of the actions that share a key with that one, the one that the key means here."""
     asked = _BY_ID[id]
-    if situation.kind in asked.kinds:
+    if context.kind in asked.kinds:
         return asked
-    sharing = (each for each in ACTIONS if situation.kind in each.kinds and set(each.keys) & set(asked.keys))
+    sharing = (each for each in ACTIONS if context.kind in each.kinds and set(each.keys) & set(asked.keys))
     return next(sharing, asked)
 
 
-def hints(situation: ActionContext) -> list[tuple[str, str]]:
+def hints(context: ActionContext) -> list[tuple[str, str]]:
     """At most six (key, word) pairs that apply now, `?` and `q` first."""
     # The line stays as it is while the cursor moves, on to a mark and off it.
-    situation = replace(situation, at_mark=False)
-    chosen = [_BY_ID[id] for id in _hinted(situation)]
-    return [(each.keys[0], each.said(situation)) for each in chosen if not each.refuse(situation)][:HINTS]
+    context = replace(context, at_mark=False)
+    chosen = [_BY_ID[id] for id in _hinted(context)]
+    return [(each.keys[0], each.said(context)) for each in chosen if not each.refuse(context)][:HINTS]
 
 
-def _hinted(situation: ActionContext) -> tuple[str, ...]:
+def _hinted(context: ActionContext) -> tuple[str, ...]:
     """What matters most: what was begun, else what the screen is for."""
-    if situation.lanes:
+    if context.lanes:
         return ("help", "quit_or_back", "open", "zoom_in", "zoom_out", "next")
-    if situation.covered:
+    if context.covered:
         return ("help", "quit_or_back", "open", "down", "page_down", "pane")
-    if situation.pair:
+    if context.pair:
         return ("help", "quit_or_back", "open", "compare", "sort", "pane", "write")
-    if situation.sided and situation.kind != "conversation":
+    if context.sided and context.kind != "conversation":
         return ("help", "quit_or_back", "open", "compare", "filter", "sort")
-    if situation.view == "effects" and not situation.marks:
+    if context.view == "effects" and not context.marks:
         return ("help", "quit_or_back", "open", "aspect", "filter", "sort", "worklist")
-    if situation.marks and situation.kind != "conversation":
+    if context.marks and context.kind != "conversation":
         return ("help", "quit_or_back", "compare", "next_mark", "clear_marks", "open")
-    return _HINTED[situation.kind]
+    return _HINTED[context.kind]
 
 
 def key_table(actions: Sequence[Action] = ACTIONS) -> list[tuple[str, str]]:

@@ -35,7 +35,7 @@ class AutoRefresh:
     """
 
     def __init__(self, screen: ExplorerScreen, live: StoreWatcher | None, *, paused: bool = False) -> None:
-        self.live = live
+        self.watcher = live
         self.paused = paused
         self._screen = screen
         self._found: StoreChange = "same"
@@ -47,7 +47,7 @@ class AutoRefresh:
 
     def start(self) -> None:
         """Look every now and then."""
-        if self.live is not None:
+        if self.watcher is not None:
             self._screen.set_interval(PERIOD_S, self.tick)
 
     def key(self) -> None:
@@ -73,15 +73,15 @@ class AutoRefresh:
     def refresh(self) -> None:
         """Take in the store as it is now, because somebody asked for it."""
         self._screen.settle()
-        if self.live is None:
-            self._screen.visit(self._screen.trail, again=True)
+        if self.watcher is None:
+            self._screen.visit(self._screen.history, again=True)
         else:
-            self._screen.run_worker(self._refresh(self.live), group="live", exit_on_error=False)
+            self._screen.run_worker(self._refresh(self.watcher), group="live", exit_on_error=False)
 
     def doubt(self) -> None:
         """What is shown was read before the store changed."""
-        if self.live is not None:
-            self.live.distrust()
+        if self.watcher is not None:
+            self.watcher.distrust()
 
     def tick(self) -> None:
         """Look, unless somebody is busy."""
@@ -94,16 +94,16 @@ class AutoRefresh:
         """Whether rows may change under the eyes: nothing is on its way, nothing is typed, nothing covers them."""
         screen = self._screen
         typing = screen.focused not in (None, screen.table, screen.transcript)
-        return not typing and screen.app.screen is screen and not screen.situation.travelling
+        return not typing and screen.app.screen is screen and not screen.context.travelling
 
     def _begin(self) -> None:
-        if self.live is not None and not self._looking and self._screen.explorer.asker.idle:
-            self._screen.run_worker(self._look(self.live), group="live", exit_on_error=False)
+        if self.watcher is not None and not self._looking and self._screen.explorer.worker.idle:
+            self._screen.run_worker(self._look(self.watcher), group="live", exit_on_error=False)
 
     async def _look(self, live: StoreWatcher) -> None:
         self._looking = True
         try:
-            found = await self._screen.explorer.asker.ask(live.look)
+            found = await self._screen.explorer.worker.ask(live.look)
             if found == "changed" and not self.paused and self._may_show:
                 found = await self._follow(live)
         finally:
@@ -113,7 +113,7 @@ class AutoRefresh:
     async def _follow(self, live: StoreWatcher) -> StoreChange:
         """Show what the store holds now, with everything where it was."""
         screen, began = self._screen, time.monotonic()
-        place, before = screen.place, screen.reading
+        place, before = screen.place, screen.loaded
         if before is None:
             return "same"
 
@@ -122,10 +122,10 @@ class AutoRefresh:
             return read_again(live.show, place, before)
 
         try:
-            reading = await screen.explorer.asker.ask(ask)
+            reading = await screen.explorer.worker.ask(ask)
             if reading.rest is not None and before.rest is None:
                 # What was there would be missing for a moment.
-                rest = await screen.explorer.asker.follow(reading.rest(), lambda doing: None)
+                rest = await screen.explorer.worker.follow(reading.rest(), lambda doing: None)
                 reading = reading.completed(rest)
         except StoreBusy:
             live.distrust()
@@ -146,13 +146,13 @@ class AutoRefresh:
     async def _refresh(self, live: StoreWatcher) -> None:
         screen = self._screen
         try:
-            replaced = await screen.explorer.asker.ask(live.look) == "replaced"
-            await screen.explorer.asker.ask(live.renew)
+            replaced = await screen.explorer.worker.ask(live.look) == "replaced"
+            await screen.explorer.worker.ask(live.renew)
         except Exception as error:  # said; what was read before stays
             screen.fail(error)
             return
         self._found = self._looked = "same"
-        screen.visit(screen.trail, again=True, other=replaced)
+        screen.visit(screen.history, again=True, other=replaced)
 
     def _became(self, found: StoreChange) -> None:
         before, self._looked = self._looked, found
@@ -163,9 +163,9 @@ class AutoRefresh:
         if (self.status, age) != self._told:
             self._told = (self.status, age)
             self._screen.tell_top()
-        if found != before and found in ("replaced", "gone") and self.live is not None:
+        if found != before and found in ("replaced", "gone") and self.watcher is not None:
             told = {
-                "replaced": f"another file took the place of {self.live.location}; r opens it",
-                "gone": f"{self.live.location} is not there any more; what was read stays on the screen",
+                "replaced": f"another file took the place of {self.watcher.location}; r opens it",
+                "gone": f"{self.watcher.location} is not there any more; what was read stays on the screen",
             }
             self._screen.say(told[found], "warn")

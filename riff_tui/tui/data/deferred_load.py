@@ -53,12 +53,12 @@ class DeferredLoad:
     async def _read(self, reading: LoadedView) -> None:
         assert reading.rest is not None
         try:
-            table = await self._screen.explorer.asker.follow(reading.rest(), self._progress)
+            table = await self._screen.explorer.worker.follow(reading.rest(), self._progress)
         except Exception as error:  # said; what is on the screen stays
             self._screen.fail(error)
         else:
             self._tell("")
-            if self._screen.reading is reading:
+            if self._screen.loaded is reading:
                 self._screen.renew(reading.completed(table), changed=False)
 
     def _progress(self, doing: str) -> None:

@@ -28,7 +28,7 @@ class PageLoader:
 
     async def _fetch(self, rows: PagedRows, page: int, then: Callable[[], None]) -> None:
         try:
-            await self._screen.explorer.asker.ask(lambda: rows.load(page))
+            await self._screen.explorer.worker.ask(lambda: rows.load(page))
         except Exception as error:  # said; the rows stay blank and are asked for again when they are drawn
             self._screen.fail(error)
         else:

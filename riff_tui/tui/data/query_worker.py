@@ -23,7 +23,7 @@ class QueryWorker:
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._at_work = False
-        threading.Thread(target=self._work, name="riff-tui-asker", daemon=True).start()
+        threading.Thread(target=self._work, name="riff-tui-worker", daemon=True).start()
 
     async def ask(self, question: Callable[[], T]) -> T:
         """What the question answers, or the error that it raised."""

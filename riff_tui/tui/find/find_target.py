@@ -49,45 +49,45 @@ class Finder:
         if word:
             self._screen.say(f"stopped looking at row {self._at + 1:,}; the cursor stayed where it was")
 
-    def go(self, quarry: FindTarget, direction: int) -> None:
+    def go(self, target: FindTarget, direction: int) -> None:
         """Go to the next (1) or the previous (-1) row that has it, or say that there is none."""
         rows = self._screen.body.table.rows
         index = self._screen.body.cursor + direction
         end = max(-1, index - _NEAR) if direction < 0 else min(len(rows), index + _NEAR)
         while index != end and 0 <= index < len(rows) and at_hand(rows, index):
-            if quarry.test(rows[index]):
-                self._arrive(index, quarry)
+            if target.test(rows[index]):
+                self._arrive(index, target)
                 return
             index += direction
         if 0 <= index < len(rows):
-            far = self._far(quarry, rows, index, direction)
+            far = self._far(target, rows, index, direction)
             self._screen.run_worker(far, group=GROUP, exclusive=True, exit_on_error=False)
         else:
-            self._miss(quarry, direction)
+            self._miss(target, direction)
 
-    async def _far(self, quarry: FindTarget, rows: Sequence[Row], index: int, direction: int) -> None:
-        asker, told = self._screen.explorer.asker, time.monotonic()
+    async def _far(self, target: FindTarget, rows: Sequence[Row], index: int, direction: int) -> None:
+        worker, told = self._screen.explorer.worker, time.monotonic()
         self._at = index
         while 0 <= self._at < len(rows):
-            found = await asker.ask(partial(_look, rows, self._at, direction, quarry.test))
+            found = await worker.ask(partial(_look, rows, self._at, direction, target.test))
             if self._screen.body.table.rows is not rows:
                 return
             if found is not None:
-                self._arrive(found, quarry)
+                self._arrive(found, target)
                 return
             self._at = _next_page(self._at, direction)
             if time.monotonic() - told > _PATIENCE_S:
                 told = time.monotonic()
-                self._screen.say(f"looking for {quarry.name}: row {self._at + 1:,} of {len(rows):,} … Esc stops")
-        self._miss(quarry, direction)
+                self._screen.say(f"looking for {target.name}: row {self._at + 1:,} of {len(rows):,} … Esc stops")
+        self._miss(target, direction)
 
-    def _arrive(self, index: int, quarry: FindTarget) -> None:
+    def _arrive(self, index: int, target: FindTarget) -> None:
         self._screen.say("")
         self._screen.body.cursor = index
-        quarry.there()
+        target.there()
 
-    def _miss(self, quarry: FindTarget, direction: int) -> None:
-        self._screen.say(f"no {quarry.name} {'below' if direction > 0 else 'above'}", "warn")
+    def _miss(self, target: FindTarget, direction: int) -> None:
+        self._screen.say(f"no {target.name} {'below' if direction > 0 else 'above'}", "warn")
 
 
 def _look(rows: Sequence[Row], index: int, direction: int, test: RowTest) -> int | None:

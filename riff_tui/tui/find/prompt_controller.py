@@ -61,13 +61,13 @@ class PromptController:
     @property
     def history(self) -> Sequence[str]:
         """What was entered, the latest last: filters of lists, or searches, of which nothing is kept for longer."""
-        if self._screen.trail.here.kind == "conversation":
-            return self._screen.searcher.earlier
-        return self._screen.explorer.keeper.now.filters
+        if self._screen.history.here.kind == "conversation":
+            return self._screen.search.earlier
+        return self._screen.explorer.session.state.filters
 
     def open(self) -> None:
         """Ask for a filter, beginning with the one that holds, or for what to find in a conversation."""
-        screen, place = self._screen, self._screen.trail.here
+        screen, place = self._screen, self._screen.history.here
         self._cycle = self._recalled = self._whole = None
         if place.kind == "conversation":
             screen.prompt.ask("", SEARCH_HINT)
@@ -90,13 +90,13 @@ class PromptController:
     def entered(self, expression: str) -> None:
         """Filter by it, or search for it."""
         screen, expression = self._screen, expression.strip()
-        if screen.trail.here.kind == "conversation":
-            screen.searcher.search(expression)
+        if screen.history.here.kind == "conversation":
+            screen.search.search(expression)
             return
-        screen.searcher.remember(expression)
-        screen.explorer.keeper.applied(expression)
+        screen.search.remember(expression)
+        screen.explorer.session.applied(expression)
         screen.settle()
-        screen.visit(screen.trail.instead(replace(screen.trail.here, filter=expression)))
+        screen.visit(screen.history.instead(replace(screen.history.here, filter=expression)))
 
     # How many it would be
 
@@ -105,11 +105,11 @@ class PromptController:
         screen.run_worker(self._count(expression), group="count", exclusive=True, exit_on_error=False)
 
     async def _count(self, expression: str) -> None:
-        screen, place = self._screen, replace(self._screen.trail.here, filter=expression)
+        screen, place = self._screen, replace(self._screen.history.here, filter=expression)
         try:
             left, whole, noun = await self._counts(place, expression)
         except FilterError as error:
-            screen.traveller.setbacks.meet(error, screen.trail.instead(place))
+            screen.navigator.load_errors.meet(error, screen.history.instead(place))
         except Exception as error:  # said under the prompt, where the next key mends it
             screen.prompt.tell(describe(error)[1])
         else:
@@ -130,10 +130,10 @@ class PromptController:
 
     async def _unfiltered(self, place: Location) -> Table:
         screen = self._screen
-        known = screen.known(replace(place, sort=screen.trail.here.sort))
+        known = screen.known(replace(place, sort=screen.history.here.sort))
         if known is not None:
             return known
-        return await screen.explorer.asker.ask(lambda: read_rows(screen.show_view, place))
+        return await screen.explorer.worker.ask(lambda: read_rows(screen.show_view, place))
 
     async def _asked(self, place: Location) -> int:
         """How many rows the store finds, once nothing more is typed."""
@@ -143,7 +143,7 @@ class PromptController:
         request = Request(where=place.where, hurried=True, sides=place.between, aspect=place.aspect or None)
         slow = screen.set_timer(_PAUSE_S, lambda: screen.prompt.tell("counting …"))
         try:
-            return len((await screen.explorer.asker.ask(lambda: screen.show_view(view, request))).rows)
+            return len((await screen.explorer.worker.ask(lambda: screen.show_view(view, request))).rows)
         finally:
             slow.stop()
 
@@ -206,8 +206,8 @@ class PromptController:
 
     async def _names(self, field: str) -> Sequence[str]:
         screen, names = self._screen, self._screen.explorer.names
-        where = kept(screen.trail.here.scope, ("flow", "agent"))
-        return [] if names is None else await screen.explorer.asker.ask(lambda: names.known(field, where))
+        where = kept(screen.history.here.scope, ("flow", "agent"))
+        return [] if names is None else await screen.explorer.worker.ask(lambda: names.known(field, where))
 
     def _offer(self, cycle: _Cycle) -> None:
         prompt = self._screen.prompt

@@ -28,7 +28,7 @@ class Search:
     @property
     def words(self) -> str:
         """The filter of this place, else the last one that there was."""
-        return self._screen.trail.here.filter or self._last
+        return self._screen.history.here.filter or self._last
 
     def remember(self, expression: str) -> None:
         """A filter holds, or does no more; an empty one is none."""
@@ -41,7 +41,7 @@ class Search:
         if test is None:
             screen.say(f"{self.words} speaks of calls, not of what stands in these rows", "warn")
         else:
-            screen.hunter.go(FindTarget(f"row that matches {self.words}", test), direction)
+            screen.finder.go(FindTarget(f"row that matches {self.words}", test), direction)
 
     # In a conversation
 
@@ -49,7 +49,7 @@ class Search:
         """Go to the first moment that matches, from the cursor on; with nothing to look for, on to the next match."""
         screen, table = self._screen, self._screen.transcript.table
         if not expression:
-            screen.prompting.close()
+            screen.prompt_controller.close()
             self.within(1)
             return
         try:
@@ -61,7 +61,7 @@ class Search:
         self.sought = expression
         self.earlier = [*(each for each in self.earlier if each != expression), expression]
         screen.transcript.mark(needles(parse(expression)))
-        screen.prompting.close()
+        screen.prompt_controller.close()
         screen.tell()
         if matching:
             cursor = screen.transcript.cursor
@@ -86,7 +86,7 @@ class Search:
         """A conversation is shown: what is searched for stands out, and a new one begins where it is found."""
         screen, from_end, self._from_end = self._screen, self._from_end, False
         screen.transcript.mark(needles(parse(self.sought)))
-        if self.sought and not again and not screen.trail.here.row:
+        if self.sought and not again and not screen.history.here.row:
             found = self._match(len(screen.transcript.table.rows), -1) if from_end else self._match(-1, 1)
             screen.transcript.cursor = 0 if found is None else found
 

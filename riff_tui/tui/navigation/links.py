@@ -42,7 +42,7 @@ def link(place: Location, store: str = "") -> str:
 
 def link_to(screen: ExplorerScreen) -> str:
     """The link to the place that a screen is at, of a comparison to the list that it was made in."""
-    places = [place for place in screen.trail.stack if not (place.pair or place.sides)]
+    places = [place for place in screen.history.stack if not (place.pair or place.sides)]
     return link(places[-1], screen.explorer.store)
 
 

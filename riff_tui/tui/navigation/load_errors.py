@@ -36,29 +36,29 @@ class LoadErrors:
             self._again.stop()
             self._again = None
 
-    def meet(self, error: Exception, trail: History) -> None:
+    def meet(self, error: Exception, history: History) -> None:
         """A place could not be read; the keys go on working where one is."""
-        screen, place = self._screen, trail.here
+        screen, place = self._screen, history.here
         if isinstance(error, FilterError) and self._pointed_at(error, place):
             return
         if isinstance(error, StoreBusy):
             screen.say("another process is writing the store; it is asked until it answers, Esc gives up", "warn")
-            self._again = screen.set_timer(_AGAIN_AFTER_S, lambda: screen.visit(trail))
+            self._again = screen.set_timer(_AGAIN_AFTER_S, lambda: screen.visit(history))
         elif place.sort is not None and isinstance(error, UsageError) and str(error).startswith("--sort"):
             # The order comes from another place or an earlier session, and its column is not here any more.
-            screen.explorer.keeper.sort(place.view, None)
+            screen.explorer.session.sort(place.view, None)
             screen.notice = f"{noun(place.view)} cannot be sorted by {place.sort.removeprefix('-')} here"
-            self._visit(trail)
-        elif screen.reading is None and trail.stack != START:
-            screen.trouble = error
+            self._visit(history)
+        elif screen.loaded is None and history.stack != START:
+            screen.last_error = error
             screen.notice = f"the place to begin at cannot be shown: {describe(error)[1]}"
             self._visit(History((START,)))
         else:
             screen.fail(error)
 
-    def _visit(self, trail: History) -> None:
+    def _visit(self, history: History) -> None:
         # Not from within the question that failed, for going elsewhere ends that.
-        self._screen.call_later(self._screen.visit, trail)
+        self._screen.call_later(self._screen.visit, history)
 
     def _pointed_at(self, error: FilterError, place: Location) -> bool:
         """Show where in the prompt it is wrong, if it is open and the place lies in it."""

@@ -59,7 +59,7 @@ class DetailController:
     @property
     def is_visible(self) -> bool:
         """Whether it can be seen: of conversations, only a voice call has more to tell of a moment."""
-        reading = self._screen.reading
+        reading = self._screen.loaded
         return self.is_open and (not self._in_call or (reading is not None and is_voice(reading.main)))
 
     @property
@@ -113,7 +113,7 @@ class DetailController:
 
     @property
     def _in_call(self) -> bool:
-        return self._screen.trail.here.kind == "conversation"
+        return self._screen.history.here.kind == "conversation"
 
     @property
     def _side(self) -> PanePosition:
@@ -126,7 +126,7 @@ class DetailController:
 
     def _fill(self, *, keep: bool = False) -> None:
         self._stop()
-        reading, row = self._screen.reading, self._screen.body.row
+        reading, row = self._screen.loaded, self._screen.body.row
         if not self.is_visible or reading is None:
             return
         table, told = reading.main, None
@@ -155,7 +155,7 @@ class DetailController:
     async def _ask(self, row: Row) -> None:
         told: Table | str
         try:
-            told = await self._screen.explorer.asker.ask(
+            told = await self._screen.explorer.worker.ask(
                 lambda: self._show("conversation", Request(where=row.where, text=True))
             )
         except Exception as error:  # said where the words would have stood; the record is there without them
@@ -164,6 +164,6 @@ class DetailController:
         self._doubted.discard(row.where)
         while len(self._told) > _MOST_TOLD:
             self._told.popitem(last=False)
-        reading, now = self._screen.reading, self._screen.table.row
+        reading, now = self._screen.loaded, self._screen.table.row
         if reading is not None and now is not None and now.id == row.id and self.is_visible:
             self._draw(reading.main, now, told, keep=True)

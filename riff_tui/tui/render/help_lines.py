@@ -48,7 +48,7 @@ _WIDEST = 24
 
 def help_lines(
     table: Table | None,
-    situation: ActionContext,
+    context: ActionContext,
     width: int,
     glyphs: Glyphs,
     palette: Palette,
@@ -56,15 +56,15 @@ def help_lines(
 ) -> list[Line]:
     """All of it, in lines of at most `width` cells; `dumps` print the place where the table's own does not."""
     writer = _Writer(width, glyphs, palette)
-    writer.head(situation.view, "Esc closes, j and k scroll")
-    writer.paragraphs(_about(situation))
+    writer.head(context.view, "Esc closes, j and k scroll")
+    writer.paragraphs(_about(context))
     if table is not None:
-        if situation.kind == "state":
+        if context.kind == "state":
             writer.glossary("Metrics, with their 95 % intervals", [columns.N, *columns.STATE_METRICS])
         writer.glossary("Columns", [*for_screen(table), *table.columns])
         writer.section("Notes", table.notes)
         writer.section("Prints the same", [dump for dump in dumps or [table.dump] if dump])
-    writer.keys(situation)
+    writer.keys(context)
     writer.head("Filter")
     writer.pairs([(shown(term, glyphs), meaning) for term, meaning in _GRAMMAR])
     writer.head("While typing")
@@ -122,12 +122,12 @@ class _Writer:
             self.head(head)
             self.pairs([(self._titles(column), self._meaning(column)) for column in found.values()])
 
-    def keys(self, situation: ActionContext) -> None:
+    def keys(self, context: ActionContext) -> None:
         """Every action by its group, with the reason where one does not apply."""
         for group in dict.fromkeys(each.group for each in ACTIONS):
             self.head(group)
             members = [each for each in ACTIONS if each.group == group]
-            refusals = [each.refuse(situation) for each in members]
+            refusals = [each.refuse(context) for each in members]
             said = [
                 f"{each.help} (not now: {refusal})" if refusal else each.help
                 for each, refusal in zip(members, refusals, strict=True)
@@ -149,9 +149,9 @@ class _Writer:
         return shown(f"{column.help}{good}{unit}", self._glyphs)
 
 
-def _about(situation: ActionContext) -> Sequence[str]:
-    if situation.kind == "state":
+def _about(context: ActionContext) -> Sequence[str]:
+    if context.kind == "state":
         return (*resolve("neighbors").help, *_IN_STATE)
-    if situation.view == noun(side_by_side.VIEW):
+    if context.view == noun(side_by_side.VIEW):
         return side_by_side.HELP
-    return resolve(situation.view).help
+    return resolve(context.view).help

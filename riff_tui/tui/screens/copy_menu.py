@@ -55,7 +55,7 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
 
     def action_copy(self, what: str) -> None:
         """Copy it and say where it went."""
-        if what == "table" and self._place.trail.here.kind == "conversation":
+        if what == "table" and self._place.history.here.kind == "conversation":
             self.dismiss()
             self._place.run_worker(posted(self._place), group="copy", exit_on_error=False)
             return
@@ -67,7 +67,7 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
             self._place.say(f"there is no {what} to copy", "warn")
 
     def _text(self, what: str) -> str:
-        reading, row = self._place.reading, self._place.body.row
+        reading, row = self._place.loaded, self._place.body.row
         if reading is None:
             return ""
         if what == "link":
@@ -90,7 +90,7 @@ async def taken(place: ExplorerScreen, what: str, text: str) -> None:
     """Copy safe text, and say where it went."""
     send = place.explorer.send
     try:
-        told = await place.explorer.asker.ask(lambda: clipboard.copy(text, state_directory(), send))
+        told = await place.explorer.worker.ask(lambda: clipboard.copy(text, state_directory(), send))
     except (OSError, RiffError) as error:
         place.fail(error)
     else:
@@ -99,10 +99,10 @@ async def taken(place: ExplorerScreen, what: str, text: str) -> None:
 
 async def posted(place: ExplorerScreen) -> None:
     """Copy a call as it may be posted: what was said in it goes out as redacted as it can be."""
-    where = place.trail.here.scope
+    where = place.history.here.scope
     try:
         request = Request(where=where, text=True, redact=True)
-        table = await place.explorer.asker.ask(lambda: place.show_view("conversation", request))
+        table = await place.explorer.worker.ask(lambda: place.show_view("conversation", request))
     except (OSError, RiffError) as error:
         place.fail(error)
     else:

@@ -70,24 +70,26 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         Binding(textual_keys(each.keys), f"screen.do('{each.id}')", each.title, show=False) for each in ACTIONS
     ]
 
-    def __init__(self, show: ShowView, overview: Callable[[], str] | None, trail: History, asker: QueryWorker) -> None:
+    def __init__(
+        self, show: ShowView, overview: Callable[[], str] | None, history: History, worker: QueryWorker
+    ) -> None:
         super().__init__()
-        self.trail = trail
-        self.reading: LoadedView | None = None
-        self.trouble: Exception | None = None
+        self.history = history
+        self.loaded: LoadedView | None = None
+        self.last_error: Exception | None = None
         self.notice = ""
         self.show_view = show
         self._overview = overview
-        self._asker = asker
+        self._worker = worker
         self._memory = ResultCache()
-        self.beside = DetailController(self, show)
-        self.shelf = ListState(lambda: self.explorer.keeper)
-        self.traveller = Navigator(self, asker, self._memory)
+        self.detail = DetailController(self, show)
+        self.list_state = ListState(lambda: self.explorer.session)
+        self.navigator = Navigator(self, worker, self._memory)
         self.fetch = PageLoader(self)
-        self.hunter = Finder(self)
-        self.searcher = Search(self)
-        self.prompting = PromptController(self)
-        self.catching_up = DeferredLoad(self)
+        self.finder = Finder(self)
+        self.search = Search(self)
+        self.prompt_controller = PromptController(self)
+        self.deferred_load = DeferredLoad(self)
 
     # What is on the screen
 
@@ -101,8 +103,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         # What lies over the rest comes first: then the rest is not drawn again when it comes and goes.
         yield Picker(palette=palette, glyphs=glyphs, id="picker")
         yield CheckList(palette=palette, glyphs=glyphs, id="checks")
-        yield FilePrompt(self._asker, palette=palette, glyphs=glyphs, id="write-to")
-        yield Prompt(listener=self.prompting, palette=palette, glyphs=glyphs, id="prompt")
+        yield FilePrompt(self._worker, palette=palette, glyphs=glyphs, id="write-to")
+        yield Prompt(listener=self.prompt_controller, palette=palette, glyphs=glyphs, id="prompt")
         yield Static("", id="too-small", markup=False)
         yield TopLine(palette=palette, glyphs=glyphs, id="top")
         yield Header(palette=palette, glyphs=glyphs, id="head")
@@ -118,10 +120,10 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.picker = self.query_one(Picker)
         self.bottom = self.query_one("#bottom", BottomLine)
         self.table.focus()
-        self.notice = self.explorer.keeper.complaint
-        self.follower = AutoRefresh(self, self.explorer.live, paused=self.explorer.paused)
-        self.follower.start()
-        self.visit(self.trail)
+        self.notice = self.explorer.session.complaint
+        self.refresher = AutoRefresh(self, self.explorer.watcher, paused=self.explorer.paused)
+        self.refresher.start()
+        self.visit(self.history)
 
     def on_resize(self) -> None:
         width, height = self.app.size
@@ -131,70 +133,70 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             self.query_one("#too-small", Static).update(shown(sentence, self.explorer.glyphs))
         self.set_class(small, "-too-small")
         self.query_one(Header).draw()
-        self.beside.place()
+        self.detail.place()
 
     @property
     def body(self) -> LineTable | Transcript:
         """What the cursor is in."""
-        return self.transcript if self.trail.here.kind == "conversation" else self.table
+        return self.transcript if self.history.here.kind == "conversation" else self.table
 
     @property
-    def over(self) -> Overlay | None:
+    def overlay(self) -> Overlay | None:
         """What lies over the place and has the keys."""
         return next((over for over in self.query(Overlay) if over.is_open), None)
 
     # Going somewhere
 
-    def visit(self, trail: History, *, again: bool = False, other: bool = False) -> None:
+    def visit(self, history: History, *, again: bool = False, other: bool = False) -> None:
         """Be at another place as soon as its tables are read; until then this one stays, and its keys work.
 
         What is known of it holds unless it is to be asked `again`; in `other` data nothing holds.
         """
-        self.traveller.set_out(trail, again=again, other=other)
+        self.navigator.set_out(history, again=again, other=other)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
             self.fail(event.worker.error)
 
-    def arrive(self, trail: History, reading: LoadedView) -> None:
+    def arrive(self, history: History, reading: LoadedView) -> None:
         """Be at a place that was read."""
         with self.app.batch_update():
-            self.prompting.close()
-            self._draw(trail, reading)
+            self.prompt_controller.close()
+            self._draw(history, reading)
             self.say(self.notice, "warn" if self.notice else None)
             self.notice = ""
             self.body.focus()
             self.tell()
-        self.explorer.keeper.be_at(self.trail.stack)
+        self.explorer.session.be_at(self.history.stack)
 
     def renew(self, reading: LoadedView, *, changed: bool = True) -> None:
         """Show this place as it is by now: nothing moves, and nothing else happens."""
         if changed:
-            self.traveller.forget(self.trail)
-        if reading == self.reading:
-            self.reading = reading
-            self._memory.keep(self.trail.stack, reading)
+            self.navigator.forget(self.history)
+        if reading == self.loaded:
+            self.loaded = reading
+            self._memory.keep(self.history.stack, reading)
             self.tell_top()
             return
         with self.app.batch_update():
-            self._draw(self.trail, reading)
+            self._draw(self.history, reading)
             self.tell()
 
-    def _draw(self, trail: History, reading: LoadedView) -> None:
-        again = self.reading is not None and trail.here.question == self.trail.here.question
-        if (trail.here.view, trail.here.scope) == (self.trail.here.view, self.trail.here.scope) and self.reading:
+    def _draw(self, history: History, reading: LoadedView) -> None:
+        again = self.loaded is not None and history.here.question == self.history.here.question
+        if (history.here.view, history.here.scope) == (self.history.here.view, self.history.here.scope) and self.loaded:
             # Keys went on working while the store was asked.
-            trail = trail.alter(self._with_cursor(trail.here))
-        self.trail, self.reading = trail, reading
+            history = history.alter(self._with_cursor(history.here))
+        self.history, self.loaded = history, reading
         if isinstance(reading.main.rows, PagedRows):
             reading.main.rows.missing = partial(self.fetch, reading.main.rows, then=self.table.refreshed)
-        place = trail.here
-        self._memory.keep(trail.stack, reading)
+        place = history.here
+        self._memory.keep(history.stack, reading)
         self.query_one(Body).set_class(place.kind == "conversation", "-conversation")
         self.head.show(place, reading)
         if place.kind == "conversation":
             self.transcript.load(reading.main, row=place.row, again=again)
-            self.searcher.arrived(again=again)
+            self.search.arrived(again=again)
             self.head.follow(self.transcript.row)
         else:
             self.table.load(
@@ -205,17 +207,17 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
                 index=place.index,
                 column=place.column,
                 empty=nothing_here(place),
-                marked=self.shelf.marks.of(place),
-                choice=self.shelf.choice(place),
+                marked=self.list_state.marks.of(place),
+                choice=self.list_state.choice(place),
                 again=again,
             )
         self.table.activate(not self.head.focused_graph)
-        self.beside.arrived()
-        self.catching_up.begin(reading)
+        self.detail.arrived()
+        self.deferred_load.begin(reading)
 
     def into_graph(self, focused: bool) -> None:
         """Put the cursor into the neighbour graph, or back into the rows."""
-        self.trail = self.trail.alter(replace(self.trail.here, graph=focused))
+        self.history = self.history.alter(replace(self.history.here, graph=focused))
         self.head.focus_graph(focused)
         self.table.activate(not focused)
         self.tell()
@@ -223,13 +225,13 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def tell(self) -> None:
         """Bring the line above and the line below up to date."""
         self.tell_top()
-        self.bottom.hint(hints(self.situation))
+        self.bottom.hint(hints(self.context))
 
     def tell_top(self) -> None:
         """Bring the line above up to date."""
-        age = self.age if len(self.trail.stack) == 1 else ""
-        said = (self.follower.status, self._counts(), age)
-        self.top.show(crumbs(self.trail.stack), " · ".join(part for part in said if part))
+        age = self.age if len(self.history.stack) == 1 else ""
+        said = (self.refresher.status, self._counts(), age)
+        self.top.show(crumbs(self.history.stack), " · ".join(part for part in said if part))
 
     @property
     def age(self) -> str:
@@ -246,37 +248,37 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             widget.palette = palette
         self.table.restyle(palette)
         self.transcript.restyle(palette)
-        self.beside.pane.restyle(palette)
+        self.detail.pane.restyle(palette)
         self.head.draw()
         self.tell()
 
     def fail(self, error: Exception) -> None:
         """Say what went wrong, and keep it for who wants to know more."""
-        self.trouble = error
+        self.last_error = error
         self.say(f"{describe(error)[1].removesuffix('; run it again with --debug to see where')} (! tells more)", "bad")
 
     def settle(self) -> None:
-        """Remember in the trail where the cursor stands."""
-        self.trail = self.trail.alter(self.place)
+        """Remember in the history where the cursor stands."""
+        self.history = self.history.alter(self.place)
 
     @property
     def place(self) -> Location:
         """The place that one is at, with its cursor."""
-        return self._with_cursor(self.trail.here)
+        return self._with_cursor(self.history.here)
 
     def _with_cursor(self, place: Location) -> Location:
         row, column = self.body.row, self.table.under
         return replace(place, row=row.id if row else "", index=self.body.cursor, column=column.key if column else "")
 
     def _counts(self) -> str:
-        place, reading = self.trail.here, self.reading
+        place, reading = self.history.here, self.loaded
         if reading is None:
             return ""
         if place.kind == "conversation":
             position = self.position()
             return f"{position[0]} of {position[1]}" if position else ""
         whole = self.whole(place) if place.filter else None
-        return counted(place, reading.main, whole, len(self.shelf.marks.of(place)))
+        return counted(place, reading.main, whole, len(self.list_state.marks.of(place)))
 
     def whole(self, place: Location) -> int | None:
         """How many rows a place has without what was typed, where that is known."""
@@ -290,19 +292,19 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def above(self) -> Table | None:
         """The list that this place was opened from."""
-        stack = self.trail.stack
+        stack = self.history.stack
         reading = self._memory.recall(stack[-2]) if len(stack) > 1 else None
         return reading.main if reading else None
 
     def position(self) -> tuple[int, int] | None:
         """Which of how many a conversation is in the list that it was opened from."""
-        table, stack = self.above(), self.trail.stack
+        table, stack = self.above(), self.history.stack
         if table is None or not len(table.rows):
             return None
         return stack[-2].index + 1, len(table.rows)
 
     @property
-    def situation(self) -> ActionContext:
+    def context(self) -> ActionContext:
         """What decides which keys apply."""
         return context_of(self)
 
@@ -312,19 +314,19 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         """Carry out an action of the registry, or say why it does not apply."""
         from riff_tui.tui.actions.handlers import HANDLERS
 
-        self.follower.key()
+        self.refresher.key()
         if self.prompt.is_open:
             if id == "close":
-                self.prompting.close()
+                self.prompt_controller.close()
             return
-        if self.picker.is_open or self.over is not None:
+        if self.picker.is_open or self.overlay is not None:
             return
-        if self.hunter.is_under_way and id != "close":
-            self.hunter.stop(word=False)
+        if self.finder.is_under_way and id != "close":
+            self.finder.stop(word=False)
         self.bottom.say("")
-        situation = self.situation
-        chosen = meant(id, situation)
-        refusal = chosen.refuse(situation)
+        context = self.context
+        chosen = meant(id, context)
+        refusal = chosen.refuse(context)
         if refusal:
             self.say(f"{chosen.keys[0]} {chosen.title}: {refusal}", "warn")
         else:
@@ -334,15 +336,15 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.action_do("open")
 
     def on_line_table_moved(self) -> None:
-        self.beside.moved()
+        self.detail.moved()
 
     def on_transcript_moved(self) -> None:
         self.head.follow(self.transcript.row)
-        self.beside.moved()
+        self.detail.moved()
 
     def choose(self, choice: ColumnChoice) -> None:
         """Show the same rows with other columns."""
         self.settle()
-        self.shelf.choose(self.trail.here, choice)
-        if self.reading is not None:
-            self.arrive(self.trail, self.reading)
+        self.list_state.choose(self.history.here, choice)
+        if self.loaded is not None:
+            self.arrive(self.history, self.loaded)

@@ -1,4 +1,4 @@
-"""What one sets aside while walking, for as long as the keeper keeps it: marks of each list, columns of each view."""
+"""What one sets aside while walking, for as long as the session keeps it: marks of each list, columns of each view."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from riff_tui.tui.session.session_file import SessionFile
 class ListState:
     """Marks by list, and choices of columns by view."""
 
-    def __init__(self, keeper: Callable[[], SessionFile]) -> None:
-        self._keeper = keeper
-        self.marks = Marks(lambda: keeper().now.marks, lambda name, ids: keeper().mark(name, ids))
+    def __init__(self, session: Callable[[], SessionFile]) -> None:
+        self._session = session
+        self.marks = Marks(lambda: session().state.marks, lambda name, ids: session().mark(name, ids))
 
     def choice(self, place: Location) -> ColumnChoice:
         """The columns that one chose for a place's rows."""
-        return ColumnChoice.of(self._keeper().now.columns.get(_view(place), ()))
+        return ColumnChoice.of(self._session().state.columns.get(_view(place), ()))
 
     def choose(self, place: Location, choice: ColumnChoice) -> None:
         """Take other columns for all places whose rows are alike."""
-        self._keeper().choose_columns(_view(place), choice.words or None)
+        self._session().choose_columns(_view(place), choice.words or None)
 
 
 def _view(place: Location) -> str:

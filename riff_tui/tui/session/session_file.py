@@ -32,7 +32,7 @@ FOLDER = "explorer"
 LARGEST = 4 << 20
 
 
-def kept_file(location: str, directory: Path) -> Path:
+def session_path(location: str, directory: Path) -> Path:
     """The file that belongs to a store, by whichever path the store is called."""
     return directory / FOLDER / f"{file_name(os.path.realpath(location))}.json"
 
@@ -48,14 +48,14 @@ class SessionFile:
     def __init__(self, path: Path | None = None, store: str = "", *, fresh: bool = False) -> None:
         self.path = path
         self.store = store
-        self.now: SessionState = NOTHING
+        self.state: SessionState = NOTHING
         self.complaint = ""
         self.changed: Callable[[], None] = lambda: None
         self._unwritten: set[StatePart] = set()
         self._lock = threading.Lock()
         self._opened_at: Stack = ()
         if path is not None and not fresh:
-            self.now, self.complaint = _read(path)
+            self.state, self.complaint = _read(path)
 
     # What is changed
 
@@ -68,7 +68,7 @@ class SessionFile:
         if self._opened_at and same(stack, self._opened_at):
             return
         self._opened_at = ()
-        if stack != self.now.stack:
+        if stack != self.state.stack:
             self._change("stack", "", stack=stack)
 
     def sort(self, view: str, key: str | None) -> None:
@@ -77,7 +77,7 @@ class SessionFile:
 
     def lend_sort(self, view: str, key: str) -> None:
         """A view is sorted for this session, unless another order is chosen."""
-        self.now = replace(self.now, sorts=with_view(self.now.sorts, view, key))
+        self.state = replace(self.state, sorts=with_view(self.state.sorts, view, key))
 
     def choose_columns(self, view: str, keys: Collection[str] | None) -> None:
         """A view shows these columns, or its own choice."""
@@ -90,19 +90,19 @@ class SessionFile:
     def applied(self, expression: str) -> None:
         """A filter was applied."""
         if expression:
-            self._change("filters", "", filters=with_filter(self.now.filters, expression))
+            self._change("filters", "", filters=with_filter(self.state.filters, expression))
 
     def take_theme(self, name: str) -> None:
         """Colours were chosen."""
         self._change("theme", "", theme=name)
 
     def _by_view(self, name: str, view: str, value: Any) -> None:
-        self._change(name, view, **{name: with_view(getattr(self.now, name), view, value)})
+        self._change(name, view, **{name: with_view(getattr(self.state, name), view, value)})
 
     def _change(self, name: str, view: str, **values: Any) -> None:
-        now = replace(self.now, **values)
-        if now != self.now:
-            self.now = now
+        now = replace(self.state, **values)
+        if now != self.state:
+            self.state = now
             self._unwritten.add((name, view))
             self.changed()
 
@@ -119,7 +119,7 @@ class SessionFile:
                 return
             self._unwritten -= parts
             try:
-                self._write(self.path, overlaid(_others(self.path, self.now), self.now, parts))
+                self._write(self.path, overlaid(_others(self.path, self.state), self.state, parts))
             except BaseException:
                 self._unwritten |= parts
                 raise

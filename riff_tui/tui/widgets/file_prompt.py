@@ -50,7 +50,7 @@ class FilePrompt(Overlay):
 
     def __init__(
         self,
-        asker: QueryWorker,
+        worker: QueryWorker,
         *,
         palette: Palette = PALETTES["ansi"],
         glyphs: Glyphs = UNICODE,
@@ -59,7 +59,7 @@ class FilePrompt(Overlay):
         super().__init__(id=id)
         self.palette = palette
         self.glyphs = glyphs
-        self._asker = asker
+        self._worker = worker
         self._document: Document | None = None
         self._over = ""
         self._writing: FileExport | None = None
@@ -116,7 +116,7 @@ class FilePrompt(Overlay):
     async def _write(self, typed: str, document: Document, writing: FileExport) -> None:
         over = self._over == typed
         try:
-            path = await self._asker.ask(lambda: document.write(typed, writing, over))
+            path = await self._worker.ask(lambda: document.write(typed, writing, over))
         except Exists:
             self._over = typed
             self.foot.say("a file of that name is there: Enter again overwrites it, another name does not", "warn")

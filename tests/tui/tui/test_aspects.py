@@ -26,16 +26,16 @@ async def test_an_aspect_is_chosen_and_quality_again(tiny: Path) -> None:
     async with exploring(tiny) as at:
         await at.press("F", "V", *"errors", "enter")
         assert "effects on errors" in at.path
-        assert at.screen.reading is not None
-        table = at.screen.reading.main
+        assert at.screen.loaded is not None
+        table = at.screen.loaded.main
         assert table.dump == "riff-tui dump effects --aspect errors"
         with open_store(tiny) as store:
             assert printed(table, "text") == printed(show(store, "effects", Request(aspect="errors")), "text")
         await at.press("V", *"quality", "enter")
-        assert (at.screen.trail.here.view, at.screen.trail.here.aspect) == ("effects", "")
-        assert at.screen.reading.main.dump == "riff-tui dump effects"
+        assert (at.screen.history.here.view, at.screen.history.here.aspect) == ("effects", "")
+        assert at.screen.loaded.main.dump == "riff-tui dump effects"
         await at.press("left_square_bracket")
-        assert at.screen.trail.here.aspect == "errors"
+        assert at.screen.history.here.aspect == "errors"
         await at.press("1", "V")
         assert "only effects explain one aspect" in at.bottom
 
@@ -43,7 +43,7 @@ async def test_an_aspect_is_chosen_and_quality_again(tiny: Path) -> None:
 async def test_a_filter_and_a_file_are_about_the_aspect_that_is_shown(tiny: Path, tmp_path: Path) -> None:
     async with exploring(tiny, start=(*START, ERRORS)) as at:
         await at.press("slash", *"factor=flow", "enter")
-        assert {row.record["factor"] for row in at.screen.reading.main.rows} == {"flow"}  # type: ignore[union-attr]  # it is read
+        assert {row.record["factor"] for row in at.screen.loaded.main.rows} == {"flow"}  # type: ignore[union-attr]  # it is read
         await at.press("o", "ctrl+u", *str(tmp_path / "effects.md"), "enter")
         await at.settle()
     assert "What explains errors" in (tmp_path / "effects.md").read_text(encoding="utf-8")
@@ -64,11 +64,11 @@ def test_the_aspect_is_part_of_the_place_and_of_its_link() -> None:
     assert replace(ERRORS, aspect="").question != ERRORS.question
     assert link(ERRORS) == "riff-tui ui effects --aspect errors"
     assert opened("effects", "flow:a", "errors") == (*START, replace(ERRORS, filter="flow:a"))
-    keeper = SessionFile()
-    keeper.be_at((*START, ERRORS))
-    assert decoded(encoded(keeper.now, "x")).stack[-1] == ERRORS
-    keeper.be_at((*START, replace(ERRORS, view="runs")))
-    assert decoded(encoded(keeper.now, "x")).stack == ()
+    session = SessionFile()
+    session.be_at((*START, ERRORS))
+    assert decoded(encoded(session.state, "x")).stack[-1] == ERRORS
+    session.be_at((*START, replace(ERRORS, view="runs")))
+    assert decoded(encoded(session.state, "x")).stack == ()
 
 
 def test_only_effects_open_at_an_aspect(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from riff_tui import catalog
 from riff_tui.settings import state_directory
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
-from riff_tui.tui.session.session_file import SessionFile, kept_file
+from riff_tui.tui.session.session_file import SessionFile, session_path
 from riff_tui.tui.session.session_state import SessionState
 from tests.support.growing_store import ingest_elsewhere
 from tests.support.pty_terminal import COMMAND, Terminal
@@ -31,13 +31,13 @@ CONVERSATION = (
 
 
 @asynccontextmanager
-async def session(store: Path, keeper: SessionFile) -> AsyncIterator[Walker]:
+async def opened_with(store: Path, session: SessionFile) -> AsyncIterator[Walker]:
     """An explorer that begins where the last one ended."""
     with open_store(store) as opened:
-        start = keeper.now.stack or START
-        if not keeper.now.stack:
-            keeper.opened(start)
-        app = Explorer(lambda view, request: catalog.show(opened, view, request), start=start, keeper=keeper)
+        start = session.state.stack or START
+        if not session.state.stack:
+            session.opened(start)
+        app = Explorer(lambda view, request: catalog.show(opened, view, request), start=start, session=session)
         async with app.run_test(size=(100, 30)) as pilot:
             await app.workers.wait_for_complete()
             await pilot.pause()
@@ -46,24 +46,24 @@ async def session(store: Path, keeper: SessionFile) -> AsyncIterator[Walker]:
 
 async def test_the_place_with_those_above_it_its_cursor_and_its_order_come_back(tiny: Path, tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
-    async with session(tiny, SessionFile(file)) as at:
+    async with opened_with(tiny, SessionFile(file)) as at:
         await at.press("enter", "enter", "l", "s", "j")
-        before = at.path, at.row, at.screen.table.column, at.screen.trail.here.sort
+        before = at.path, at.row, at.screen.table.column, at.screen.history.here.sort
         assert before[-1] is not None
         await at.press("Q")
-        at.app.keeper.write()
-    async with session(tiny, SessionFile(file)) as at:
-        assert (at.path, at.row, at.screen.table.column, at.screen.trail.here.sort) == before
+        at.app.session.write()
+    async with opened_with(tiny, SessionFile(file)) as at:
+        assert (at.path, at.row, at.screen.table.column, at.screen.history.here.sort) == before
         await at.press("escape")
         assert at.path.startswith("flows › viewing @ gemini ")
         await at.press("escape", "3")
-        assert at.screen.trail.here.sort == before[-1]
+        assert at.screen.history.here.sort == before[-1]
 
 
 async def test_a_conversation_comes_back_with_the_list_that_n_and_p_go_through(tiny: Path) -> None:
-    keeper = SessionFile()
-    keeper.be_at(CONVERSATION)
-    async with session(tiny, keeper) as at:
+    session = SessionFile()
+    session.be_at(CONVERSATION)
+    async with opened_with(tiny, session) as at:
         assert "4 of 10" in at.path
         await at.press("n")
         assert "c-0004" in at.path
@@ -73,9 +73,9 @@ async def test_a_conversation_comes_back_with_the_list_that_n_and_p_go_through(t
 
 
 async def test_a_place_that_is_gone_is_said_and_the_first_screen_opens(tiny: Path) -> None:
-    keeper = SessionFile()
-    keeper.be_at((*START, Location("conversation", "c-9999", "run=run-1 conversation=c-9999")))
-    async with session(tiny, keeper) as at:
+    session = SessionFile()
+    session.be_at((*START, Location("conversation", "c-9999", "run=run-1 conversation=c-9999")))
+    async with opened_with(tiny, session) as at:
         assert at.path.startswith("flows ")
         assert "cannot be shown" in at.bottom
         assert "no call matches" in at.bottom
@@ -84,22 +84,22 @@ async def test_a_place_that_is_gone_is_said_and_the_first_screen_opens(tiny: Pat
 
 
 async def test_an_order_whose_column_is_gone_is_said_and_given_up(tiny: Path) -> None:
-    keeper = SessionFile()
-    keeper.sort("flows", "-hum:nobody")
-    async with session(tiny, keeper) as at:
+    session = SessionFile()
+    session.sort("flows", "-hum:nobody")
+    async with opened_with(tiny, session) as at:
         assert at.path.startswith("flows ")
         assert "cannot be sorted by hum:nobody" in at.bottom
-        assert keeper.now.sorts == {}
+        assert session.state.sorts == {}
 
 
 async def test_what_changed_is_written_by_and_by(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("riff_tui.tui.app.SAVED_AFTER_S", 0.05)
     file = tmp_path / "kept.json"
-    async with session(tiny, SessionFile(file)) as at:
+    async with opened_with(tiny, SessionFile(file)) as at:
         await at.press("t", "enter", "j")
         await at.pilot.pause(0.2)
         await at.app.workers.wait_for_complete()
-        found = SessionFile(file).now
+        found = SessionFile(file).state
         assert found.theme == "dark"
         assert found.stack[-1].view == "segments"
 
@@ -107,7 +107,7 @@ async def test_what_changed_is_written_by_and_by(tiny: Path, tmp_path: Path, mon
 async def test_what_cannot_be_written_is_said_once(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("riff_tui.tui.app.SAVED_AFTER_S", 0.05)
     (tmp_path / "in-the-way").touch()
-    async with session(tiny, SessionFile(tmp_path / "in-the-way" / "kept.json")) as at:
+    async with opened_with(tiny, SessionFile(tmp_path / "in-the-way" / "kept.json")) as at:
         await at.press("t")
         await at.pilot.pause(0.2)
         assert "what lasts is not kept" in at.bottom
@@ -117,11 +117,11 @@ async def test_what_cannot_be_written_is_said_once(tiny: Path, tmp_path: Path, m
 
 
 async def test_d_shows_the_dump_and_then_the_link_and_y_l_copies_it(tiny: Path) -> None:
-    async with session(tiny, SessionFile()) as at:
+    async with opened_with(tiny, SessionFile()) as at:
         await at.press("enter", "s", "d")
         assert at.bottom.strip().startswith("riff-tui dump segments --where 'flow=viewing agent=gemini'")
         await at.press("d")
-        link = f"riff-tui ui segments --where 'flow=viewing agent=gemini' --sort {at.screen.trail.here.sort}"
+        link = f"riff-tui ui segments --where 'flow=viewing agent=gemini' --sort {at.screen.history.here.sort}"
         assert at.bottom.strip() == link
         await at.press("d")
         assert "riff-tui dump" in at.bottom
@@ -139,9 +139,9 @@ def opening(store: Path, *arguments: str) -> Terminal:
 
 
 def kept(store: Path) -> SessionState:
-    keeper = SessionFile(kept_file(str(store), state_directory()))
-    assert keeper.complaint == ""
-    return keeper.now
+    session = SessionFile(session_path(str(store), state_directory()))
+    assert session.complaint == ""
+    return session.state
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
@@ -214,7 +214,7 @@ def test_the_theme_that_was_chosen_lasts_and_a_setting_goes_before_it(tiny: Path
     "content", [b"", b"\xff\x00{", b'{"form": 99}', b"[" * 50_000], ids=["empty", "bytes", "newer", "deep"]
 )
 def test_a_damaged_file_is_said_and_everything_works(tiny: Path, content: bytes) -> None:
-    file = kept_file(str(tiny), state_directory())
+    file = session_path(str(tiny), state_directory())
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
     with opening(tiny) as terminal:

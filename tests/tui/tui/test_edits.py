@@ -42,14 +42,14 @@ async def test_quality_stands_where_it_is_seen_on_a_small_terminal(path: Path) -
 async def test_an_edit_leads_to_the_run_after_it_and_a_flow_to_its_edits(path: Path) -> None:
     async with exploring(path, start=stack_of("edits", "subject:confirm")) as at:
         await at.press("enter")
-        assert at.screen.trail.here.view == "flows"
-        assert at.screen.trail.here.where == "flow=viewing run=run-2"
+        assert at.screen.history.here.view == "flows"
+        assert at.screen.history.here.where == "flow=viewing run=run-2"
     async with exploring(path) as at:
         await at.press("enter", "H")
-        assert at.screen.trail.here.view == "edits"
-        assert at.screen.trail.here.where == "flow=viewing"
+        assert at.screen.history.here.view == "edits"
+        assert at.screen.history.here.where == "flow=viewing"
         await at.press("H")
-        assert at.screen.trail.here.where == ""
+        assert at.screen.history.here.where == ""
 
 
 async def test_the_details_of_a_flow_tell_its_last_edit(path: Path) -> None:

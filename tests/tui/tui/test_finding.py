@@ -335,10 +335,10 @@ async def test_escape_ends_a_long_search_and_the_cursor_stays() -> None:
     table = replace(catalog.show("flows", Request()), rows=rows)
     catalog.show = lambda view, request: table  # type: ignore[method-assign]  # one list is enough
     async with finding(catalog=catalog) as at:
-        at.screen.searcher.remember("nowhere")
+        at.screen.search.remember("nowhere")
         await at.pilot.press("n")
         await at.pilot.pause(0.1)
-        assert at.screen.hunter.is_under_way
+        assert at.screen.finder.is_under_way
         await at.pilot.press("escape")
         assert "stopped looking at row" in at.bottom
         assert at.screen.table.cursor == 0
@@ -519,7 +519,7 @@ async def test_what_is_wrong_with_a_filter_is_pointed_at_while_it_is_typed() -> 
         line = at.screen.prompt.verdict.lines[0]
         said = "".join(text for text, _ in line)
         assert "^" in said
-        assert at.screen.trouble is None
+        assert at.screen.last_error is None
         await at.press("backspace")
         await at.type("1")
         assert "match" in at.verdict

@@ -45,7 +45,7 @@ async def test_the_way_from_a_judge_to_a_disputed_call_looks_as_it_did(judged: P
 async def test_keys_open_what_their_dump_commands_print(judged: Path, key: str, view: str) -> None:
     async with exploring(judged) as at:
         await at.press(key)
-        assert at.screen.trail.here.view == view
+        assert at.screen.history.here.view == view
         assert rows_on(at) == dumped_rows(judged, at)
 
 

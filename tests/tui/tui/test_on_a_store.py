@@ -54,7 +54,7 @@ async def test_a_screen_shows_the_rows_that_its_dump_command_prints(tiny: Path, 
 async def test_a_state_and_a_conversation_are_what_their_dump_commands_print(tiny: Path) -> None:
     async with exploring(tiny, start=stack_of("flows", "persona:p")) as at:
         await at.press("enter", "enter", "enter")
-        reading = at.screen.reading
+        reading = at.screen.loaded
         assert reading is not None
         assert reading.neighbors is not None
         commands = reading.dumps
@@ -73,18 +73,18 @@ async def test_what_is_typed_in_a_state_narrows_its_graph_and_its_metrics_as_wel
     async with exploring(tiny, start=stack_of("neighbors", "flow=viewing state=collect_details")) as at:
         for typed, n in (("agent=qwen", 3), ("stall=1", 3), ("run:1 persona:patient", 3)):
             await at.press("slash", "ctrl+u", *typed, "enter")
-            assert at.screen.reading is not None
-            assert at.screen.reading.neighbors is not None
-            around = answer(tiny, at.screen.reading.dumps[0])
+            assert at.screen.loaded is not None
+            assert at.screen.loaded.neighbors is not None
+            around = answer(tiny, at.screen.loaded.dumps[0])
             assert around["metrics"]["n"] == n
-            assert as_json(at.screen.reading.neighbors.extras["metrics"]) == around["metrics"]
+            assert as_json(at.screen.loaded.neighbors.extras["metrics"]) == around["metrics"]
             assert f" n {n}~" in at.head
 
 
 async def test_a_filter_on_calls_holds_all_the_way_down(tiny: Path) -> None:
     async with exploring(tiny) as at:
         await at.press("slash", *"run:run-1", "enter", "enter", "enter", "enter")
-        assert "run:run-1" in at.screen.trail.here.scope
+        assert "run:run-1" in at.screen.history.here.scope
         assert {row.record["run"] for row in at.screen.table.table.rows} == {"run-1"}
 
 
@@ -104,11 +104,11 @@ async def test_recorded_dialogues_can_be_walked(shared_data: Path, tmp_path: Pat
     async with exploring(store) as at:
         assert "24 flows" in at.path
         await at.press("3", "enter")
-        assert at.screen.reading is not None
-        assert at.screen.reading.neighbors is not None
+        assert at.screen.loaded is not None
+        assert at.screen.loaded.neighbors is not None
         await at.press("enter", "n", "p", "4", "G")
         await at.press("enter")
-        assert at.screen.trail.here.view == "conversation"
+        assert at.screen.history.here.view == "conversation"
         assert at.screen.transcript.table.rows
 
 

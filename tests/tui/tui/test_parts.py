@@ -114,21 +114,21 @@ def test_inside_tmux_its_buffer_is_loaded(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 async def test_questions_are_asked_one_after_the_other_on_another_thread() -> None:
-    asker = QueryWorker()
-    answers = await asyncio.gather(*(asker.ask(threading.current_thread) for _ in range(3)))
+    worker = QueryWorker()
+    answers = await asyncio.gather(*(worker.ask(threading.current_thread) for _ in range(3)))
     assert len(set(answers)) == 1
     assert answers[0] is not threading.main_thread()
     with pytest.raises(ZeroDivisionError):
-        await asker.ask(lambda: 1 // 0)
+        await worker.ask(lambda: 1 // 0)
 
 
 async def test_a_question_that_nobody_waits_for_is_not_asked() -> None:
-    asker, gate, asked = QueryWorker(), threading.Event(), []
-    first = asyncio.create_task(asker.ask(gate.wait))
-    second = asyncio.create_task(asker.ask(lambda: asked.append(2)))
-    third = asyncio.create_task(asker.ask(lambda: asked.append(3)))
+    worker, gate, asked = QueryWorker(), threading.Event(), []
+    first = asyncio.create_task(worker.ask(gate.wait))
+    second = asyncio.create_task(worker.ask(lambda: asked.append(2)))
+    third = asyncio.create_task(worker.ask(lambda: asked.append(3)))
     await asyncio.sleep(0)
-    assert not asker.idle
+    assert not worker.idle
     second.cancel()
     await asyncio.sleep(0)
     gate.set()
@@ -137,7 +137,7 @@ async def test_a_question_that_nobody_waits_for_is_not_asked() -> None:
 
 
 async def test_steps_let_others_have_their_turn_and_end_with_an_answer() -> None:
-    asker, order = QueryWorker(), list[str]()
+    worker, order = QueryWorker(), list[str]()
 
     def steps() -> Generator[str, None, int]:
         for step in ("one", "two"):
@@ -146,28 +146,28 @@ async def test_steps_let_others_have_their_turn_and_end_with_an_answer() -> None
         return 7
 
     told = list[str]()
-    following = asyncio.create_task(asker.follow(steps(), told.append))
+    following = asyncio.create_task(worker.follow(steps(), told.append))
     await asyncio.sleep(0)
-    await asker.ask(lambda: order.append("another"))
+    await worker.ask(lambda: order.append("another"))
     assert await following == 7
     assert told == ["one", "two"]
     assert order == ["one", "another", "two"]
 
 
 async def test_nobody_goes_on_with_steps_that_nobody_waits_for() -> None:
-    asker, order = QueryWorker(), list[int]()
+    worker, order = QueryWorker(), list[int]()
 
     def steps() -> Generator[str, None, None]:
         for step in range(1_000_000):
             order.append(step)
             yield ""
 
-    following = asyncio.create_task(asker.follow(steps(), lambda _: None))
-    await asker.ask(lambda: None)
+    following = asyncio.create_task(worker.follow(steps(), lambda _: None))
+    await worker.ask(lambda: None)
     following.cancel()
-    await asker.ask(lambda: None)
+    await worker.ask(lambda: None)
     gone = len(order)
-    await asker.ask(lambda: None)
+    await worker.ask(lambda: None)
     assert len(order) == gone < 10
 
 

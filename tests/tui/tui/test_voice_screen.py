@@ -31,7 +31,7 @@ def head_line(at: Walker, name: str) -> str:
 
 
 def pane(at: Walker) -> str:
-    drawn = at.screen.beside.pane
+    drawn = at.screen.detail.pane
     return "\n".join("".join(text for text, _ in drawn._line(y)) for y in range(drawn.size.height))
 
 
@@ -143,18 +143,18 @@ async def test_enter_tells_all_of_a_moment_and_it_follows_the_cursor(size: tuple
         assert "turn 2 · agent · 19.0 s" in pane(at)
         assert "agent breaks in, 3.5 s both" in pane(at)
         await at.press("escape")
-        assert not at.screen.beside.is_visible
+        assert not at.screen.detail.is_visible
         assert "c-0000" in at.path
 
 
 async def test_the_pane_of_a_list_and_that_of_a_call_are_open_apart() -> None:
     async with walking(IN_LIST, size=(120, 36), catalog=Voices()) as at:
         await at.press("p", "enter")
-        assert not at.screen.beside.is_visible
+        assert not at.screen.detail.is_visible
         await at.press("enter", "q")
-        assert at.screen.beside.is_visible
+        assert at.screen.detail.is_visible
         await at.press("p", "enter")
-        assert at.screen.beside.is_visible
+        assert at.screen.detail.is_visible
 
 
 async def test_bad_moments_are_gone_to_and_words_are_found() -> None:

@@ -251,9 +251,9 @@ async def test_sorting_keeps_the_cursor_on_its_row_and_turns_round() -> None:
         await at.press("s")
         assert at.catalog.asked[-1][1].sort == "-operability"
         await at.press("s")
-        assert at.screen.trail.here.sort is None
+        assert at.screen.history.here.sort is None
         await at.press("S")
-        assert at.screen.trail.here.sort == "-operability"
+        assert at.screen.history.here.sort == "-operability"
         await at.press("h", "S")
         assert at.catalog.asked[-1][1].sort == "-agent"
         assert at.row == "viewing qwen"

@@ -239,9 +239,9 @@ async def test_what_stops_it_is_said_and_another_name_can_be_tried(tmp_path: Pat
             await at.press("enter")
             assert said in foot(at)
         await at.press("escape")
-        assert at.screen.over is None
+        assert at.screen.overlay is None
         await at.press("o", "ctrl+c")
-        assert at.screen.over is None
+        assert at.screen.overlay is None
         assert at.app.return_code is None
 
 

@@ -20,7 +20,7 @@ from riff_tui.tui.actions.registry import (
 )
 
 TAKEN = {f"ctrl+{letter}" for letter in "abhijmsqz"}
-SITUATIONS = [
+CONTEXTS = [
     ActionContext(kind=kind, rows=rows, below=below, column=column, depth=depth, graph=graph)
     for kind, rows, below, column, depth, graph in itertools.product(
         KINDS, (0, 3), ("", "states"), ("", "stall"), (1, 3), (False, True)
@@ -46,17 +46,17 @@ def test_no_key_is_bound_that_terminals_and_multiplexers_own() -> None:
     assert not TAKEN & {key.lower() for each in ACTIONS for key in each.keys}
 
 
-@pytest.mark.parametrize("situation", SITUATIONS)
-def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_first(situation: ActionContext) -> None:
-    found = hints(situation)
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_first(context: ActionContext) -> None:
+    found = hints(context)
     assert len(found) <= HINTS
     assert [key for key, _ in found][:2] == ["?", "q"]
-    by_key = {each.keys[0]: each for each in ACTIONS if situation.kind in each.kinds}
-    assert all(by_key[key].refuse(situation) == "" and word for key, word in found)
+    by_key = {each.keys[0]: each for each in ACTIONS if context.kind in each.kinds}
+    assert all(by_key[key].refuse(context) == "" and word for key, word in found)
 
 
 @pytest.mark.parametrize(
-    ("id", "situation", "reason"),
+    ("id", "context", "reason"),
     [
         ("open", ActionContext(rows=0), "no row"),
         ("open", ActionContext(view="skipped", rows=3), "nothing lies below"),
@@ -78,8 +78,8 @@ def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_fi
         ("dump", ActionContext(), "no dump"),
     ],
 )
-def test_a_key_that_does_not_apply_says_why(id: str, situation: ActionContext, reason: str) -> None:
-    assert reason in action(id).refuse(situation)
+def test_a_key_that_does_not_apply_says_why(id: str, context: ActionContext, reason: str) -> None:
+    assert reason in action(id).refuse(context)
 
 
 def test_words_follow_the_situation() -> None:

@@ -36,7 +36,7 @@ async def following_it(
 ) -> AsyncIterator[Walker]:
     with open_store(store) as opened:
         live = StoreWatcher(opened)
-        app = Explorer(live.show, live.age, live=live, paused=paused)
+        app = Explorer(live.show, live.age, watcher=live, paused=paused)
         async with app.run_test(size=size) as pilot:
             await app.workers.wait_for_complete()
             await pilot.pause()
@@ -52,7 +52,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def look(at: Walker) -> None:
-    at.screen.follower.tick()
+    at.screen.refresher.tick()
     await at.app.workers.wait_for_complete()
     await at.pilot.pause()
 
@@ -176,8 +176,8 @@ async def test_what_another_process_ingests_appears_by_itself_and_nothing_moves(
         await at.press("k")
         assert not at.screen.table._lit
         await at.press("enter")
-        assert at.screen.reading is not None
-        assert at.screen.reading.main.rows[0].record["n"] == 11
+        assert at.screen.loaded is not None
+        assert at.screen.loaded.main.rows[0].record["n"] == 11
 
 
 async def test_the_cursor_stays_on_its_row_and_its_line_where_rows_come_in_before_it(store: Path) -> None:
@@ -216,13 +216,13 @@ async def test_a_state_is_brought_up_to_date_whole_and_the_cursor_stays_in_its_g
     async with following_it(store) as at:
         await at.press("enter", "enter", "enter", "v", "h")
         assert at.screen.head.focused_graph
-        spot, before = at.screen.head._spot, at.screen.reading
+        spot, before = at.screen.head._spot, at.screen.loaded
         ingest_elsewhere(store, 100, 5)
         await look(at)
-        assert at.screen.reading is not None
+        assert at.screen.loaded is not None
         assert before is not None
-        assert at.screen.reading != before
-        assert at.screen.reading.rest is None
+        assert at.screen.loaded != before
+        assert at.screen.loaded.rest is None
         assert at.screen.head.focused_graph
         assert spot is not None
         found = at.screen.head._spot
@@ -242,9 +242,9 @@ async def test_a_change_that_does_not_concern_the_screen_draws_nothing(
         monkeypatch.setattr(at.screen.table, "load", never)
         await look(at)
         monkeypatch.undo()
-        assert at.screen.trouble is None
-        assert at.screen.follower.live is not None
-        assert at.screen.follower.live.look() == "same"
+        assert at.screen.last_error is None
+        assert at.screen.refresher.watcher is not None
+        assert at.screen.refresher.watcher.look() == "same"
         await at.press("escape", "escape")
         assert "21 calls" in at.path
 
@@ -320,8 +320,8 @@ async def test_a_writer_that_keeps_the_store_is_shown_and_asked_again(store: Pat
 
 async def test_a_place_behind_a_busy_store_opens_once_it_answers(store: Path) -> None:
     async with following_it(store) as at:
-        assert at.app.live is not None
-        at.app.live._store.execute_sql("PRAGMA busy_timeout = 1")
+        assert at.app.watcher is not None
+        at.app.watcher._store.execute_sql("PRAGMA busy_timeout = 1")
         writer = sqlite3.connect(store, isolation_level=None)
         writer.execute("BEGIN EXCLUSIVE")
         await at.press("enter")
@@ -337,8 +337,8 @@ async def test_a_place_behind_a_busy_store_opens_once_it_answers(store: Path) ->
 
 async def test_escape_gives_up_on_a_busy_store(store: Path) -> None:
     async with following_it(store) as at:
-        assert at.app.live is not None
-        at.app.live._store.execute_sql("PRAGMA busy_timeout = 1")
+        assert at.app.watcher is not None
+        at.app.watcher._store.execute_sql("PRAGMA busy_timeout = 1")
         writer = sqlite3.connect(store, isolation_level=None)
         writer.execute("BEGIN EXCLUSIVE")
         await at.press("enter", "escape")
@@ -381,9 +381,9 @@ async def test_a_store_that_is_gone_is_said_in_a_sentence_and_its_rows_stay(stor
 
 async def test_the_age_grows_without_a_key(store: Path) -> None:
     async with following_it(store) as at:
-        assert at.app.live is not None
+        assert at.app.watcher is not None
         assert "written just now" in at.path
-        at.app.live._written_at = 0.0
+        at.app.watcher._written_at = 0.0
         await look(at)
         assert "d ago" in at.path
 

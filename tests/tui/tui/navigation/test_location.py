@@ -114,18 +114,18 @@ def test_conditions_typed_here_go_along_to_a_chosen_view() -> None:
 
 def test_one_goes_back_and_forward_through_where_one_was() -> None:
     first, second = walked(0), walked(0, 1)
-    trail = History().go(first).go(second)
-    assert trail.back().stack == first
-    assert trail.back().back().back().stack == START
-    assert trail.back().forward().forward().stack == second
-    assert trail.back().go(walked(1)).forward().stack == walked(1)
-    assert trail.up().stack == first
+    history = History().go(first).go(second)
+    assert history.back().stack == first
+    assert history.back().back().back().stack == START
+    assert history.back().forward().forward().stack == second
+    assert history.back().go(walked(1)).forward().stack == walked(1)
+    assert history.up().stack == first
     assert History().up() == History()
 
 
 def test_a_moved_cursor_is_no_step_to_go_back_over() -> None:
-    trail = History().go(walked(0))
-    altered = trail.alter(Location("segments", crumb=trail.here.crumb, scope=trail.here.scope, row="x", index=3))
+    history = History().go(walked(0))
+    altered = history.alter(Location("segments", crumb=history.here.crumb, scope=history.here.scope, row="x", index=3))
     assert altered.back().stack == START
     assert altered.go(walked(0)) == altered
 

@@ -92,14 +92,14 @@ def test_the_way_leads_from_the_pair_to_a_flow_to_a_call(location: Path) -> None
 
 def test_a_comparison_of_sides_lasts_and_one_that_was_forged_does_not() -> None:
     place = Location("compare", "significance", "flow=a", sides=("a", "b"))
-    keeper = SessionFile()
-    keeper.be_at((*START, place))
-    assert decoded(encoded(keeper.now, "x")).stack[-1] == place
+    session = SessionFile()
+    session.be_at((*START, place))
+    assert decoded(encoded(session.state, "x")).stack[-1] == place
     for forged in (replace(place, sides=("a",)), replace(place, sides=()), replace(place, view="flows")):
-        keeper.be_at((*START, forged))
-        assert decoded(encoded(keeper.now, "x")).stack == ()
-    trail = History().down(place)
-    assert trail.go((*START, replace(place, sides=("a", "c")))).last == trail.stack
+        session.be_at((*START, forged))
+        assert decoded(encoded(session.state, "x")).stack == ()
+    history = History().down(place)
+    assert history.go((*START, replace(place, sides=("a", "c")))).last == history.stack
 
 
 def test_the_hint_line_names_what_enter_opens() -> None:
@@ -122,19 +122,19 @@ async def test_two_runs_are_marked_compared_and_walked_down(location: Path, size
     async with exploring(location, size, start=stack_of("runs", "")) as at:
         # The latest run stands first, so the earlier one is marked first to be A.
         await at.press("j", "m", "k", "m", "=")
-        assert at.screen.trail.here.view == SIDE_BY_SIDE
+        assert at.screen.history.here.view == SIDE_BY_SIDE
         await at.press("enter")
         assert_golden(screen_of(at), f"screens/significance.{size[0]}x{size[1]}.txt")
         await at.press("enter")
         assert_golden(screen_of(at), f"screens/failures.{size[0]}x{size[1]}.txt")
         await at.press("j", "enter")
-        assert at.screen.trail.here.crumb == "night-2-dental-02"
+        assert at.screen.history.here.crumb == "night-2-dental-02"
         await at.press("n")
-        assert at.screen.trail.here.crumb == "night-2-dental-03"
+        assert at.screen.history.here.crumb == "night-2-dental-03"
         await at.press("escape")
-        assert at.screen.trail.here.view == "failures"
+        assert at.screen.history.here.view == "failures"
         await at.press("escape", "escape", "escape")
-        assert at.screen.trail.here.view == "runs"
+        assert at.screen.history.here.view == "runs"
 
 
 @pytest.mark.parametrize("keys", [("m", "j", "m"), ("j", "m", "k", "m"), ("m", "j"), ("j", "m", "k")])
@@ -144,19 +144,19 @@ async def test_of_two_runs_the_earlier_is_a_however_they_were_marked(
 ) -> None:
     async with exploring(location, start=stack_of(view, "")) as at:
         await at.press(*keys, "=", "enter")
-        assert at.screen.trail.here.sides == ("night-1", "night-2")
+        assert at.screen.history.here.sides == ("night-1", "night-2")
         await at.press("=")
-        assert at.screen.trail.here.sides == ("night-2", "night-1")
+        assert at.screen.history.here.sides == ("night-2", "night-1")
 
 
 async def test_two_runs_of_the_timeline_are_put_side_by_side(location: Path) -> None:
     async with exploring(location, start=stack_of("timeline", "")) as at:
         await at.press("m", "j", "=")
-        assert at.screen.reading is not None
-        metrics = {row.record["metric"]: row.record for row in at.screen.reading.main.rows}
+        assert at.screen.loaded is not None
+        metrics = {row.record["metric"]: row.record for row in at.screen.loaded.main.rows}
         assert metrics["quality.(computed)"]["direction"] == "worse"
         await at.press("enter", "enter")
-        assert at.screen.trail.here.view == "failures"
+        assert at.screen.history.here.view == "failures"
 
 
 @pytest.mark.parametrize("view", ["compare", "failures"])
@@ -169,29 +169,29 @@ async def test_every_key_of_a_list_works_on_sides(location: Path, view: str) -> 
         await at.press("q")
         for key in ("p", "j", "p", "c", "escape", "l", "l", "s", "S", "s", "m", "u", "x", "e", "r", "d", "w", "w"):
             await at.press(key)
-            assert at.screen.trail.here.view == view, key
-            assert at.screen.trouble is None, key
+            assert at.screen.history.here.view == view, key
+            assert at.screen.last_error is None, key
         await at.press("equals_sign")
-        assert at.screen.trail.here.sides == place.sides[::-1]
+        assert at.screen.history.here.sides == place.sides[::-1]
         assert screen_of(at).splitlines()[1].startswith(" A  run night-2")
         await at.press("escape")
-        assert at.screen.trail.here.view == "flows"
+        assert at.screen.history.here.view == "flows"
         await at.press("left_square_bracket")
         await at.press("4")
-        assert at.screen.trail.here.view == "conversations"
+        assert at.screen.history.here.view == "conversations"
         await at.press("minus")
-        assert at.screen.trail.here.sides == place.sides[::-1]
+        assert at.screen.history.here.sides == place.sides[::-1]
 
 
 async def test_the_screen_is_what_its_command_prints_and_can_be_filtered(location: Path) -> None:
     place = Location("compare", "significance", sides=("night-1", "night-2"))
     async with exploring(location, start=(*START, replace(place, filter="verdict!=noise"))) as at:
-        assert at.screen.reading is not None
-        table = at.screen.reading.main
+        assert at.screen.loaded is not None
+        table = at.screen.loaded.main
         assert len(table.rows) == 4
         assert shlex.split(table.dump) == ["riff-tui", "compare", "night-1", "night-2", "--where", "verdict!=noise"]
         await at.press("escape", "slash", *"errors", "enter")
-        assert {row.record["aspect"] for row in at.screen.reading.main.rows} == {"errors"}
+        assert {row.record["aspect"] for row in at.screen.loaded.main.rows} == {"errors"}
         with open_store(location) as store:
             same = show(store, "compare", Request(where="verdict!=noise", sides=place.between))
         assert printed(table, "text") == printed(same, "text")
@@ -204,7 +204,7 @@ async def test_a_call_that_one_comes_back_to_still_lies_in_its_list(location: Pa
     async with exploring(location, start=(*START, above, call)) as at:
         assert "2 of 13" in at.path
         await at.press("n")
-        assert at.screen.trail.here.crumb == "night-2-dental-03"
+        assert at.screen.history.here.crumb == "night-2-dental-03"
 
 
 async def test_a_side_that_is_gone_is_said(location: Path) -> None:

@@ -128,7 +128,7 @@ async def test_on_a_wide_screen_it_stands_at_the_right_and_the_rows_stay() -> No
         shown = lines(at)
         assert "│ viewing @ gemini" in shown[1]
         assert shown[2].startswith("!viewing")
-        assert at.screen.table.size.width + at.screen.beside.pane.size.width == 120
+        assert at.screen.table.size.width + at.screen.detail.pane.size.width == 120
 
 
 async def test_on_a_tall_screen_it_stands_below() -> None:
@@ -148,7 +148,7 @@ async def test_on_a_small_screen_it_takes_the_place_of_the_rows_and_q_closes_it(
         await at.pilot.pause(RESTED)
         assert lines(at)[1].startswith("── viewing @ qwen ─")
         await at.press("q")
-        assert not at.screen.beside.is_open
+        assert not at.screen.detail.is_open
         assert lines(at)[2].startswith("!viewing")
         assert at.row == "viewing qwen"
 
@@ -158,7 +158,7 @@ async def test_it_moves_as_the_window_does() -> None:
         await at.press("p")
         await at.pilot.resize_terminal(80, 24)
         await at.pilot.pause()
-        assert at.screen.beside.covers
+        assert at.screen.detail.covers
         await at.pilot.resize_terminal(80, 40)
         await at.pilot.pause()
         assert sum(line.startswith("── viewing") for line in lines(at)) == 1
@@ -199,7 +199,7 @@ async def test_what_was_said_stays_in_view_while_it_is_asked_for_again() -> None
         await at.pilot.pause(RESTED)
         shown = lines(at)
         asked = len([view for view, _ in at.catalog.asked if view == "conversation"])
-        at.screen.beside.arrived()
+        at.screen.detail.arrived()
         assert lines(at) == shown
         await at.app.workers.wait_for_complete()
         assert len([view for view, _ in at.catalog.asked if view == "conversation"]) == asked + 1
@@ -236,7 +236,7 @@ async def test_it_stays_while_one_walks_and_a_conversation_has_none() -> None:
 async def test_escape_closes_it_before_anything_else() -> None:
     async with walking(size=(120, 36)) as at:
         await at.press("enter", "slash", *"coll", "enter", "p", "escape")
-        assert not at.screen.beside.is_open
+        assert not at.screen.detail.is_open
         assert "[coll]" in at.path
         await at.press("escape")
         assert "[coll]" not in at.path

@@ -140,7 +140,7 @@ async def test_columns_are_chosen_from_a_list_over_the_table() -> None:
         assert "[ ]   stall 95%" in lines
         assert "Space shows or hides" in lines
         await at.press("1", "p", "Q")
-        assert at.screen.over is not None
+        assert at.screen.overlay is not None
         await at.press("space", "G", "k", "space", "enter")
         titles = at.screen.table.render_line(0).text.split()
         assert "n" not in titles
@@ -155,7 +155,7 @@ async def test_leaving_the_list_changes_nothing_and_r_goes_back_to_the_views_own
         assert "n" not in at.screen.table.render_line(0).text.split()
         await at.press("c", "r", "enter")
         assert "n" in at.screen.table.render_line(0).text.split()
-        assert at.screen.shelf.choice(at.screen.trail.here) == AS_IT_IS
+        assert at.screen.list_state.choice(at.screen.history.here) == AS_IT_IS
 
 
 async def test_a_choice_belongs_to_the_view_and_the_cursor_stays() -> None:

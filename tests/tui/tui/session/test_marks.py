@@ -73,16 +73,16 @@ def test_in_a_long_list_a_mark_is_found_where_it_was_set() -> None:
 
 
 def test_marks_and_columns_are_kept_with_the_rest() -> None:
-    keeper = SessionFile()
-    shelf = ListState(lambda: keeper)
-    shelf.marks.toggle(STATES, flow_row(3), 3)
-    shelf.choose(STATES, replace(shelf.choice(STATES), wide=True))
-    kept = decoded(encoded(keeper.now, "x"))
+    session = SessionFile()
+    list_state = ListState(lambda: session)
+    list_state.marks.toggle(STATES, flow_row(3), 3)
+    list_state.choose(STATES, replace(list_state.choice(STATES), wide=True))
+    kept = decoded(encoded(session.state, "x"))
     assert kept.marks == {"states flow=viewing": ("r3",)}
     assert kept.columns == {"states": ("wide",)}
-    assert shelf.choice(Location("states")).wide
-    shelf.choose(STATES, replace(shelf.choice(STATES), wide=False))
-    assert keeper.now.columns == {}
+    assert list_state.choice(Location("states")).wide
+    list_state.choose(STATES, replace(list_state.choice(STATES), wide=False))
+    assert session.state.columns == {}
 
 
 # Two rows side by side
@@ -95,7 +95,7 @@ def test_it_takes_two_rows_the_marked_ones_or_the_marked_one_and_the_one_under_t
 
 
 @pytest.mark.parametrize(
-    ("situation", "reason"),
+    ("context", "reason"),
     [
         (ActionContext(rows=3), "mark a row with m first"),
         (ActionContext(rows=3, marks=1, at_mark=True), "go to another one"),
@@ -106,8 +106,8 @@ def test_it_takes_two_rows_the_marked_ones_or_the_marked_one_and_the_one_under_t
         (ActionContext(rows=3, marks=1), ""),
     ],
 )
-def test_what_cannot_be_compared_says_why(situation: ActionContext, reason: str) -> None:
-    refusal = action("compare").refuse(situation)
+def test_what_cannot_be_compared_says_why(context: ActionContext, reason: str) -> None:
+    refusal = action("compare").refuse(context)
     assert reason in refusal
     assert bool(reason) == bool(refusal)
 
@@ -129,30 +129,32 @@ def test_a_row_that_is_gone_is_said() -> None:
 
 def test_a_comparison_lasts_and_one_that_was_forged_does_not() -> None:
     place = Location(SIDE_BY_SIDE, "a | b", of="flows", pair=("flow=a agent=x", "flow=a agent=y"))
-    keeper = SessionFile()
-    keeper.be_at((*START, place))
-    assert decoded(encoded(keeper.now, "x")).stack[-1] == place
+    session = SessionFile()
+    session.be_at((*START, place))
+    assert decoded(encoded(session.state, "x")).stack[-1] == place
     for forged in (replace(place, of="secrets"), replace(place, pair=("a",)), replace(place, view="flows")):
-        keeper.be_at((*START, forged))
-        assert decoded(encoded(keeper.now, "x")).stack == ()
-    keeper.be_at((*START, replace(place, pair=("(", "b"))))
-    assert decoded(encoded(keeper.now, "x")).stack == ()
+        session.be_at((*START, forged))
+        assert decoded(encoded(session.state, "x")).stack == ()
+    session.be_at((*START, replace(place, pair=("(", "b"))))
+    assert decoded(encoded(session.state, "x")).stack == ()
 
 
 # The last view
 
 
 def test_the_last_view_is_one_of_something_else_and_takes_one_back_again() -> None:
-    trail = History()
-    assert trail.to_last() is trail
-    trail = trail.down(Location("segments", scope="flow=a")).instead(Location("segments", scope="flow=a", filter="x"))
-    assert trail.last == START
-    there = trail.to_last()
+    history = History()
+    assert history.to_last() is history
+    history = history.down(Location("segments", scope="flow=a")).instead(
+        Location("segments", scope="flow=a", filter="x")
+    )
+    assert history.last == START
+    there = history.to_last()
     assert there.here.view == "flows"
-    assert there.to_last().here == trail.here
-    assert there.back().here == trail.here
+    assert there.to_last().here == history.here
+    assert there.back().here == history.here
     assert there.back().to_last().here.view == "flows"
-    assert trail.alter(replace(trail.here, sort="n")).last == START
+    assert history.alter(replace(history.here, sort="n")).last == START
 
 
 # On the screen
@@ -242,9 +244,9 @@ async def test_two_rows_stand_side_by_side_and_escape_goes_back_to_them() -> Non
 async def test_rows_of_every_list_can_be_compared(keys: tuple[str, ...]) -> None:
     async with walking() as at:
         await at.press(*keys, "m", "j", "m", "equals_sign")
-        assert at.screen.trail.here.view == SIDE_BY_SIDE
-        assert at.screen.reading is not None
-        assert at.screen.reading.main.rows or keys == ("3",)
+        assert at.screen.history.here.view == SIDE_BY_SIDE
+        assert at.screen.loaded is not None
+        assert at.screen.loaded.main.rows or keys == ("3",)
         await at.press("escape")
         assert "2 marked" in at.path
 
@@ -269,7 +271,7 @@ async def test_a_pair_of_which_one_row_is_gone_is_said_and_the_list_stays() -> N
         catalog.gone = True
         await at.press("equals_sign")
         assert "nothing to compare it with" in at.bottom
-        assert at.screen.trail.here.view == "flows"
+        assert at.screen.history.here.view == "flows"
 
 
 async def test_minus_goes_to_the_last_view_and_back_with_the_cursor_where_it_was() -> None:
@@ -277,6 +279,6 @@ async def test_minus_goes_to_the_last_view_and_back_with_the_cursor_where_it_was
         await at.press("minus")
         assert "no other view was left" in at.bottom
         await at.press("j", "3", "G", "minus")
-        assert (at.screen.trail.here.view, at.row) == ("flows", "viewing qwen")
+        assert (at.screen.history.here.view, at.row) == ("flows", "viewing qwen")
         await at.press("minus")
-        assert (at.screen.trail.here.view, at.row) == ("states", "viewing triage")
+        assert (at.screen.history.here.view, at.row) == ("states", "viewing triage")

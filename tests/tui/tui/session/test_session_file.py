@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from riff_tui.errors import OutputError
 from riff_tui.tui.navigation.location import START, Location
-from riff_tui.tui.session.session_file import LARGEST, SessionFile, kept_file
+from riff_tui.tui.session.session_file import LARGEST, SessionFile, session_path
 from riff_tui.tui.session.session_state import (
     FORM,
     MOST_FILTERS,
@@ -32,27 +32,27 @@ STACK = (*START, Location("states", "collect", "flow=viewing segment=collect", "
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    return kept_file(str(tmp_path / "store.db"), tmp_path / "state")
+    return session_path(str(tmp_path / "store.db"), tmp_path / "state")
 
 
 def kept(file: Path) -> SessionState:
     """What another session finds."""
-    keeper = SessionFile(file)
-    assert keeper.complaint == ""
-    return keeper.now
+    session = SessionFile(file)
+    assert session.complaint == ""
+    return session.state
 
 
 def test_everything_that_was_chosen_comes_back(file: Path) -> None:
-    keeper = SessionFile(file, "/data/store.db")
-    keeper.be_at(STACK)
-    keeper.sort("states", "-stall")
-    keeper.choose_columns("flows", ["+trend", "-n"])
-    keeper.mark("flows", ["viewing gemini", "weather qwen"])
-    keeper.applied("stall>0.3")
-    keeper.applied("qwen")
-    keeper.applied("stall>0.3")
-    keeper.take_theme("dark")
-    keeper.write()
+    session = SessionFile(file, "/data/store.db")
+    session.be_at(STACK)
+    session.sort("states", "-stall")
+    session.choose_columns("flows", ["+trend", "-n"])
+    session.mark("flows", ["viewing gemini", "weather qwen"])
+    session.applied("stall>0.3")
+    session.applied("qwen")
+    session.applied("stall>0.3")
+    session.take_theme("dark")
+    session.write()
     assert kept(file) == SessionState(
         STACK,
         {"states": "-stall"},
@@ -65,12 +65,12 @@ def test_everything_that_was_chosen_comes_back(file: Path) -> None:
 
 
 def test_what_is_taken_back_is_forgotten(file: Path) -> None:
-    keeper = SessionFile(file)
+    session = SessionFile(file)
     for sort, columns, marks in (("n", ["+x"], ["r1"]), (None, None, [])):
-        keeper.sort("flows", sort)
-        keeper.choose_columns("flows", columns)
-        keeper.mark("flows", marks)
-        keeper.write()
+        session.sort("flows", sort)
+        session.choose_columns("flows", columns)
+        session.mark("flows", marks)
+        session.write()
     assert kept(file) == SessionState()
 
 
@@ -79,12 +79,12 @@ def test_the_file_is_private_and_one_for_each_store_by_whatever_path(tmp_path: P
     store.parent.mkdir()
     store.touch()
     link.symlink_to(store)
-    file = kept_file(str(store), tmp_path / "state")
-    assert kept_file(str(link), tmp_path / "state") == file
-    assert kept_file(str(tmp_path / "b" / "store.db"), tmp_path / "state") != file
-    keeper = SessionFile(file)
-    keeper.take_theme("dark")
-    keeper.write()
+    file = session_path(str(store), tmp_path / "state")
+    assert session_path(str(link), tmp_path / "state") == file
+    assert session_path(str(tmp_path / "b" / "store.db"), tmp_path / "state") != file
+    session = SessionFile(file)
+    session.take_theme("dark")
+    session.write()
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.parent.stat().st_mode & 0o777 == 0o700
     assert [each.name for each in file.parent.iterdir()] == [file.name]
@@ -92,30 +92,30 @@ def test_the_file_is_private_and_one_for_each_store_by_whatever_path(tmp_path: P
 
 def test_nothing_is_written_before_something_changed(file: Path) -> None:
     told: list[None] = []
-    keeper = SessionFile(file)
-    keeper.changed = lambda: told.append(None)
-    keeper.opened(START)
-    keeper.be_at((replace(START[0], row="r2", index=2),))
-    keeper.lend_sort("flows", "n")
-    keeper.sort("states", None)
-    keeper.applied("")
-    keeper.write()
+    session = SessionFile(file)
+    session.changed = lambda: told.append(None)
+    session.opened(START)
+    session.be_at((replace(START[0], row="r2", index=2),))
+    session.lend_sort("flows", "n")
+    session.sort("states", None)
+    session.applied("")
+    session.write()
     assert not told
     assert not file.exists()
-    keeper.be_at(STACK)
-    keeper.be_at(START)
+    session.be_at(STACK)
+    session.be_at(START)
     assert len(told) == 2
-    keeper.write()
+    session.write()
     assert kept(file) == SessionState(START)
 
 
 def test_a_fresh_session_begins_with_nothing_and_loses_nothing(file: Path) -> None:
-    keeper = SessionFile(file)
-    keeper.be_at(STACK)
-    keeper.mark("flows", ["r1"])
-    keeper.write()
+    session = SessionFile(file)
+    session.be_at(STACK)
+    session.mark("flows", ["r1"])
+    session.write()
     fresh = SessionFile(file, fresh=True)
-    assert fresh.now == SessionState()
+    assert fresh.state == SessionState()
     fresh.opened(START)
     fresh.be_at(START)
     fresh.write()
@@ -148,10 +148,10 @@ def test_two_explorers_on_one_store_keep_each_what_was_changed_in_it(file: Path)
 
 def test_a_reader_never_finds_half_a_file_however_many_write_it(file: Path) -> None:
     def work(name: str) -> None:
-        keeper = SessionFile(file)
+        session = SessionFile(file)
         for number in range(25):
-            keeper.mark(name, [f"row {each}" for each in range(number * 20)])
-            keeper.write()
+            session.mark(name, [f"row {each}" for each in range(number * 20)])
+            session.write()
 
     writers = [threading.Thread(target=work, args=(name,)) for name in ("flows", "states", "runs")]
     for writer in writers:
@@ -187,12 +187,12 @@ def good(**changes: object) -> bytes:
 def test_a_file_that_makes_no_sense_is_said_and_ignored_and_written_anew(file: Path, raw: bytes, reason: str) -> None:
     file.parent.mkdir(parents=True)
     file.write_bytes(raw)
-    keeper = SessionFile(file)
-    assert keeper.now == SessionState()
-    assert reason in keeper.complaint
-    assert str(file) in keeper.complaint
-    keeper.sort("flows", "n")
-    keeper.write()
+    session = SessionFile(file)
+    assert session.state == SessionState()
+    assert reason in session.complaint
+    assert str(file) in session.complaint
+    session.sort("flows", "n")
+    session.write()
     assert kept(file) == SessionState(sorts={"flows": "n"})
 
 
@@ -237,36 +237,36 @@ def test_nothing_but_a_plain_file_is_read_or_written(file: Path, make: Callable[
     file.parent.mkdir(parents=True)
     (file.parent / "elsewhere").write_bytes(good())
     make(file)
-    keeper = SessionFile(file)
-    assert keeper.now == SessionState()
-    assert "ignored" in keeper.complaint
-    keeper.take_theme("light")
+    session = SessionFile(file)
+    assert session.state == SessionState()
+    assert "ignored" in session.complaint
+    session.take_theme("light")
     with pytest.raises(OutputError):
-        keeper.write()
+        session.write()
     assert (file.parent / "elsewhere").read_bytes() == good()
 
 
 def test_what_could_not_be_written_is_written_with_the_next_change(file: Path) -> None:
-    keeper = SessionFile(file)
-    keeper.sort("flows", "n")
+    session = SessionFile(file)
+    session.sort("flows", "n")
     file.parent.parent.touch()
     with pytest.raises(OutputError):
-        keeper.write()
+        session.write()
     file.parent.parent.unlink()
-    keeper.take_theme("dark")
-    keeper.write()
+    session.take_theme("dark")
+    session.write()
     assert kept(file) == SessionState(sorts={"flows": "n"}, theme="dark")
 
 
 def test_names_that_are_no_text_are_said_and_not_written(file: Path) -> None:
-    keeper = SessionFile(file)
-    keeper.be_at((Location("states", filter="\udcff"),))
+    session = SessionFile(file)
+    session.be_at((Location("states", filter="\udcff"),))
     with pytest.raises(OutputError, match="no text"):
-        keeper.write()
+        session.write()
 
 
 def test_without_a_file_it_lasts_as_long_as_the_session() -> None:
-    keeper = SessionFile()
-    keeper.sort("flows", "n")
-    keeper.write()
-    assert keeper.now.sorts == {"flows": "n"}
+    session = SessionFile()
+    session.sort("flows", "n")
+    session.write()
+    assert session.state.sorts == {"flows": "n"}
