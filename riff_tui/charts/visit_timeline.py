@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii
-from riff_tui.text.safe_text import cell_width, fit, one_line, padded
+from riff_tui.text.safe_text import cell_width, fit, one_line
 from riff_tui.views.parts.timeline_events import Moment, Span
 
 WIDEST_NAME = 24
@@ -55,9 +56,7 @@ class VisitTimeline:
         end = max(visit.end for visit in self.visits)
         lines = [" " * (column + 1) + _axis(end, room)]
         for state in states:
-            lines.append(
-                f"{padded(fit(names[state], column, signs.ellipsis), column)} {self._bar(state, end, room, signs)}"
-            )
+            lines.append(f"{fitted(names[state], column, signs.ellipsis)} {self._bar(state, end, room, signs)}")
             marks = self._marks(state, end, room, signs)
             if marks:
                 lines.append(" " * (column + 1) + marks)

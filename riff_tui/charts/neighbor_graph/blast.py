@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from riff_tui.charts.neighbor_graph.plan import MOST, readable
+from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import glyphs
 from riff_tui.text.numbers import percent
-from riff_tui.text.safe_text import cell_width, fit, padded
+from riff_tui.text.safe_text import cell_width, fit
 
 WIDTH = 78
 
@@ -28,7 +29,7 @@ def blast(reach: Mapping[str, float], *, ascii_only: bool = False, width: int = 
         f"Blast radius: {len(ranked)} {'state starves' if len(ranked) == 1 else 'states starve'} if this one breaks"
     ]
     lines += [
-        f"  {padded(fit(name, named, signs.ellipsis), named)} {percent(share):>4} {signs.bar(share, bar)}".rstrip()
+        f"  {fitted(name, named, signs.ellipsis)} {percent(share):>4} {signs.bar(share, bar)}".rstrip()
         for name, share in shown
     ]
     if len(ranked) > MOST:

@@ -10,8 +10,9 @@ from riff_tui.output.sinks.layout import GAP, layout
 from riff_tui.output.sinks.options import Options
 from riff_tui.output.sinks.parts import lists, place_width, row_severity
 from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text.column_fit import fitted
 from riff_tui.text.numbers import cell_text, is_right
-from riff_tui.text.safe_text import cell_width, fit, padded
+from riff_tui.text.safe_text import cell_width, padded
 
 Tone: TypeAlias = Severity | Literal["thin"]
 
@@ -66,7 +67,7 @@ class Grid:
             Piece(
                 start,
                 width,
-                padded(fit(cell, width, self._glyphs.ellipsis), width, right=is_right(column)),
+                fitted(cell, width, self._glyphs.ellipsis, right=is_right(column)),
                 None if row is None else "thin" if row.thin else row.severity.get(column.key),
                 column.strong_title if row is None else column.strong and cell != self._glyphs.not_measured,
             )

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from riff_tui.table import Column
+from riff_tui.text.column_fit import ELASTIC_KINDS, shrink
 from riff_tui.text.numbers import is_right
-from riff_tui.text.safe_text import fit, padded
 
 NARROWEST = 10
 NARROWEST_NAME = 12
 NARROWEST_FIRST = 18
 NARROWEST_TEXT = 20
-_ELASTIC_KINDS = frozenset({"name", "text", "object"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +50,6 @@ class ColumnLayout:
         return next((slot.index for slot in covering), None)
 
 
-def fitted(text: str, width: int, right: bool, ellipsis: str) -> str:
-    """Safe text in exactly so many cells, cut with an ellipsis where it is longer."""
-    return padded(fit(text, width, ellipsis), width, right=right)
-
-
 def pinned_count(columns: Sequence[Column], widths: Sequence[int], total: int) -> int:
     """How many leading name columns stay while the rest scrolls: at least one, at most half of the line."""
     used = count = 0
@@ -69,16 +63,12 @@ def pinned_count(columns: Sequence[Column], widths: Sequence[int], total: int) -
 
 def squeezed(columns: Sequence[Column], widths: Sequence[int], total: int) -> list[int]:
     """Widths where the widest names and texts gave way, down to a minimum, until the line holds them all."""
-    found = list(widths)
-    elastic = [index for index, column in enumerate(columns) if column.kind in _ELASTIC_KINDS]
-    excess = 1 + sum(found) + sum(_gap(column) for column in columns[1:]) - total
-    while excess > 0 and elastic:
-        widest = max(elastic, key=lambda index: found[index] - _narrowest(columns, index))
-        if found[widest] <= _narrowest(columns, widest):
-            break
-        found[widest] -= 1
-        excess -= 1
-    return found
+    least = [
+        _narrowest(columns, index) if column.kind in ELASTIC_KINDS else widths[index]
+        for index, column in enumerate(columns)
+    ]
+    excess = 1 + sum(widths) + sum(_gap(column) for column in columns[1:]) - total
+    return shrink(widths, least, excess)
 
 
 def arrange(
@@ -101,7 +91,7 @@ def arrange(
             continue
         gap = _gap(column) if slots else 0
         room = total - x - gap
-        width = min(widths[index], room) if column.kind in _ELASTIC_KINDS else widths[index]
+        width = min(widths[index], room) if column.kind in ELASTIC_KINDS else widths[index]
         if width > room or width < 1 or (width < widths[index] and width < NARROWEST // 2):
             break
         slots.append(Slot(index, x + gap, gap, width, is_right(column)))

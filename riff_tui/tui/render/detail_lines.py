@@ -8,12 +8,13 @@ from typing import Any
 from rich.style import Style
 
 from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import fixed, interval_text, ranked, value_text
-from riff_tui.text.safe_text import cell_width, fit, padded
+from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.render.columns import TREND, shown, text_of
 from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.render.styled_lines import Line, Piece, wrapped
+from riff_tui.tui.render.styled_lines import Line, Piece
 from riff_tui.tui.render.transcript_lines import tell
 from riff_tui.tui.session.column_choice import INTERVAL
 from riff_tui.views.parts.mark_reasons import reasons, thinness
@@ -123,17 +124,17 @@ class _Writer:
         """Raw texts at the right of a title, each from a new line."""
         title: Piece = (f" {self._title(column)}  ", self._palette.faint)
         indent = cell_width(title[0])
-        pieces = [piece for text in texts for piece in wrapped(shown(text, self._glyphs), self._width - indent - 1)]
+        pieces = [piece for text in texts for piece in wrap(shown(text, self._glyphs), self._width - indent - 1)]
         for number, piece in enumerate(pieces):
             said = f"{self._mark(severity) if not number else ''}{piece}"
             self.lines.append((title if not number else (" " * indent, None), (said, self._palette.of(severity))))
 
     def _text(self, text: str, style: Style | None) -> None:
-        first, *more = wrapped(text, self._width - 3)
+        first, *more = wrap(text, self._width - 3)
         self.lines += [((f" {first}", style),), *(((f"   {piece}", style),) for piece in more)]
 
     def _title(self, column: Column) -> str:
-        return padded(fit(shown(column.title, self._glyphs), self._room, self._glyphs.ellipsis), self._room)
+        return fitted(shown(column.title, self._glyphs), self._room, self._glyphs.ellipsis)
 
     def _mark(self, severity: Severity | None) -> str:
         return self._glyphs.mark(severity).strip()

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from riff_tui.table import Column, Row, Table
+from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.safe_text import fit
 from riff_tui.tui.render.columns import shown, title
 from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.render.styled_lines import Line, Piece, cut, width_of, wrapped
+from riff_tui.tui.render.styled_lines import Line, Piece, cut, width_of
 from riff_tui.views.parts import cells, columns
 
 _ASPECTS = (
@@ -56,7 +57,7 @@ def reach_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: P
         return []
     ranked = sorted(reach.items(), key=lambda step: (-step[1], step[0]))
     said = "  ".join(f"{shown(str(state), glyphs)} {percent(share)}" for state, share in ranked)
-    return [((f" {piece}", palette.faint),) for piece in wrapped(f"starve if it breaks: {said}", width - 2)]
+    return [((f" {piece}", palette.faint),) for piece in wrap(f"starve if it breaks: {said}", width - 2)]
 
 
 def _scores(table: Table, glyphs: Glyphs, palette: Palette) -> list[Piece]:

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from riff_tui.catalog import resolve
 from riff_tui.errors import describe, trace
 from riff_tui.table import Column, Table
+from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.actions.registry import ACTIONS, ActionContext
 from riff_tui.tui.navigation.location import noun
 from riff_tui.tui.render.columns import for_screen, shown, title
 from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.render.styled_lines import Line, wrapped
+from riff_tui.tui.render.styled_lines import Line
 from riff_tui.views import side_by_side
 from riff_tui.views.parts import columns
 
@@ -97,7 +98,7 @@ class _Writer:
     def paragraphs(self, texts: Sequence[str]) -> None:
         """Raw texts, each from a new line."""
         for text in texts:
-            pieces = wrapped(shown(text, self._glyphs), self._width - 3)
+            pieces = wrap(shown(text, self._glyphs), self._width - 3)
             self.lines += [((f"  {piece}", None),) for piece in pieces]
 
     def section(self, head: str, texts: Sequence[str]) -> None:
@@ -111,7 +112,7 @@ class _Writer:
         room = min(_WIDEST, max((cell_width(left) for left, _ in pairs), default=0))
         for number, (left, right) in enumerate(pairs):
             style = self._palette.faint if number in faint else None
-            first, *more = wrapped(right, self._width - room - 5)
+            first, *more = wrap(right, self._width - room - 5)
             self.lines.append(((f"  {padded(left, room)}  ", self._palette.accent), (first, style)))
             self.lines += [((" " * (room + 4) + piece, style),) for piece in more]
 

@@ -1,4 +1,4 @@
-"""Lines made of pieces of safe text, and how long text becomes lines."""
+"""Draw lines made of pieces of safe text."""
 
 from __future__ import annotations
 
@@ -22,23 +22,6 @@ def strip_of(line: Line, width: int, base: Style | None = None) -> Strip:
     return Strip(segments).adjust_cell_length(width, base)
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """Safe text in lines of at most `width` cells, broken at blanks where it can be."""
-    width = max(1, width)
-    lines: list[str] = []
-    line = ""
-    for word in text.split(" "):
-        joined = f"{line} {word}" if line else word
-        if cell_width(joined) <= width:
-            line = joined
-            continue
-        if line:
-            lines.append(line)
-        *full, line = _chopped(word, width)
-        lines += full
-    return [*lines, line]
-
-
 def width_of(line: Iterable[Piece]) -> int:
     """The cells that a line takes."""
     return sum(cell_width(text) for text, _ in line)
@@ -53,15 +36,6 @@ def cut(line: Iterable[Piece], width: int, glyphs: Glyphs) -> Line:
             break
         found.append((fit(text, room, glyphs.ellipsis), style))
     return tuple(found)
-
-
-def _chopped(word: str, width: int) -> list[str]:
-    pieces = []
-    while cell_width(word) > width:
-        piece = fit(word, width, "") or word[0]
-        pieces.append(piece)
-        word = word[len(piece) :]
-    return [*pieces, word]
 
 
 def _over(base: Style | None, style: Style | None) -> Style | None:

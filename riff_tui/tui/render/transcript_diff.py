@@ -9,11 +9,12 @@ from rich.style import Style
 
 from riff_tui.table import Row
 from riff_tui.text import word_diff
+from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.render.styled_lines import Line, Piece, wrapped
+from riff_tui.tui.render.styled_lines import Line, Piece
 
 Wording: TypeAlias = Literal["meant", "heard"]
 
@@ -55,7 +56,7 @@ def flowed(runs: Iterable[tuple[str, Style | None]], width: int, glyphs: Glyphs)
     used = width + 1
     for text, style in runs:
         for word in text.split():
-            for number, piece in enumerate(wrapped(shown(word, glyphs), width)):
+            for number, piece in enumerate(wrap(shown(word, glyphs), width)):
                 needed = cell_width(piece) + 1
                 if number or used + needed > width:
                     lines.append([])

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from rich.style import Style
 
 from riff_tui.table import Row, Severity
+from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import Glyphs, in_ascii
 from riff_tui.text.numbers import fixed
 from riff_tui.text.safe_text import block, cell_width, fit, padded
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.render.styled_lines import Line, width_of, wrapped
+from riff_tui.tui.render.styled_lines import Line, width_of
 from riff_tui.tui.render.transcript_diff import changed_lines, said_lines
 
 _TIME = 7
@@ -60,7 +61,7 @@ class _Teller:
         return self._said(row) if kind == "turn" else self._happened(row)
 
     def note(self, note: str) -> list[Line]:
-        return [((f" {piece}", self._palette.faint),) for piece in wrapped(shown(note, self._glyphs), self._width - 2)]
+        return [((f" {piece}", self._palette.faint),) for piece in wrap(shown(note, self._glyphs), self._width - 2)]
 
     def _entered(self, row: Row) -> Line:
         state, detail = (shown(str(row.record.get(key) or ""), self._glyphs) for key in ("state", "detail"))
@@ -129,7 +130,7 @@ class _Teller:
     def _pieces(self, text: object, width: int) -> list[str]:
         safe = block(str(text or ""))
         safe = "\n".join(in_ascii(line) for line in safe.split("\n")) if self._glyphs.ascii_only else safe
-        return [piece for line in safe.split("\n") for piece in wrapped(line, width)]
+        return [piece for line in safe.split("\n") for piece in wrap(line, width)]
 
     def _time(self, row: Row) -> str:
         t = row.record.get("t")
@@ -141,10 +142,10 @@ class _Teller:
         before, self._turn = self._turn, turn
         if not self._numbered:
             return ""
-        return padded(fit(str(turn), _TURN, "") if turn is not None and turn != before else "", _TURN, right=True)
+        return fitted(str(turn) if turn is not None and turn != before else "", _TURN, "", right=True)
 
     def _who(self, who: str) -> str:
-        return padded(fit(who, _WHO, self._glyphs.ellipsis), _WHO)
+        return fitted(who, _WHO, self._glyphs.ellipsis)
 
     def _mark(self, severity: Severity | None) -> str:
         return self._glyphs.mark(severity).strip()

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from riff_tui.table import Row, Severity, Table
+from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import fixed
 from riff_tui.text.safe_text import padded
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.render.styled_lines import Line, cut, wrapped
+from riff_tui.tui.render.styled_lines import Line, cut
 from riff_tui.tui.render.transcript_diff import side_lines
 
 _ROOM = 8
@@ -114,7 +115,7 @@ class _Writer:
     def words(self, title: str, text: str, severity: Severity | None = None) -> None:
         """Raw text at the right of a title."""
         mark = self._glyphs.mark(severity).strip()
-        pieces = wrapped(f"{mark}{shown(text, self._glyphs)}", self._width - (_ROOM if title else 0) - 2)
+        pieces = wrap(f"{mark}{shown(text, self._glyphs)}", self._width - (_ROOM if title else 0) - 2)
         for number, piece in enumerate(pieces):
             head = (f" {padded('' if number else title, _ROOM)}" if title else " ", self._palette.faint)
             self.lines.append((head, (piece, self._palette.of(severity))))

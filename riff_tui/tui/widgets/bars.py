@@ -9,11 +9,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from riff_tui.table import Severity
+from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
-from riff_tui.text.safe_text import cell_width, fit, padded
+from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.render.styled_lines import Line, Piece, strip_of, wrapped
+from riff_tui.tui.render.styled_lines import Line, Piece, strip_of
 
 _TALLEST = 4
 
@@ -60,7 +61,7 @@ class TopLine(Bar):
         whole = sum(cell_width(shown(crumb, self.glyphs)) + len(self.glyphs.crumb) for crumb in self.crumbs)
         right = fit(shown(self.right, self.glyphs), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
         room = width - cell_width(right) - 3
-        left = padded(fit(self._path(room), room, self.glyphs.ellipsis), room)
+        left = fitted(self._path(room), room, self.glyphs.ellipsis)
         self.lines = (((" ", None), (left, self.palette.head), (f" {right} ", None)),)
 
     def _path(self, room: int) -> str:
@@ -102,7 +103,7 @@ class BottomLine(Bar):
     def _message(self) -> tuple[Line, ...]:
         style = self.palette.of(self.severity)
         sign = self.glyphs.mark(self.severity)
-        pieces = wrapped(shown(self.said, self.glyphs), self.size.width - 3)[:_TALLEST]
+        pieces = wrap(shown(self.said, self.glyphs), self.size.width - 3)[:_TALLEST]
         return tuple(((f"{' ' if number else sign} {piece}".rstrip(), style),) for number, piece in enumerate(pieces))
 
     def _hints(self) -> Line:

@@ -12,6 +12,7 @@ from textual.geometry import Region
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
 from riff_tui.tui.render.palette import PALETTES, Palette
@@ -125,7 +126,7 @@ class CheckList(Overlay, can_focus=True):
         if index >= len(self._asked.checks):
             return strip_of(((box["ns"] + " " * (width - 2) + box["ns"], None),), width)
         check = self._asked.checks[index]
-        text = padded(fit(self._said(check), width - 4, self.glyphs.ellipsis), width - 4)
+        text = fitted(self._said(check), width - 4, self.glyphs.ellipsis)
         style = self.palette.faint if check.faint else None
         style = self.palette.cursor if index == self.cursor else style
         return strip_of(((box["ns"], None), (f" {text} ", style), (box["ns"], None)), width)

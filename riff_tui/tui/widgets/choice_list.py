@@ -13,8 +13,9 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import UNICODE, Glyphs
-from riff_tui.text.safe_text import cell_width, fit, padded
+from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.find.fuzzy import FuzzyMatch
 from riff_tui.tui.find.match_highlight import emphasised
 from riff_tui.tui.render.columns import shown
@@ -124,7 +125,7 @@ class ChoiceList(ScrollView):
         lead_style = style or (None if at_cursor else self.palette.accent)
         line: list[Piece] = [(" ", None)]
         if self._lead:
-            lead = padded(fit(self._leads[found.index], self._lead, self.glyphs.ellipsis), self._lead)
+            lead = fitted(self._leads[found.index], self._lead, self.glyphs.ellipsis)
             line.append((f" {lead}  ", lead_style))
         room = width - sum(cell_width(text) for text, _ in line)
         column = min(self._text, room if not choice.more else max(room // 2, room - cell_width(choice.more) - 2))

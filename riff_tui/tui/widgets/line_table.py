@@ -13,14 +13,14 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.data.paged_rows import position
-from riff_tui.tui.render.column_layout import ColumnLayout, Slot, fitted
+from riff_tui.tui.render.column_layout import ColumnLayout, Slot
 from riff_tui.tui.render.column_widths import ColumnWidths
 from riff_tui.tui.render.columns import TREND, for_screen, shown, text_of
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.render.style_runs import Run, append, strip_of_runs
-from riff_tui.tui.render.styled_lines import wrapped
 from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
 from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines
 
@@ -280,7 +280,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         more_left, more_right = ("<", ">") if self.glyphs.ascii_only else ("‹", "›")
         runs = [Run(more_left if self._arranged.more_left else " ", base)]
         for slot in self._arranged.slots:
-            text = fitted(self._ruler.titles[slot.index], slot.width, slot.right, self.glyphs.ellipsis)
+            text = fitted(self._ruler.titles[slot.index], slot.width, self.glyphs.ellipsis, right=slot.right)
             lit = slot.index == self.column and self.has_rows and self._active
             append(runs, " " * slot.gap, text, base + Style(reverse=True) if lit else base, lit=lit)
         if self._arranged.more_right:
@@ -311,7 +311,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         text = text_of(column, row, self.glyphs)
         # Of a trend the latest matters, so it is cut at its left.
         text = text[-slot.width :] if column is TREND else text
-        text = fitted(text, slot.width, slot.right, self.glyphs.ellipsis)
+        text = fitted(text, slot.width, self.glyphs.ellipsis, right=slot.right)
         style = self._over(base, severity)
         lit = at_cursor and slot.index == self.column
         if lit:
@@ -336,9 +336,9 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
 
     def _note(self, line: int, width: int) -> Strip:
         said = [*([] if self.has_rows or not self._empty else [self._empty, ""]), *self.table.notes]
-        notes = [piece for note in said for piece in wrapped(shown(note, self.glyphs), width - 2)]
+        notes = [piece for note in said for piece in wrap(shown(note, self.glyphs), width - 2)]
         text = f" {notes[line - 1]}" if 1 <= line <= len(notes) else ""
-        return strip_of_runs([Run(fitted(text, width, False, self.glyphs.ellipsis), self.palette.faint)], width, None)
+        return strip_of_runs([Run(fitted(text, width, self.glyphs.ellipsis), self.palette.faint)], width, None)
 
     # Pointer
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.table import Column, Row
+from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.text.safe_text import cell_width
-from riff_tui.tui.render.column_layout import NARROWEST_FIRST, arrange, fitted, scrolled_to
+from riff_tui.tui.render.column_layout import NARROWEST_FIRST, arrange, scrolled_to
 from riff_tui.tui.render.column_widths import ColumnWidths
-from riff_tui.tui.render.styled_lines import wrapped
 from tests.support.fake_catalog import COLUMNS, flow_row
 
 NAME = Column("flow", "Flow", kind="name")
@@ -63,7 +63,7 @@ def test_a_line_is_never_too_long_and_a_number_never_cut(
 def test_a_cell_is_exactly_as_wide_as_its_column(text: str, width: int, right: bool) -> None:
     from riff_tui.text.safe_text import one_line
 
-    assert cell_width(fitted(one_line(text), width, right, "…")) == width
+    assert cell_width(fitted(one_line(text), width, right=right)) == width
 
 
 @given(st.text(max_size=200), st.integers(1, 40))
@@ -71,7 +71,7 @@ def test_wrapped_text_loses_nothing_but_blanks(text: str, width: int) -> None:
     from riff_tui.text.safe_text import one_line
 
     safe = one_line(text)
-    lines = wrapped(safe, width)
+    lines = wrap(safe, width)
     assert "".join("".join(lines).split()) == "".join(safe.split())
     assert all(cell_width(line) <= max(width, 2) for line in lines)
 
