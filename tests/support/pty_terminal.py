@@ -24,7 +24,8 @@ MOST_PER_MOVE = 700
 MOST_PER_PAGE = 9_000
 COMMAND = ("-c", "from riff_tui.cli import main; main()", "ui")
 _QUIET_S = 0.25
-_LONGEST_S = 20.0
+_LONGEST_S = 120.0
+_LOOK_S = 0.02
 _OUR_SEQUENCES = re.compile(
     rb"\x1b\[r|\x1b\[[0-9;]+[mHr]"  # styles, moves, scrolling regions
     rb"|\x1b[DM]"  # line feeds up and down in a region
@@ -73,19 +74,21 @@ class Terminal:
             os.close(self._fd)
 
     def take(self, *, quiet: float = _QUIET_S) -> bytes:
-        """What was sent since the last time, once nothing more comes."""
+        """Return what was sent since the last time, once nothing came while the program rested for `quiet` seconds."""
         ends = time.monotonic() + _LONGEST_S
-        while time.monotonic() < ends and self._read(quiet):
-            pass
+        looks = 0
+        while looks * _LOOK_S < quiet:
+            looks = 0 if self._read(_LOOK_S) or self._works() else looks + 1
+            assert time.monotonic() < ends, f"it never rests; the screen is\n{self.text}"
         taken, self._taken = bytes(self._taken), bytearray()
         return taken
 
     def wait_for(self, text: str) -> None:
-        """Read until the text can be seen."""
+        """Read until the text is on the screen."""
         self.wait(lambda: text in self.text, f"{text!r}")
 
     def wait(self, seen: Callable[[], bool], what: str = "it") -> None:
-        """Read until something can be seen."""
+        """Read until a condition holds."""
         ends = time.monotonic() + _LONGEST_S
         while not seen():
             self._read(0.05)
@@ -149,13 +152,21 @@ class Terminal:
         """All that one sees."""
         return "\n".join(self.lines)
 
+    def _works(self) -> bool:
+        """Tell whether a thread of the program has something to do, also where it waits for a busy processor."""
+        with contextlib.suppress(OSError):
+            tasks = list(Path(f"/proc/{self.pid}/task").iterdir())
+            return any((task / "stat").read_text().rpartition(")")[2].split()[0] in ("R", "D") for task in tasks)
+        return False
+
     def _read(self, patience: float) -> bool:
         ready, _, _ = select.select([self._fd], [], [], patience)
         if not ready:
             return False
         try:
             data = os.read(self._fd, 65536)
-        except OSError:
+        except OSError:  # the other side is closed
+            time.sleep(patience)
             return False
         self._taken += data
         self.sent += data

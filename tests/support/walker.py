@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.screens.explorer import ExplorerScreen
 from tests.support.fake_catalog import FakeCatalog
+
+LONGEST_S = 120.0
 
 
 class Walker:
@@ -41,6 +44,13 @@ class Walker:
         while pending := [worker for worker in self.app.workers if not worker.is_finished]:
             with contextlib.suppress(WorkerCancelled):
                 await self.app.workers.wait_for_complete(pending)
+        await self.pilot.pause()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for a state of the screen; a busy machine may take its time to get there."""
+        async with asyncio.timeout(LONGEST_S):
+            while not condition():
+                await self.pilot.pause(0.01)
         await self.pilot.pause()
 
     @property

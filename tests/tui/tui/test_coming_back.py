@@ -97,11 +97,8 @@ async def test_what_changed_is_written_by_and_by(tiny: Path, tmp_path: Path, mon
     file = tmp_path / "kept.json"
     async with opened_with(tiny, SessionFile(file)) as at:
         await at.press("t", "enter", "j")
-        await at.pilot.pause(0.2)
-        await at.app.workers.wait_for_complete()
-        found = SessionFile(file).state
-        assert found.theme == "dark"
-        assert found.stack[-1].view == "segments"
+        await at.until(lambda: SessionFile(file).state.stack[-1].view == "segments")
+        assert SessionFile(file).state.theme == "dark"
 
 
 async def test_what_cannot_be_written_is_said_once(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,10 +106,10 @@ async def test_what_cannot_be_written_is_said_once(tiny: Path, tmp_path: Path, m
     (tmp_path / "in-the-way").touch()
     async with opened_with(tiny, SessionFile(tmp_path / "in-the-way" / "kept.json")) as at:
         await at.press("t")
-        await at.pilot.pause(0.2)
-        assert "what lasts is not kept" in at.bottom
+        await at.until(lambda: "what lasts is not kept" in at.bottom)
         await at.press("t")
-        await at.pilot.pause(0.2)
+        await at.until(lambda: at.app._to_be_saved is None)
+        await at.settle()
         assert "what lasts is not kept" not in at.bottom
 
 

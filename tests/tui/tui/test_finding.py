@@ -19,7 +19,7 @@ from riff_tui.tui.widgets.picker import Picker
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
 from tests.support.fake_names import FakeNames, HostileNames
 from tests.support.hostile import HOSTILE
-from tests.support.walker import Walker
+from tests.support.walker import LONGEST_S, Walker
 
 
 class Finding(Walker):
@@ -327,7 +327,7 @@ async def test_escape_ends_a_long_search_and_the_cursor_stays() -> None:
     class Slow(LazyRows):
         def __getitem__(self, index: object) -> Row:  # type: ignore[override]  # slices come as rows one by one
             if isinstance(index, int) and index >= 2_000:
-                gate.wait(10)
+                assert gate.wait(LONGEST_S)
             return super().__getitem__(index)  # type: ignore[call-overload,no-any-return]  # as above
 
     catalog = FakeCatalog()
@@ -337,8 +337,7 @@ async def test_escape_ends_a_long_search_and_the_cursor_stays() -> None:
     async with finding(catalog=catalog) as at:
         at.screen.search.remember("nowhere")
         await at.pilot.press("n")
-        await at.pilot.pause(0.1)
-        assert at.screen.finder.is_under_way
+        await at.until(lambda: at.screen.finder.is_under_way)
         await at.pilot.press("escape")
         assert "stopped looking at row" in at.bottom
         assert at.screen.table.cursor == 0

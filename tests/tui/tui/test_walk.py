@@ -21,7 +21,7 @@ from riff_tui.tui.navigation.location import START, Location
 from riff_tui.tui.screens.explorer import ExplorerScreen
 from riff_tui.tui.terminal.keys import textual_keys
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
-from tests.support.walker import Walker, walking
+from tests.support.walker import LONGEST_S, Walker, walking
 
 
 async def test_enter_goes_down_to_a_conversation_and_escape_comes_up_to_the_same_rows() -> None:
@@ -159,7 +159,7 @@ async def test_escape_gives_up_a_place_that_takes_long_to_read() -> None:
 
     def show(view: str, request: Request) -> Table:
         if view == "segments":
-            gate.wait(10)
+            assert gate.wait(LONGEST_S)
         return catalog.show(view, request)
 
     app = Explorer(show)
@@ -167,8 +167,7 @@ async def test_escape_gives_up_a_place_that_takes_long_to_read() -> None:
         at = Walker(app, pilot, catalog)
         await at.press("j")
         await pilot.press("enter")
-        await pilot.pause(0.4)
-        assert "reading segments" in at.bottom
+        await at.until(lambda: "reading segments" in at.bottom)
         await pilot.press("escape")
         assert "left it" in at.bottom
         gate.set()
@@ -184,7 +183,7 @@ async def test_a_refresh_that_takes_a_while_leaves_the_cursor_where_it_went_mean
     catalog = FakeCatalog()
 
     def show(view: str, request: Request) -> Table:
-        gate.wait(10)
+        assert gate.wait(LONGEST_S)
         return catalog.show(view, request)
 
     app = Explorer(show)

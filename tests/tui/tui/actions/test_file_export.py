@@ -22,7 +22,7 @@ from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
 from riff_tui.tui.widgets.file_prompt import FilePrompt
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_table
 from tests.support.hostile import HOSTILE
-from tests.support.walker import Walker, walking
+from tests.support.walker import LONGEST_S, Walker, walking
 
 FLOWS = flow_table(5, notes=["Units: 0-10."])
 
@@ -253,7 +253,7 @@ async def test_long_writing_tells_how_far_it_is_and_escape_stops_it(tmp_path: Pa
             class Rows(LazyRows):
                 def __getitem__(self, index: object) -> object:  # type: ignore[override]  # rows, one by one
                     if len(self.touched) > 300:
-                        gate.wait(10)
+                        assert gate.wait(LONGEST_S)
                     return super().__getitem__(index)  # type: ignore[call-overload]  # as above
 
             return replace(super().show(view, request), rows=Rows(1_000))
@@ -263,8 +263,7 @@ async def test_long_writing_tells_how_far_it_is_and_escape_stops_it(tmp_path: Pa
         await at.press("o")
         typed(at, str(path))
         await at.pilot.press("enter")
-        await at.pilot.pause(0.8)
-        assert "of 1,000" in foot(at)
+        await at.until(lambda: "of 1,000" in foot(at))
         await at.pilot.press("escape")
         gate.set()
         await at.app.workers.wait_for_complete()

@@ -15,7 +15,8 @@ from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.panes.detail_controller import RESTS_AFTER_S, side_for
+from riff_tui.tui.panes import detail_controller
+from riff_tui.tui.panes.detail_controller import side_for
 from riff_tui.tui.panes.pane import Pane
 from riff_tui.tui.render.detail_lines import detail_lines, heading
 from riff_tui.tui.render.palette import PALETTES
@@ -29,7 +30,11 @@ from tests.support.pty_terminal import MOST_PER_MOVE, Terminal, foreign_controls
 from tests.support.view_answers import flow_cell, state_cell
 from tests.support.walker import Walker, exploring, walking
 
-RESTED = RESTS_AFTER_S + 0.25
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the pane follow as soon as a key was handled."""
+    monkeypatch.setattr(detail_controller, "RESTS_AFTER_S", 0.001)
 
 
 def told(table: Table, row: Row, width: int = 46, glyphs: Glyphs = UNICODE, call: Table | None = None) -> list[str]:
@@ -145,8 +150,7 @@ async def test_on_a_small_screen_it_takes_the_place_of_the_rows_and_q_closes_it(
         await at.press("p")
         assert lines(at)[1].startswith("── viewing @ gemini ─")
         await at.press("j")
-        await at.pilot.pause(RESTED)
-        assert lines(at)[1].startswith("── viewing @ qwen ─")
+        await at.until(lambda: lines(at)[1].startswith("── viewing @ qwen ─"))
         await at.press("q")
         assert not at.screen.detail.is_open
         assert lines(at)[2].startswith("!viewing")
@@ -167,36 +171,47 @@ async def test_it_moves_as_the_window_does() -> None:
 # What it follows
 
 
-async def test_it_follows_the_cursor_once_that_rests() -> None:
+async def test_it_follows_the_cursor_once_that_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     async with walking(size=(120, 36)) as at:
         await at.press("p")
-        await at.pilot.press("j", "j")
+        await hurry(at, monkeypatch, "j")
         assert "viewing @ gemini" in lines(at)[1]
-        await at.pilot.pause(RESTED)
-        assert "weather @ qwen" in lines(at)[1]
+        await at.press("j")
+        await at.until(lambda: "weather @ qwen" in lines(at)[1])
 
 
-async def test_what_was_said_is_asked_for_only_where_the_cursor_rests() -> None:
+async def hurry(at: Walker, monkeypatch: pytest.MonkeyPatch, *keys: str) -> None:
+    """Press keys so quickly that the pane follows none of them."""
+    with monkeypatch.context() as patch:
+        patch.setattr(detail_controller, "RESTS_AFTER_S", 3600.0)
+        await at.press(*keys)
+
+
+async def test_what_was_said_is_asked_for_only_where_the_cursor_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked() -> list[str]:
+        return [request.where for view, request in at.catalog.asked if view == "conversation"]
+
     async with walking(size=(120, 36)) as at:
         await at.press("4", "p")
-        await at.pilot.press("j", "j", "j")
-        await at.pilot.pause(RESTED)
-        await at.app.workers.wait_for_complete()
-        asked = [request.where for view, request in at.catalog.asked if view == "conversation"]
-        assert asked == ["run=r1 conversation=c-0000", "run=r1 conversation=c-0003"]
+        await at.until(lambda: len(asked()) == 1)
+        await hurry(at, monkeypatch, "j", "j")
+        await at.press("j")
+        await at.until(lambda: len(asked()) == 2)
+        await at.settle()
+        assert asked() == ["run=r1 conversation=c-0000", "run=r1 conversation=c-0003"]
         assert any("Hi, which" in line for line in lines(at))
         await at.press("k")
-        await at.pilot.pause(RESTED)
+        await at.until(lambda: len(asked()) == 3)
+        await at.settle()
         await at.press("j")
-        await at.pilot.pause(RESTED)
-        asked = [request.where for view, request in at.catalog.asked if view == "conversation"]
-        assert asked.count("run=r1 conversation=c-0003") == 1
+        await at.until(lambda: "c-0003" in lines(at)[1])
+        assert asked().count("run=r1 conversation=c-0003") == 1
 
 
 async def test_what_was_said_stays_in_view_while_it_is_asked_for_again() -> None:
     async with walking(size=(120, 36)) as at:
         await at.press("4", "p")
-        await at.pilot.pause(RESTED)
+        await at.until(lambda: any("Hi, which" in line for line in lines(at)))
         shown = lines(at)
         asked = len([view for view, _ in at.catalog.asked if view == "conversation"])
         at.screen.detail.arrived()
@@ -215,10 +230,8 @@ async def test_a_call_that_cannot_be_read_is_said_where_its_words_would_stand() 
 
     async with walking(size=(120, 36), catalog=Busy()) as at:
         await at.press("4", "p")
-        await at.pilot.pause(RESTED)
-        shown = "\n".join(lines(at))
-        assert "c-0000" in shown
-        assert "another process is writing" in shown
+        await at.until(lambda: any("another process is writing" in line for line in lines(at)))
+        assert "c-0000" in "\n".join(lines(at))
 
 
 async def test_it_stays_while_one_walks_and_a_conversation_has_none() -> None:
@@ -328,5 +341,6 @@ async def test_details_columns_and_a_comparison_look_as_they_did(tiny: Path, siz
         for name, keys in (("details", "3p"), ("comparison", "\x1bmj="), ("columns", "\x1bcj ")):
             for key in keys:
                 await at.press({"\x1b": "escape", "=": "equals_sign", " ": "space"}.get(key, key))
-            await at.pilot.pause(RESTED)
+            await at.until(lambda: at.screen.beside._resting is None)
+            await at.settle()
             assert_golden("\n".join(lines(at)) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")
