@@ -341,6 +341,6 @@ async def test_details_columns_and_a_comparison_look_as_they_did(tiny: Path, siz
         for name, keys in (("details", "3p"), ("comparison", "\x1bmj="), ("columns", "\x1bcj ")):
             for key in keys:
                 await at.press({"\x1b": "escape", "=": "equals_sign", " ": "space"}.get(key, key))
-            await at.until(lambda: at.screen.beside._resting is None)
+            await at.until(lambda: at.screen.detail._resting is None)
             await at.settle()
             assert_golden("\n".join(lines(at)) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")
