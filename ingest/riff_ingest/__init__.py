@@ -1,1 +1,79 @@
-"""Read what voice-agent evaluations leave behind and turn it into scored facts."""
+"""Read what evaluations of voice agents leave behind, and score it.
+
+The names below are what scripts may rely on; each is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from riff_ingest.contract import Contract, StateContract
+    from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
+    from riff_ingest.driver import Driver
+    from riff_ingest.events import (
+        Event,
+        EventBus,
+        GuardEvaluated,
+        SlotFilled,
+        StateEntered,
+        StateExited,
+        TurnComplete,
+    )
+    from riff_ingest.flow_aspects import compute_flow_aspects
+    from riff_ingest.library import SourceReader, StoredConversations, read_source, store_conversations
+    from riff_ingest.sources.lines import BrokenInput
+    from riff_ingest.sources.source import DirectoryInput, FileHead, ReadContext, Source
+    from riff_ingest.state_aspects import compute_state_aspects
+    from riff_ingest.transcript_writer import write_transcripts
+
+__all__ = [
+    "BrokenInput",
+    "Contract",
+    "Conversation",
+    "DirectoryInput",
+    "Driver",
+    "Event",
+    "EventBus",
+    "FileHead",
+    "GuardEvaluated",
+    "ReadContext",
+    "ReferenceStep",
+    "SlotFilled",
+    "Source",
+    "SourceReader",
+    "StateContract",
+    "StateEntered",
+    "StateExited",
+    "StoredConversations",
+    "ToolCall",
+    "Turn",
+    "TurnComplete",
+    "compute_flow_aspects",
+    "compute_state_aspects",
+    "read_source",
+    "store_conversations",
+    "write_transcripts",
+]
+
+_HOMES = {
+    "contract": ("Contract", "StateContract"),
+    "conversation": ("Conversation", "ReferenceStep", "ToolCall", "Turn"),
+    "driver": ("Driver",),
+    "events": ("Event", "EventBus", "GuardEvaluated", "SlotFilled", "StateEntered", "StateExited", "TurnComplete"),
+    "flow_aspects": ("compute_flow_aspects",),
+    "library": ("SourceReader", "StoredConversations", "read_source", "store_conversations"),
+    "sources.lines": ("BrokenInput",),
+    "sources.source": ("DirectoryInput", "FileHead", "ReadContext", "Source"),
+    "state_aspects": ("compute_state_aspects",),
+    "transcript_writer": ("write_transcripts",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from the module that is its home."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)

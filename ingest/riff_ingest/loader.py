@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
+import msgspec
+
+from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
 from riff_ingest.eva.run_inputs import RunInputs
 from riff_ingest.facts import facts_of
 from riff_ingest.sources.detect import claimed_kind, detect
+from riff_ingest.sources.flow_files import SOURCE as FLOW_FILES
 from riff_ingest.sources.lines import BrokenInput, digest
 from riff_ingest.sources.registry import UNKNOWN, source_of
 from riff_ingest.sources.source import ReadContext, ReadItem, Source, run_of
@@ -32,6 +39,39 @@ class InputPlan:
     def source(self) -> Source | None:
         """Return the source that reads the input, `None` where nothing does."""
         return source_of(self.file.kind)
+
+
+def plan_inputs(
+    paths: Sequence[Path],
+    kind: str | None = None,
+    *,
+    described: Iterable[str | os.PathLike[str]] = (),
+    with_text: bool = True,
+    contracts: Mapping[str, Contract] | None = None,
+    run_inputs: RunInputs | None = None,
+) -> list[InputPlan]:
+    """Decide what each input is, and which contracts the conversations have that bring none.
+
+    `described` are the paths of flow files, `contracts` those that are known by flow; files among the inputs add to
+    them. `run_inputs` are a dataset and an agent's file for all runs.
+    """
+    flow_files = {os.path.abspath(path) for path in described}
+    plans = [
+        plan_of(path, FLOW_FILES.kind if os.path.abspath(path) in flow_files else kind, with_text, run_inputs)
+        for path in paths
+    ]
+    known = dict(contracts or {})
+    for plan in plans:
+        if plan.source is not None:
+            with suppress(BrokenInput):  # recorded when the file itself is taken
+                known |= plan.source.contracts(Path(plan.file.path))
+    if known:
+        digest = hashlib.sha256(msgspec.json.encode(known, order="sorted")).hexdigest()
+        for plan in plans:
+            if plan.source is not None and plan.source.takes_contracts:
+                plan.file.context += digest
+                plan.context = replace(plan.context, contracts=known)
+    return plans
 
 
 def plan_of(path: Path, kind: str | None, with_text: bool, given: RunInputs | None = None) -> InputPlan:
@@ -67,23 +107,23 @@ def left_out(path: str, reason: str, note: str = "skipped") -> InputPlan:
 
 def load(plan: InputPlan) -> Iterator[Item]:
     """Yield everything that an input holds, scored; what is broken comes as `Skipped`."""
-    source = plan.source
-    if source is None:
+    run = run_of(Path(plan.file.path))
+    for item in read_input(plan):
+        line, found = item if isinstance(item, tuple) else (0, item)
+        if isinstance(found, Conversation):
+            facts, notes = facts_of(found, default_run=run, line=line, with_text=plan.file.with_text)
+            yield facts
+            yield from notes
+        else:
+            yield found
+
+
+def read_input(plan: InputPlan) -> Iterator[ReadItem]:
+    """Yield what the source of an input reads in it; what is broken comes as `Skipped`."""
+    if plan.source is None:
         yield Skipped(plan.note, None, plan.reason)
         return
-    path = Path(plan.file.path)
     try:
-        for item in source.read(path, plan.context):
-            yield from _scored(item, run_of(path), plan.file.with_text)
+        yield from plan.source.read(Path(plan.file.path), plan.context)
     except BrokenInput as problem:
         yield Skipped("skipped", problem.line, problem.reason, problem.conversation)
-
-
-def _scored(item: ReadItem, run: str, with_text: bool) -> Iterator[Item]:
-    line, item = item if isinstance(item, tuple) else (0, item)
-    if not isinstance(item, Conversation):
-        yield item
-        return
-    facts, notes = facts_of(item, default_run=run, line=line, with_text=with_text)
-    yield facts
-    yield from notes

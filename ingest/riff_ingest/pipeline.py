@@ -7,13 +7,13 @@ store comes out the same.
 from __future__ import annotations
 
 import gc
-import hashlib
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -21,11 +21,9 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.eva.run_inputs import RunInputs
-from riff_ingest.loader import InputPlan, Item, left_out, plan_of
+from riff_ingest.loader import InputPlan, Item, left_out, plan_inputs
 from riff_ingest.parallel import loaded
 from riff_ingest.sources.discovery import find_inputs
-from riff_ingest.sources.flow_files import SOURCE as FLOW_FILES
-from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import ConversationFacts, FileResult, SourceFile
 
 BATCH_CONVERSATIONS = 1000
@@ -112,7 +110,9 @@ def ingest(
     """
     found = find_inputs([*paths, *flow_files])
     summary = IngestSummary()
-    plans = _plans(found.files, kind, with_text, writer, {os.path.abspath(path) for path in flow_files}, run_inputs)
+    known = {flow: msgspec.json.decode(body, type=Contract) for flow, body in writer.contracts().items()}
+    plan = partial(plan_inputs, with_text=with_text, contracts=known, run_inputs=run_inputs)
+    plans = plan(found.files, kind, described=flow_files)
     summary.run_inputs = Counter(path for plan in plans for path in plan.context.run_inputs or () if path)
     plans += [left_out(path, reason) for path, reason in found.passed_over]
     plans += [left_out(path, reason, note="defect") for path, reason in found.set_aside]
@@ -124,7 +124,7 @@ def ingest(
         again = [Path(path) for path in writer.orphaned() if os.path.exists(path)]
         if again:
             run.rebuild = True
-            run.take(_plans(again, None, with_text, writer, set(), run_inputs), jobs)
+            run.take(plan(again), jobs)
     return summary
 
 
@@ -200,34 +200,3 @@ class _Run:
         self._progress.done_bytes += plan.file.size
         if self._report is not None:
             self._report(self._progress)
-
-
-def _plans(
-    files: Sequence[Path],
-    kind: str | None,
-    with_text: bool,
-    writer: FactsWriter,
-    described: set[str],
-    run_inputs: RunInputs | None,
-) -> list[InputPlan]:
-    plans = [
-        plan_of(path, FLOW_FILES.kind if os.path.abspath(path) in described else kind, with_text, run_inputs)
-        for path in files
-    ]
-    contracts = _contracts(writer, plans)
-    if contracts:
-        digest = hashlib.sha256(msgspec.json.encode(contracts, order="sorted")).hexdigest()
-        for plan in plans:
-            if plan.source is not None and plan.source.takes_contracts:
-                plan.file.context += digest
-                plan.context = replace(plan.context, contracts=contracts)
-    return plans
-
-
-def _contracts(writer: FactsWriter, plans: Sequence[InputPlan]) -> Mapping[str, Contract]:
-    found = {flow: msgspec.json.decode(body, type=Contract) for flow, body in writer.contracts().items()}
-    for plan in plans:
-        if plan.source is not None:
-            with suppress(BrokenInput):  # recorded when the file itself is taken
-                found |= plan.source.contracts(Path(plan.file.path))
-    return found

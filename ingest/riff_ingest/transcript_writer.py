@@ -79,10 +79,10 @@ class LineFile:
             raise
 
 
-def write_transcripts(path: Path, conversations: Iterable[Conversation]) -> int:
-    """Write a `flow-transcripts-*.jsonl` or `.jsonl.gz`; the number of conversations in it."""
+def write_transcripts(path: str | os.PathLike[str], conversations: Iterable[Conversation]) -> int:
+    """Write a `flow-transcripts-*.jsonl` or `.jsonl.gz`, and return the number of conversations in it."""
     count = 0
-    with LineFile(path) as lines:
+    with LineFile(Path(path)) as lines:
         for conversation in conversations:
             lines.write(transcript_document(conversation))
             count += 1

@@ -52,6 +52,11 @@ def read(path: Path, context: ReadContext | None = None) -> Iterator[tuple[int, 
         yield Skipped("skipped", left.line, left.reason)
 
 
+def read_line(data: bytes, run: str) -> tuple[Conversation, list[str]]:
+    """Return the conversation of a line, with the reasons for each field that was left out; raise `BrokenInput`."""
+    return _Reader(run, {}).call(data)
+
+
 class _Reader:
     """What has to be remembered from line to line: contracts by their bytes, and by run and flow."""
 
