@@ -116,7 +116,8 @@ class Table:
 
     `rows` may be any sequence, so that a long list can be a window over a query. `extras` are
     further top-level keys of the JSON form. `notes` explain units and what was left out,
-    a sentence each; `hidden` counts the rows that a filter or a limit took away. `dump` is the
+    a sentence each; `hidden` counts the rows that a filter or a limit took away. `identity` are the columns that
+    tell rows apart where these are not all that are shown of kind `name`. `dump` is the
     command that prints the same. Where something that takes long was left for later, `rest` begins
     to ask for it.
     """
@@ -131,6 +132,7 @@ class Table:
     extras: Mapping[str, Any] = field(default_factory=dict)
     figure: Figure | None = None
     sections: Sequence[Section] = ()
+    identity: tuple[str, ...] = ()
     dump: str = ""
     rest: Rest | None = field(default=None, compare=False)
 

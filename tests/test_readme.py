@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.catalog import VIEWS
 from riff_tui.errors import ExitCode
 from riff_tui.filters import parse
 from riff_tui.settings import Settings
+from riff_tui.view_registry import views
 from tests.readme import FORMATS, README, Example, demo_store, examples, key_rows, printed, source_rows
 
 TEXT = README.read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ def test_every_command_has_its_line() -> None:
 
 def test_every_view_has_its_line() -> None:
     named = {name for cell in first_cells(section("Commands")) for name in re.findall(r"`([a-z-]+)`", cell)}
-    assert named == {view.name for view in VIEWS}
+    assert named == {view.name for view in views()}
 
 
 def test_every_exit_code_is_explained() -> None:

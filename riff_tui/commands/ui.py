@@ -73,9 +73,10 @@ def explore(
 
     Raises `NoTerminal` with the command that prints the same where there is no terminal.
     """
-    from riff_tui.catalog import Request, dump_command, resolve
+    from riff_tui.catalog import Request, dump_command
     from riff_tui.errors import NoTerminal, UsageError
     from riff_tui.settings import store_location
+    from riff_tui.view_registry import resolve
 
     chosen = resolve(view or "flows")
     if chosen.sides:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from riff_store.predicates import Predicate
 from riff_tui.table import Table
 from riff_tui.view_queries import calls, comparison, edits, effects, judges, lists, matrices
-from riff_tui.view_queries.result import ROW_FIELDS
 
 if TYPE_CHECKING:
     from riff_store.database import Store
     from riff_tui.catalog import Request
-
-
-def row_fields(view: str) -> Collection[str]:
-    """What a filter can say of the rows of a view; nothing where all of it is said of calls."""
-    return ROW_FIELDS.get(view, ())
 
 
 def ask(store: Store, view: str, request: Request, predicate: Predicate | None) -> Table:

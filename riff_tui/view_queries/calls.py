@@ -11,8 +11,9 @@ from riff_store.vocabulary import ALIASES
 from riff_tui.errors import UsageError
 from riff_tui.filters import split
 from riff_tui.table import Column, Row, Table
-from riff_tui.view_queries.result import EMPTY, ViewResult
+from riff_tui.view_queries.result import ViewResult
 from riff_tui.view_queries.sort_limit import sort_column
+from riff_tui.views.spec import EMPTY_STORE
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -38,7 +39,7 @@ def ask_conversations(store: Store, request: Request, predicate: Predicate | Non
         return [found.get(key) or gone(key) for key in wanted]
 
     total = count_conversations(store)
-    notes = [] if total else [EMPTY]
+    notes = [] if total else [EMPTY_STORE]
     return replace(conversations(LazyRows(len(ids), fetch, ids)), notes=notes, hidden=max(0, total - len(ids)))
 
 

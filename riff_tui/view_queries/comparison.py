@@ -9,7 +9,8 @@ from riff_store.predicates import Predicate, all_of, conjuncts, terms
 from riff_tui.errors import UsageError
 from riff_tui.filters import render, split, take_judges
 from riff_tui.table import Table
-from riff_tui.view_queries.result import ROW_FIELDS, ViewResult
+from riff_tui.view_queries.result import ViewResult
+from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -23,7 +24,7 @@ def ask_compare(store: Store, request: Request, predicate: Predicate | None) -> 
 
     a, b = sides_of(request, "compare")
     judges, rest = take_judges(predicate)
-    calls_said, rows = split(rest, ROW_FIELDS["compare"])
+    calls_said, rows = split(rest, spec_of("compare").row_fields)
     # A flow in the filter hides the others' rows; it must not make p-values smaller by forgetting them.
     about_calls = all_of([part for part in conjuncts(calls_said) if part not in conjuncts(rows)])
     answer = ViewResult(request, about_calls, rows)
@@ -39,7 +40,7 @@ def ask_failures(store: Store, request: Request, predicate: Predicate | None) ->
     a, b = sides_of(request, "failures")
     # Whoever judged them, a call fails by what was computed.
     _, rest = take_judges(predicate)
-    answer = ViewResult(request, *split(rest, ROW_FIELDS["failures"]))
+    answer = ViewResult(request, *split(rest, spec_of("failures").row_fields))
     table = answer.of(lambda calls: failures(failed(store, a, b, calls)), recount=False)
     drills = [f"Drill: riff-tui dump conversation --where {shell_quoted(row.where)}" for row in table.rows[:1]]
     return replace(table, notes=[*table.notes, *drills])
@@ -47,7 +48,7 @@ def ask_failures(store: Store, request: Request, predicate: Predicate | None) ->
 
 def _of_failures(said: Predicate | None, about_calls: Predicate | None) -> str:
     """What of a filter chooses the calls behind the rows that it leaves."""
-    fields, kept = ROW_FIELDS["failures"], conjuncts(about_calls)
+    fields, kept = spec_of("failures").row_fields, conjuncts(about_calls)
     parts = [part for part in conjuncts(said) if part in kept or all(term.field in fields for term in terms(part))]
     return render(all_of(parts))
 
@@ -55,6 +56,6 @@ def _of_failures(said: Predicate | None, about_calls: Predicate | None) -> str:
 def sides_of(request: Request, view: str) -> tuple[str, str]:
     """The two sides of a request; raises `UsageError` with the command that has them."""
     if request.sides is None:
-        more = " --failures" if view == "failures" else ""
-        raise UsageError(f"{view} needs two sides: riff-tui compare A B{more}, where A and B are runs or agent:NAME")
+        command = spec_of(view).command
+        raise UsageError(f"{view} needs two sides: {command}, where A and B are runs or agent:NAME")
     return request.sides

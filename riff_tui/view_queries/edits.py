@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from riff_store.predicates import Predicate
 from riff_tui.filters import split
 from riff_tui.table import Table
-from riff_tui.view_queries.result import ROW_FIELDS, ViewResult
+from riff_tui.view_queries.result import ViewResult
+from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -21,7 +22,7 @@ def ask_edits(store: Store, request: Request, predicate: Predicate | None) -> Ta
     from riff_store.queries.edits import edit_effects
     from riff_tui.views.edits import edits
 
-    answer = ViewResult(request, *split(predicate, ROW_FIELDS["edits"]))
+    answer = ViewResult(request, *split(predicate, spec_of("edits").row_fields))
     found: list[bool] = []
 
     def make(calls: Predicate | None) -> Table:

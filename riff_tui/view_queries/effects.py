@@ -9,7 +9,9 @@ from riff_store.predicates import Predicate
 from riff_tui.errors import UsageError
 from riff_tui.filters import split, take_judges
 from riff_tui.table import Table
-from riff_tui.view_queries.result import EMPTY, ROW_FIELDS, ViewResult
+from riff_tui.view_queries.result import ViewResult
+from riff_tui.view_registry import spec_of
+from riff_tui.views.spec import EMPTY_STORE
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -25,14 +27,14 @@ def ask_effects(store: Store, request: Request, predicate: Predicate | None) -> 
     from riff_tui.views.effects import effects
 
     judges, rest = take_judges(predicate)
-    calls, rows = split(rest, ROW_FIELDS["effects"])
+    calls, rows = split(rest, spec_of("effects").row_fields)
     try:
         answer = model_of(store, calls, judges, request.aspect or QUALITY)
     except UnknownAspect as error:
         raise UsageError(f"--aspect: {error.message}", error.hint) from None
     table = ViewResult(request, None, rows).of(lambda _: effects(answer), recount=False)
     if predicate is None and not (answer.model.n or answer.unmeasured or answer.excluded):
-        return replace(table, notes=[*table.notes, EMPTY])
+        return replace(table, notes=[*table.notes, EMPTY_STORE])
     if not (answer.model.n or answer.unmeasured or answer.excluded):
         return replace(table, notes=[*table.notes, NO_CALL])
     return table

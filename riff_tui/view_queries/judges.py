@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from riff_store.predicates import Predicate, terms
 from riff_tui.filters import split, take_judges
 from riff_tui.table import Table
-from riff_tui.view_queries.result import EMPTY, ROW_FIELDS, ViewResult, fields_of, keys_of
+from riff_tui.view_queries.result import ViewResult, fields_of, keys_of
+from riff_tui.view_registry import spec_of
+from riff_tui.views.spec import EMPTY_STORE
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -22,7 +24,7 @@ def ask_agreement(store: Store, request: Request, predicate: Predicate | None) -
     from riff_tui.views.agreement import NO_JUDGES, agreement
 
     judges, rest = take_judges(predicate)
-    answer = ViewResult(request, *split(rest, ROW_FIELDS["agreement"]))
+    answer = ViewResult(request, *split(rest, spec_of("agreement").row_fields))
     table = answer.of(lambda calls: agreement(pairs(store, calls, judges)))
     if not table.rows and predicate is None and not table.hidden:
         return replace(table, notes=[NO_JUDGES])
@@ -38,7 +40,7 @@ def ask_disputes(store: Store, request: Request, predicate: Predicate | None) ->
     from riff_tui.views.disputes import NO_DISPUTES, NONE_HERE, disputes
 
     judges, rest = take_judges(predicate)
-    calls, rows = split(rest, ROW_FIELDS["disputes"])
+    calls, rows = split(rest, spec_of("disputes").row_fields)
     limit = DISPUTES if request.limit is None else request.limit
     # A bare word looks through all names of a row, and a sort at all rows, so these have to be there first.
     wordy = any(term.field is None for term in terms(rows))
@@ -64,4 +66,4 @@ def ask_repeats(store: Store, request: Request, predicate: Predicate | None) -> 
     if table.rows or table.hidden:
         return table
     left_out = list(table.notes[2:])
-    return replace(table, notes=[NO_REPEATS, *left_out] if left_out or predicate is not None else [EMPTY])
+    return replace(table, notes=[NO_REPEATS, *left_out] if left_out or predicate is not None else [EMPTY_STORE])

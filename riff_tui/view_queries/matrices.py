@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from riff_store.predicates import Predicate, all_of
 from riff_tui.filters import split, take_judges
 from riff_tui.table import Table, drained, in_a_step
-from riff_tui.view_queries.result import EMPTY, ROW_FIELDS, ViewResult, fields_of, keys_of, scope_of, terms_said
+from riff_tui.view_queries.result import ViewResult, fields_of, keys_of, scope_of, terms_said
 from riff_tui.view_queries.sort_limit import excluded_text
+from riff_tui.view_registry import spec_of
+from riff_tui.views.spec import EMPTY_STORE
 
 if TYPE_CHECKING:
     from riff_store.answers.neighbors import PooledLatency
@@ -81,7 +83,7 @@ def ask_neighbors(store: Store, request: Request, predicate: Predicate | None) -
     from riff_tui.views.neighbors import neighbors
 
     flow, state, rest = named_state(predicate)
-    said, rows = split(all_of(rest), ROW_FIELDS["neighbors"])
+    said, rows = split(all_of(rest), spec_of("neighbors").row_fields)
     calls = calls_around(state, said)
     with store.snapshot():
         around, reading = neighborhood(store, flow, state, calls), LatencyReading(store, flow, state, calls)
@@ -103,7 +105,7 @@ def ask_worklist(store: Store, request: Request, predicate: Predicate | None) ->
     calls, _ = split(predicate, ())
     answer = ViewResult(replace(request, limit=limit), calls, None)
     table = answer.of(lambda narrowed: worklist(ranked(store, narrowed, _ALL)), recount=False)
-    return table if table.rows or count_conversations(store) else replace(table, notes=[*table.notes, EMPTY])
+    return table if table.rows or count_conversations(store) else replace(table, notes=[*table.notes, EMPTY_STORE])
 
 
 def _with_excluded(store: Store, calls: Predicate | None, request: Request, table: Table) -> Table:
@@ -116,7 +118,7 @@ def _with_excluded(store: Store, calls: Predicate | None, request: Request, tabl
     counts = call_counts(store, calls, Grouping(keys))
     excluded = sum(errored for names, (n, errored) in counts.items() if names in shown or not n)
     units, *others = table.notes
-    if counts and EMPTY in others:
-        others[others.index(EMPTY)] = NO_STATES
+    if counts and EMPTY_STORE in others:
+        others[others.index(EMPTY_STORE)] = NO_STATES
     left = [f"Excluded: {excluded_text(excluded)}."] if excluded else []
     return replace(table, notes=[units, *left, *others])

@@ -10,50 +10,12 @@ from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate, Term, conjuncts
 from riff_tui.table import Row, Table
 from riff_tui.view_queries.sort_limit import left_out, limited, ordered
+from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
     from riff_tui.catalog import Request
 
 Make: TypeAlias = Callable[[Predicate | None], Table]
-
-_STATE_METRICS = (
-    "progress", "stall", "escalation", "revisit", "dwell_turns", "latency_p95", "guard_error", "slot_fill_rate"
-)  # fmt: skip
-ROW_FIELDS: dict[str, tuple[str, ...]] = {
-    "flows": (
-        "flow", "agent", "n", "excluded", "operability", "correctness", "completion", "errors", "latency_p95",
-        "latency_mean", "turn_count", "humanness", "success_rate",
-    ),
-    "segments": ("flow", "segment", "n", *_STATE_METRICS, "worst_state", "worst_stall", "worst_n"),
-    "states": ("flow", "state", "segment", "n", *_STATE_METRICS, "to_states", "expected", "missed", "wrong_args"),
-    "neighbors": ("direction", "count", "share", "n"),
-    "runs": ("run", "label", "commit", "branch", "started_at", "flows", "n", "excluded"),
-    "judges": ("judge", "model", "prompt_hash", "prompt_version", "aspect", "n", "mean", "unscored", "agreement"),
-    "agreement": (
-        "first", "second", "aspect", "n", "exact", "kappa", "kappa_unweighted", "spearman", "mean_difference",
-    ),
-    "disputes": ("aspect", "spread", "highest", "lowest", "scores"),
-    "repeats": (
-        "flow", "agent", "groups", "trials", "pass1", "pass_k", "k", "flaky", "always_passed", "always_failed",
-        "spread", "excluded",
-    ),
-    "archetypes": (
-        "archetype", "flows", "n", "excluded", "operability", "correctness", "completion", "worst_flow",
-        "worst_operability",
-    ),
-    "timeline": ("run", "started_at", "commit", "flows", "n", "excluded", "quality"),
-    "flow-table": ("flow", "n", "excluded"),
-    "effects": ("factor", "level", "n", "observations", "effect", "low", "high", "mean", "share", "alone"),
-    "compare": ("flow", "aspect", "verdict", "test", "effect", "low", "high", "p", "p_adjusted", "pairs"),
-    "failures": ("failed", "flow", "scenario", "persona", "trial"),
-    "edits": (
-        "flow", "commit", "time", "author", "subject", "path", "previous_run", "next_run", "runs", "together",
-        "quality_before", "quality_after", "change", "n_before", "n_after",
-    ),
-    "skipped": ("path", "line", "kind", "reason", "conversation"),
-}  # fmt: skip
-EMPTY = "The store holds nothing of this yet: riff-tui ingest PATH... fills it."
-_FILLED_BY_INGEST = ("flows", "segments", "states", "runs", "judges", "archetypes", "timeline", "flow-table")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +35,9 @@ class ViewResult:
             table = ordered(table, self.request.sort)
         table = limited(table, self.request.limit)
         notes = [*table.notes, *left_out(table.rows)]
-        if not total and self.calls is None and self.rows is None and table.view in _FILLED_BY_INGEST:
-            notes.append(EMPTY)
+        empty = spec_of(table.view).empty_store
+        if empty and not total and self.calls is None and self.rows is None:
+            notes.append(empty)
         return replace(table, notes=notes, hidden=max(0, total - len(table.rows)))
 
 
@@ -90,7 +53,7 @@ def keys_of(own: tuple[str, ...], by: Iterable[str]) -> tuple[str, ...]:
 
 
 def fields_of(view: str, by: Iterable[str]) -> Collection[str]:
-    return {*ROW_FIELDS[view], *by}
+    return {*spec_of(view).row_fields, *by}
 
 
 def terms_said(predicate: Predicate | None) -> list[Term]:

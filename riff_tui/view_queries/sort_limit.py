@@ -9,15 +9,16 @@ from typing import Any
 from riff_store.vocabulary import ALIASES
 from riff_tui.errors import UsageError
 from riff_tui.table import NOT_MEASURED, THIN, Column, Row, Table
+from riff_tui.view_registry import spec_of
 
 LISTED = 5
-_UNORDERED = {"worklist": "its lists are ranked by what to fix first"}
 
 
 def ordered(table: Table, sort: str) -> Table:
     """The rows by a column: `KEY` upwards, `-KEY` downwards, what is not measured last; rows alike keep their order."""
-    if table.view in _UNORDERED:
-        raise UsageError(f"{table.view} cannot be sorted: {_UNORDERED[table.view]}")
+    ranked = spec_of(table.view).ranked
+    if ranked:
+        raise UsageError(f"{table.view} cannot be sorted: its lists are ranked {ranked}")
     down = sort.startswith("-")
     column = sort_column(table.columns, sort)
     values = [(column.value(row.record), row) for row in table.rows]

@@ -11,6 +11,7 @@ from riff_tui.filters import quote
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells
+from riff_tui.views.spec import ViewSpec
 
 CORRECTNESS = "correctness"
 UNITS = (
@@ -27,6 +28,7 @@ NO_JUDGES = (
     "No judge scored a call that counts (errored ones do not): riff-tui judge has one do so,"
     " and ingest takes its humanness-*.jsonl."
 )
+NO_JUDGE_HERE = "No judge scored a call here: riff-tui judge has one do so."
 _COLUMNS = (
     Column("first", "First", kind="name", help="A judge, in one version of its prompt."),
     Column("second", "Second", kind="name", help="The judge that it is compared with, or correctness."),
@@ -105,3 +107,27 @@ def _marks(pair: PairAgreement) -> dict[str, Severity]:
     mark: Severity = "bad" if pair.kappa < cells.SLIGHT else "warn"
     # That a call works does not make it sound human, so there is nothing wrong where these two differ.
     return {"kappa": mark, "": mark} if pair.second is not None else {}
+
+
+def _below(row: Row) -> str:
+    return "conversations" if row.record.get("second") == CORRECTNESS else "disputes"
+
+
+SPEC = ViewSpec(
+    name="agreement",
+    title="Agreement of judges",
+    help=(
+        "Each pair of judges, and each judge against correctness, on the calls that both scored.",
+        "Kappa is agreement beyond chance; spearman asks for the order of the calls alone, whatever the scales.",
+        "Drill into a pair with disputes --where 'judge=A | judge=B'.",
+    ),
+    order=110,
+    key="B",
+    key_help="Each pair of judges and how far they agree; again: of more.",
+    columns=_COLUMNS,
+    nouns=("pair", "pairs"),
+    empty=NO_JUDGE_HERE,
+    empty_store="",
+    below=_below,
+    comparable=True,
+)

@@ -8,6 +8,7 @@ from typing import Any
 from riff_store.answers.lists import ArchetypeCell
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 UNITS = "Units: operability, correctness, completion 0-10, higher is better."
 _COLUMNS = (
@@ -63,3 +64,21 @@ def _row(cell: ArchetypeCell) -> Row:
         marks[""] = marks["operability"]
     where = cells.where({"archetype": cell.archetype})
     return Row(where, record, severity=marks, thin=cells.is_thin(cell.n), where=where)
+
+
+SPEC = ViewSpec(
+    name="archetypes",
+    title="Archetypes",
+    help=(
+        "Families of flows: booking, dispatch, inquiry and what else the flows say of themselves.",
+        "A family's mean can hide one bad flow, so the worst member stands in the row.",
+        "Drill into a family with flows --where 'archetype=A'.",
+    ),
+    order=160,
+    key="A",
+    key_help="The families of flows, each with its worst member.",
+    columns=_COLUMNS,
+    nouns=("archetype", "archetypes"),
+    below="flows",
+    comparable=True,
+)

@@ -9,6 +9,7 @@ from riff_store.answers.comparison import Comparison, Difference, Side
 from riff_tui.table import THIN, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 UNITS = (
     "Units: success_rate share of calls · completion, correctness, errors, humanness 0-10"
@@ -223,3 +224,26 @@ def _told(letter: str, side: Side) -> str:
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - LISTED
     return ", ".join([*names[:LISTED], *([f"{more} more"] if more > 0 else [])])
+
+
+SPEC = ViewSpec(
+    name="compare",
+    title="Compare two runs or agents",
+    help=(
+        "What B differs in from A, flow by flow: paired where both called the same task, with exact tests.",
+        "noise says that a difference as large may well be chance; worse first, then better, then noise.",
+        "Drill into the calls that only one side failed with compare A B --failures.",
+    ),
+    order=190,
+    aliases=("significance",),
+    command="riff-tui compare A B",
+    columns=_COLUMNS,
+    # It chooses among the judges whose rows are shown.
+    call_fields=("judge",),
+    sides=True,
+    noun="significance",
+    empty="There is no flow of which both sides have a call that counts: q goes back.",
+    empty_store="",
+    depth=4,
+    below="failures",
+)

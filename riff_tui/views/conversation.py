@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from riff_store.answers.calls import CallDetail, VisitedState
-from riff_store.voice import voice_of
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.conversations import record_of
 from riff_tui.views.parts import cells, verdicts
 from riff_tui.views.parts.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
-from riff_tui.views.parts.voice_call import told
+from riff_tui.views.spec import ViewSpec
 
 Redact: TypeAlias = Callable[[str], str]
 
@@ -37,6 +36,8 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
     Without `text` nothing that a caller or a model said or that was collected from it is in the table;
     `redact` is applied to all of it.
     """
+    from riff_store.voice import voice_of
+
     words = _Words(text, redact)
     found = moments(detail.document)
     entered = [moment.state for moment in found if moment.kind == "state"]
@@ -56,7 +57,11 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
         extras=_extras(detail, visits, found, words),
         figure=timeline,
     )
-    return table if voice is None else told(table, voice, words)
+    if voice is None:
+        return table
+    from riff_tui.views.parts.voice_call import told
+
+    return told(table, voice, words)
 
 
 class _Words:
@@ -286,3 +291,22 @@ def _visit_line(state: VisitedState) -> str:
     if state.slot_fill_rate is not None:
         said.append(f"slot_fill {fixed(state.slot_fill_rate, 2, trim=True)}")
     return f"{state.state} ({state.segment}): {' · '.join(said)}"
+
+
+SPEC = ViewSpec(
+    name="conversation",
+    title="One conversation",
+    help=(
+        "One call in the order of time: turns, states, slots, guards, tool calls; of a voice call its sound.",
+        "The filter has to select it, such as run=R conversation=C; the beginning of an id is enough.",
+        "A Markdown dump leaves out what was said unless --text asks for it, and redacts it then.",
+    ),
+    order=180,
+    columns=_COLUMNS,
+    filters="calls",
+    text=True,
+    nouns=("conversation", "conversations"),
+    empty_store="",
+    screen="conversation",
+    depth=4,
+)

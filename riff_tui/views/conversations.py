@@ -8,6 +8,7 @@ from typing import Any
 from riff_store.answers.calls import Call
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 COLUMNS: Sequence[Column] = (
     columns.RUN,
@@ -35,7 +36,9 @@ COLUMNS: Sequence[Column] = (
 
 def conversations(rows: Sequence[Row]) -> Table:
     """The list over rows that `row` made."""
-    return Table(view="conversations", title="Conversations", columns=COLUMNS, rows=rows)
+    return Table(
+        view="conversations", title="Conversations", columns=COLUMNS, rows=rows, identity=("run", "conversation")
+    )
 
 
 def row(call: Call) -> Row:
@@ -93,3 +96,28 @@ def _marks(call: Call, record: dict[str, Any]) -> dict[str, Severity]:
     if graver:
         marks[""] = graver
     return marks
+
+
+SPEC = ViewSpec(
+    name="conversations",
+    title="Conversations",
+    help=(
+        "The calls behind a place, in order of run, flow and id unless sorted.",
+        "Errored ones are listed, but not counted in averages: a broken backend is not the flow's fault.",
+        "A metric of a state in the filter, such as stall=1, finds calls by what happened in them.",
+    ),
+    order=50,
+    key="4",
+    key_help="The conversations behind this place; again: of more.",
+    columns=COLUMNS,
+    filters="calls",
+    nouns=("conversation", "conversations"),
+    empty_store="",
+    depth=3,
+    below="conversation",
+    scopes=(("flow", "agent", "segment", "state"), ("flow", "agent"), ()),
+    walk=("flow", "agent", "segment", "state"),
+    row_kind="call",
+    comparable=True,
+    last=("run", "trial", "errored"),
+)

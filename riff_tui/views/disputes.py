@@ -8,6 +8,7 @@ from typing import Any
 from riff_store.answers.agreement import Dispute, Disputes
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 UNITS = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
 LEADS = "A row leads to the call, where each judge gives its reasons."
@@ -71,3 +72,27 @@ def _agreed(count: int) -> list[str]:
     if not count:
         return []
     return [f"Not listed: {count} {'call' if count == 1 else 'calls'} to which all judges gave the same score."]
+
+
+SPEC = ViewSpec(
+    name="disputes",
+    title="Disputes of judges",
+    help=(
+        "The calls on which judges differ most, the widest spread first, with the score of each.",
+        "judge: in the filter chooses the judges; without --limit the 50 widest are listed.",
+        "Drill into a call with conversation --where 'run=R conversation=C' --text: every judge gives its reasons.",
+    ),
+    order=120,
+    key="D",
+    key_help="The calls on which judges differ most; again: of more.",
+    columns=(*_WHO, _SPREAD, *_FURTHER),
+    fields=("scores",),
+    call_fields=("run", "conversation", "flow", "agent", "correctness"),
+    nouns=("dispute", "disputes"),
+    empty="There are no disputes here: these take two judges who scored the same call apart.",
+    empty_store="",
+    depth=2,
+    below="conversation",
+    row_kind="call",
+    last=("flow", "agent", "run", "highest", "lowest"),
+)

@@ -8,6 +8,7 @@ from typing import Any
 from riff_store.answers.edits import EditEffect
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns, edit_cells
+from riff_tui.views.spec import ViewSpec
 
 UNITS = (
     "Units: before, after 0-10, higher is better: mean operability without any judge, over the agents that led the flow"
@@ -88,3 +89,23 @@ def _change(effect: EditEffect) -> float | None:
     if effect.before is None or effect.after is None:
         return None
     return effect.after - effect.before
+
+
+SPEC = ViewSpec(
+    name="edits",
+    title="Edits of flows",
+    help=(
+        "Who changed which flow when, and its quality in the runs around it, to see which edit moved the score.",
+        "riff-tui edits reads them from git; quality is (computed), over the agents that led the flow in both.",
+        "Drill into the run after an edit with flows --where 'flow=F run=NEXT'.",
+    ),
+    order=140,
+    key="H",
+    key_help="Who changed the flow when, and its quality around it; again: of more.",
+    columns=COLUMNS,
+    nouns=("edit", "edits"),
+    empty_store="",
+    below="flows",
+    scopes=(("flow",), ()),
+    last=("commit", "author", "next_run", "runs", "together"),
+)

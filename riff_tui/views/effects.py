@@ -10,6 +10,7 @@ from riff_store.answers.quality import COMPUTED
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 INDENT = "  "
 CAPPED = "Operability is capped, so causes do not simply add up: the model describes means, it does not predict a call."
@@ -214,3 +215,29 @@ def _in_brackets(level: str | None) -> str:
     if level is None:
         return f"({NOT_MEASURED})"
     return level if level == COMPUTED else f"({level})"
+
+
+_BELOW = {"judge": "judges", "agent": "flows", "flow": "flows", "persona": "flows"}
+
+
+def _below(row: Row) -> str:
+    return _BELOW.get(str(row.record.get("factor")), "")
+
+
+SPEC = ViewSpec(
+    name="effects",
+    title="Effects",
+    help=(
+        "What explains quality: judge, agent, flow and persona in one linear model, with the share of each.",
+        "A level's effect is how far it lies from its factor's mean, all else alike, with its 95 % interval.",
+        "Drill into a level with flows --where 'agent=A'; --aspect A explains one aspect instead of quality.",
+    ),
+    order=80,
+    key="F",
+    key_help="What explains quality: judge, agent, flow, persona; again: of more.",
+    columns=_columns(QUALITY, "higher"),
+    aspects=True,
+    empty="There is nothing to explain here: that takes measured calls, and two judges, agents, flows or personas.",
+    empty_store="",
+    below=_below,
+)

@@ -10,6 +10,7 @@ from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
 from riff_tui.table import Column
 from riff_tui.views.parts import cells
+from riff_tui.views.spec import ViewSpec
 
 COLUMNS = (
     Column("run", "Run", kind="name", help="The evaluation run that the call came from."),
@@ -71,3 +72,17 @@ def chooser(scores: Predicate | None) -> Callable[[Mapping[str, Any]], bool]:
         return is_such({**record, "judge": [shown, shown.rpartition("#")[0] or shown]})
 
     return chosen
+
+
+SPEC = ViewSpec(
+    name="export",
+    title="Export",
+    help=(
+        "Tidy records of single scores, to be joined and plotted elsewhere.",
+        "A record is one score of one call.",
+        "Errored calls are among them and say so.",
+    ),
+    listed=False,
+    command="riff-tui export",
+    columns=COLUMNS,
+)

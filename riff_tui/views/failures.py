@@ -9,6 +9,7 @@ from riff_store.answers.comparison import FailedCall, FailedPair, Failures
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
 from riff_tui.views.compare import side_notes, side_record
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 FAILED = "Failed: correctness below 10; where that is not measured, completion below 10."
 _TITLES = {"a": "Only A failed", "b": "Only B failed", "both": "Both failed"}
@@ -122,3 +123,24 @@ def _notes(answer: Failures) -> Iterator[str]:
     if answer.unknown:
         pairs = "pair has" if answer.unknown == 1 else "pairs have"
         yield f"{answer.unknown} {pairs} a call of which neither is measured."
+
+
+SPEC = ViewSpec(
+    name="failures",
+    title="Failures of two sides",
+    help=(
+        "The calls of the same task that only A failed, only B failed, or both.",
+        "A call failed where its correctness is below 10; where that is not measured, its completion.",
+        "Drill into a call with conversation --where 'run=R conversation=C'.",
+    ),
+    order=200,
+    command="riff-tui compare A B --failures",
+    columns=_COLUMNS,
+    sides=True,
+    nouns=("pair", "pairs"),
+    empty="No call of these pairs failed: q goes back.",
+    empty_store="",
+    depth=4,
+    below="conversation",
+    row_kind="call",
+)

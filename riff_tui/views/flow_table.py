@@ -9,6 +9,7 @@ from riff_store.answers.quality import COMPUTED, FlowQuality
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.abbreviations import abbreviated
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 from riff_tui.views.timeline import DOWN_ONLY
 
 UNITS = (
@@ -16,6 +17,7 @@ UNITS = (
 )
 
 _COMP = "comp"
+_COLUMNS = (columns.FLOW, columns.N, columns.EXCLUDED)
 
 
 def flow_table(answers: Sequence[FlowQuality]) -> Table:
@@ -24,7 +26,7 @@ def flow_table(answers: Sequence[FlowQuality]) -> Table:
     return Table(
         view="flow-table",
         title="Flow table: flows × (agent, judge) (worst first)",
-        columns=[columns.FLOW, columns.N, columns.EXCLUDED, *_columns(pairs)],
+        columns=[*_COLUMNS, *_columns(pairs)],
         rows=[_row(flow) for flow in answers],
         notes=[UNITS, DOWN_ONLY],
     )
@@ -65,3 +67,21 @@ def _row(flow: FlowQuality) -> Row:
         marks |= {f"quality.{agent}.{judge}": mark for judge, mark in found.items()}
     where = cells.where({"flow": flow.flow})
     return Row(where, record, severity=marks, thin=cells.is_thin(flow.n), where=where)
+
+
+SPEC = ViewSpec(
+    name="flow-table",
+    title="Flow table",
+    help=(
+        "The quality of each flow for each agent in the eyes of each judge alone, side by side.",
+        "A judge who stands far from the others and from (computed) asks to be calibrated.",
+        "Drill into a flow with flows --where 'flow=F'.",
+    ),
+    order=70,
+    key="6",
+    key_help="Quality of each flow by agent and judge; again: of more.",
+    columns=_COLUMNS,
+    label="flow table",
+    nouns=("flow", "flows"),
+    below="flows",
+)

@@ -9,6 +9,7 @@ from riff_store.answers.cells import FlowCell
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns, edit_cells
+from riff_tui.views.spec import ViewSpec
 
 TITLE = "Evaluation matrix: (flow × agent) × aspects (computed) + humanness × judge"
 UNITS = (
@@ -17,6 +18,17 @@ UNITS = (
 )
 LAST_EDIT = Column(
     "last_edit", "last edit", kind="object", shown=False, help="The flow's last edit before the latest run of the row."
+)
+_MEASURED = (
+    columns.OPERABILITY,
+    columns.CORRECTNESS,
+    columns.COMPLETION,
+    columns.ERRORS,
+    columns.CALL_LATENCY,
+    columns.LATENCY_MEAN,
+    columns.TURN_COUNT,
+    columns.N,
+    columns.EXCLUDED,
 )
 _ASPECTS = ("correctness", "completion", "errors", "latency_p95", "latency_mean", "turn_count")
 
@@ -28,26 +40,15 @@ def flows(answers: Sequence[FlowCell], by: Sequence[str] = ()) -> Table:
     return Table(
         view="flows",
         title=TITLE,
-        columns=[*_columns(keys, judges), *([LAST_EDIT] if any(cell.last_edit for cell in answers) else [])],
+        columns=[
+            *columns.keys(keys),
+            *_MEASURED,
+            *(columns.judge(judge) for judge in judges),
+            *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
+        ],
         rows=[_row(cell, keys, judges) for cell in answers],
         notes=[UNITS],
     )
-
-
-def _columns(keys: Sequence[str], judges: Sequence[str]) -> list[Column]:
-    return [
-        *columns.keys(keys),
-        columns.OPERABILITY,
-        columns.CORRECTNESS,
-        columns.COMPLETION,
-        columns.ERRORS,
-        columns.CALL_LATENCY,
-        columns.LATENCY_MEAN,
-        columns.TURN_COUNT,
-        columns.N,
-        columns.EXCLUDED,
-        *(columns.judge(judge) for judge in judges),
-    ]
 
 
 def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str]) -> Row:
@@ -83,3 +84,38 @@ def _marks(record: dict[str, Any], judges: Sequence[str]) -> dict[str, Severity]
     if "operability" in marks:
         marks[""] = marks["operability"]
     return marks
+
+
+def _summary(table: Table) -> str:
+    """Count flows, agents and calls instead of rows."""
+    flows = {row.record.get("flow") for row in table.rows}
+    agents = {row.record.get("agent") for row in table.rows}
+    calls = sum((row.record.get("n") or 0) + (row.record.get("excluded") or 0) for row in table.rows)
+    return " · ".join(
+        f"{count:,} {word if count != 1 else word[:-1]}"
+        for count, word in ((len(flows), "flows"), (len(agents), "agents"), (calls, "calls"))
+    )
+
+
+SPEC = ViewSpec(
+    name="flows",
+    title="Evaluation matrix",
+    help=(
+        "Every flow with every agent that led it, the least operable first.",
+        "Operability blends what is measured and is capped while correctness or completion is not full.",
+        "Errored calls are counted separately and left out of averages.",
+    ),
+    order=20,
+    aliases=("matrix",),
+    key="1",
+    key_help="Every flow and agent, worst first.",
+    columns=(*columns.keys(("flow", "agent")), *_MEASURED, LAST_EDIT),
+    fields=("humanness", "success_rate"),
+    splits=True,
+    trend=True,
+    nouns=("flow", "flows"),
+    summary=_summary,
+    depth=0,
+    below="segments",
+    comparable=True,
+)

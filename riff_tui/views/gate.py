@@ -8,6 +8,7 @@ from riff_tui.gate import messages
 from riff_tui.gate.decision import Check, Decision, Standing
 from riff_tui.table import THIN, Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 RULE = (
     "A check fails where the candidate is worse by more than it may be, and surely so:"
@@ -107,3 +108,17 @@ def _row(check: Check, decision: Decision) -> Row:
         thin=check.standing == "too few" and min(check.n_baseline, check.n_candidate) < THIN,
         where=cells.where({"flow": check.flow}),
     )
+
+
+SPEC = ViewSpec(
+    name="gate",
+    title="Gate",
+    help=(
+        "Each aspect of each flow, candidate against baseline, what fails first.",
+        "A check fails where the candidate is worse by more than it may be, and surely so.",
+        "The exit code is 3 where one fails.",
+    ),
+    listed=False,
+    command="riff-tui gate --baseline A --candidate B",
+    columns=_COLUMNS,
+)

@@ -8,7 +8,9 @@ from typing import Any
 
 from riff_store.answers.lists import JudgeSummary
 from riff_tui.table import Column, Row, Table
+from riff_tui.views.agreement import NO_JUDGE_HERE
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 UNITS = (
     "Units: mean 0-10, higher is better · agreement is the rank correlation on calls that both scored, -1 to 1."
@@ -67,3 +69,23 @@ def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
     names = {"judge": judge.judge, "prompt_hash": judge.prompt_hash}
     where = cells.where({"judge": judge.shown or judge.judge})
     return Row(cells.where(names), record, thin=cells.is_thin(judge.n), where=where)
+
+
+SPEC = ViewSpec(
+    name="judges",
+    title="Judges",
+    help=(
+        "Who scored how many calls, and the mean of it.",
+        "Versions of a judge's prompt are rows of their own and are never merged.",
+        "Agreement is the rank correlation on shared calls; drill into a judge with agreement --where 'judge=J'.",
+    ),
+    order=100,
+    key="8",
+    key_help="Who scored these calls and how judges agree; again: of more.",
+    columns=_COLUMNS,
+    fields=("aspect", "agreement"),
+    nouns=("judge", "judges"),
+    empty=NO_JUDGE_HERE,
+    below="agreement",
+    comparable=True,
+)

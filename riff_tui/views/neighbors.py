@@ -13,6 +13,7 @@ from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts import state_latency as latency
+from riff_tui.views.spec import ViewSpec
 
 _COLUMNS: Sequence[Column] = (
     Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),
@@ -134,3 +135,31 @@ def _measured(cell: StateCell) -> Iterator[str]:
     if cell.expected is not None:
         missed, wrong = (percent(share) for share in (cell.missed, cell.wrong_args))
         yield f"tasks ask for it in {cell.expected} calls: missed {missed}, wrong arguments {wrong}"
+
+
+SPEC = ViewSpec(
+    name="neighbors",
+    title="Neighbours of a state",
+    help=(
+        "One state between the states before and after it, with counts and shares of the steps.",
+        "The filter has to name it: flow=F state=S.",
+        "The blast radius lists what it reaches: the states that starve if it breaks.",
+    ),
+    order=170,
+    key="v",
+    key_help="The neighbour graph of the state under the cursor; in a state, go round: its graph, its latencies, its"
+    " conversations alone, all of it.",
+    columns=_COLUMNS,
+    # The filter names the state in the middle, and its metrics choose calls.
+    call_fields=("state", "stall"),
+    noun="state",
+    label="neighbours",
+    nouns=("conversation", "conversations"),
+    empty_store="",
+    screen="state",
+    depth=3,
+    below="conversation",
+    walk=("flow", "agent", "segment", "state"),
+    rows_of="conversations",
+    row_kind="call",
+)

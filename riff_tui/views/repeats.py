@@ -9,6 +9,7 @@ from riff_store.answers.agreement import RepeatCell
 from riff_store.measure import Measure
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 UNITS = (
     "Units: pass^1, pass^k chance that 1, or k, trials of a group all pass, mean over groups; k is the size of the"
@@ -127,3 +128,24 @@ def _left_out(answers: Sequence[RepeatCell], repeated: Sequence[RepeatCell]) -> 
 
 def _groups(count: int) -> str:
     return "group" if count == 1 else "groups"
+
+
+SPEC = ViewSpec(
+    name="repeats",
+    title="Repeats",
+    help=(
+        "Whether the same flow, agent, scenario and persona come out the same way when called again.",
+        "pass^k is the chance that k calls in a row all pass; flaky groups pass sometimes, most flaky first.",
+        "Drill into a row with conversations --where 'flow=F agent=A'; --by scenario, persona or run splits rows.",
+    ),
+    order=130,
+    key="T",
+    key_help="Whether repeats of a call come out the same way; again: of more.",
+    columns=(*columns.keys(("flow", "agent")), *_FOUND),
+    splits=True,
+    empty="There are no repeats here: these have the same flow, agent, scenario and persona.",
+    empty_store="",
+    below="conversations",
+    scopes=(("flow", "agent"), ()),
+    comparable=True,
+)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from riff_store.answers.lists import RunSummary
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 _COLUMNS = (
     columns.RUN,
@@ -39,3 +40,22 @@ def _row(run: RunSummary) -> Row:
     }
     where = cells.where({"run": run.run})
     return Row(where, record, thin=cells.is_thin(run.n), where=where)
+
+
+SPEC = ViewSpec(
+    name="runs",
+    title="Runs",
+    help=(
+        "What was evaluated when, and from which commit.",
+        "The latest run comes first; a run starts with its first call.",
+        "Drill into a run with flows --where 'run=R'.",
+    ),
+    order=90,
+    key="7",
+    key_help="What was evaluated when: every run of these calls; again: of more.",
+    columns=_COLUMNS,
+    nouns=("run", "runs"),
+    below="flows",
+    row_kind="run",
+    comparable=True,
+)

@@ -10,6 +10,7 @@ from riff_store.ranking import is_thin, mean
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 from riff_tui.views.states import UNITS
 
 TITLE = "Per-segment quality: {scope} (worst first)"
@@ -55,3 +56,27 @@ def _row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         thin=is_thin(cell),
         where=where,
     )
+
+
+SPEC = ViewSpec(
+    name="segments",
+    title="Per-segment quality",
+    help=(
+        "The phases of each flow: means over the rows of their states, the worst first.",
+        "A phase's mean can hide one bad state, so the worst member stands in the row.",
+        "Drill into a phase with states --where 'flow=F segment=S'.",
+    ),
+    order=30,
+    aliases=("segment-matrix",),
+    key="2",
+    key_help="The segments of this flow; again: of more.",
+    columns=(*columns.keys(("flow", "segment")), columns.N, *columns.STATE_METRICS, *_WORST),
+    splits=True,
+    nouns=("segment", "segments"),
+    below="states",
+    scopes=(("flow", "agent"), ()),
+    walk=("flow", "agent"),
+    comparable=True,
+    # A phase's worst member stands where it is seen, whatever else has no room.
+    last=("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),
+)

@@ -11,24 +11,15 @@ from riff_store.scoring import SLOWEST
 from riff_tui.table import NOT_MEASURED, THIN, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, interval_text, value_text
 from riff_tui.text.safe_text import fit, one_line
+from riff_tui.views.spec import ViewSpec
 
 VIEW = "side_by_side"
-HELP = (
-    "Two rows side by side, metric by metric: Δ is what b has more than a, and b is better or worse by it.",
-    "What differs most comes first, each metric measured by its own scale: 10 for scores, 1 for shares, for errors,"
-    " for entries and for yes or no, 15 s for latencies, else the larger of the two values, but no less than 10.",
-    "Then come names that differ; what one of the two lacks (·) comes last.",
-)
 RULE = (
     "Largest difference first, each on its own scale: 10 for scores, 1 for shares, errors, entries and yes or no,"
     " 15 s for latencies, else the larger of the two values, at least 10. Δ is what b has more than a."
     " What one side lacks comes last."
 )
 CHANCE = "Intervals hold 95 %: where those of a and b overlap, the difference may be chance."
-_LIKE = frozenset(
-    ("flows", "archetypes", "segments", "states", "runs", "timeline", "conversations", "judges", "agreement", "repeats")
-)
-_NAMED_BY = {"conversations": ("run", "conversation")}
 # They tell rows apart or count repeats, and are no measure of anything.
 _NO_METRICS = frozenset({"n", "trial", "rank", "line"})
 _SCALES = {"0-10": 10.0, "share": 1.0, "errors": 1.0, "entries": 1.0, "correlation": 1.0, "kappa": 1.0, "points": 10.0}
@@ -68,11 +59,11 @@ class Pair:
         return [fit(f"{side}  {one_line(named)}", width) for side, named in (("a", self.a), ("b", self.b))]
 
 
-def refusal(view: str) -> str:
-    """Why rows of a view cannot be compared, an empty text where they can."""
-    if view in _LIKE:
+def refusal(spec: ViewSpec) -> str:
+    """Return why rows of a view cannot be compared, an empty text where they can."""
+    if spec.comparable:
         return ""
-    return "its rows are of unlike kinds" if view == "worklist" else f"rows of {view} hold nothing to compare"
+    return "its rows are of unlike kinds" if spec.ranked else f"rows of {spec.name} hold nothing to compare"
 
 
 def side_by_side(table: Table, a: Row, b: Row) -> Table:
@@ -130,7 +121,7 @@ def _joined(columns: Sequence[Column], row: Row) -> str:
 
 
 def _identity(table: Table) -> list[Column]:
-    keys = _NAMED_BY.get(table.view)
+    keys = table.identity
     return [
         column for column in table.columns if (column.key in keys if keys else column.kind == "name" and column.shown)
     ]
@@ -261,3 +252,21 @@ def _notes(a: Row, b: Row) -> Iterator[str]:
     if thin:
         few = f"fewer than {THIN} groups" if "groups" in a.record else f"n < {THIN}"
         yield f"Thin: {few} behind {' and '.join(thin)}, marked ~."
+
+
+SPEC = ViewSpec(
+    name=VIEW,
+    title="Two rows side by side",
+    help=(
+        "Two rows side by side, metric by metric: Δ is what b has more than a, and b is better or worse by it.",
+        "What differs most comes first, each metric measured by its own scale: 10 for scores, 1 for shares, for errors,"
+        " for entries and for yes or no, 15 s for latencies, else the larger of the two values, but no less than 10.",
+        "Then come names that differ; what one of the two lacks (·) comes last.",
+    ),
+    listed=False,
+    columns=_COLUMNS,
+    filters="calls",
+    noun="comparison",
+    nouns=("metric", "metrics"),
+    depth=4,
+)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from riff_store.answers.lists import SkippedEntry
 from riff_tui.table import Column, Row, Table
+from riff_tui.views.spec import ViewSpec
 
 _COLUMNS = (
     Column("path", "File", kind="name", help="The file that it was read from."),
@@ -35,3 +36,23 @@ def _row(number: int, entry: SkippedEntry) -> Row:
         "reason": entry.reason,
     }
     return Row(str(number), record, severity={"": "bad"} if entry.kind == "skipped" else {})
+
+
+SPEC = ViewSpec(
+    name="skipped",
+    title="Skipped inputs",
+    help=(
+        "What was not taken as it stood: the file, the line and the reason.",
+        "skipped was left out; mismatch, replaced and defect were taken and are to be known.",
+        "A file that was mended is read again by the next ingest.",
+    ),
+    order=150,
+    key="9",
+    key_help="What an ingest did not take as it stood, and why.",
+    columns=_COLUMNS,
+    label="skipped inputs",
+    nouns=("input", "inputs"),
+    empty="Nothing was skipped: every input was taken as it stood.",
+    empty_store="",
+    no_calls="what was skipped belongs to no flow, agent or run",
+)

@@ -9,6 +9,7 @@ from riff_store.answers.cells import StateCell
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Row, Table
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 TITLE = "Per-state quality: {scope} (worst first)"
 UNITS = (
@@ -67,3 +68,33 @@ def successors(rows: Sequence[Row]) -> list[str]:
             further = [f"({row.record[key]})" for key in _FURTHER if row.record.get(key) is not None]
             lines.append(f"{' '.join([row.record['state'], *further])} → {listed}")
     return lines
+
+
+SPEC = ViewSpec(
+    name="states",
+    title="Per-state quality",
+    help=(
+        "How calls fare in each state: most stalls first, then least progress.",
+        "A row behind which fewer than five calls stand is thin and its n carries ~.",
+        "With flow=F in the filter, each state's successors follow below the table.",
+    ),
+    order=40,
+    aliases=("state-matrix",),
+    key="3",
+    key_help="The states of this flow or segment; again: of more.",
+    columns=(
+        *columns.keys(("flow", "state")),
+        columns.HIDDEN_SEGMENT,
+        columns.N,
+        *columns.STATE_METRICS,
+        *columns.STEPS,
+        columns.TO_STATES,
+    ),
+    splits=True,
+    nouns=("state", "states"),
+    depth=2,
+    below="neighbors",
+    scopes=(("flow", "agent", "segment"), ("flow", "agent"), ()),
+    walk=("flow", "agent", "segment"),
+    comparable=True,
+)

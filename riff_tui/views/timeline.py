@@ -10,6 +10,7 @@ from riff_store.answers.quality import COMPUTED, RunQuality
 from riff_tui.charts.sparklines import LEAST, Sparklines
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import cells, columns, edit_cells
+from riff_tui.views.spec import ViewSpec
 
 DOWN_ONLY = "Quality is comparable only down a column: each judge has a scale of its own, and (computed) uses none."
 UNITS = "Units: quality 0-10, higher is better: mean operability of the run's (flow, agent) rows that the judge scored."
@@ -92,3 +93,25 @@ def _partly_judged(answers: Sequence[RunQuality]) -> list[str]:
     more = len(partly) - LISTED
     listed = ", ".join([*partly[:LISTED], *([f"{more} more"] if more > 0 else [])])
     return [f"Judged in part, so the mean is over these rows only: {listed}."] if partly else []
+
+
+SPEC = ViewSpec(
+    name="timeline",
+    title="Timeline",
+    help=(
+        "Quality from run to run: mean operability of the run's flows and agents, in the eyes of each judge alone.",
+        "Quality is comparable only down a column; (computed) uses no judge.",
+        "Drill into a run with flows --where 'run=R'.",
+    ),
+    order=60,
+    key="5",
+    key_help="Quality run by run, a column for each judge; again: of more.",
+    columns=(*_COLUMNS, EDIT),
+    fields=("quality",),
+    nouns=("run", "runs"),
+    below="flows",
+    row_kind="run",
+    comparable=True,
+    # What is measured stands where it is seen.
+    last=("edit", "commit", "flows"),
+)

@@ -11,6 +11,7 @@ from riff_store.ranking import is_thin, mean, reasons
 from riff_tui.table import Column, Row, Section, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
 
 Cell: TypeAlias = FlowCell | SegmentCell | StateCell
 TITLE = "What to work on (flow → segment → state)"
@@ -170,3 +171,32 @@ def _drill(rows: list[Row]) -> Iterable[str]:
     if rows:
         flow = cells.where({"flow": rows[0].record["flow"]})
         yield f"Drill: riff-tui dump states --where {cells.shell_quoted(flow)}"
+
+
+_BELOW = {"flows": "segments", "segments": "states", "states": "neighbors"}
+
+
+def _below(row: Row) -> str:
+    return _BELOW.get(str(row.record.get("list")), "")
+
+
+SPEC = ViewSpec(
+    name="worklist",
+    title="What to work on",
+    help=(
+        "The weakest flows, the weakest segments and the states at the root of it, ten of each.",
+        "Each place says why it stands there; thin places come last.",
+        "The last line leads further down.",
+    ),
+    order=10,
+    aliases=("analyze",),
+    key="0",
+    key_help="What to work on: the weakest flows, segments and states.",
+    columns=_COLUMNS,
+    filters="calls",
+    nouns=("entry", "entries"),
+    empty="Nothing stands out: no flow is weak, no state stalls.",
+    empty_store="",
+    below=_below,
+    ranked="by what to fix first",
+)

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import Store, open_store
-from riff_tui.catalog import BY, VIEWS, Request, dump_command, resolve, show
+from riff_tui.catalog import Request, dump_command, show
 from riff_tui.errors import UsageError
 from riff_tui.filters import FilterError
 from riff_tui.lazy_rows import PAGE, LazyRows
 from riff_tui.table import Row, Table, drained
+from riff_tui.view_registry import resolve, views
+from riff_tui.views.spec import BY
 
 
 @pytest.fixture
@@ -27,17 +29,17 @@ def names(table: Table, *keys: str) -> list[tuple[object, ...]]:
     return [tuple(row.record[key] for key in keys) for row in table.rows]
 
 
-LISTS = [view.name for view in VIEWS if view.name not in ("neighbors", "conversation") and not view.sides]
+LISTS = [view.name for view in views() if view.name not in ("neighbors", "conversation") and not view.sides]
 
 
 def test_views_are_found_by_name_and_by_alias() -> None:
     aliases = {"matrix": "flows", "segment-matrix": "segments", "state-matrix": "states", "analyze": "worklist"}
     assert {alias: resolve(alias).name for alias in aliases} == aliases
-    assert [resolve(view.name) for view in VIEWS] == list(VIEWS)
+    assert [resolve(view.name) for view in views()] == list(views())
 
 
 def test_an_unknown_view_is_answered_with_those_that_there_are() -> None:
-    with pytest.raises(UsageError, match=r"'flws' \(did you mean flows\?\); there are flows, segments"):
+    with pytest.raises(UsageError, match=r"'flws' \(did you mean flows\?\); there are worklist, flows"):
         resolve("flws")
 
 
@@ -52,9 +54,9 @@ def test_the_help_of_dump_names_every_view_that_it_prints(capsys: pytest.Capture
     run(["dump", "--help"])
     told = " ".join(capsys.readouterr().out.split())
     assert [
-        view.name for view in VIEWS if not view.sides and f" {view.name}" not in told.partition("Options:")[0]
+        view.name for view in views() if not view.sides and f" {view.name}" not in told.partition("Options:")[0]
     ] == []
-    assert ", ".join(view.name for view in VIEWS if view.splits) in told
+    assert ", ".join(view.name for view in views() if view.splits) in told
 
 
 @pytest.mark.parametrize("view", LISTS)
@@ -66,7 +68,7 @@ def test_every_view_answers_and_says_how_to_print_it(store: Store, view: str) ->
 
 
 def test_every_view_explains_itself_in_three_lines() -> None:
-    for view in VIEWS:
+    for view in views():
         assert len(view.help) == 3
         assert all(line.endswith(".") for line in view.help)
 

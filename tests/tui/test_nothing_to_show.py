@@ -16,10 +16,10 @@ from riff_tui.catalog import Request, show
 from riff_tui.table import Table
 from riff_tui.view_queries.effects import NO_CALL
 from riff_tui.view_queries.matrices import NO_STATES
-from riff_tui.view_queries.result import EMPTY
 from riff_tui.views.agreement import NO_JUDGES
 from riff_tui.views.disputes import NONE_HERE
 from riff_tui.views.repeats import NO_REPEATS
+from riff_tui.views.spec import EMPTY_STORE
 
 BROKEN: dict[str, Any] = {
     "conversation_id": "c-1",
@@ -55,7 +55,7 @@ def shown(folder: Path, view: str, calls: Sequence[dict[str, Any]], **asked: Any
     ],
 )
 def test_an_empty_store_is_said_to_be_one(view: str, tmp_path: Path) -> None:
-    assert list(shown(tmp_path, view, []).notes)[-1] == EMPTY
+    assert list(shown(tmp_path, view, []).notes)[-1] == EMPTY_STORE
 
 
 @pytest.mark.parametrize("view", ["segments", "states"])
@@ -64,7 +64,7 @@ def test_where_every_call_was_errored_the_calls_are_counted(view: str, asked: di
     table = shown(tmp_path, view, [BROKEN, {**BROKEN, "conversation_id": "c-2"}], **asked)
     assert not table.rows
     assert "Excluded: 2 errored calls are not counted in averages." in table.notes
-    assert EMPTY not in table.notes
+    assert EMPTY_STORE not in table.notes
     assert (NO_STATES in table.notes) is ("where" not in asked)
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.catalog import VIEWS
 from riff_tui.cli import COMMANDS
 from riff_tui.output.sinks import FORMATS, GRAPH_FORMATS
+from riff_tui.view_registry import views
 
 SLOW = {"textual", "rich", "pydantic", "scipy", "numpy", "hypothesis", "zstandard", "multiprocessing", "asyncio"}
 _RUN = "import sys\nfrom riff_tui.cli import run\ncode = run(sys.argv[1:])\n"
@@ -46,7 +46,7 @@ def test_a_dump_loads_what_it_prints_and_nothing_to_draw_with(tiny: Path, view: 
 
 def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
     found = loaded(_RUN, "dump", "flows", "--format", "json", "--store", str(tiny))
-    others = [view.name for view in VIEWS if view.name != "flows"]
+    others = [view.name for view in views() if view.name != "flows"]
     assert not found & {f"{part}.{name}" for part in ("riff_store.queries", "riff_tui.views") for name in others}
     assert not found & {f"riff_tui.output.sinks.{form}" for form in (*FORMATS, *GRAPH_FORMATS) if form != "json"}
     answers = {name.rpartition(".")[2] for name in found if name.startswith("riff_store.answers.")}

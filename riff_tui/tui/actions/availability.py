@@ -15,7 +15,7 @@ def needs_rows(context: ActionContext) -> str:
 def needs_below(context: ActionContext) -> str:
     if not context.rows:
         return "there is no row to open"
-    return "" if context.below else f"nothing lies below a row of {context.view}"
+    return "" if context.below else f"nothing lies below a row of {context.noun}"
 
 
 def needs_depth(context: ActionContext) -> str:
@@ -29,8 +29,8 @@ def needs_depth(context: ActionContext) -> str:
 def needs_column(context: ActionContext) -> str:
     if context.kind == "conversation":
         return "a conversation keeps the order in which it happened"
-    if context.view == "worklist":
-        return "the worklist is ranked by what to fix first"
+    if context.spec.ranked:
+        return f"the {context.noun} is ranked {context.spec.ranked}"
     return "" if context.column else "the column under the cursor has no order"
 
 
@@ -39,11 +39,11 @@ def needs_calls(context: ActionContext) -> str:
         return needs_unpaired(context)
     if context.kind == "conversation":
         return "a conversation is of one flow, one agent and one run; Esc goes to its list"
-    return "what was skipped belongs to no flow, agent or run" if context.view == "skipped" else ""
+    return context.spec.no_calls
 
 
 def needs_aspects(context: ActionContext) -> str:
-    return "" if context.view == "effects" else "only effects explain one aspect or another; F goes there"
+    return "" if context.spec.aspects else "only effects explain one aspect or another; F goes there"
 
 
 def needs_words(context: ActionContext) -> str:
@@ -126,7 +126,7 @@ def needs_unpaired(context: ActionContext) -> str:
 def needs_choosable(context: ActionContext) -> str:
     if context.kind == "conversation":
         return "a conversation has lines, not columns"
-    return "" if context.choosable else f"the columns of {context.view} are always the same"
+    return "" if context.choosable else f"the columns of {context.noun} are always the same"
 
 
 def needs_list_columns(context: ActionContext) -> str:

@@ -11,6 +11,7 @@ from riff_tui.tui.render.columns import has_order
 from riff_tui.tui.render.state_header import Fold
 from riff_tui.tui.render.turn_lines import is_voice
 from riff_tui.tui.session.column_choice import offered
+from riff_tui.view_registry import spec_of
 from riff_tui.views import side_by_side
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def context_of(screen: ExplorerScreen) -> ActionContext:
     under = place if place.kind == "state" else state_of(place, row) if place.kind == "list" else None
     marked = screen.list_state.marks.of(place)
     return ActionContext(
-        view=noun(place.view),
+        view=place.view,
         kind=place.kind,
         rows=len(table.rows) if table is not None else 0,
         below=_below(screen, table, row),
@@ -57,7 +58,7 @@ def context_of(screen: ExplorerScreen) -> ActionContext:
         sought=bool(screen.search.sought if place.kind == "conversation" else screen.search.words),
         marks=len(marked),
         at_mark=row is not None and row.id in marked,
-        unlike=side_by_side.refusal(table.view) if table is not None else "",
+        unlike=side_by_side.refusal(spec_of(table.view)) if table is not None else "",
         pair=bool(place.pair),
         sided=bool(place.sides),
         pane=screen.detail.is_visible,

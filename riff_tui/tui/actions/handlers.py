@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from riff_tui.tui.actions.lane_handlers import LANE_HANDLERS
 from riff_tui.tui.actions.list_handlers import LIST_HANDLERS
+from riff_tui.tui.actions.registry import action_of
 from riff_tui.tui.actions.sort_order import following_order
 from riff_tui.tui.data.paged_rows import at_hand
 from riff_tui.tui.find.find_target import FindTarget
@@ -18,6 +19,7 @@ from riff_tui.tui.navigation.scope_filters import called
 from riff_tui.tui.render.palette import following
 from riff_tui.tui.render.turn_lines import is_voice
 from riff_tui.tui.widgets.line_table import LineTable
+from riff_tui.view_registry import views
 
 if TYPE_CHECKING:
     from riff_tui.tui.screens.explorer import ExplorerScreen
@@ -284,23 +286,7 @@ HANDLERS: Mapping[str, Handler] = {
     "close": _close,
     "back": _step(History.back),
     "forward": _step(History.forward),
-    "worklist": _view("worklist"),
-    "flows": _view("flows"),
-    "segments": _view("segments"),
-    "states": _view("states"),
-    "conversations": _view("conversations"),
-    "timeline": _view("timeline"),
-    "flow_table": _view("flow-table"),
-    "effects": _view("effects"),
-    "runs": _view("runs"),
-    "judges": _view("judges"),
-    "agreement": _view("agreement"),
-    "disputes": _view("disputes"),
-    "repeats": _view("repeats"),
-    "edits": _view("edits"),
-    "skipped": _view("skipped"),
-    "archetypes": _view("archetypes"),
-    "neighbors": _neighbors,
+    **{action_of(spec): _neighbors if spec.screen == "state" else _view(spec.name) for spec in views() if spec.key},
     "next": _match(1),
     "previous": _sibling(-1),
     "filter": _filter,

@@ -39,8 +39,9 @@ from riff_tui.tui.actions.availability import (
     needs_unpaired,
     needs_words,
 )
+from riff_tui.view_registry import spec_of, views
+from riff_tui.views.spec import ScreenKind, ViewSpec
 
-ScreenKind: TypeAlias = Literal["list", "state", "conversation"]
 Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Look", "Leave"]
 
 HINTS = 6
@@ -96,6 +97,16 @@ class ActionContext:
     last: bool = False
     lanes: str = ""
 
+    @property
+    def spec(self) -> ViewSpec:
+        """Return the description of the view."""
+        return spec_of(self.view)
+
+    @property
+    def noun(self) -> str:
+        """Return what people call the view."""
+        return self.spec.noun or self.view
+
 
 Refusal: TypeAlias = Callable[[ActionContext], str]
 Label: TypeAlias = Callable[[ActionContext], str]
@@ -129,6 +140,26 @@ class Action:
         return self.label(context) if self.label else self.title
 
 
+def action_of(spec: ViewSpec) -> str:
+    """Return the id of the action that goes to a view."""
+    return spec.name.replace("-", "_")
+
+
+def _to_view(spec: ViewSpec) -> Action:
+    """Describe the key of a view; the one about a state needs a row about one."""
+    on_state = spec.screen == "state"
+    title = spec.label or spec.name
+    return Action(
+        action_of(spec),
+        (spec.key,),
+        title,
+        spec.key_help,
+        "Go",
+        needs_state if on_state else always,
+        (lambda context: context.fold or title) if on_state else None,
+    )
+
+
 ACTIONS: tuple[Action, ...] = (
     Action("down", ("j", "↓"), "down", "Move one row down.", "Move"),
     Action("up", ("k", "↑"), "up", "Move one row up.", "Move"),
@@ -160,32 +191,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("back", ("[",), "back", "Go to the place before this one.", "Go", needs_back),
     Action("forward", ("]",), "forward", "Go to the place after this one again.", "Go", needs_forward),
     Action("last_view", ("-",), "last view", "Go to the view before this one; again: back here.", "Go", needs_last),
-    Action("worklist", ("0",), "worklist", "What to work on: the weakest flows, segments and states.", "Go"),
-    Action("flows", ("1",), "flows", "Every flow and agent, worst first.", "Go"),
-    Action("segments", ("2",), "segments", "The segments of this flow; again: of more.", "Go"),
-    Action("states", ("3",), "states", "The states of this flow or segment; again: of more.", "Go"),
-    Action("conversations", ("4",), "conversations", "The conversations behind this place; again: of more.", "Go"),
-    Action("timeline", ("5",), "timeline", "Quality run by run, a column for each judge; again: of more.", "Go"),
-    Action("flow_table", ("6",), "flow table", "Quality of each flow by agent and judge; again: of more.", "Go"),
-    Action("effects", ("F",), "effects", "What explains quality: judge, agent, flow, persona; again: of more.", "Go"),
-    Action("runs", ("7",), "runs", "What was evaluated when: every run of these calls; again: of more.", "Go"),
-    Action("judges", ("8",), "judges", "Who scored these calls and how judges agree; again: of more.", "Go"),
-    Action("agreement", ("B",), "agreement", "Each pair of judges and how far they agree; again: of more.", "Go"),
-    Action("disputes", ("D",), "disputes", "The calls on which judges differ most; again: of more.", "Go"),
-    Action("repeats", ("T",), "repeats", "Whether repeats of a call come out the same way; again: of more.", "Go"),
-    Action("edits", ("H",), "edits", "Who changed the flow when, and its quality around it; again: of more.", "Go"),
-    Action("skipped", ("9",), "skipped inputs", "What an ingest did not take as it stood, and why.", "Go"),
-    Action("archetypes", ("A",), "archetypes", "The families of flows, each with its worst member.", "Go"),
-    Action(
-        "neighbors",
-        ("v",),
-        "neighbours",
-        "The neighbour graph of the state under the cursor; in a state, go round: its graph, its latencies, its"
-        " conversations alone, all of it.",
-        "Go",
-        needs_state,
-        lambda context: context.fold or "neighbours",
-    ),
+    *(_to_view(spec) for spec in views() if spec.key),
     Action(
         "next",
         ("n",),
@@ -367,7 +373,7 @@ def _hinted(context: ActionContext) -> tuple[str, ...]:
         return ("help", "quit_or_back", "open", "compare", "sort", "pane", "write")
     if context.sided and context.kind != "conversation":
         return ("help", "quit_or_back", "open", "compare", "filter", "sort")
-    if context.view == "effects" and not context.marks:
+    if context.spec.aspects and not context.marks:
         return ("help", "quit_or_back", "open", "aspect", "filter", "sort", "worklist")
     if context.marks and context.kind != "conversation":
         return ("help", "quit_or_back", "compare", "next_mark", "clear_marks", "open")

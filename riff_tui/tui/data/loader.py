@@ -12,6 +12,7 @@ from riff_tui.tui.data.paged_rows import PAGE, PagedRows
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.pairs import compared
 from riff_tui.tui.navigation.scope_filters import around
+from riff_tui.view_registry import spec_of
 
 STALLED_FIRST = "-stall"
 
@@ -68,7 +69,7 @@ def read(show: ShowView, place: Location) -> LoadedView:
     rows = read_rows(show, place)
     if place.kind != "state":
         return LoadedView(rows)
-    return LoadedView(rows, neighbors=show("neighbors", Request(where=around(place.scope, place.filter), hurried=True)))
+    return LoadedView(rows, neighbors=show(place.view, Request(where=around(place.scope, place.filter), hurried=True)))
 
 
 def read_rows(show: ShowView, place: Location) -> Table:
@@ -76,14 +77,15 @@ def read_rows(show: ShowView, place: Location) -> Table:
     if place.pair:
         return compared(show, place)
     if place.kind == "conversation":
-        return show("conversation", Request(where=place.scope, text=True))
-    if place.kind == "state":
-        calls = show("conversations", Request(where=place.where, sort=place.sort or STALLED_FIRST))
+        return show(place.view, Request(where=place.scope, text=True))
+    spec = spec_of(place.view)
+    if spec.rows_of:
+        calls = show(spec.rows_of, Request(where=place.where, sort=place.sort or STALLED_FIRST))
         return _buffered(calls, place.index)
     request = Request(
         where=place.where,
         sort=place.sort,
-        trend=place.view == "flows",
+        trend=spec.trend,
         hurried=True,
         sides=place.between,
         aspect=place.aspect or None,

@@ -9,8 +9,7 @@ from riff_tui.table import Table
 from riff_tui.tui.data.loader import LoadedView, ShowView, read
 from riff_tui.tui.data.paged_rows import PagedRows, position
 from riff_tui.tui.navigation.location import Location, Stack
-
-_OF_CALLS = frozenset({"conversations", "neighbors", "disputes", "failures"})
+from riff_tui.view_registry import spec_of
 
 
 def read_again(show: ShowView, place: Location, before: LoadedView) -> LoadedView:
@@ -24,7 +23,7 @@ def read_again(show: ShowView, place: Location, before: LoadedView) -> LoadedVie
 
 def read_list(show: ShowView, stack: Stack) -> tuple[Location, LoadedView] | None:
     """The list that a conversation lies in, with the cursor on it; nothing where it lies in none that can be read."""
-    if len(stack) < 2 or stack[-2].view not in _OF_CALLS:
+    if len(stack) < 2 or spec_of(stack[-2].view).row_kind != "call":
         return None
     place = stack[-2]
     try:

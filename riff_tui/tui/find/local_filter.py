@@ -11,7 +11,7 @@ from riff_tui.filters import FilterError, parse, split
 from riff_tui.table import Row, Table
 from riff_tui.tui.data.paged_rows import all_at_hand
 from riff_tui.tui.find.find_target import RowTest
-from riff_tui.view_queries import row_fields
+from riff_tui.view_registry import spec_of
 
 # Rows that are looked through within one keystroke.
 MOST = 20_000
@@ -25,7 +25,7 @@ def left_by(expression: str, table: Table) -> int | None:
     predicate = parse(expression)
     if predicate is None:
         return len(table.rows)
-    fields = row_fields(table.view)
+    fields = spec_of(table.view).row_fields
     if not fields or len(table.rows) > MOST or not all_at_hand(table.rows):
         return None
     if any(term.field == "judge" for term in terms(predicate)):

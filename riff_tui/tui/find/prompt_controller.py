@@ -17,6 +17,7 @@ from riff_tui.tui.find.local_filter import left_by, said
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope_filters import kept
 from riff_tui.tui.render.counts import nouns
+from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
     from riff_tui.tui.screens.explorer import ExplorerScreen
@@ -139,7 +140,7 @@ class PromptController:
         """How many rows the store finds, once nothing more is typed."""
         await asyncio.sleep(_PAUSE_S)
         screen = self._screen
-        view = "conversations" if place.kind == "state" else place.view
+        view = spec_of(place.view).rows_of or place.view
         request = Request(where=place.where, hurried=True, sides=place.between, aspect=place.aspect or None)
         slow = screen.set_timer(_PAUSE_S, lambda: screen.prompt.tell("counting …"))
         try:

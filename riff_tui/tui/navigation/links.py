@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING
 from riff_tui.filters import parse
 from riff_tui.tui.navigation.location import START, Location, Stack
 from riff_tui.tui.navigation.scope_filters import fixed, kept, parted, value
+from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
     from riff_tui.tui.screens.explorer import ExplorerScreen
-
-_NEIGHBORS = ("flow", "agent", "segment", "state")
-# What a view below the flows can be narrowed to from above.
-_STEPS = {
-    "segments": ("flow", "agent"),
-    "states": ("flow", "agent", "segment"),
-    "neighbors": _NEIGHBORS,
-    "conversations": _NEIGHBORS,
-}
 
 
 def link(place: Location, store: str = "") -> str:
@@ -56,15 +48,16 @@ def opened(view: str, where: str, aspect: str = "") -> Stack:
         return (*above, replace(last, aspect=aspect))
     parse(where)
     where = where.strip()
-    if view == "conversation":
+    spec = spec_of(view)
+    if spec.screen == "conversation":
         return (*START, Location(view, crumb=value(where, "conversation") or view, scope=where))
-    scope, more = parted(where, _STEPS.get(view, ()))
+    scope, more = parted(where, spec.walk)
     names = fixed(scope)
-    if view == "neighbors" and not {"flow", "state"} <= names:
+    if spec.screen == "state" and not {"flow", "state"} <= names:
         return (*START, Location(view, crumb=value(where, "state") or view, scope=where))
     if "flow" not in names:
         place = Location(view, filter=where)
-        return (place,) if view == "flows" else (*START, place)
+        return (place,) if spec.depth == 0 else (*START, place)
     way = _way(scope)
     if way[-1].view != view:
         way.append(Location(view, scope=scope))
@@ -73,10 +66,10 @@ def opened(view: str, where: str, aspect: str = "") -> Stack:
 
 def _way(scope: str) -> list[Location]:
     """The places from a flow down to what a scope names last."""
-    flow, agent, segment, state = (value(scope, name) for name in _NEIGHBORS)
-    way = [Location("segments", " @ ".join(filter(None, (flow, agent))), kept(scope, _STEPS["segments"]))]
+    flow, agent, segment, state = (value(scope, name) for name in ("flow", "agent", "segment", "state"))
+    way = [Location("segments", " @ ".join(filter(None, (flow, agent))), kept(scope, spec_of("segments").walk))]
     if segment:
-        way.append(Location("states", segment, kept(scope, _STEPS["states"])))
+        way.append(Location("states", segment, kept(scope, spec_of("states").walk)))
     if state:
         way.append(Location("neighbors", state, scope))
     return way

@@ -11,60 +11,15 @@ from typing import Any
 
 from riff_tui.filters import quote
 from riff_tui.table import Row, Table
-from riff_tui.tui.actions.registry import ScreenKind
 from riff_tui.tui.navigation.scope_filters import both, carried, fixed, heard, kept, narrowed, value, within
-from riff_tui.tui.navigation.sides import SIDED, scope_of, sides_of
+from riff_tui.tui.navigation.sides import scope_of, sides_of
+from riff_tui.view_registry import spec_of
 from riff_tui.views import side_by_side
-from riff_tui.views.agreement import CORRECTNESS
+from riff_tui.views.spec import ScreenKind
 
 MOST_STEPS = 200
 SIDE_BY_SIDE = side_by_side.VIEW
 
-DEPTH = {
-    "flows": 0, "worklist": 1, "timeline": 1, "flow-table": 1, "runs": 1, "judges": 1, "archetypes": 1, "skipped": 1,
-    "edits": 1, "effects": 1, "repeats": 1, "agreement": 1, "disputes": 2,
-    "segments": 1, "states": 2,
-    "neighbors": 3, "conversations": 3, "conversation": 4,
-    SIDE_BY_SIDE: 4, "compare": 4, "failures": 4,
-}  # fmt: skip
-_BELOW = {
-    "timeline": "flows",
-    "flow-table": "flows",
-    "runs": "flows",
-    "archetypes": "flows",
-    "edits": "flows",
-    "judges": "agreement",
-    "agreement": "disputes",
-    "disputes": "conversation",
-    "repeats": "conversations",
-    "flows": "segments",
-    "segments": "states",
-    "states": "neighbors",
-    "neighbors": "conversation",
-    "conversations": "conversation",
-    "compare": "failures",
-    "failures": "conversation",
-}
-_BELOW_EFFECTS = {"judge": "judges", "agent": "flows", "flow": "flows", "persona": "flows"}
-_BELOW_WORK = {"flows": "segments", "segments": "states", "states": "neighbors"}
-# Which steps of the walk narrow a view from above, from the most to none.
-_SCOPES: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "worklist": ((),),
-    "timeline": ((),),
-    "flow-table": ((),),
-    "effects": ((),),
-    "runs": ((),),
-    "judges": ((),),
-    "archetypes": ((),),
-    "edits": (("flow",), ()),
-    "agreement": ((),),
-    "disputes": ((),),
-    "repeats": (("flow", "agent"), ()),
-    "segments": (("flow", "agent"), ()),
-    "states": (("flow", "agent", "segment"), ("flow", "agent"), ()),
-    "conversations": (("flow", "agent", "segment", "state"), ("flow", "agent"), ()),
-}
-_NOUNS = {"neighbors": "state", SIDE_BY_SIDE: "comparison", "compare": "significance"}
 _WHOLES = ("run", "archetype", "judge", "level")
 
 Question = tuple[str | None, ...]
@@ -103,7 +58,7 @@ class Location:
     @property
     def kind(self) -> ScreenKind:
         """Which screen shows it."""
-        return "state" if self.view == "neighbors" else "conversation" if self.view == "conversation" else "list"
+        return spec_of(self.view).screen
 
     @property
     def question(self) -> Question:
@@ -195,27 +150,19 @@ class History:
 
 def hidden(place: Location) -> frozenset[str]:
     """The columns that say the same in every row of a place."""
-    return fixed(place.scope) if place.view != "worklist" else frozenset()
+    return frozenset() if spec_of(place.view).ranked else fixed(place.scope)
 
 
 def noun(view: str) -> str:
     """What people call what a view shows."""
-    return _NOUNS.get(view, view)
+    return (spec_of(view).noun or view) if view else ""
 
 
 def below(table: Table, row: Row | None) -> str:
     """The view that Enter opens from a row, empty where nothing lies below."""
     if row is not None and table.view == SIDE_BY_SIDE:
         return "compare" if sides_of(table) else ""
-    if row is None or not row.where:
-        return ""
-    if table.view == "worklist":
-        return _BELOW_WORK.get(str(row.record.get("list")), "")
-    if table.view == "agreement" and row.record.get("second") == CORRECTNESS:
-        return "conversations"
-    if table.view == "effects":
-        return _BELOW_EFFECTS.get(str(row.record.get("factor")), "")
-    return _BELOW.get(table.view, "")
+    return spec_of(table.view).view_below(row) if row is not None and row.where else ""
 
 
 def descend(place: Location, table: Table, row: Row) -> Location | None:
@@ -223,13 +170,14 @@ def descend(place: Location, table: Table, row: Row) -> Location | None:
     view = below(table, row)
     if not view:
         return None
-    if view == "conversation":
+    spec = spec_of(view)
+    if spec.screen == "conversation":
         named = row.record.get("conversation") or value(row.where, "conversation")
         return Location(view, crumb=str(named or ""), scope=row.where)
-    if view == "compare":
+    if spec.sides and not place.sides:
         return Location(view, noun(view), scope_of(table, place.scope), sides=sides_of(table))
     scope = narrowed(narrowed(place.scope, carried(place.filter, table)), row.where)
-    sides = place.sides if view in SIDED else ()
+    sides = place.sides if spec.sides else ()
     return Location(view, crumb_of(row.record, place.scope) or noun(view if sides else table.view), scope, sides=sides)
 
 
@@ -251,16 +199,17 @@ def choose(stack: Stack, view: str, conditions: str = "") -> Stack:
 
     `conditions` on calls, from a filter that was typed here, go along.
     """
-    if view == "flows":
+    spec = spec_of(view)
+    if spec.depth == 0:
         return START
-    if view == "skipped":
+    if spec.no_calls:
         return (*START, Location(view))
     # A conversation says which call it is, its list what it was looked for in.
     here = stack[-2] if stack[-1].kind == "conversation" and len(stack) > 1 else stack[-1]
-    scopes = [narrowed(kept(here.scope, steps), conditions) for steps in _SCOPES[view]] + [conditions]
+    scopes = [narrowed(kept(here.scope, steps), conditions) for steps in spec.scopes] + [conditions]
     wider = (scope for scope in scopes if here.view != view or not within(scope, here.scope))
     scope = next(wider, scopes[-1])
-    above = tuple(place for place in stack if DEPTH.get(place.view, 0) < DEPTH[view] and within(scope, place.scope))
+    above = tuple(place for place in stack if spec_of(place.view).depth < spec.depth and within(scope, place.scope))
     return (*(above or START), Location(view, scope=scope))
 
 

@@ -11,8 +11,9 @@ from dataclasses import replace
 from riff_store.predicates import And, Term, conjuncts
 from riff_tui.filters import parse, quote, render
 from riff_tui.table import Table
-from riff_tui.tui.navigation.location import DEPTH, Location, Stack, crumb_of, noun
+from riff_tui.tui.navigation.location import Location, Stack, crumb_of, noun
 from riff_tui.tui.navigation.scope_filters import both, carried, fixed, narrowed, parted, value, within
+from riff_tui.view_registry import spec_of
 
 # A segment and a state belong to their flow, so another flow has others.
 _OF_A_FLOW = frozenset({"segment", "state"})
@@ -26,9 +27,9 @@ def picked(stack: Stack, field: str, name: str | None) -> Stack:
     scope = without(here.scope, field)
     if name is not None:
         scope = narrowed(scope, f"{field}={quote(name)}")
-    view = "states" if here.view == "neighbors" and not {"flow", "state"} <= fixed(scope) else here.view
+    view = "states" if here.kind == "state" and not {"flow", "state"} <= fixed(scope) else here.view
     above = tuple(
-        place for place in stack[:-1] if DEPTH.get(place.view, 0) < DEPTH.get(view, 0) and within(scope, place.scope)
+        place for place in stack[:-1] if spec_of(place.view).depth < spec_of(view).depth and within(scope, place.scope)
     )
     place = Location(view, _crumb(view, scope, above[-1].scope if above else ""), scope, put(here.filter, field, None))
     return (*above, replace(place, sort=here.sort, graph=here.graph and view == here.view))

@@ -13,9 +13,8 @@ from riff_tui.tui.data.paged_rows import indices_at_hand
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope_filters import carried, narrowed
 from riff_tui.view_queries.sort_limit import ordered
+from riff_tui.view_registry import spec_of
 from riff_tui.views.side_by_side import VIEW, label, side_by_side
-
-_RUNS = ("runs", "timeline")
 
 if TYPE_CHECKING:
     from riff_tui.tui.data.loader import ShowView
@@ -35,7 +34,7 @@ def paired(place: Location, table: Table, ids: Sequence[str]) -> Location:
     """
     ids = _in_time(table, ids)
     # A call is what it is, wherever it was found.
-    scope = "" if table.view == "conversations" else narrowed(place.scope, carried(place.filter, table))
+    scope = "" if spec_of(table.view).row_kind == "call" else narrowed(place.scope, carried(place.filter, table))
     return Location(VIEW, crumb=_crumb(table, ids), scope=scope, of=table.view, pair=tuple(ids))
 
 
@@ -64,7 +63,7 @@ def _one(show: ShowView, place: Location, row_id: str) -> tuple[Table, Row]:
 
 def _in_time(table: Table, ids: Sequence[str]) -> Sequence[str]:
     """The ids in order of time where they are of runs that are shown, both with a time; else as they were given."""
-    if table.view not in _RUNS:
+    if spec_of(table.view).row_kind != "run":
         return ids
     began = {row.id: row.record.get("started_at") for row in table.rows if row.id in ids}
     times = [began.get(row_id) for row_id in ids]

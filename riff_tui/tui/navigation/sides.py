@@ -10,9 +10,6 @@ from riff_tui.table import Table
 from riff_tui.tui.navigation.scope_filters import narrowed, parted
 from riff_tui.views.compare import spelled
 
-SIDED = frozenset({"compare", "failures"})
-"""The views that compare two sides."""
-
 Sides = tuple[str, ...]
 
 

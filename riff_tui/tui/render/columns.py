@@ -10,6 +10,7 @@ from riff_tui.text.numbers import cell_text, fixed, interval_text
 from riff_tui.text.safe_text import one_line
 from riff_tui.tui.data.paged_rows import all_at_hand
 from riff_tui.tui.session.column_choice import AS_IT_IS, INTERVAL, ColumnChoice, is_ranked, stays, with_intervals
+from riff_tui.view_registry import spec_of
 
 TREND = Column(
     "trend",
@@ -22,15 +23,6 @@ WHY = Column("summary", "Why", kind="text", help="What is wrong there.")
 LONGEST_TREND = 8
 # Beyond this many rows nobody looks whether a column is empty.
 _LOOKED_AT = 2_000
-_LAST = {
-    "conversations": ("run", "trial", "errored"),
-    # What is measured stands where it is seen.
-    "timeline": ("edit", "commit", "flows"),
-    "disputes": ("flow", "agent", "run", "highest", "lowest"),
-    "edits": ("commit", "author", "next_run", "runs", "together"),
-    # A phase's worst member stands where it is seen, whatever else has no room.
-    "segments": ("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),
-}
 _SHORT = {
     "operability": "oper",
     "correctness": "corr",
@@ -102,7 +94,7 @@ def for_screen(table: Table, hide: frozenset[str] = frozenset(), choice: ColumnC
         for column in every(table)
         if column.key not in hide and _is_wanted(column, choice, unasked=_is_shown_unasked(column, table, known))
     ]
-    last = _LAST.get(table.view, ())
+    last = spec_of(table.view).last
     found.sort(key=lambda column: last.index(column.key) if column.key in last else -1)
     return found or list(table.columns)
 
@@ -135,7 +127,7 @@ def _known(table: Table) -> Sequence[Row]:
 
 def _has_trend(table: Table, known: Sequence[Row]) -> bool:
     """Whether rows carry a trend, or will once the rest of the table has been read."""
-    return (table.view == "flows" and table.rest is not None) or any(row.record.get(TREND.key) for row in known)
+    return (spec_of(table.view).trend and table.rest is not None) or any(row.record.get(TREND.key) for row in known)
 
 
 def _is_wanted(column: Column, choice: ColumnChoice, *, unasked: bool) -> bool:

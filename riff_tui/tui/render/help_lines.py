@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riff_tui.catalog import resolve
 from riff_tui.errors import describe, trace
 from riff_tui.table import Column, Table
 from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.actions.registry import ACTIONS, ActionContext
-from riff_tui.tui.navigation.location import noun
 from riff_tui.tui.render.columns import for_screen, shown, title
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line
-from riff_tui.views import side_by_side
+from riff_tui.view_registry import spec_of
 from riff_tui.views.parts import columns
 
 _IN_STATE = (
@@ -57,7 +55,7 @@ def help_lines(
 ) -> list[Line]:
     """All of it, in lines of at most `width` cells; `dumps` print the place where the table's own does not."""
     writer = _Writer(width, glyphs, palette)
-    writer.head(context.view, "Esc closes, j and k scroll")
+    writer.head(context.noun, "Esc closes, j and k scroll")
     writer.paragraphs(_about(context))
     if table is not None:
         if context.kind == "state":
@@ -151,8 +149,5 @@ class _Writer:
 
 
 def _about(context: ActionContext) -> Sequence[str]:
-    if context.kind == "state":
-        return (*resolve("neighbors").help, *_IN_STATE)
-    if context.view == noun(side_by_side.VIEW):
-        return side_by_side.HELP
-    return resolve(context.view).help
+    about = spec_of(context.view).help
+    return (*about, *_IN_STATE) if context.kind == "state" else about

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from riff_tui.table import Column, Row, Table
+from riff_tui.view_registry import spec_of
 
 INTERVAL = "intervals."
 _WIDE = "wide"
@@ -68,7 +69,7 @@ def with_intervals(columns: Sequence[Column], rows: Iterable[Row]) -> list[Colum
 
 def is_ranked(table: Table) -> bool:
     """Whether the rows are entries of ranked lists, which say in words what others have columns for."""
-    return bool(table.sections) and table.view == "worklist"
+    return bool(table.sections and spec_of(table.view).ranked)
 
 
 def offered(table: Table, columns: Iterable[Column]) -> list[Column]:

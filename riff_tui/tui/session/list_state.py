@@ -8,6 +8,7 @@ from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.session.column_choice import ColumnChoice
 from riff_tui.tui.session.marks import Marks
 from riff_tui.tui.session.session_file import SessionFile
+from riff_tui.view_registry import spec_of
 
 
 class ListState:
@@ -28,4 +29,4 @@ class ListState:
 
 def _view(place: Location) -> str:
     """The view of the rows: those of a state are conversations."""
-    return "conversations" if place.kind == "state" else place.view
+    return spec_of(place.view).rows_of or place.view

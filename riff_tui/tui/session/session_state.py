@@ -15,7 +15,7 @@ import msgspec
 from riff_tui.filters import FilterError, parse
 from riff_tui.text.safe_text import one_line
 from riff_tui.tui.navigation.location import SIDE_BY_SIDE, Location, Stack
-from riff_tui.tui.navigation.sides import SIDED
+from riff_tui.view_registry import find
 
 FORM = 1
 MOST_FILTERS = 50
@@ -121,17 +121,17 @@ def _sound(stack: Stack) -> bool:
 
 
 def _sound_place(place: Location) -> bool:
-    from riff_tui.catalog import VIEWS
-
-    aspected = not place.aspect or any(place.view == view.name and view.aspects for view in VIEWS)
-    texts = [*(getattr(place, each.name) for each in fields(Location)), *place.pair, *place.sides]
-    short = all(len(text) <= LONGEST for text in texts if isinstance(text, str))
     # Two rows side by side are rows of a view.
     paired = place.view == SIDE_BY_SIDE and len(place.pair) == 2
-    known = any((place.of if paired else place.view) == view.name for view in VIEWS) and paired == bool(place.pair)
+    spec = find(place.of if paired else place.view)
+    if spec is None or not spec.listed or paired != bool(place.pair):
+        return False
+    aspected = not place.aspect or (spec.aspects and not paired)
+    texts = [*(getattr(place, each.name) for each in fields(Location)), *place.pair, *place.sides]
+    short = all(len(text) <= LONGEST for text in texts if isinstance(text, str))
     filters = (place.scope, place.filter, *place.pair)
-    sided = len(place.sides) == (2 if place.view in SIDED else 0)
-    return short and known and sided and aspected and place.index >= 0 and all(_is_filter(each) for each in filters)
+    sided = len(place.sides) == (2 if spec.sides and not paired else 0)
+    return short and sided and aspected and place.index >= 0 and all(_is_filter(each) for each in filters)
 
 
 def _is_filter(expression: str) -> bool:

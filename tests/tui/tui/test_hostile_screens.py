@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import open_store
-from riff_tui.catalog import VIEWS, Request, show
-from riff_tui.tui.actions.registry import ACTIONS, ScreenKind
+from riff_tui.catalog import Request, show
+from riff_tui.tui.actions.registry import ACTIONS
+from riff_tui.view_registry import views
+from riff_tui.views.spec import ScreenKind
 from tests.conftest import SHARED_DATA
 from tests.support.hostile import LIVE
 from tests.support.hostile_store import WORDS, build
@@ -86,7 +88,7 @@ def assert_text_only(sent: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "view", [view.name for view in VIEWS if view.name not in ("neighbors", "conversation") and not view.sides]
+    "view", [view.name for view in views() if view.name not in ("neighbors", "conversation") and not view.sides]
 )
 def test_no_list_lets_a_name_act(store: Path, view: str) -> None:
     with exploring(store, view) as terminal:

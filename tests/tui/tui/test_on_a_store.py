@@ -9,8 +9,8 @@ import pytest
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
 from riff_store.writer import Writer
-from riff_tui import catalog
 from riff_tui.tui.navigation.links import opened as stack_of
+from riff_tui.view_registry import views
 from tests.support.dump_commands import answer, as_json, dumped_rows, rows_on
 from tests.support.golden import assert_golden
 from tests.support.pty_terminal import COMMAND, Terminal
@@ -40,7 +40,7 @@ async def test_the_screens_of_the_walk_look_as_they_did(tiny: Path, size: tuple[
             assert_golden("\n".join(lines) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")
 
 
-VIEWS = [view.name for view in catalog.VIEWS if view.name not in ("neighbors", "conversation") and not view.sides]
+VIEWS = [view.name for view in views() if view.name not in ("neighbors", "conversation") and not view.sides]
 
 
 @pytest.mark.parametrize("view", VIEWS)

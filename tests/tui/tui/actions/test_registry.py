@@ -12,12 +12,12 @@ from riff_tui.tui.actions.registry import (
     KINDS,
     Action,
     ActionContext,
-    ScreenKind,
     action,
     hints,
     key_table,
     meant,
 )
+from riff_tui.views.spec import ScreenKind
 
 TAKEN = {f"ctrl+{letter}" for letter in "abhijmsqz"}
 CONTEXTS = [

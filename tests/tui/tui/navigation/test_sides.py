@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import open_store
-from riff_tui.catalog import Request, resolve, show
+from riff_tui.catalog import Request, show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from riff_tui.table import Table
@@ -20,6 +20,7 @@ from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, History, Locat
 from riff_tui.tui.navigation.sides import heading, scope_of, sides_of
 from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.tui.session.session_state import decoded, encoded
+from riff_tui.view_registry import resolve
 from tests.support import two_runs
 from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden, printed
@@ -103,9 +104,9 @@ def test_a_comparison_of_sides_lasts_and_one_that_was_forged_does_not() -> None:
 
 
 def test_the_hint_line_names_what_enter_opens() -> None:
-    said = dict(hints(ActionContext(view="comparison", pair=True, rows=3, below="significance", depth=3)))
+    said = dict(hints(ActionContext(view="side_by_side", pair=True, rows=3, below="significance", depth=3)))
     assert said["Enter"] == "significance"
-    assert "Enter" not in dict(hints(ActionContext(view="comparison", pair=True, rows=3, depth=3)))
+    assert "Enter" not in dict(hints(ActionContext(view="side_by_side", pair=True, rows=3, depth=3)))
 
 
 def test_the_explorer_does_not_open_at_sides_that_nobody_named(capsys: pytest.CaptureFixture[str]) -> None:
