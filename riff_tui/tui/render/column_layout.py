@@ -1,4 +1,4 @@
-"""Which columns of a table fit on a line, and where: names stay, numbers are never cut, the rest scrolls by column.
+"""Lay out the columns of a table on a line: names stay, numbers are never cut, the rest scrolls by column.
 
 A line begins with the row's mark in one cell; the first column stands right behind it. Then a
 number, a flag or a text has two cells before it, a blank and its severity mark, a name one, which is both.
@@ -6,22 +6,27 @@ number, a flag or a text has two cells before it, a blank and its severity mark,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from riff_tui.table import Column
+from riff_tui.table import Column, Row
 from riff_tui.text.column_fit import ELASTIC_KINDS, shrink
+from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import is_right
+from riff_tui.text.safe_text import cell_width
+from riff_tui.tui.render.columns import text_of, title
 
 NARROWEST = 10
 NARROWEST_NAME = 12
 NARROWEST_FIRST = 18
 NARROWEST_TEXT = 20
+_WIDEST_NAME = 40
+_WIDEST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A column on the line: `start` is the cell where its text begins, `gap` the cells before that."""
+    """Place a column on a line: its text begins in cell `start`, after `gap` blank cells."""
 
     index: int
     start: int
@@ -32,54 +37,82 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLayout:
-    """The slots of a line and whether columns lie beyond its ends."""
+    """Hold the slots of a line, and whether columns lie beyond its ends.
 
-    slots: tuple[Slot, ...]
-    pinned: int
-    first: int
-    more_left: bool
-    more_right: bool
+    The first `pinned` columns stay; `first` is how many after them are scrolled away.
+    """
 
-    def shows(self, index: int) -> bool:
-        """Whether a column is on the line."""
-        return any(slot.index == index for slot in self.slots)
+    slots: tuple[Slot, ...] = ()
+    pinned: int = 0
+    first: int = 0
+    more_left: bool = False
+    more_right: bool = False
 
-    def at(self, x: int) -> int | None:
-        """The column that covers a cell of the line."""
+    def shows(self, index: int, width: int = 0) -> bool:
+        """Return whether a column is on the line, in at least so many cells."""
+        return any(slot.index == index and slot.width >= width for slot in self.slots)
+
+    def column_at(self, x: int) -> int | None:
+        """Return the index of the column that covers a cell of the line."""
         covering = (slot for slot in self.slots if slot.start - slot.gap <= x < slot.start + slot.width)
         return next((slot.index for slot in covering), None)
 
 
-def pinned_count(columns: Sequence[Column], widths: Sequence[int], total: int) -> int:
-    """How many leading name columns stay while the rest scrolls: at least one, at most half of the line."""
-    used = count = 0
-    for column, width in zip(columns, widths, strict=True):
-        used += width + 1
-        if column.kind != "name" or (count and used > total // 2):
-            break
-        count += 1
-    return min(max(1, count), len(columns))
+class ColumnWidths:
+    """Measure rows as they come into view, and lay out columns as wide as the widest cell seen so far.
+
+    Titles are long where everything fits with them or if the layout is to be `wide`, short elsewhere. The title of
+    the column that rows are sorted by carries an arrow.
+    """
+
+    def __init__(self, columns: Sequence[Column], glyphs: Glyphs, sort: str | None, *, wide: bool = False) -> None:
+        self._columns = columns
+        self._glyphs = glyphs
+        self._sort = sort
+        self._wide = wide
+        self._needed = [0] * len(columns)
+        self.titles: list[str] = []
+
+    def measure(self, rows: Iterable[Row]) -> bool:
+        """Take in some rows; return whether any column has to be wider for them."""
+        before = list(self._needed)
+        for row in rows:
+            for index, column in enumerate(self._columns):
+                length = cell_width(text_of(column, row, self._glyphs))
+                if length > self._needed[index]:
+                    narrow = column.kind == "name" and not self._wide
+                    self._needed[index] = min(length, _WIDEST_NAME if narrow else _WIDEST)
+        return self._needed != before
+
+    def layout(self, width: int, first: int, wanted: int) -> ColumnLayout:
+        """Return the columns on a line, scrolled so that the wanted one is on it."""
+        if self._wide:
+            return self._titled_layout(width, first, wanted, short=False)[0]
+        found, is_cut = self._titled_layout(width, first, wanted, short=False)
+        return self._titled_layout(width, first, wanted, short=True)[0] if is_cut else found
+
+    def _titled_layout(self, width: int, first: int, wanted: int, *, short: bool) -> tuple[ColumnLayout, bool]:
+        """Return a layout with titles of one kind, and whether a column is cut or left out."""
+        self.titles = [title(each, self._glyphs, short=short) + self._arrow(each) for each in self._columns]
+        widths = [max(cell_width(text), needed) for text, needed in zip(self.titles, self._needed, strict=True)]
+        found = scroll_to_column(self._columns, widths, width, first, wanted, wide=self._wide)
+        shrunk = any(slot.width < widths[slot.index] for slot in found.slots)
+        return found, found.more_left or found.more_right or shrunk
+
+    def _arrow(self, column: Column) -> str:
+        arrows = {column.key: self._glyphs.rising, f"-{column.key}": self._glyphs.falling}
+        return arrows.get(self._sort or "", "")
 
 
-def squeezed(columns: Sequence[Column], widths: Sequence[int], total: int) -> list[int]:
-    """Widths where the widest names and texts gave way, down to a minimum, until the line holds them all."""
-    least = [
-        _narrowest(columns, index) if column.kind in ELASTIC_KINDS else widths[index]
-        for index, column in enumerate(columns)
-    ]
-    excess = 1 + sum(widths) + sum(_gap(column) for column in columns[1:]) - total
-    return shrink(widths, least, excess)
-
-
-def arrange(
+def layout_columns(
     columns: Sequence[Column], widths: Sequence[int], total: int, first: int = 0, *, wide: bool = False
 ) -> ColumnLayout:
-    """Put columns on a line of `total` cells; `first` is how many columns after the pinned ones scrolled away.
+    """Lay out columns on a line of `total` cells; `first` is how many after the pinned ones are scrolled away.
 
     If `wide`, no width gives way but that of a pinned name that would leave less than half of the line.
     """
-    wanted, widths = widths, list(widths) if wide else squeezed(columns, widths, total)
-    pinned = pinned_count(columns, widths, total)
+    natural, widths = widths, list(widths) if wide else _shrunk(columns, widths, total)
+    pinned = _pinned_count(columns, widths, total)
     if wide and pinned < len(columns):
         widths[:1] = [min(width, max(total // 2, NARROWEST_FIRST)) for width in widths[:1]]
     if pinned == len(columns):
@@ -98,46 +131,58 @@ def arrange(
         x += gap + width
     last = slots[-1].index if slots else -1
     more = last < len(columns) - 1 or (wide and bool(slots) and slots[-1].width < widths[last])
-    return ColumnLayout(tuple(_eased(slots, wanted, total)), pinned, first, first > 0, more)
+    return ColumnLayout(tuple(_widened(slots, natural, total)), pinned, first, first > 0, more)
 
 
-def _eased(slots: Sequence[Slot], wanted: Sequence[int], total: int) -> list[Slot]:
-    """Give cells that are left over back to the names and texts that gave way, from the left."""
+def scroll_to_column(
+    columns: Sequence[Column], widths: Sequence[int], total: int, first: int, wanted: int, *, wide: bool = False
+) -> ColumnLayout:
+    """Return the layout nearest to `first` that shows the wanted column; if `wide`, whole where it can be."""
+    found = layout_columns(columns, widths, total, first, wide=wide)
+    if not columns or wanted < found.pinned:
+        return found
+    least = widths[wanted] if wide else 0
+    if found.shows(wanted, least):
+        return found
+    if wanted < found.pinned + first:
+        return layout_columns(columns, widths, total, wanted - found.pinned, wide=wide)
+    while not found.shows(wanted, least) and first < min(wanted, len(columns) - 1) - found.pinned:
+        first += 1
+        found = layout_columns(columns, widths, total, first, wide=wide)
+    return found
+
+
+def _pinned_count(columns: Sequence[Column], widths: Sequence[int], total: int) -> int:
+    """Return how many leading name columns stay while the rest scrolls: at least one, at most half of the line."""
+    used = count = 0
+    for column, width in zip(columns, widths, strict=True):
+        used += width + 1
+        if column.kind != "name" or (count and used > total // 2):
+            break
+        count += 1
+    return min(max(1, count), len(columns))
+
+
+def _shrunk(columns: Sequence[Column], widths: Sequence[int], total: int) -> list[int]:
+    """Return widths with which a line holds all columns, if names and texts can give that much."""
+    floors = {"name": NARROWEST_NAME, "text": NARROWEST_TEXT, "object": NARROWEST}
+    least = [floors.get(column.kind, width) for column, width in zip(columns, widths, strict=True)]
+    least[:1] = [NARROWEST_FIRST if column.kind == "name" else least[0] for column in columns[:1]]
+    return shrink(widths, least, 1 + sum(widths) + sum(_gap(column) for column in columns[1:]) - total)
+
+
+def _widened(slots: Sequence[Slot], natural: Sequence[int], total: int) -> list[Slot]:
+    """Give cells that are left over back to the columns that shrank, from the left."""
     found: list[Slot] = []
     spare = total - 1 - (slots[-1].start + slots[-1].width) if slots else 0
     shift = 0
     for slot in slots:
-        more = max(0, min(spare, wanted[slot.index] - slot.width))
+        more = max(0, min(spare, natural[slot.index] - slot.width))
         found.append(replace(slot, start=slot.start + shift, width=slot.width + more))
         spare -= more
         shift += more
     return found
 
 
-def scrolled_to(
-    columns: Sequence[Column], widths: Sequence[int], total: int, first: int, wanted: int, *, wide: bool = False
-) -> ColumnLayout:
-    """The arrangement nearest to `first` that shows the wanted column; if `wide`, whole where it can be."""
-    found = arrange(columns, widths, total, first, wide=wide)
-    if not columns or wanted < found.pinned or _is_shown(found, wanted, widths, wide):
-        return found
-    if wanted < found.pinned + first:
-        return arrange(columns, widths, total, wanted - found.pinned, wide=wide)
-    while not _is_shown(found, wanted, widths, wide) and first < min(wanted, len(columns) - 1) - found.pinned:
-        first += 1
-        found = arrange(columns, widths, total, first, wide=wide)
-    return found
-
-
-def _is_shown(found: ColumnLayout, index: int, widths: Sequence[int], whole: bool) -> bool:
-    return found.shows(index) and (not whole or any(s.index == index and s.width >= widths[index] for s in found.slots))
-
-
 def _gap(column: Column) -> int:
     return 2 if is_right(column) or column.kind in ("flag", "text") else 1
-
-
-def _narrowest(columns: Sequence[Column], index: int) -> int:
-    if columns[index].kind != "name":
-        return NARROWEST_TEXT if columns[index].kind == "text" else NARROWEST
-    return NARROWEST_FIRST if index == 0 else NARROWEST_NAME

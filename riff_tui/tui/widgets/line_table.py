@@ -12,20 +12,18 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.data.paged_rows import position
-from riff_tui.tui.render.column_layout import ColumnLayout, Slot
-from riff_tui.tui.render.column_widths import ColumnWidths
+from riff_tui.tui.render.column_layout import ColumnLayout, ColumnWidths, Slot
 from riff_tui.tui.render.columns import TREND, for_screen, shown, text_of
 from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.render.style_runs import Run, append, strip_of_runs
+from riff_tui.tui.render.styled_lines import Run, add_style, append_run, strip_of_runs
 from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
 from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines
 
 _SAMPLE = 100
-_NO_COLUMNS = ColumnLayout((), 0, 0, False, False)
 _NOTHING = Table(view="", title="", columns=(), rows=())
 
 
@@ -63,9 +61,9 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         self._marked: frozenset[str] = frozenset()
         self._lit: frozenset[str] = frozenset()
         self.columns: list[Column] = []
-        self._ruler = ColumnWidths((), glyphs, None)
+        self._widths = ColumnWidths((), glyphs, None)
         self._first = 0
-        self._arranged = _NO_COLUMNS
+        self._layout = ColumnLayout()
 
     # What is shown
 
@@ -99,11 +97,11 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         wanted = column or old_column
         self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())
         self._first = first
-        self._ruler = ColumnWidths(self.columns, self.glyphs, sort, wide=choice.wide)
-        self._ruler.look(table.rows[:_SAMPLE])
+        self._widths = ColumnWidths(self.columns, self.glyphs, sort, wide=choice.wide)
+        self._widths.measure(table.rows[:_SAMPLE])
         self.set_reactive(LineTable.cursor, position(table.rows, row, index))
         self.virtual_size = Size(self.size.width, len(table.rows) + 1)
-        self._arrange()
+        self._lay_out()
         if again:
             self._scroll(self.cursor - line)
             self._widen()
@@ -195,9 +193,9 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         self.post_message(self.Moved())
 
     def watch_column(self) -> None:
-        before = self._arranged
-        self._arrange()
-        if before == self._arranged:
+        before = self._layout
+        self._lay_out()
+        if before == self._layout:
             self._refresh_head()
             self.refresh_line(self.cursor)
         else:
@@ -239,7 +237,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         self.refresh(Region(0, 0, self.size.width, 1))
 
     def on_resize(self) -> None:
-        self._arrange()
+        self._lay_out()
         self._reveal()
         self.refresh()
 
@@ -253,15 +251,15 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
             self.table.rows[index] for index in range(self._top, min(self._top + self._height, len(self.table.rows)))
         ]
 
-    def _arrange(self) -> None:
+    def _lay_out(self) -> None:
         width = self.size.width
-        self._arranged = self._ruler.arrange(width, self._first, self.column) if width else _NO_COLUMNS
-        self._first = self._arranged.first
+        self._layout = self._widths.layout(width, self._first, self.column) if width else ColumnLayout()
+        self._first = self._layout.first
 
     def _widen(self) -> None:
         """Give columns the room that rows newly in view need."""
-        if self._ruler.look(self._window()):
-            self._arrange()
+        if self._widths.measure(self._window()):
+            self._lay_out()
             self.refresh()
 
     # Lines
@@ -278,13 +276,13 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
     def _header(self, width: int) -> Strip:
         base = self.palette.head
         more_left, more_right = ("<", ">") if self.glyphs.ascii_only else ("‹", "›")
-        runs = [Run(more_left if self._arranged.more_left else " ", base)]
-        for slot in self._arranged.slots:
-            text = fitted(self._ruler.titles[slot.index], slot.width, self.glyphs.ellipsis, right=slot.right)
+        runs = [Run(more_left if self._layout.more_left else " ", base)]
+        for slot in self._layout.slots:
+            text = fitted(self._widths.titles[slot.index], slot.width, self.glyphs.ellipsis, right=slot.right)
             lit = slot.index == self.column and self.has_rows and self._active
-            append(runs, " " * slot.gap, text, base + Style(reverse=True) if lit else base, lit=lit)
-        if self._arranged.more_right:
-            append(runs, "", more_right, base)
+            append_run(runs, " " * slot.gap, text, base + Style(reverse=True) if lit else base, lit=lit)
+        if self._layout.more_right:
+            append_run(runs, "", more_right, base)
         return strip_of_runs(runs, width, base)
 
     @property
@@ -297,11 +295,11 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         lit = self.palette.head if row.id in self._lit else None
         base = self.palette.cursor if at_cursor else lit or (self.palette.faint if row.thin else None)
         mark = row.severity.get("")
-        sign, style = self.glyphs.mark(mark), self._over(base, mark)
+        sign, style = self.glyphs.mark(mark), add_style(base, self.palette.of(mark))
         if row.id in self._marked:
             sign, style = self.glyphs.marked, style or self.palette.accent
         runs = [Run(sign, style)]
-        for slot in self._arranged.slots:
+        for slot in self._layout.slots:
             self._cell(runs, slot, row, base, at_cursor)
         return strip_of_runs(runs, width, base)
 
@@ -312,7 +310,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         # Of a trend the latest matters, so it is cut at its left.
         text = text[-slot.width :] if column is TREND else text
         text = fitted(text, slot.width, self.glyphs.ellipsis, right=slot.right)
-        style = self._over(base, severity)
+        style = add_style(base, self.palette.of(severity))
         lit = at_cursor and slot.index == self.column
         if lit:
             style = (style or Style.null()) + Style(underline=True, bold=True)
@@ -324,15 +322,9 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
             gap, text = gap[1:] + " " * blanks, sign + text[blanks:]
         if at_cursor:
             # In reverse a blank shows its colour, so it takes the row's own.
-            append(runs, "", gap, base)
+            append_run(runs, "", gap, base)
             gap = ""
-        append(runs, gap, text, style, lit=lit)
-
-    def _over(self, base: Style | None, severity: Severity | None) -> Style | None:
-        color = self.palette.of(severity)
-        if color is None:
-            return base
-        return color if base is None else base + color
+        append_run(runs, gap, text, style, lit=lit)
 
     def _note(self, line: int, width: int) -> Strip:
         said = [*([] if self.has_rows or not self._empty else [self._empty, ""]), *self.table.notes]
@@ -344,7 +336,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         index = self._top + event.y - 1
-        column = self._arranged.at(event.x)
+        column = self._layout.column_at(event.x)
         if column is not None:
             self.column = column
         if event.y == 0 or index >= len(self.table.rows):

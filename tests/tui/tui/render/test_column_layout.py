@@ -10,8 +10,7 @@ from riff_tui.table import Column, Row
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.text.safe_text import cell_width
-from riff_tui.tui.render.column_layout import NARROWEST_FIRST, arrange, scrolled_to
-from riff_tui.tui.render.column_widths import ColumnWidths
+from riff_tui.tui.render.column_layout import NARROWEST_FIRST, ColumnWidths, layout_columns, scroll_to_column
 from tests.support.fake_catalog import COLUMNS, flow_row
 
 NAME = Column("flow", "Flow", kind="name")
@@ -21,7 +20,7 @@ NUMBERS = [Column(f"n{index}", f"number {index}") for index in range(8)]
 
 def test_names_stay_while_numbers_scroll_away() -> None:
     columns = [NAME, AGENT, *NUMBERS]
-    found = scrolled_to(columns, [20, 12, *[8] * 8], 70, 0, 9)
+    found = scroll_to_column(columns, [20, 12, *[8] * 8], 70, 0, 9)
     assert [slot.index for slot in found.slots][:2] == [0, 1]
     assert found.shows(9)
     assert found.more_left
@@ -29,15 +28,15 @@ def test_names_stay_while_numbers_scroll_away() -> None:
 
 
 def test_names_give_way_before_numbers_do() -> None:
-    found = arrange([NAME, *NUMBERS[:3]], [60, 6, 6, 6], 60)
+    found = layout_columns([NAME, *NUMBERS[:3]], [60, 6, 6, 6], 60)
     widths = [slot.width for slot in found.slots]
     assert widths[1:] == [6, 6, 6]
     assert NARROWEST_FIRST <= widths[0] < 60
 
 
 def test_a_column_is_found_by_the_cell_under_the_pointer() -> None:
-    found = arrange([NAME, *NUMBERS[:2]], [10, 6, 6], 60)
-    assert [found.at(x) for x in (0, 1, 12, 18, 20, 40)] == [None, 0, 1, 1, 2, None]
+    found = layout_columns([NAME, *NUMBERS[:2]], [10, 6, 6], 60)
+    assert [found.column_at(x) for x in (0, 1, 12, 18, 20, 40)] == [None, 0, 1, 1, 2, None]
 
 
 @given(
@@ -50,7 +49,7 @@ def test_a_line_is_never_too_long_and_a_number_never_cut(
 ) -> None:
     columns = [Column(f"c{place}", "", kind=kind) for place, (kind, _) in enumerate(shapes)]  # type: ignore[arg-type]  # sampled
     widths = [width for _, width in shapes]
-    found = scrolled_to(columns, widths, total, 0, min(wanted, len(columns) - 1))
+    found = scroll_to_column(columns, widths, total, 0, min(wanted, len(columns) - 1))
     for slot in found.slots:
         assert slot.start + slot.width <= total
         if slot.right:
@@ -77,22 +76,22 @@ def test_wrapped_text_loses_nothing_but_blanks(text: str, width: int) -> None:
 
 
 def test_titles_are_short_where_long_ones_have_no_room_and_show_the_order() -> None:
-    ruler = ColumnWidths(COLUMNS, UNICODE, "-operability")
-    ruler.look([flow_row(0)])
-    ruler.arrange(200, 0, 2)
-    assert ruler.titles[2] == "operability▼"
-    ruler.arrange(100, 0, 2)
-    assert ruler.titles[2:4] == ["oper▼", "corr"]
-    assert ColumnWidths(COLUMNS, ASCII, "operability").arrange(200, 0, 2).slots
+    widths = ColumnWidths(COLUMNS, UNICODE, "-operability")
+    widths.measure([flow_row(0)])
+    widths.layout(200, 0, 2)
+    assert widths.titles[2] == "operability▼"
+    widths.layout(100, 0, 2)
+    assert widths.titles[2:4] == ["oper▼", "corr"]
+    assert ColumnWidths(COLUMNS, ASCII, "operability").layout(200, 0, 2).slots
 
 
 def test_columns_get_wider_for_what_comes_into_view_and_never_narrower() -> None:
-    ruler = ColumnWidths([NAME], UNICODE, None)
-    assert ruler.look([Row("a", {"flow": "a" * 30})])
-    assert not ruler.look([Row("b", {"flow": "b"})])
-    assert ruler.arrange(100, 0, 0).slots[0].width == 30
+    widths = ColumnWidths([NAME], UNICODE, None)
+    assert widths.measure([Row("a", {"flow": "a" * 30})])
+    assert not widths.measure([Row("b", {"flow": "b"})])
+    assert widths.layout(100, 0, 0).slots[0].width == 30
 
 
 @pytest.mark.parametrize("width", [1, 5, 59])
 def test_there_is_an_arrangement_for_every_width(width: int) -> None:
-    assert ColumnWidths(COLUMNS, UNICODE, None).arrange(width, 0, 5) is not None
+    assert ColumnWidths(COLUMNS, UNICODE, None).layout(width, 0, 5) is not None

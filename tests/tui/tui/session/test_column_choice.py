@@ -9,7 +9,7 @@ from riff_tui.catalog import Request
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.tui.actions.column_dialog import offering
-from riff_tui.tui.render.column_layout import arrange, scrolled_to
+from riff_tui.tui.render.column_layout import layout_columns, scroll_to_column
 from riff_tui.tui.render.columns import every, for_screen, text_of
 from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
 from tests.support.fake_catalog import FakeCatalog, flow_table
@@ -97,18 +97,18 @@ NUMBERS = [Column(f"n{index}", f"number {index}") for index in range(6)]
 
 def test_wide_columns_are_whole_and_scroll() -> None:
     columns, widths = [NAME, *NUMBERS, TEXT], [20, *[10] * 6, 70]
-    found = scrolled_to(columns, widths, 80, 0, 0, wide=True)
+    found = scroll_to_column(columns, widths, 80, 0, 0, wide=True)
     assert found.slots[0].width == 20
     assert found.more_right
-    found = scrolled_to(columns, widths, 80, 0, 7, wide=True)
+    found = scroll_to_column(columns, widths, 80, 0, 7, wide=True)
     assert [slot.index for slot in found.slots] == [0, 7]
     assert found.more_left
-    narrow = scrolled_to(columns, widths, 80, 0, 0)
+    narrow = scroll_to_column(columns, widths, 80, 0, 0)
     assert narrow.slots[0].width < 20 or len(narrow.slots) >= len(found.slots)
 
 
 def test_a_name_that_is_longer_than_half_of_the_line_leaves_room_for_the_rest() -> None:
-    found = arrange([NAME, *NUMBERS], [100, *[10] * 6], 80, wide=True)
+    found = layout_columns([NAME, *NUMBERS], [100, *[10] * 6], 80, wide=True)
     assert 40 <= found.slots[0].width < 60
     assert len(found.slots) > 2
 
@@ -127,7 +127,7 @@ def test_a_wide_line_is_never_too_long_and_no_column_out_of_reach(
     ]
     widths = [width if kind in ("name", "text") else min(width, 25) for kind, width in shapes]
     wanted = min(wanted, max(0, len(columns) - 1))
-    found = scrolled_to(columns, widths, total, 0, wanted, wide=True)
+    found = scroll_to_column(columns, widths, total, 0, wanted, wide=True)
     assert all(slot.start + slot.width <= total for slot in found.slots)
     assert not columns or found.shows(wanted)
 
