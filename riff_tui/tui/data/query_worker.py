@@ -22,12 +22,15 @@ class QueryWorker:
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
-        self._at_work = False
+        self._unanswered = 0
+        self._lock = threading.Lock()
         threading.Thread(target=self._work, name="riff-tui-worker", daemon=True).start()
 
     async def ask(self, question: Callable[[], T]) -> T:
         """What the question answers, or the error that it raised."""
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        with self._lock:
+            self._unanswered += 1
         self._jobs.put((question, future))
         return await future
 
@@ -42,15 +45,19 @@ class QueryWorker:
     @property
     def idle(self) -> bool:
         """Whether nothing is being asked."""
-        return not self._at_work and self._jobs.empty()
+        return self._unanswered == 0
 
     def _work(self) -> None:
         while True:
             question, future = self._jobs.get()
-            self._at_work = True
-            if not future.cancelled():
+            if future.cancelled():
+                self._count_down()
+            else:
                 self._answer(question, future)
-            self._at_work = False
+
+    def _count_down(self) -> None:
+        with self._lock:
+            self._unanswered -= 1
 
     def _answer(self, question: Callable[[], Any], future: asyncio.Future[Any]) -> None:
         try:
@@ -65,7 +72,8 @@ class QueryWorker:
             if not future.done():
                 settle(value)
 
-        # Whoever asked may be gone, and the loop with them.
+        # Idle before whoever asked goes on, who may ask for that; or they may be gone, and the loop with them.
+        self._count_down()
         with contextlib.suppress(RuntimeError):
             future.get_loop().call_soon_threadsafe(unless_done)
 

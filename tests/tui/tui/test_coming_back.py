@@ -19,7 +19,7 @@ from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
 from riff_tui.tui.session.session_file import SessionFile, session_path
 from riff_tui.tui.session.session_state import SessionState
-from tests.support.growing_store import ingest_elsewhere
+from tests.support.growing_store import ingest_more
 from tests.support.pty_terminal import COMMAND, Terminal
 from tests.support.walker import Walker
 
@@ -247,7 +247,7 @@ def test_an_explorer_that_follows_a_store_sends_nothing_until_it_grows(tiny: Pat
         terminal.wait_for("20 calls")
         terminal.take()
         assert terminal.take(quiet=4.5) == b""
-        ingest_elsewhere(store, 100)
+        ingest_more(store, 100)
         terminal.wait_for("21 calls")
         terminal.take()
         assert terminal.take(quiet=2.5) == b""

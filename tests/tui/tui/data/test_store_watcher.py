@@ -20,7 +20,7 @@ from riff_tui.tui.app import Explorer
 from riff_tui.tui.data import auto_refresh
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from tests.support import tiny_store
-from tests.support.growing_store import ingest_elsewhere
+from tests.support.growing_store import ingest_more
 from tests.support.walker import Walker
 
 
@@ -38,9 +38,9 @@ async def following_it(
         live = StoreWatcher(opened)
         app = Explorer(live.show, live.age, watcher=live, paused=paused)
         async with app.run_test(size=size) as pilot:
-            await app.workers.wait_for_complete()
-            await pilot.pause()
-            yield Walker(app, pilot)
+            at = Walker(app, pilot)
+            await at.settle()
+            yield at
 
 
 @pytest.fixture(autouse=True)
@@ -53,8 +53,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def look(at: Walker) -> None:
     at.screen.refresher.tick()
-    await at.app.workers.wait_for_complete()
-    await at.pilot.pause()
+    await at.settle()
 
 
 # The store itself
@@ -64,7 +63,7 @@ def test_a_store_is_the_same_until_somebody_writes_to_it(store: Path) -> None:
     with open_store(store) as opened:
         live = StoreWatcher(opened)
         assert live.look() == "same"
-        ingest_elsewhere(store, 100)
+        ingest_more(store, 100)
         assert live.look() == "changed"
         assert live.look() == "changed"
         live.renew()
@@ -88,7 +87,7 @@ def test_a_store_that_is_written_now_is_busy_and_not_waited_for(store: Path) -> 
 def test_another_file_in_its_place_is_told_from_a_change_and_can_be_opened(store: Path, tiny: Path) -> None:
     with open_store(store) as opened:
         live = StoreWatcher(opened)
-        ingest_elsewhere(store, 100)
+        ingest_more(store, 100)
         live.renew()
         shutil.copy(tiny, store.with_name("other.db"))
         store.with_name("other.db").replace(store)
@@ -162,12 +161,12 @@ def said(at: Walker) -> str:
     return " ".join(at.bottom.split())
 
 
-async def test_what_another_process_ingests_appears_by_itself_and_nothing_moves(store: Path) -> None:
+async def test_what_is_ingested_meanwhile_appears_by_itself_and_nothing_moves(store: Path) -> None:
     async with following_it(store) as at:
         assert "20 calls" in at.path
         await at.press("j", "l")
         row, column, said = at.row, at.screen.table.column, at.bottom
-        ingest_elsewhere(store, 100, 5)
+        ingest_more(store, 100, 5)
         await look(at)
         assert "25 calls" in at.path
         assert "written just now" in at.path
@@ -181,7 +180,7 @@ async def test_what_another_process_ingests_appears_by_itself_and_nothing_moves(
 
 
 async def test_the_cursor_stays_on_its_row_and_its_line_where_rows_come_in_before_it(store: Path) -> None:
-    ingest_elsewhere(store, 1_000, 700)
+    ingest_more(store, 1_000, 700)
     async with following_it(store, size=(80, 20)) as at:
         await at.press("4", "G")
         at.screen.table.cursor -= 150
@@ -189,7 +188,7 @@ async def test_the_cursor_stays_on_its_row_and_its_line_where_rows_come_in_befor
         table = at.screen.table
         before, line, top = at.row, table.cursor - table._top, table._top
         # Run-2 begins with calls of viewing that come before those of weather.
-        ingest_elsewhere(store, 400, 300)
+        ingest_more(store, 400, 300)
         await look(at)
         assert "1,020 conversations" in at.path
         assert (at.row, table.cursor - table._top) == (before, line)
@@ -198,14 +197,14 @@ async def test_the_cursor_stays_on_its_row_and_its_line_where_rows_come_in_befor
 
 
 async def test_the_cursor_stays_on_a_call_that_was_ingested_anew(store: Path) -> None:
-    ingest_elsewhere(store, 1_000, 300)
+    ingest_more(store, 1_000, 300)
     async with following_it(store, size=(80, 20)) as at:
         await at.press("4", "G")
         at.screen.table.cursor -= 150
         await at.press("k")
         before, number = at.row, at.screen.table.cursor
         # The same calls once more, and others before them: each is taken out and put in again.
-        ingest_elsewhere(store, 500, 801, latency=600)
+        ingest_more(store, 500, 801, latency=600)
         await look(at)
         assert "821 conversations" in at.path
         assert at.row == before
@@ -217,7 +216,7 @@ async def test_a_state_is_brought_up_to_date_whole_and_the_cursor_stays_in_its_g
         await at.press("enter", "enter", "enter", "v", "h")
         assert at.screen.head.focused_graph
         spot, before = at.screen.head._spot, at.screen.loaded
-        ingest_elsewhere(store, 100, 5)
+        ingest_more(store, 100, 5)
         await look(at)
         assert at.screen.loaded is not None
         assert before is not None
@@ -238,7 +237,7 @@ async def test_a_change_that_does_not_concern_the_screen_draws_nothing(
 
     async with following_it(store) as at:
         await at.press("j", "enter", "enter")
-        ingest_elsewhere(store, 100)
+        ingest_more(store, 100)
         monkeypatch.setattr(at.screen.table, "load", never)
         await look(at)
         monkeypatch.undo()
@@ -255,14 +254,14 @@ async def test_paused_it_offers_a_change_and_shows_it_when_asked(store: Path) ->
         assert at.path.startswith("flows")
         assert "paused" in at.path
         assert "z goes on" in said(at)
-        ingest_elsewhere(store, 100)
+        ingest_more(store, 100)
         await look(at)
         assert "paused · changed: r reads it" in at.path
         assert "20 calls" in at.path
         await at.press("r")
         assert "paused · 2 flows" in at.path
         assert "21 calls" in at.path
-        ingest_elsewhere(store, 101)
+        ingest_more(store, 101)
         await at.press("z")
         assert "22 calls" in at.path
         assert "paused" not in at.path
@@ -270,7 +269,7 @@ async def test_paused_it_offers_a_change_and_shows_it_when_asked(store: Path) ->
 
 async def test_it_can_begin_paused(store: Path) -> None:
     async with following_it(store, paused=True) as at:
-        ingest_elsewhere(store, 100)
+        ingest_more(store, 100)
         await look(at)
         assert "paused · changed" in at.path
 
@@ -278,7 +277,7 @@ async def test_it_can_begin_paused(store: Path) -> None:
 async def test_nothing_changes_while_one_types_or_reads_help(store: Path) -> None:
     async with following_it(store) as at:
         await at.press("slash", "w")
-        ingest_elsewhere(store, 100)
+        ingest_more(store, 100)
         await look(at)
         assert at.screen.prompt.is_open
         assert "20 calls" in at.path
@@ -293,7 +292,7 @@ async def test_nothing_changes_while_one_types_or_reads_help(store: Path) -> Non
 async def test_a_list_above_a_conversation_is_brought_up_to_date_when_one_is_back(store: Path) -> None:
     async with following_it(store) as at:
         await at.press("4", "enter", "n")
-        ingest_elsewhere(store, 100)
+        ingest_more(store, 100)
         await look(at)
         assert "2 of 20" in at.path
         await at.press("escape")
@@ -329,10 +328,7 @@ async def test_a_place_behind_a_busy_store_opens_once_it_answers(store: Path) ->
         assert at.path.startswith("flows  ")
         writer.execute("COMMIT")
         writer.close()
-        await at.pilot.pause(1.2)
-        await at.app.workers.wait_for_complete()
-        await at.pilot.pause()
-        assert at.path.startswith("flows › viewing @ gemini")
+        await at.until(lambda: at.path.startswith("flows › viewing @ gemini"))
 
 
 async def test_escape_gives_up_on_a_busy_store(store: Path) -> None:
@@ -341,15 +337,17 @@ async def test_escape_gives_up_on_a_busy_store(store: Path) -> None:
         at.app.watcher._store.execute_sql("PRAGMA busy_timeout = 1")
         writer = sqlite3.connect(store, isolation_level=None)
         writer.execute("BEGIN EXCLUSIVE")
-        await at.press("enter", "escape")
+        await at.press("enter")
+        assert at.screen.navigator.load_errors.waits
+        await at.press("escape")
         assert "left it" in said(at)
+        assert not at.screen.navigator.load_errors.waits
         writer.close()
-        await at.pilot.pause(1.2)
         assert at.path.startswith("flows  ")
 
 
 async def test_a_store_that_was_replaced_is_said_and_opened_by_r(store: Path, tiny: Path) -> None:
-    ingest_elsewhere(store, 100)
+    ingest_more(store, 100)
     async with following_it(store) as at:
         other = Path(shutil.copy(tiny, store.with_name("other.db")))
         other.replace(store)
