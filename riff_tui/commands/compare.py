@@ -9,13 +9,13 @@ import typer
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
 from riff_tui.commands.table_output import (
     CsvRawOption,
-    Format,
     LimitOption,
     OutputOption,
     SortOption,
     form_of,
     print_table,
 )
+from riff_tui.output.formats import Format
 
 EXAMPLES = (
     "riff-tui compare previous latest",

@@ -9,13 +9,13 @@ import typer
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
 from riff_tui.commands.table_output import (
     CsvRawOption,
-    Format,
     LimitOption,
     OutputOption,
     SortOption,
     form_of,
     print_table,
 )
+from riff_tui.output.formats import Format
 
 EXAMPLES = (
     "riff-tui dump worklist",
@@ -91,12 +91,11 @@ def dump(
     """Print a view of the store: the same table as the explorer's screen of that name."""
     from riff_store.database import open_store
     from riff_tui.catalog import Request, show
-    from riff_tui.output.sinks.file_endings import POSTED
     from riff_tui.settings import store_location
 
     settings = settings_for(store, ascii=ascii_only)
     form = form_of(format, output)
-    posted = form in POSTED
+    posted = form.is_posted
     request = Request(
         where=where,
         by=tuple(name for part in by or () for name in part.split(",") if name),

@@ -109,7 +109,7 @@ def _write(
 ) -> None:
     """Write page by page; no more than one page is ever held."""
     from riff_store.queries.scores import score_pages
-    from riff_tui.output.sinks import csv, jsonl, parquet
+    from riff_tui.output.sinks import csv, json, parquet
     from riff_tui.output.sinks.options import Options
     from riff_tui.views.export import COLUMNS, chooser, record
 
@@ -121,4 +121,4 @@ def _write(
     elif form is ExportFormat.PARQUET:
         parquet.write_records(COLUMNS, records, cast("BinaryIO", cast("io.TextIOWrapper", out).buffer))
     else:
-        jsonl.write_records(records, out, options)
+        json.write_records(records, out, options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
-from riff_tui.commands.table_output import CsvRawOption, OutputOption
+from riff_tui.commands.table_output import CsvRawOption, OutputOption, form_of
+from riff_tui.output.formats import FORMATS, Format
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -26,17 +26,6 @@ EXAMPLES = (
     "riff-tui gate --baseline main --candidate branch --where 'agent:gemini' -o gate.md",
 )
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
-
-
-class GateFormat(enum.StrEnum):
-    """The forms that the table of a gate can have."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
-    JSONL = "jsonl"
-    CSV = "csv"
-    SVG = "svg"
 
 
 def gate(
@@ -80,8 +69,13 @@ def gate(
         typer.Option("--github", help=f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}."),
     ] = False,
     format: Annotated[
-        GateFormat | None,
-        typer.Option("--format", help="Else what the ending of FILE says, else text.", show_default=False),
+        Format | None,
+        typer.Option(
+            "--format",
+            metavar=f"[{'|'.join(FORMATS)}]",
+            help="Else what the ending of FILE says, else text.",
+            show_default=False,
+        ),
     ] = None,
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
@@ -124,7 +118,7 @@ def gate(
 
 
 def _report(
-    decision: Decision, form: str, output: Path | None, *, github: bool, ascii_only: bool, csv_raw: bool
+    decision: Decision, form: Format, output: Path | None, *, github: bool, ascii_only: bool, csv_raw: bool
 ) -> None:
     """Write the table to where it was asked for: a file, the summary of a step, stdout."""
     from riff_tui.views.gate import gate as table_of
@@ -138,24 +132,24 @@ def _report(
         _write(table, form, None, ascii_only=ascii_only, csv_raw=csv_raw)
 
 
-def _form(chosen: GateFormat | None, output: Path | None, *, github: bool) -> str:
-    """The format of the table; raises `UsageError` for one that it does not have, or that has nowhere to go."""
+def _form(chosen: Format | None, output: Path | None, *, github: bool) -> Format:
+    """Return the format of the table; raise `UsageError` for one that it does not have, or that has nowhere to go."""
     from riff_tui.errors import UsageError
-    from riff_tui.output.sinks.file_endings import format_of
 
     if github and chosen is not None and not _names_file(output):
         raise UsageError("--format needs -o FILE where --github is given: stdout is for the annotations then")
-    named = format_of(output) if output is not None else None
-    if chosen is None and named is not None and named not in set(GateFormat):
-        raise UsageError(f"{output}: a gate is no graph; it has {', '.join(GateFormat)}")
-    return chosen or named or GateFormat.TEXT
+    form = form_of(chosen, output)
+    if form.is_graph:
+        named = f"--format {chosen}" if chosen else output
+        raise UsageError(f"{named}: a gate is no graph; it has {', '.join(FORMATS)}")
+    return form
 
 
 def _names_file(output: Path | None) -> bool:
     return output is not None and str(output) != "-"
 
 
-def _write(table: Table, form: str, path: Path | None, *, ascii_only: bool, csv_raw: bool) -> None:
+def _write(table: Table, form: Format, path: Path | None, *, ascii_only: bool, csv_raw: bool) -> None:
     """Print the table to a file or to stdout; Markdown only as long as a pull request takes it."""
     from riff_tui.errors import writing
     from riff_tui.gate.summary import summary
@@ -163,7 +157,7 @@ def _write(table: Table, form: str, path: Path | None, *, ascii_only: bool, csv_
     from riff_tui.output.sinks import render
     from riff_tui.output.streams import standard_output
 
-    text = summary(table, ascii_only=ascii_only) if form == "markdown" else None
+    text = summary(table, ascii_only=ascii_only) if form is Format.MARKDOWN else None
 
     def fill(file: TextIO) -> None:
         if text is not None:

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from riff_tui.output.formats import Format, format_of
+
 if TYPE_CHECKING:
     from riff_tui.table import Table
-
-
-class Format(enum.StrEnum):
-    """The forms that a dump can have."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
-    JSONL = "jsonl"
-    CSV = "csv"
-    SVG = "svg"
-    DOT = "dot"
-    MERMAID = "mermaid"
 
 
 SortOption = Annotated[
@@ -43,10 +31,8 @@ CsvRawOption = Annotated[
 
 
 def form_of(format: Format | None, output: Path | None) -> Format:
-    """The form that was asked for, else what the ending of the file says, else text."""
-    from riff_tui.output.sinks.file_endings import format_of
-
-    return format or Format((format_of(output) if output is not None else None) or "text")
+    """Return the chosen format, else the one that the ending of the file stands for, else text."""
+    return format or (format_of(output) if output is not None else None) or Format.TEXT
 
 
 def print_table(table: Table, form: Format, output: Path | None, *, csv_raw: bool, ascii_only: bool) -> None:

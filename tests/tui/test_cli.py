@@ -36,6 +36,11 @@ def test_the_version_is_data(capsys: Captured) -> None:
     assert capsys.readouterr().out == f"riff-tui {__version__}\n"
 
 
+def test_the_package_runs_as_the_program_does() -> None:
+    done = subprocess.run([sys.executable, "-m", "riff_tui", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"riff-tui {__version__}\n"
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example_of_its_own(command: str, capsys: Captured) -> None:
     assert run([command, "--help"]) == 0

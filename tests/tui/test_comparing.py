@@ -15,7 +15,7 @@ from riff_store.database import Store, open_store
 from riff_tui.catalog import Request, dump_command, show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from riff_tui.output.sinks import FORMATS
+from riff_tui.output.formats import FORMATS
 from riff_tui.table import Table
 from tests.support import two_runs
 from tests.support.facts import call, fresh, put

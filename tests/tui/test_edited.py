@@ -17,7 +17,7 @@ from riff_store.facts import FlowEdit
 from riff_tui.catalog import Request, show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from riff_tui.output.sinks import FORMATS
+from riff_tui.output.formats import FORMATS
 from riff_tui.view_queries.edits import NO_EDITS
 from riff_tui.views.edits import NO_PROOF, NO_RUNS, TOGETHER
 from tests.support.edited_store import MADE, edits, microseconds, record

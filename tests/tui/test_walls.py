@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from riff_tui.cli import COMMANDS
-from riff_tui.output.sinks import FORMATS, GRAPH_FORMATS
+from riff_tui.output.formats import Format
 from riff_tui.view_registry import views
 
 SLOW = {"textual", "rich", "pydantic", "scipy", "numpy", "hypothesis", "zstandard", "multiprocessing", "asyncio"}
@@ -48,7 +48,9 @@ def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
     found = loaded(_RUN, "dump", "flows", "--format", "json", "--store", str(tiny))
     others = [view.name for view in views() if view.name != "flows"]
     assert not found & {f"{part}.{name}" for part in ("riff_store.queries", "riff_tui.views") for name in others}
-    assert not found & {f"riff_tui.output.sinks.{form}" for form in (*FORMATS, *GRAPH_FORMATS) if form != "json"}
+    assert not found & {
+        f"riff_tui.output.sinks.{module}" for form in Format if (module := form.writer.partition(":")[0]) != "json"
+    }
     answers = {name.rpartition(".")[2] for name in found if name.startswith("riff_store.answers.")}
     assert answers == {"cells", "edits"}, "a row says when its flow was edited last"
     assert not found & {"riff_tui.view_queries.one_call", "riff_tui.text.redaction", "msgspec", "shlex", "statistics"}

@@ -1,4 +1,4 @@
-"""CSV: every column under its key with unrounded numbers, one record a line, for spreadsheets and scripts."""
+"""Print CSV: every column under its key with unrounded numbers, one record a line, for spreadsheets and scripts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
 def write_records(
     columns: Sequence[Column], records: Iterable[Mapping[str, Any]], out: TextIO, options: Options
 ) -> None:
-    """The same of records that need not be held at once."""
+    """Print CSV of records that need not be held at once."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([_text(column.key, options) for column in columns])
     for record in records:
@@ -46,6 +46,6 @@ def _cell(column: Column, value: Any, options: Options) -> str:
 
 
 def _text(text: str, options: Options) -> str:
-    """Text as safe text on one line, behind an apostrophe where a spreadsheet would take it for a formula."""
+    """Return safe text on one line, behind an apostrophe where a spreadsheet would take it for a formula."""
     safe = options.line(text) if options.ascii_only else one_line(text)
     return f"'{safe}" if text.startswith(_FORMULA_STARTS) and not options.csv_raw else safe

@@ -1,4 +1,4 @@
-"""JSON: the whole table with unrounded numbers, one record a line so that a diff can be read."""
+"""Print JSON: the whole table with unrounded numbers, one record a line so that a diff can be read."""
 
 from __future__ import annotations
 
@@ -38,6 +38,17 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     out.write("\n}\n")
 
 
+def write_lines(table: Table, out: TextIO, options: Options) -> None:
+    """Print JSON lines: each record alone on a line, for programs that read a stream."""
+    write_records((row.record for row in table.rows), out, options)
+
+
+def write_records(records: Iterable[Mapping[str, Any]], out: TextIO, options: Options) -> None:
+    """Print JSON lines of records that need not be held at once."""
+    for record in records:
+        out.write(dumped(record, options) + "\n")
+
+
 def write_members(members: Iterable[tuple[str, Any]], out: TextIO, options: Options) -> None:
     """Print an object that is no table, a member a line; no more than one of them need be held at once."""
     separator = "{\n"
@@ -48,7 +59,7 @@ def write_members(members: Iterable[tuple[str, Any]], out: TextIO, options: Opti
 
 
 def dumped(value: Any, options: Options) -> str:
-    """A value as JSON on one line: no NaN and no infinity (both null), nothing in it that acts on a terminal."""
+    """Return a value as JSON on one line: no NaN and no infinity (both null), nothing in it that acts on a terminal."""
     try:
         text = _dumps(value, options)
     except (ValueError, TypeError):

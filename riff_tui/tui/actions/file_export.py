@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, overload
 from riff_tui.catalog import Request
 from riff_tui.errors import UsageError
 from riff_tui.output.files import write_whole
-from riff_tui.output.sinks import formats, render
-from riff_tui.output.sinks.file_endings import FORMAT_OF, POSTED, format_of
+from riff_tui.output.formats import Format, format_of
+from riff_tui.output.sinks import formats_of, render
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import file_name
 from riff_tui.tui.navigation.location import Location
@@ -46,9 +46,9 @@ def target(typed: str, table: Table) -> tuple[Path, str]:
         path = Path(typed.strip()).expanduser()
     except RuntimeError:
         raise UsageError("there is no home directory of that name; ./ before it makes it a name of its own") from None
-    known, form = formats(table), format_of(path)
+    known, form = formats_of(table), format_of(path)
     if form is None or form not in known:
-        endings = " ".join(ending for ending, named in FORMAT_OF.items() if named in known)
+        endings = " ".join(ending for format in known for ending in format.endings)
         raise UsageError(f"the ending says the format: {endings}")
     return Path(os.path.abspath(path)), form
 
@@ -62,7 +62,7 @@ def to_write(show: ShowView, place: Location, reading: LoadedView, choice: Colum
     if place.pair:
         return _with_columns(source, choice, form)
     sort = place.sort if source is reading.main else None
-    posted = form in POSTED
+    posted = Format(form).is_posted
     request = Request(
         where=source.filter,
         sort=sort,

@@ -8,15 +8,10 @@ from pathlib import Path
 import pytest
 
 from riff_tui.cli import run
-from riff_tui.commands.table_output import Format
 from riff_tui.errors import ExitCode
-from riff_tui.output.sinks import FORMATS, GRAPH_FORMATS
+from riff_tui.output.formats import GRAPH_FORMATS, Format
 
 Captured = pytest.CaptureFixture[str]
-
-
-def test_dump_offers_the_formats_that_there_are() -> None:
-    assert [form.value for form in Format] == [*FORMATS, *GRAPH_FORMATS]
 
 
 @pytest.mark.parametrize("form", sorted(GRAPH_FORMATS))

@@ -14,7 +14,8 @@ from riff_store.answers.agreement import Dispute, Disputes, PairAgreement, Repea
 from riff_store.answers.calls import CallDetail, Verdict
 from riff_store.measure import UNIT, Measure
 from riff_tui.filters import parse
-from riff_tui.output.sinks import FORMATS, render
+from riff_tui.output.formats import FORMATS
+from riff_tui.output.sinks import render
 from riff_tui.table import Table
 from riff_tui.text.redaction import Redactor
 from riff_tui.view_queries.sort_limit import left_out

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.output.sinks import FORMATS
+from riff_tui.output.formats import FORMATS
 from riff_tui.table import Column, Row, Table
 from tests.support import sample_tables
 from tests.support.golden import printed

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.output.sinks import FORMATS
+from riff_tui.output.formats import FORMATS
 from riff_tui.table import Table
 from tests.support import sample_tables
 from tests.support.golden import assert_golden, printed
@@ -107,7 +107,8 @@ def test_a_dump_is_the_same_bytes_whatever_the_surroundings(tmp_path: Path) -> N
     script = tmp_path / "dump.py"
     script.write_text(
         "import sys\n"
-        "from riff_tui.output.sinks import FORMATS, render\n"
+        "from riff_tui.output.formats import FORMATS\n"
+        "from riff_tui.output.sinks import render\n"
         "from tests.support import sample_tables\n"
         "from tests.support.hostile import HOSTILE\n"
         "sys.stdout.reconfigure(encoding='utf-8', newline='')\n"
