@@ -1,8 +1,8 @@
-"""What README.md and docs/formats.md show and do not say themselves: written anew by `python -m tests.readme`.
+"""What README.md and pages of docs/ show and do not say themselves: written anew by `python -m tests.readme`.
 
 A block of the language `console` holds commands after `$ ` and below each what it printed from
 the demo's store. A last line `…` says that there was more. The table of keys is that of the
-explorer's registry, that of what is read the registry of sources.
+explorer's registry, that of what is read the registry of sources, those of metrics the list of metrics.
 """
 
 from __future__ import annotations
@@ -13,19 +13,24 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from riff_ingest.sources.registry import sources
+from riff_store.metrics import OF_CALLS, OF_STATES, Metric
 from riff_tui.tui.actions.registry import key_table
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 FORMATS = README.parent / "docs" / "formats.md"
+METRICS = README.parent / "docs" / "metrics.md"
 MORE = "…"
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
 _KEYS = re.compile(r"(?<=^\| keys \| action \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
 _SOURCES = re.compile(r"(?<=^\| `--as` \| what \| known by \|\n\|---\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
+_HEAD = r"(?<=^\| {} \|\n\|---\|---\|---\|---\|\n)(\|.*\n)*"
+_STATES = re.compile(_HEAD.format(r"metric \| unit \| better \| of one call"), re.MULTILINE)
+_ASPECTS = re.compile(_HEAD.format(r"aspect \| unit \| better \| what it is"), re.MULTILINE)
 _PROGRAM = Path(sys.executable).parent / "riff-tui"
 
 
@@ -96,6 +101,19 @@ def with_sources(text: str) -> str:
     return _SOURCES.sub(lambda _: source_rows(), text)
 
 
+def metric_rows(metrics: Iterable[Metric]) -> str:
+    """The rows of a table of metrics."""
+    return "".join(
+        f"| `{metric.key}` | {metric.unit} | {metric.better or '·'} | {metric.definition} |\n" for metric in metrics
+    )
+
+
+def with_metrics(text: str) -> str:
+    """docs/metrics.md with the metrics that there are."""
+    text = _STATES.sub(lambda _: metric_rows(OF_STATES.values()), text)
+    return _ASPECTS.sub(lambda _: metric_rows(OF_CALLS.values()), text)
+
+
 def _spelled(keys: str) -> str:
     return " ".join(f"`{key}`" for key in keys.split(" "))
 
@@ -103,4 +121,5 @@ def _spelled(keys: str) -> str:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
         README.write_text(rewritten(README.read_text(encoding="utf-8"), demo_store(Path(made))), encoding="utf-8")
+    METRICS.write_text(with_metrics(METRICS.read_text(encoding="utf-8")), encoding="utf-8")
     FORMATS.write_text(with_sources(FORMATS.read_text(encoding="utf-8")), encoding="utf-8")

@@ -10,11 +10,23 @@ from pathlib import Path
 
 import pytest
 
+from riff_store.metrics import OF_CALLS, OF_STATES
 from riff_tui.errors import ExitCode
 from riff_tui.filters import parse
 from riff_tui.settings import Settings
 from riff_tui.view_registry import views
-from tests.readme import FORMATS, README, Example, demo_store, examples, key_rows, printed, source_rows
+from tests.readme import (
+    FORMATS,
+    METRICS,
+    README,
+    Example,
+    demo_store,
+    examples,
+    key_rows,
+    printed,
+    source_rows,
+    with_metrics,
+)
 
 TEXT = README.read_text(encoding="utf-8")
 PROGRAM = Path(sys.executable).parent / "riff-tui"
@@ -70,6 +82,12 @@ def test_the_table_of_keys_is_that_of_the_explorer() -> None:
 
 def test_the_table_of_what_is_read_is_that_of_the_sources() -> None:
     assert source_rows() in FORMATS.read_text(encoding="utf-8"), "`make readme` writes it anew"
+
+
+def test_the_tables_of_metrics_are_those_of_the_list() -> None:
+    text = METRICS.read_text(encoding="utf-8")
+    assert with_metrics(text) == text, "`make readme` writes it anew"
+    assert all(f"| `{metric.key}` | " in text for metric in (*OF_CALLS.values(), *OF_STATES.values()))
 
 
 def test_every_filter_that_is_shown_can_be_read() -> None:

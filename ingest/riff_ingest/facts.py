@@ -11,20 +11,19 @@ import zstandard
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import LONGEST
-from riff_ingest.flow_aspects import COMPUTED, call_aspects
+from riff_ingest.flow_aspects import added_aspects, call_aspects
 from riff_ingest.segments import segment_of
 from riff_ingest.sources.timestamps import parse_time
 from riff_ingest.sources.transcript_line import HIGHEST
 from riff_ingest.state_aspects import state_rows
 from riff_ingest.stream import read_stream
 from riff_store.facts import ConversationFacts, ExpectedStep, Skipped, StateAspects
+from riff_store.metrics import COMPUTED, OF_STATES
 from riff_store.voice import KEY as VOICE
 
 MISMATCH = 0.05
 _encoder = msgspec.json.Encoder()
-_STATE_METRICS = (
-    "progress", "stall", "escalation", "revisit", "dwell_turns", "latency_p95_ms", "guard_error", "slot_fill_rate",
-)  # fmt: skip
+_STATE_METRICS = tuple("latency_p95_ms" if name == "latency_p95" else name for name in OF_STATES)
 
 
 def facts_of(
@@ -32,7 +31,9 @@ def facts_of(
 ) -> tuple[ConversationFacts, list[Skipped]]:
     """The scored facts of a call, and the places where brought-along scores differ from them."""
     stream = read_stream(call.events, call.contract)
+    added, problems = added_aspects(call)
     aspects = call_aspects(call, stream)
+    aspects |= {name: value for name, value in added.items() if value is not None or name not in aspects}
     states = state_rows(stream, call.contract, call.completed) if call.events else _brought_states(call)
     defects = _added(call.defects, stream.defects)
     facts = ConversationFacts(
@@ -65,7 +66,7 @@ def facts_of(
         expected=[_expected(step.name, step.by, step.called, step.matched) for step in call.expected_steps],
         transcript=compress(call) if with_text else None,
     )
-    notes = []
+    notes = [Skipped("defect", line, problem, call.conversation_id) for problem in problems]
     if call.aspects or call.state_aspects:
         differences = _mismatches(call, aspects, states)
         notes += [Skipped("mismatch", line, reason, call.conversation_id) for reason in differences]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 import msgspec
@@ -10,8 +12,8 @@ import msgspec
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
 from riff_ingest.stream import Stream, percentile, read_stream
+from riff_store.metrics import COMPUTED, Metric, to_compute
 
-COMPUTED = ("correctness", "completion", "errors", "latency_p95", "latency_mean", "turn_count")
 COUNTED_STOPS = frozenset({"unsafe", "max_turns", "loop"})
 
 
@@ -49,6 +51,36 @@ def call_aspects(call: Conversation, stream: Stream) -> dict[str, float | None]:
             if brought is not None:
                 measured[name] = float(brought)
     return {**measured, **call.measured} if call.measured else measured
+
+
+def added_aspects(call: Conversation) -> tuple[dict[str, float | None], list[str]]:
+    """Return the aspects that are computed by functions which they name, and what went wrong with one.
+
+    A function that fails, or that returns no number within the bounds of its metric, measures nothing.
+    """
+    found: dict[str, float | None] = {}
+    problems = []
+    for metric, compute in _computed_elsewhere():
+        try:
+            value = compute(call)
+            low, high = metric.bounds
+            if value is not None and not low <= float(value) <= high:
+                raise ValueError(f"{value!r} is not from {low:g} to {high:g}")
+            found[metric.key] = None if value is None else float(value)
+        except Exception as error:  # foreign code may raise anything
+            found[metric.key] = None
+            problems.append(f"aspect {metric.key} could not be computed: {type(error).__name__}")
+    return found, problems
+
+
+@lru_cache(maxsize=1)
+def _computed_elsewhere() -> tuple[tuple[Metric, Callable[[Conversation], Any]], ...]:
+    """Return the metrics that name a function, each with the function."""
+    found = []
+    for metric in to_compute():
+        module, _, name = metric.compute.partition(":")
+        found.append((metric, getattr(import_module(module), name)))
+    return tuple(found)
 
 
 def _correctness(call: Conversation, stream: Stream) -> float | None:

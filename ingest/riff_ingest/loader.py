@@ -22,6 +22,7 @@ from riff_ingest.sources.lines import BrokenInput, digest
 from riff_ingest.sources.registry import UNKNOWN, source_of
 from riff_ingest.sources.source import ReadContext, ReadItem, Source, run_of
 from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skipped, SourceFile
+from riff_store.metrics import to_compute
 
 Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
 
@@ -60,6 +61,10 @@ def plan_inputs(
         plan_of(path, FLOW_FILES.kind if os.path.abspath(path) in flow_files else kind, with_text, run_inputs)
         for path in paths
     ]
+    added = "".join(f"{metric.key}={metric.compute}@{metric.version};" for metric in to_compute())
+    for plan in plans:
+        if plan.source is not None and plan.source.keeps_text:
+            plan.file.context += added
     known = dict(contracts or {})
     for plan in plans:
         if plan.source is not None:

@@ -91,6 +91,7 @@ def ingest(
 ) -> None:
     """Read, score and store calls, scores and flow files; what is unchanged is left alone."""
     from riff_ingest.sources.registry import registry
+    from riff_store.metrics import plugins
     from riff_tui.errors import InputSkipped, UsageError
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location
@@ -110,7 +111,7 @@ def ingest(
         with_text=not no_text,
         rebuild=rebuild,
     )
-    for line in (*registry().problems, *report(summary)):
+    for line in (*registry().problems, *plugins().problems, *report(summary)):
         say(line)
     if strict and summary.skipped:
         were = "was" if summary.skipped == 1 else "were"

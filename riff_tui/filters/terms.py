@@ -10,7 +10,7 @@ from riff_store.errors import UsageError
 from riff_store.predicate_eval import pattern
 from riff_store.predicates import Operator, Term
 from riff_store.time_range import time_range
-from riff_store.vocabulary import ALIASES, FIELDS, Field
+from riff_store.vocabulary import ALIASES, FIELDS, Field, added_fields, field_named
 from riff_tui.filters.error import FilterError
 
 LONGEST_PATTERN = 500
@@ -47,9 +47,9 @@ def checked_pattern(text: str, position: int) -> str:
 
 def _known(name: str, position: int) -> Field:
     word = name.lower()
-    field = FIELDS.get(ALIASES.get(word, word))
+    field = field_named(word)
     if field is None:
-        near = get_close_matches(word, [*FIELDS, *ALIASES], n=3, cutoff=0.6)
+        near = get_close_matches(word, [*FIELDS, *added_fields(), *ALIASES], n=3, cutoff=0.6)
         advice = f"; near: {', '.join(dict.fromkeys(near))}" if near else "; put text that holds it in quotes"
         raise FilterError(f"no field is called {name}{advice}", position)
     return field

@@ -7,34 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from riff_store.metrics import unit_of
 from riff_tui.gate.decision import Check, Decision, MissingFlow
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.safe_text import fit, one_line
 
 LISTED = 12
 NAME_WIDTH = 80
-_DECIMALS = {"latency_p95": 2, "latency_mean": 2}
+_DECIMALS = {"s": 2}
 
 
 def value(check: Check, number: float | None) -> str:
-    """A value of a check's aspect: percent for the success rate, seconds for latencies, else points."""
-    if check.aspect == "success_rate":
+    """Return a value of a check's aspect: a share in percent, seconds with their unit, else the plain number."""
+    if unit_of(check.aspect) == "share":
         return percent(number)
-    return fixed(number, _DECIMALS.get(check.aspect, 1)) + _unit(check, number)
+    return fixed(number, _DECIMALS.get(unit_of(check.aspect), 1)) + _unit(check, number)
 
 
 def change(check: Check) -> str:
     """How far the candidate is from the baseline, with its sign."""
     if check.change is None:
         return value(check, None)
-    if check.aspect == "success_rate":
+    if unit_of(check.aspect) == "share":
         return _signed(fixed(check.change * 100, 1)) + " pp"
     return _signed(fixed(check.change, 2)) + _unit(check, check.change)
 
 
 def allowed(check: Check) -> str:
     """How far it may fall."""
-    if check.aspect == "success_rate":
+    if unit_of(check.aspect) == "share":
         return f"{_plain(check.allowed * 100)} pp"
     return _plain(check.allowed) + _unit(check, check.allowed)
 
@@ -153,7 +154,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _unit(check: Check, number: float | None) -> str:
-    return " s" if check.aspect.startswith("latency") and number is not None else ""
+    return " s" if unit_of(check.aspect) == "s" and number is not None else ""
 
 
 def _signed(text: str) -> str:

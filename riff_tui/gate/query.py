@@ -24,7 +24,9 @@ def decision_on(store: Store, baseline: str, candidate: str, calls: Predicate | 
     """
     from riff_store.queries.comparison import compare
 
-    comparison = compare(store, baseline, candidate, calls, also=("latency_mean",))
+    comparison = compare(
+        store, baseline, candidate, calls, also=tuple(tolerance.aspect for tolerance in rules.tolerances)
+    )
     _refuse_beginning("--baseline", baseline, comparison.a)
     _refuse_beginning("--candidate", candidate, comparison.b)
     _refuse_empty(comparison, calls)

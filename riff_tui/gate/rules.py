@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from riff_store.answers.comparison import Comparison, Difference
+from riff_store.metrics import metric_of
 from riff_tui.errors import UsageError
 from riff_tui.gate.decision import GRAVEST_FIRST, Check, Decision, MissingFlow, Standing
-from riff_tui.gate.tolerances import DEFAULTS, SCALES, Tolerance
+from riff_tui.gate.tolerances import CHECKED, DEFAULTS, Tolerance
 
 SIGNIFICANT = 0.05
 MIN_N = 5
 _EXACT = 1e-9
-_PLACE = {aspect: place for place, aspect in enumerate(SCALES)}
+_PLACE = {aspect: place for place, aspect in enumerate(CHECKED)}
 
 
 def decide(
@@ -58,12 +60,17 @@ def _rows(comparison: Comparison, tolerances: Iterable[Tolerance]) -> Iterable[t
     known = {(tolerance.aspect, tolerance.judge): tolerance for tolerance in tolerances}
     for difference in comparison.differences:
         judged = difference.judge is not None
-        if judged != (difference.aspect == "humanness"):
+        if judged != _is_judged(difference.aspect):
             continue
         aspect, judge = difference.aspect, difference.judge
         found = known.get((aspect, judge)) or known.get((aspect, _bare(judge))) or known.get((aspect, None))
         if found is not None:
             yield difference, found
+
+
+def _is_judged(aspect: str) -> bool:
+    metric = metric_of(aspect)
+    return metric is not None and metric.kind == "judged"
 
 
 def _bare(judge: str | None) -> str | None:
@@ -134,15 +141,19 @@ def _standing(check: Check, difference: Difference, p: float) -> Standing:
 
 
 def _gravity(check: Check) -> tuple[int, float, float, str, int, str]:
-    scale = SCALES[check.aspect]
     return (
         GRAVEST_FIRST.index(check.standing),
         1.0 if check.p_adjusted is None else check.p_adjusted,
-        -round((check.fall or 0.0) / scale, 9),
+        -round((check.fall or 0.0) / _scale(check.aspect), 9),
         check.flow,
-        _PLACE[check.aspect],
+        _PLACE.get(check.aspect, len(_PLACE)),
         check.judge or "",
     )
+
+
+def _scale(aspect: str) -> float:
+    metric = metric_of(aspect)
+    return math.inf if metric is None else metric.bounds[1]
 
 
 def _refuse_nothing(comparison: Comparison, rows: Sequence[object]) -> None:

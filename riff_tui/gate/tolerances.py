@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from riff_store.metrics import OF_CALLS, Metric, metric_of
 from riff_store.vocabulary import ALIASES
 from riff_tui.errors import UsageError
 
-SCALES: Mapping[str, float] = {
-    "success_rate": 1.0, "correctness": 10.0, "completion": 10.0, "errors": 10.0, "latency_p95": math.inf,
-    "latency_mean": math.inf, "humanness": 10.0,
-}  # fmt: skip
-"""What can be checked, with the length of its scale in its own unit."""
-RATES = frozenset({"success_rate", "completion"})
-ALWAYS = ("success_rate", "completion", "errors")
+CHECKED = tuple(metric.key for metric in OF_CALLS.values() if metric.can_be_gated)
+"""The aspects that can be checked; other distributions may add some."""
+ALWAYS = tuple(metric.key for metric in OF_CALLS.values() if metric.gated)
 _OTHER_NAMES = {"success": "success_rate", "success rate": "success_rate", **ALIASES}
 FORM = "it takes ASPECT=X, such as completion=5% or latency_p95=0.5"
 
@@ -52,11 +49,11 @@ def read(text: str, source: str = "--max-drop") -> Tolerance:
 
 def allow(name: str, amount: str | float, source: str = "--max-drop") -> Tolerance:
     """A tolerance from the two parts of `ASPECT=X`; raises `UsageError` that says what is wrong with them."""
-    aspect, judge = _named(name.strip(), source)
-    drop = _amount(aspect, amount)
-    if drop is None or not 0 <= drop < math.inf or drop > SCALES[aspect]:
-        raise UsageError(f"{source} {name}={amount}: {_takes(aspect)}")
-    return Tolerance(aspect, drop, judge, asked=True)
+    metric, judge = _named(name.strip(), source)
+    drop = _amount(metric, amount)
+    if drop is None or not 0 <= drop < math.inf or drop > metric.bounds[1]:
+        raise UsageError(f"{source} {name}={amount}: {_takes(metric)}")
+    return Tolerance(metric.key, drop, judge, asked=True)
 
 
 def merged(*layers: Iterable[Tolerance]) -> tuple[Tolerance, ...]:
@@ -74,33 +71,33 @@ def merged(*layers: Iterable[Tolerance]) -> tuple[Tolerance, ...]:
     return tuple(found.values())
 
 
-def _named(name: str, source: str) -> tuple[str, str | None]:
+def _named(name: str, source: str) -> tuple[Metric, str | None]:
     lead, colon, judge = name.partition(":")
-    aspect = _OTHER_NAMES.get(lead.strip().lower(), lead.strip().lower())
-    if aspect not in SCALES:
-        raise UsageError(f"{source} {name}: no aspect of that name is checked; there are {', '.join(SCALES)}")
-    if colon and aspect != "humanness":
+    metric = metric_of(_OTHER_NAMES.get(lead.strip().lower(), lead.strip().lower()))
+    if metric is None or not metric.can_be_gated:
+        raise UsageError(f"{source} {name}: no aspect of that name is checked", f"there are {', '.join(CHECKED)}")
+    if colon and metric.kind != "judged":
         raise UsageError(f"{source} {name}: only humanness has judges, such as humanness:codex=0.5")
     if colon and not judge.strip():
         raise UsageError(f"{source} {name}: a judge's name belongs behind the colon")
-    return aspect, judge.strip() if colon else None
+    return metric, judge.strip() if colon else None
 
 
-def _amount(aspect: str, amount: str | float) -> float | None:
+def _amount(metric: Metric, amount: str | float) -> float | None:
     text = str(amount).strip()
     percent = text.endswith("%")
-    if percent and aspect not in RATES:
+    if percent and not metric.rate_of:
         return None
     try:
         value = float(text.removesuffix("%"))
     except ValueError:
         return None
-    return value * SCALES[aspect] / 100 if percent else value
+    return value * metric.bounds[1] / 100 if percent else value
 
 
-def _takes(aspect: str) -> str:
-    if aspect == "success_rate":
-        return "it takes a share from 0 to 1, such as 0.05 or 5%"
-    if aspect.startswith("latency"):
-        return "it takes seconds, such as 0.5"
-    return "it takes points from 0 to 10, such as 0.5" + (", or percent such as 5%" if aspect in RATES else "")
+def _takes(metric: Metric) -> str:
+    if metric.unit == "share":
+        return "it takes a share from 0 to 1, such as 0.05" + (" or 5%" if metric.rate_of else "")
+    if metric.unit != "0-10":
+        return f"it takes {'seconds' if metric.unit == 's' else metric.unit}, such as 0.5"
+    return "it takes points from 0 to 10, such as 0.5" + (", or percent such as 5%" if metric.rate_of else "")

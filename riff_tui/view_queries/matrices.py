@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from riff_store.predicates import Predicate, all_of
 from riff_tui.filters import split, take_judges
 from riff_tui.table import Table, drained, in_a_step
-from riff_tui.view_queries.result import ViewResult, fields_of, keys_of, scope_of, terms_said
+from riff_tui.view_queries.result import ViewResult, added_aspects, fields_of, keys_of, scope_of, terms_said
 from riff_tui.view_queries.sort_limit import excluded_text
 from riff_tui.view_registry import spec_of
 from riff_tui.views.spec import EMPTY_STORE
@@ -31,7 +31,7 @@ def ask_flows(store: Store, request: Request, predicate: Predicate | None) -> Ta
 
     by = keys_of(("flow", "agent"), request.by)
     judges, rest = take_judges(predicate)
-    calls, rows = split(rest, fields_of("flows", request.by))
+    calls, rows = split(rest, {*fields_of("flows", request.by), *added_aspects(rest)})
 
     def table(*, trend: bool, edits: bool = True) -> Table:
         def make(some: Predicate | None) -> Table:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from riff_store.predicate_eval import compile_predicate
-from riff_store.predicates import Predicate, Term, conjuncts
+from riff_store.predicates import Predicate, Term, conjuncts, terms
+from riff_store.vocabulary import FIELDS, split_name
 from riff_tui.table import Row, Table
 from riff_tui.view_queries.sort_limit import left_out, limited, ordered
 from riff_tui.view_registry import spec_of
@@ -54,6 +55,11 @@ def keys_of(own: tuple[str, ...], by: Iterable[str]) -> tuple[str, ...]:
 
 def fields_of(view: str, by: Iterable[str]) -> Collection[str]:
     return {*spec_of(view).row_fields, *by}
+
+
+def added_aspects(predicate: Predicate | None) -> set[str]:
+    """Return the aspects of other distributions that a filter names."""
+    return {term.field for term in terms(predicate) if term.field and split_name(term.field)[0] not in FIELDS}
 
 
 def terms_said(predicate: Predicate | None) -> list[Term]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from riff_store.answers.comparison import Comparison, Difference, Side
+from riff_store.metrics import unit_of
 from riff_tui.table import THIN, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
@@ -20,7 +21,6 @@ NOISE = "noise: p adj. is above 0.05, so a difference as large may well be chanc
 MIXED = "mixed: most calls went one way and the mean went the other, so it is neither better nor worse."
 LISTED = 5
 _FINEST = 2
-_UNITS = {"success_rate": "share", "latency_p95": "s", "latency_mean": "s", "turn_count": "turns"}
 _MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good", "mixed": "warn", "differs": "warn"}
 _FAILED = "of the pairs, for rates"
 
@@ -105,7 +105,7 @@ def listed_counts(counts: Mapping[str, int]) -> str:
 
 
 def _row(difference: Difference) -> Row:
-    unit = _UNITS.get(difference.aspect, "0-10")
+    unit = unit_of(difference.aspect)
     low, high = difference.interval or (None, None)
     record: dict[str, Any] = {
         "flow": difference.flow,

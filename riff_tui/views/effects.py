@@ -7,6 +7,7 @@ from typing import Any
 
 from riff_store.answers.effects import QUALITY, Confounding, Effects, FactorEffect, LevelEffect, LinearModel
 from riff_store.answers.quality import COMPUTED
+from riff_store.metrics import metric_of, unit_of
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.views.parts import cells, columns
@@ -16,7 +17,6 @@ INDENT = "  "
 CAPPED = "Operability is capped, so causes do not simply add up: the model describes means, it does not predict a call."
 SHARES = "share: squares that only this factor explains (type II); alone: what it would explain without the others."
 FEW = 100
-_SECONDS = ("latency_p95", "latency_mean")
 
 
 def effects(answer: Effects) -> Table:
@@ -34,7 +34,7 @@ def effects(answer: Effects) -> Table:
 
 
 def _columns(aspect: str, better: Better | None) -> Sequence[Column]:
-    unit = "s" if aspect in _SECONDS else "turns" if aspect == "turn_count" else "0-10"
+    unit = unit_of(aspect)
     share: dict[str, Any] = {"unit": "share", "decimals": 2}
     points: dict[str, Any] = {"unit": unit, "better": better, "decimals": 2}
     return (
@@ -53,7 +53,8 @@ def _columns(aspect: str, better: Better | None) -> Sequence[Column]:
 
 
 def _better(aspect: str) -> Better | None:
-    return "lower" if aspect in _SECONDS else None if aspect == "turn_count" else "higher"
+    metric = metric_of(aspect)
+    return metric.better if metric is not None else "higher"
 
 
 def _by_share(factor: FactorEffect) -> tuple[Any, ...]:
@@ -142,7 +143,7 @@ def _model(model: LinearModel) -> dict[str, Any]:
 def _notes(answer: Effects, better: Better | None) -> Iterator[str]:
     model = answer.model
     way = f", {better} is better" if better else ""
-    scale = "s" if answer.aspect in _SECONDS else "turns" if answer.aspect == "turn_count" else "0-10"
+    scale = unit_of(answer.aspect)
     yield (
         f"Units: {answer.aspect} {scale}{way}; effect: how far a level lies from the mean of its factor's levels,"
         " the other factors alike."

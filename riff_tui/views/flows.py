@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from riff_store.answers.cells import FlowCell
+from riff_store.metrics import unit_of
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns, edit_cells
@@ -19,47 +20,41 @@ UNITS = (
 LAST_EDIT = Column(
     "last_edit", "last edit", kind="object", shown=False, help="The flow's last edit before the latest run of the row."
 )
-_MEASURED = (
-    columns.OPERABILITY,
-    columns.CORRECTNESS,
-    columns.COMPLETION,
-    columns.ERRORS,
-    columns.CALL_LATENCY,
-    columns.LATENCY_MEAN,
-    columns.TURN_COUNT,
-    columns.N,
-    columns.EXCLUDED,
-)
-_ASPECTS = ("correctness", "completion", "errors", "latency_p95", "latency_mean", "turn_count")
+_MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
 
 
 def flows(answers: Sequence[FlowCell], by: Sequence[str] = ()) -> Table:
     """The matrix, in the order of the answers; `by` names the keys beyond flow and agent."""
     keys = ["flow", "agent", *(key for key in by if key not in ("flow", "agent"))]
     judges = sorted({judge for cell in answers for judge in cell.humanness})
+    added = columns.added(aspect for cell in answers for aspect in cell.aspects)
+    aspects = [column.key for column in (*columns.ASPECTS, *added)]
     return Table(
         view="flows",
         title=TITLE,
         columns=[
             *columns.keys(keys),
             *_MEASURED,
+            *added,
+            columns.N,
+            columns.EXCLUDED,
             *(columns.judge(judge) for judge in judges),
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
         ],
-        rows=[_row(cell, keys, judges) for cell in answers],
+        rows=[_row(cell, keys, judges, aspects) for cell in answers],
         notes=[UNITS],
     )
 
 
-def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str]) -> Row:
+def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str], aspects: Sequence[str]) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "operability": cell.operability}
-    record |= {aspect: mean(cell.aspects, aspect) for aspect in _ASPECTS}
+    record |= {aspect: mean(cell.aspects, aspect) for aspect in aspects}
     record["humanness"] = {judge: mean(cell.humanness, judge) for judge in judges}
     record["success_rate"] = cell.successes.mean if cell.successes else None
     record["intervals"] = cells.intervals(
         {
-            **{aspect: cell.aspects[aspect] for aspect in _ASPECTS if aspect in cell.aspects},
+            **{aspect: cell.aspects[aspect] for aspect in aspects if aspect in cell.aspects},
             **{f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness},
             **({"success_rate": cell.successes} if cell.successes else {}),
         }
@@ -70,11 +65,12 @@ def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str]) -> Row:
         record["last_edit"] = edit_cells.record_of(cell.last_edit)
     display = {"last_edit": edit_cells.in_short(cell.last_edit)} if cell.last_edit else {}
     where = cells.where(names)
-    return Row(where, record, display, severity=_marks(record, judges), thin=is_thin(cell), where=where)
+    return Row(where, record, display, severity=_marks(record, judges, aspects), thin=is_thin(cell), where=where)
 
 
-def _marks(record: dict[str, Any], judges: Sequence[str]) -> dict[str, Severity]:
-    marks = cells.score_marks(record, ("operability", "correctness", "completion", "errors"))
+def _marks(record: dict[str, Any], judges: Sequence[str], aspects: Sequence[str]) -> dict[str, Severity]:
+    scores = [aspect for aspect in aspects if unit_of(aspect) == "0-10"]
+    marks = cells.score_marks(record, ("operability", *scores))
     judged = cells.score_marks(record["humanness"], judges)
     marks |= {f"humanness.{judge}": mark for judge, mark in judged.items()}
     for key in ("latency_p95", "latency_mean"):
@@ -109,7 +105,7 @@ SPEC = ViewSpec(
     aliases=("matrix",),
     key="1",
     key_help="Every flow and agent, worst first.",
-    columns=(*columns.keys(("flow", "agent")), *_MEASURED, LAST_EDIT),
+    columns=(*columns.keys(("flow", "agent")), *_MEASURED, columns.N, columns.EXCLUDED, LAST_EDIT),
     fields=("humanness", "success_rate"),
     splits=True,
     trend=True,

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Set
 
+from riff_store.models import ASPECT_SUMS, STATE_SUMS
+
 _BILLIONTHS = "CAST({0} * 1000000000.0 + 0.5 AS INTEGER)"
 _CELL = "flow_id = ?1 AND agent_id = ?2 AND run_id = ?3"
 _PAIR = "flow_id = ?1 AND agent_id = ?2"
@@ -20,7 +22,7 @@ SELECT ?1, ?2, ?3,
 FROM conversation WHERE {_CELL}
 GROUP BY flow_id, agent_id, run_id"""
 
-_ASPECT_COLUMNS = "n, total, squares, top, unscored"
+_ASPECT_COLUMNS = ", ".join(ASPECT_SUMS)
 
 _ASPECTS = f"""
 INSERT INTO aspect_rollup (flow_id, agent_id, run_id, aspect_id, judge_id, {_ASPECT_COLUMNS})
@@ -31,10 +33,7 @@ FROM conversation c CROSS JOIN aspect_score a ON a.conversation_id = c.id
 WHERE {_CELL} AND NOT c.errored
 GROUP BY a.aspect_id, a.judge_id"""
 
-_STATE_COLUMNS = (
-    "n, progress, stall, escalation, revisit, revisit_squares, dwell, dwell_squares, "
-    "latency_n, latency, latency_squares, guard_error, guard_error_squares, slot_n, slot, slot_squares"
-)
+_STATE_COLUMNS = ", ".join(STATE_SUMS)
 
 _STATES = f"""
 INSERT INTO state_rollup (flow_id, agent_id, run_id, state_id, segment_id, {_STATE_COLUMNS})

@@ -1,8 +1,11 @@
-"""The words of a filter: each field's kind, and whether it speaks of calls, of states or of shown rows."""
+"""List the words of a filter: each field's kind, and whether it speaks of calls, of states or of shown rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
+
+from riff_store import metrics
 
 FieldKind: TypeAlias = Literal["name", "number", "flag", "time"]
 Level: TypeAlias = Literal["call", "state", "row"]
@@ -22,20 +25,20 @@ class Field(NamedTuple):
     spreads: bool = False
 
 
-def _fields(level: Level, kind: FieldKind, names: str) -> list[Field]:
-    return [Field(name, kind, level) for name in names.split()]
+def _fields(level: Level, kind: FieldKind, names: str | Iterable[str]) -> list[Field]:
+    return [Field(name, kind, level) for name in (names.split() if isinstance(names, str) else names)]
 
 
 _ALL = [
     *_fields("call", "name", "run conversation flow agent persona scenario archetype commit branch label"),
     *_fields("call", "name", "stop_reason final_state final_status judge"),
-    *_fields("call", "number", "correctness completion errors latency_p95 latency_mean turn_count"),
+    *_fields("call", "number", metrics.COMPUTED),
     *_fields("call", "number", "trial duration_s error_count defects"),
     *_fields("call", "flag", "completed errored"),
     *_fields("call", "time", "started_at"),
     Field("humanness", "number", "call", spreads=True),
     *_fields("state", "name", "state segment"),
-    *_fields("state", "number", "progress stall escalation revisit dwell_turns guard_error slot_fill_rate"),
+    *_fields("state", "number", (name for name in metrics.OF_STATES if name not in metrics.OF_CALLS)),
     *_fields("row", "name", "first second highest lowest model prompt_hash prompt_version"),
     *_fields("row", "name", "worst_state worst_flow direction list reason reasons path kind aspect"),
     *_fields("row", "number", "n excluded operability success_rate flows worst_stall worst_n worst_operability"),
@@ -56,22 +59,9 @@ _ALL = [
 ]
 
 FIELDS = {field.name: field for field in _ALL}
-ALIASES = {
-    "comp": "completion",
-    "conv": "conversation",
-    "corr": "correctness",
-    "dwell": "dwell_turns",
-    "errs": "errors",
-    "escal": "escalation",
-    "hum": "humanness",
-    "lat_p95": "latency_p95",
-    "latency": "latency_p95",
-    "oper": "operability",
-    "p95": "latency_p95",
-    "prog": "progress",
-    "slot_fill": "slot_fill_rate",
-    "turns": "turn_count",
-}
+ALIASES = dict(
+    sorted({"conv": "conversation", **{alias: each.key for each in metrics.METRICS for alias in each.aliases}}.items())
+)
 CALL_NAMES = (
     "run", "conversation", "flow", "agent", "persona", "scenario", "stop_reason", "final_state", "final_status"
 )  # fmt: skip
@@ -79,11 +69,32 @@ CALL_NAMES = (
 
 
 def split_name(name: str) -> tuple[str, str | None]:
-    """A field's name and the suffix that picks one of the values it spreads over."""
+    """Return a field's name and the suffix that picks one of the values it spreads over."""
     base, dot, suffix = name.partition(".")
     return base, suffix if dot else None
 
 
+def field_named(word: str) -> Field | None:
+    """Return the field that a word or an alias stands for, `None` for no field; other distributions are asked last."""
+    known = FIELDS.get(ALIASES.get(word, word))
+    if known is not None:
+        return known
+    return next(
+        (_added(each) for each in metrics.plugins().metrics.values() if word in (each.key, *each.aliases)), None
+    )
+
+
+def added_fields() -> dict[str, Field]:
+    """Return the fields of the aspects that other distributions add."""
+    return {key: _added(metric) for key, metric in metrics.plugins().metrics.items()}
+
+
+def _added(metric: metrics.Metric) -> Field:
+    return Field(metric.key, "number", "call")
+
+
 def field_of(name: str) -> Field:
-    """The field of a term's name, with or without a suffix; raises `KeyError` for no word at all."""
-    return FIELDS[split_name(name)[0]]
+    """Return the field of a term's name, with or without a suffix; raises `KeyError` for no word at all."""
+    base = split_name(name)[0]
+    known = FIELDS.get(base)
+    return known if known is not None else _added(metrics.plugins().metrics[base])

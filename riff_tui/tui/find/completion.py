@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from riff_store.predicate_eval import fold
-from riff_store.vocabulary import ALIASES, FIELDS
+from riff_store.vocabulary import ALIASES, FIELDS, added_fields
 from riff_tui.filters import quote
 
 NAMED = (
@@ -58,10 +58,13 @@ def wanted(text: str, at: int) -> CompletionTarget | None:
 def fields(want: CompletionTarget, of_rows: Collection[str]) -> list[str]:
     """The fields that begin like the word, those of the rows on show first; `:` follows one that holds names."""
     word = want.word.lower()
-    known = [name for name in FIELDS if name.startswith(word) and _of_use(name, of_rows)]
+    there = FIELDS | added_fields()
+    known = [
+        name for name, field in there.items() if name.startswith(word) and (field.level != "row" or name in of_rows)
+    ]
     known.sort(key=lambda name: name not in of_rows)
     known += [full for short, full in ALIASES.items() if short.startswith(word) and full not in known and word]
-    return [f"{name}{':' if FIELDS[name].kind == 'name' else ''}" for name in dict.fromkeys(known)]
+    return [f"{name}{':' if there[name].kind == 'name' else ''}" for name in dict.fromkeys(known)]
 
 
 def names(want: CompletionTarget, known: Iterable[str]) -> list[str]:
@@ -82,10 +85,6 @@ def _alike(word: str, known: Iterable[str]) -> list[str]:
     found = [(name, fold(name)) for name in known]
     first = [name for name, flat in found if flat.startswith(folded)]
     return first + [name for name, flat in found if folded in flat and not flat.startswith(folded)]
-
-
-def _of_use(name: str, of_rows: Collection[str]) -> bool:
-    return FIELDS[name].level != "row" or name in of_rows
 
 
 def _term_start(before: str) -> int | None:

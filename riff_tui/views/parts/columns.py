@@ -1,10 +1,11 @@
-"""The columns that views share, each with its unit, its good direction and its line of the glossary."""
+"""Hold the columns that views share, each with its unit, its good direction and its line of the glossary."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
 
+from riff_store.metrics import COMPUTED, OF_CALLS, OF_STATES, Metric, metric_of
 from riff_tui.table import Column
 
 FLOW = Column("flow", "Flow", kind="name", help="The dialogue that the agent has to lead the caller through.")
@@ -26,63 +27,20 @@ EXCLUDED = Column(
     help="Errored calls, not counted in averages: they are not the flow's fault.",
 )
 
-OPERABILITY = Column(
-    "operability", "operability", unit="0-10", better="higher", strong=True, strong_title=True,
-    help="Could this be put in front of callers: the weighted blend of what is measured, capped by correctness.",
-)  # fmt: skip
-CORRECTNESS = Column(
-    "correctness", "correctness", unit="0-10", better="higher",
-    help="Reached a success terminal, with its slots filled and a status on contract.",
-)  # fmt: skip
-COMPLETION = Column(
-    "completion", "completion", unit="0-10", better="higher",
-    help="10 where the flow ran to its own end, 0 where the call was cut or given up.",
-)  # fmt: skip
-ERRORS = Column(
-    "errors", "errors", unit="0-10", better="higher",
-    help="10 without errors; 2.5 less for each error, unsafe stop, loop or turn limit.",
-)  # fmt: skip
-CALL_LATENCY = Column(
-    "latency_p95", "lat_p95", unit="s", better="lower",
-    help="95th percentile of the agent's turn latencies in a call, averaged over calls.",
-)  # fmt: skip
-LATENCY_MEAN = Column(
-    "latency_mean", "lat_mean", unit="s", better="lower", shown=False,
-    help="Mean of the agent's turn latencies in a call, averaged over calls.",
-)  # fmt: skip
-TURN_COUNT = Column("turn_count", "turn_count", unit="turns", help="Agent turns in a call.")
 
-STATE_METRICS: Sequence[Column] = (
-    Column(
-        "progress", "progress", unit="share", better="higher", decimals=2, trim=True,
-        help="Share of calls that left the state forwards at least once.",
-    ),
-    Column(
-        "stall", "stall", unit="share", better="lower", decimals=2, trim=True, strong=True,
-        help="Share of calls that ended here, neither completed nor handed over.",
-    ),
-    Column(
-        "escalation", "escal", unit="share", better="lower", decimals=2, trim=True,
-        help="Share of calls that left the state for a human.",
-    ),
-    Column(
-        "revisit", "revisit", unit="entries", better="lower", decimals=2, trim=True,
-        help="How often a call came back to the state.",
-    ),
-    Column("dwell_turns", "dwell", unit="turns", better="lower", help="Agent turns per entry into the state."),
-    Column(
-        "latency_p95", "lat_p95(s)", unit="s", better="lower",
-        help="95th percentile of the turn latencies in the state, averaged over calls.",
-    ),
-    Column(
-        "guard_error", "guard_err", unit="errors", better="lower", decimals=2, trim=True, shown=False,
-        help="Transition guards that raised, per call.",
-    ),
-    Column(
-        "slot_fill_rate", "slot_fill", unit="share", better="higher",
-        help="Required slots that this state filled; low with healthy progress means that the caller said it earlier.",
-    ),
-)  # fmt: skip
+def column_of(metric: Metric) -> Column:
+    """Return the column of a metric."""
+    return Column(
+        metric.key, metric.title, unit=metric.unit, better=metric.better, decimals=metric.decimals, trim=metric.trim,
+        strong=metric.strong, strong_title=metric.strong_title, shown=metric.shown, help=metric.help,
+    )  # fmt: skip
+
+
+OPERABILITY = column_of(OF_CALLS["operability"])
+CORRECTNESS = column_of(OF_CALLS["correctness"])
+COMPLETION = column_of(OF_CALLS["completion"])
+ASPECTS: Sequence[Column] = tuple(column_of(OF_CALLS[key]) for key in COMPUTED)
+STATE_METRICS: Sequence[Column] = tuple(column_of(metric) for metric in OF_STATES.values())
 STATE_METRIC_KEYS = tuple(column.key for column in STATE_METRICS)
 
 EXPECTED = Column("expected", "expected", kind="count", help="Calls whose task asks for this step.")
@@ -102,13 +60,20 @@ TO_STATES = Column(
 
 
 def judge(name: str) -> Column:
-    """The column of one judge's mean."""
+    """Return the column of one judge's mean."""
+    metric = OF_CALLS["humanness"]
     return Column(
-        f"humanness.{name}", f"hum:{name}", unit="0-10", better="higher", path=("humanness", name),
-        help=f"How natural and warm the agent was, as {name} judged it.",
+        f"{metric.key}.{name}", f"{metric.short}:{name}", unit=metric.unit, better=metric.better,
+        path=(metric.key, name), help=metric.help.format(judge=name),
     )  # fmt: skip
 
 
+def added(aspects: Iterable[str]) -> list[Column]:
+    """Return the columns of those aspects that other distributions add; they are there to be chosen."""
+    found = (metric_of(aspect) for aspect in sorted(set(aspects) - OF_CALLS.keys()))
+    return [dataclasses.replace(column_of(metric), shown=False) for metric in found if metric is not None]
+
+
 def keys(names: Iterable[str]) -> list[Column]:
-    """The name columns of a view, in the order asked for."""
+    """Return the name columns of a view, in the order asked for."""
     return [KEYS[name] for name in names]

@@ -7,6 +7,8 @@ database: a query is executed on the `Store` that asks.
 from __future__ import annotations
 
 from riff_store.models.rollups import (
+    ASPECT_SUMS,
+    STATE_SUMS,
     AspectRollup,
     AspectTotal,
     CallRollup,
@@ -44,6 +46,7 @@ from riff_store.models.tables import (
 
 __all__ = [
     "ALL",
+    "ASPECT_SUMS",
     "COMPUTED_JUDGE",
     "DESCRIBED",
     "DIMENSIONS",
@@ -53,6 +56,7 @@ __all__ = [
     "ROLLUPS",
     "SCHEMA_VERSION",
     "SOURCES",
+    "STATE_SUMS",
     "Agent",
     "Aspect",
     "AspectRollup",

@@ -114,3 +114,12 @@ class TransitionTotal(_Pair, _TransitionSums):
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "from_state", "to_state")
         without_rowid = True
+
+
+def _sums(table: type[BaseModel]) -> tuple[str, ...]:
+    return tuple(field.name for field in table._meta.sorted_fields if not isinstance(field, pw.ForeignKeyField))
+
+
+ASPECT_SUMS = _sums(AspectTotal)
+STATE_SUMS = _sums(StateTotal)
+"""The columns of sums, in the order in which queries and rollups name them."""

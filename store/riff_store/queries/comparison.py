@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from riff_store import models as m
 from riff_store.answers.comparison import Comparison, Difference, FlowPairs, Verdict
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
+from riff_store.metrics import OF_CALLS, Direction, Metric, plugins
 from riff_store.predicates import Predicate
 from riff_store.queries.flows import chosen_judges
 from riff_store.queries.pairs import Pair, SideCalls, Values, paired
 from riff_store.queries.sides import sides
-from riff_store.queries.sums import RATES
 from riff_store.statistics import intervals, significance
 
 SIGNIFICANT = 0.05
 SUCCESS = 10.0
 _ORDER: tuple[Verdict, ...] = ("worse", "mixed", "differs", "better", "noise", "not measured")
-
-Better: TypeAlias = Literal["higher", "lower"] | None
 
 
 class _Aspect(NamedTuple):
@@ -30,21 +28,22 @@ class _Aspect(NamedTuple):
 
     name: str
     source: str
-    better: Better
+    better: Direction | None
     rate: bool = False
     scale: float = 1.0
 
 
-_COMPUTED = (
-    _Aspect("success_rate", "correctness", "higher", rate=True),
-    _Aspect("completion", "completion", "higher", rate=True, scale=RATES["completion"]),
-    _Aspect("correctness", "correctness", "higher"),
-    _Aspect("errors", "errors", "higher"),
-    _Aspect("latency_p95", "latency_p95", "lower"),
-    _Aspect("turn_count", "turn_count", None),
-)
-_FURTHER = {"latency_mean": _Aspect("latency_mean", "latency_mean", "lower")}
-_PLACE = {aspect.name: place for place, aspect in enumerate(_COMPUTED)}
+def _kind(metric: Metric) -> _Aspect:
+    rate = bool(metric.rate_of)
+    return _Aspect(metric.key, metric.rate_of or metric.key, metric.better, rate, metric.bounds[1] if rate else 1.0)
+
+
+_COMPUTED = {
+    metric.key: _kind(metric)
+    for metric in sorted(OF_CALLS.values(), key=lambda metric: not metric.rate_of)
+    if metric.kind == "call" or metric.rate_of
+}
+_PLACE = {name: place for place, name in enumerate(name for name in _COMPUTED if OF_CALLS[name].compared)}
 
 
 def compare(
@@ -94,14 +93,23 @@ def _measured(
     store: Store, first: SideCalls, second: SideCalls, judges: dict[int, str], also: Collection[str]
 ) -> Iterable[tuple[_Aspect, str | None, Values, Values]]:
     """Each kind of row with what either side measured of it, an aspect at a time."""
-    computed = (*_COMPUTED, *(_FURTHER[name] for name in _FURTHER if name in also))
     for key, name in sorted(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)), key=lambda row: str(row[1])):
         on_a, on_b = first.values(key), second.values(key)
-        for kind in computed:
-            if kind.source == name:
+        if m.COMPUTED_JUDGE in on_a.keys() | on_b.keys():
+            for kind in _kinds(name, also):
                 yield kind, None, on_a.get(m.COMPUTED_JUDGE, {}), on_b.get(m.COMPUTED_JUDGE, {})
         for judge in sorted((on_a.keys() | on_b.keys()) & judges.keys()):
             yield _Aspect(name, name, "higher"), judges[judge], on_a.get(judge, {}), on_b.get(judge, {})
+
+
+def _kinds(aspect: str, also: Collection[str]) -> Iterator[_Aspect]:
+    """Yield the kinds of rows that a computed aspect makes."""
+    own = [kind for kind in _COMPUTED.values() if kind.source == aspect]
+    added = None if own else plugins().metrics.get(aspect)
+    for kind in own if added is None else [_kind(added)]:
+        metric = added or OF_CALLS[kind.name]
+        if metric.compared or metric.key in also:
+            yield kind
 
 
 def _difference(

@@ -14,7 +14,7 @@ from riff_store.errors import UsageError
 from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
 from riff_store.queries.dimensions import DIMENSIONS
 from riff_store.queries.scope import STATE_COLUMNS, Scope
-from riff_store.vocabulary import FIELDS, field_of
+from riff_store.vocabulary import Field, field_named, field_of
 
 PLAIN = ("trial", "started_at", "duration_s", "completed", "errored", "error_count", "defects", "error")
 _SHOWN_ASPECTS = ("correctness", "turn_count", "latency_p95")
@@ -87,27 +87,27 @@ def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
         dimension = DIMENSIONS[column]
         table: Any = dimension.table.alias()
         value = table.select(getattr(table, dimension.column)).where(table.id == getattr(call, dimension.key))
-    elif column in FIELDS and FIELDS[column].kind == "number" and FIELDS[column].level != "row":
-        value = _metric(store, calls, column)
+    elif (field := field_named(column)) is not None and field.kind == "number" and field.level != "row":
+        value = _metric(store, calls, field)
     else:
         raise UsageError(f"calls have no column {column}")
     return value.alias("sorted_by")
 
 
-def _metric(store: Store, calls: Predicate | None, metric: str) -> Any:
-    if FIELDS[metric].level == "state":
+def _metric(store: Store, calls: Predicate | None, metric: Field) -> Any:
+    if metric.level == "state":
         rows = m.StateScore.alias()
         states = {name: getattr(rows, name) for name in STATE_COLUMNS}
         about = Scope(store, m.Conversation, states).condition(_about_states(calls))
         # What happened in an errored call says nothing of the state, so it is not measured.
         about &= (rows.conversation == m.Conversation.id) & ~m.Conversation.errored
-        return rows.select(pw.fn.MAX(states[metric])).where(about)
+        return rows.select(pw.fn.MAX(states[metric.name])).where(about)
     scores, aspect = m.AspectScore.alias(), m.Aspect.alias()
-    judge = scores.judge != m.COMPUTED_JUDGE if FIELDS[metric].spreads else scores.judge == m.COMPUTED_JUDGE
+    judge = scores.judge != m.COMPUTED_JUDGE if metric.spreads else scores.judge == m.COMPUTED_JUDGE
     return (
         scores.select(pw.fn.MAX(scores.value))
         .join(aspect, on=(aspect.id == scores.aspect))
-        .where((scores.conversation == m.Conversation.id) & (aspect.name == metric) & judge)
+        .where((scores.conversation == m.Conversation.id) & (aspect.name == metric.name) & judge)
     )
 
 

@@ -14,11 +14,10 @@ import peewee as pw
 from riff_store import models as m
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
+from riff_store.metrics import RATES
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.scope import STATE_COLUMNS, Depth, Scope, needs
-
-RATES = {"completion": 10.0}
 
 
 class AspectSums(NamedTuple):

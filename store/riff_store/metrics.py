@@ -1,0 +1,227 @@
+"""List every metric once: its names, unit, direction and bounds, and where its value comes from.
+
+Filters, columns, comparisons, the gate and docs/metrics.md are made from this list. A distribution adds an aspect
+of its own through the entry point group `riff_tui.metrics`, whose value is a `Metric` that says what to `compute`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "riff_tui.metrics"
+MetricKind: TypeAlias = Literal["call", "judged", "state", "row"]
+Direction: TypeAlias = Literal["higher", "lower"]
+_KEY = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Describe a metric: an aspect of calls, computed or `judged`, a metric of a `state`, or a figure of a `row`.
+
+    `key` is its name in filters and data, `aliases` stand for it in filters, `title` heads its column and `short`
+    does where there is little room. `help` is its line of the glossary, `definition` that of docs/metrics.md, in
+    Markdown. `bounds` are the ends of its scale in its `unit`; `better` is `None` where neither way is the good one.
+
+    A rate counts the calls whose aspect `rate_of` is 10. What is not `compared` is left out of comparisons unless
+    asked for; what is `gated` is checked by every gate. `compute` names the function, `module:function`, from a
+    `Conversation` to a value or `None`; with another `version` of it, files are read again.
+    """
+
+    key: str
+    title: str
+    help: str
+    kind: MetricKind = "call"
+    unit: str = "0-10"
+    better: Direction | None = "higher"
+    bounds: tuple[float, float] = (0.0, math.inf)
+    short: str = ""
+    aliases: tuple[str, ...] = ()
+    definition: str = ""
+    decimals: int = 1
+    trim: bool = False
+    strong: bool = False
+    strong_title: bool = False
+    shown: bool = True
+    compared: bool = True
+    gated: bool = False
+    rate_of: str = ""
+    compute: str = ""
+    version: int = 1
+
+    @property
+    def is_aspect(self) -> bool:
+        """Whether ingest or a judge gives each call a value of it."""
+        return self.kind in ("call", "judged")
+
+    @property
+    def can_be_gated(self) -> bool:
+        """Whether a fall of it can be told from a rise, call by call."""
+        return self.better is not None and (self.is_aspect or bool(self.rate_of))
+
+
+_TEN = (0.0, 10.0)
+_SHARE = (0.0, 1.0)
+
+METRICS: tuple[Metric, ...] = (
+    Metric(
+        "operability", "operability", kind="row", bounds=_TEN, short="oper", aliases=("oper",), compared=False,
+        strong=True, strong_title=True,
+        help="Could this be put in front of callers: the weighted blend of what is measured, capped by correctness.",
+        definition="the blend of section 5",
+    ),
+    Metric(
+        "success_rate", "success_rate", kind="row", unit="share", bounds=_SHARE, rate_of="correctness", gated=True,
+        help="Share of calls whose correctness is 10.",
+        definition="share of the calls whose correctness is 10",
+    ),
+    Metric(
+        "correctness", "correctness", bounds=_TEN, short="corr", aliases=("corr",),
+        help="Reached a success terminal, with its slots filled and a status on contract.",
+        definition="10 × success terminal reached (0 or 1) × share of required and completion slots filled × final "
+        "status allowed (0 or 1). A part that the contract leaves open counts as 1; without a contract correctness is "
+        "not measured. Where the source knows whether the task was done (EVA), it is 10 or 0 by that",
+    ),
+    Metric(
+        "completion", "completion", bounds=_TEN, short="comp", aliases=("comp",), rate_of="completion", gated=True,
+        help="10 where the flow ran to its own end, 0 where the call was cut or given up.",
+        definition="10 if the call is flagged completed and stopped at a terminal, else 0",
+    ),
+    Metric(
+        "errors", "errors", bounds=_TEN, short="errs", aliases=("errs",), gated=True,
+        help="10 without errors; 2.5 less for each error, unsafe stop, loop or turn limit.",
+        definition="10 − 2.5 for each error and for a stop by `unsafe`, `max_turns` or `loop`; never below 0",
+    ),
+    Metric(
+        "latency_p95", "lat_p95", unit="s", better="lower", short="p95", aliases=("lat_p95", "latency", "p95"),
+        help="95th percentile of the agent's turn latencies in a call, averaged over calls.",
+        definition="seconds per agent turn over the call, 95th percentile",
+    ),
+    Metric(
+        "latency_mean", "lat_mean", unit="s", better="lower", shown=False, compared=False,
+        help="Mean of the agent's turn latencies in a call, averaged over calls.",
+        definition="seconds per agent turn over the call, mean",
+    ),
+    Metric(
+        "turn_count", "turn_count", unit="turns", better=None, short="turns", aliases=("turns",),
+        help="Agent turns in a call.",
+        definition="agent turns",
+    ),
+    Metric(
+        "humanness", "humanness", kind="judged", bounds=_TEN, short="hum", aliases=("hum",),
+        help="How natural and warm the agent was, as {judge} judged it.",
+        definition="by a judge: natural, warm, not robotic or repetitive. Each judge, and each version of its prompt, "
+        "apart",
+    ),
+    Metric(
+        "progress", "progress", kind="state", unit="share", bounds=_SHARE, decimals=2, trim=True, short="prog",
+        aliases=("prog",),
+        help="Share of calls that left the state forwards at least once.",
+        definition="1 if a visit led to another state that is no escalation",
+    ),
+    Metric(
+        "stall", "stall", kind="state", unit="share", better="lower", bounds=_SHARE, decimals=2, trim=True,
+        strong=True,
+        help="Share of calls that ended here, neither completed nor handed over.",
+        definition="1 for the working state entered last, if the call neither completed nor escalated",
+    ),
+    Metric(
+        "escalation", "escal", kind="state", unit="share", better="lower", bounds=_SHARE, decimals=2, trim=True,
+        aliases=("escal",),
+        help="Share of calls that left the state for a human.",
+        definition="1 if a visit led to an escalation terminal",
+    ),
+    Metric(
+        "revisit", "revisit", kind="state", unit="entries", better="lower", decimals=2, trim=True,
+        help="How often a call came back to the state.",
+        definition="entries − 1",
+    ),
+    Metric(
+        "dwell_turns", "dwell", kind="state", unit="turns", better="lower", aliases=("dwell",),
+        help="Agent turns per entry into the state.",
+        definition="agent turns in the state ÷ entries",
+    ),
+    Metric(
+        "latency_p95", "lat_p95(s)", kind="state", unit="s", better="lower",
+        help="95th percentile of the turn latencies in the state, averaged over calls.",
+        definition="95th percentile of its turn latencies, interpolated linearly between the closest ranks",
+    ),
+    Metric(
+        "guard_error", "guard_err", kind="state", unit="errors", better="lower", decimals=2, trim=True, shown=False,
+        help="Transition guards that raised, per call.",
+        definition="guards that raised there",
+    ),
+    Metric(
+        "slot_fill_rate", "slot_fill", kind="state", unit="share", bounds=_SHARE, aliases=("slot_fill",),
+        help="Required slots that this state filled; low with healthy progress means that the caller said it earlier.",
+        definition="required slots of the state that were filled by it ÷ required; not measured where it requires none",
+    ),
+)  # fmt: skip
+
+OF_CALLS = {metric.key: metric for metric in METRICS if metric.kind != "state"}
+OF_STATES = {metric.key: metric for metric in METRICS if metric.kind == "state"}
+COMPUTED = tuple(metric.key for metric in METRICS if metric.kind == "call")
+"""The computed aspects of a call that this distribution knows."""
+RATES = {metric.key: metric.bounds[1] for metric in METRICS if metric.rate_of == metric.key}
+"""The aspects that are rates in themselves, each with the value of a call that counts."""
+
+
+class Plugins(NamedTuple):
+    """Hold the aspects that other distributions add, by key, and a sentence on each plug-in that is left out."""
+
+    metrics: Mapping[str, Metric]
+    problems: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=1)
+def plugins() -> Plugins:
+    """Find the aspects of other distributions, once in a process; a plug-in that cannot be used is left out."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, Metric] = {}
+    problems = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+        metric, problem = _plugged_in(point, found)
+        if metric is not None:
+            found[metric.key] = metric
+        else:
+            problems.append(f"metric plug-in {point.name} ({point.value}) is left out: {problem}")
+    return Plugins(found, tuple(problems))
+
+
+def metric_of(key: str) -> Metric | None:
+    """Return the metric of calls of that key, `None` where there is none; other distributions are asked last."""
+    return OF_CALLS.get(key) or plugins().metrics.get(key)
+
+
+def unit_of(aspect: str) -> str:
+    """Return the unit of an aspect; judges score from 0 to 10 whatever they score."""
+    metric = metric_of(aspect)
+    return "0-10" if metric is None else metric.unit
+
+
+def to_compute() -> Iterator[Metric]:
+    """Yield the aspects that name the function which computes them."""
+    yield from (metric for metric in METRICS if metric.compute)
+    yield from plugins().metrics.values()
+
+
+def _plugged_in(point: EntryPoint, found: Mapping[str, Metric]) -> tuple[Metric | None, str]:
+    try:
+        metric = point.load()
+    except Exception as error:  # foreign code may raise anything
+        return None, f"it fails with {type(error).__name__}"
+    if not isinstance(metric, Metric):
+        return None, "it is no Metric"
+    if metric.kind != "call" or ":" not in metric.compute:
+        return None, "it is no aspect of calls that names what to compute"
+    if not _KEY.fullmatch(metric.key) or metric.key in {*OF_CALLS, *OF_STATES, *found}:
+        return None, f"the key {metric.key} is taken or no plain name"
+    return metric, ""

@@ -1,0 +1,80 @@
+"""One list of metrics: what is stored, filtered and compared by them agrees with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from riff_store import metrics
+from riff_store import models as m
+from riff_store.facts import StateAspects
+from riff_store.metrics import COMPUTED, METRICS, OF_CALLS, OF_STATES, Metric, metric_of, plugins, unit_of
+from riff_store.queries.sums import NO_ROWS, AspectSums, StateSums
+from riff_store.vocabulary import ALIASES, FIELDS, field_named, field_of
+
+PACE = Metric("pace", "pace", "Words per second.", unit="words/s", aliases=("speed",), compute="builtins:len")
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
+    """The plug-ins that a test names, loaded anew."""
+    points = [EntryPoint(f"plug-in {at}", value, metrics.GROUP) for at, value in enumerate(request.param)]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [p for p in points if p.group == group])
+    plugins.cache_clear()
+    yield
+    plugins.cache_clear()
+
+
+def test_every_metric_of_states_has_its_sums_its_fact_and_its_measure() -> None:
+    facts = {name.removesuffix("_ms") for name in StateAspects.__struct_fields__}
+    assert facts - {"state", "segment", "to_states"} == set(OF_STATES)
+    assert list(NO_ROWS.measures()) == list(OF_STATES)
+    assert StateSums._fields == m.STATE_SUMS
+    assert AspectSums._fields == m.ASPECT_SUMS
+
+
+def test_every_metric_can_be_filtered_by_its_key_and_its_aliases() -> None:
+    for metric in METRICS:
+        assert FIELDS[metric.key].kind == "number"
+        assert all(ALIASES[alias] == metric.key for alias in metric.aliases)
+    assert {name for name, field in FIELDS.items() if field.level == "state" and field.kind == "number"} == (
+        OF_STATES.keys() - OF_CALLS.keys()
+    )
+
+
+def test_every_metric_says_what_it_is() -> None:
+    assert all(metric.help.endswith(".") and metric.definition for metric in METRICS)
+    assert {metric.rate_of for metric in METRICS if metric.rate_of} <= set(COMPUTED)
+    assert unit_of("latency_mean") == "s"
+    assert unit_of("politeness") == "0-10", "judges score from 0 to 10"
+
+
+@pytest.mark.parametrize("registered", [[f"{__name__}:PACE"]], indirect=True)
+@pytest.mark.usefixtures("registered")
+def test_a_distribution_adds_an_aspect() -> None:
+    assert metric_of("pace") is PACE
+    assert (field_of("pace").kind, field_of("pace").level) == ("number", "call")
+    assert field_named("speed") == field_named("pace") == field_of("pace")
+    assert [metric.key for metric in metrics.to_compute()] == ["pace"]
+    assert field_named("pacing") is None
+
+
+BROKEN = Metric("stall", "stall", "A name that is taken.", compute="builtins:len")
+NAMELESS = Metric("Pace of speech", "pace", "A name that no filter can say.", compute="builtins:len")
+UNCOMPUTED = Metric("calm", "calm", "Nothing computes it.")
+
+
+@pytest.mark.parametrize(
+    "registered",
+    [[f"{__name__}:{name}"] for name in ("BROKEN", "NAMELESS", "UNCOMPUTED", "__name__", "missing")],
+    indirect=True,
+)
+@pytest.mark.usefixtures("registered")
+def test_a_plug_in_that_cannot_be_used_is_left_out_and_said() -> None:
+    found = plugins()
+    assert not found.metrics
+    assert len(found.problems) == 1
+    assert found.problems[0].startswith("metric plug-in plug-in 0 (")
+    assert metric_of("pace") is None
