@@ -13,7 +13,7 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.events import LONGEST
 from riff_ingest.flow_aspects import added_aspects, call_aspects
 from riff_ingest.segments import segment_of
-from riff_ingest.sources.timestamps import parse_time
+from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.transcript_line import HIGHEST
 from riff_ingest.state_aspects import state_rows
 from riff_ingest.stream import read_stream

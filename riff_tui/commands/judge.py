@@ -119,7 +119,7 @@ def _configured(name: str) -> JudgeSettings:
 
 
 def _check_time(text: str | None) -> None:
-    from riff_ingest.sources.timestamps import parse_time
+    from riff_ingest.sources.coercion import parse_time
     from riff_tui.errors import UsageError
 
     if text is not None and parse_time(text) is None:

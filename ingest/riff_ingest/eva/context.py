@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from riff_ingest.eva.audio import AudioByTurn
-from riff_ingest.eva.labels import Texts
-from riff_ingest.eva.trace import Entry
+from riff_ingest.eva.trace import Entry, Texts
 from riff_ingest.eva.turns import PipelineType
 
 

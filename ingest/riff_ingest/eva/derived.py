@@ -14,10 +14,9 @@ from typing import Any
 from riff_ingest.conversation import ToolCall, Turn
 from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.labels import GENERIC_ERROR
 from riff_ingest.eva.metrics.tool_call_validity import INVALID
-from riff_ingest.eva.tool_types import segment_of_tool, tool_name
-from riff_ingest.eva.trace import Entry
+from riff_ingest.eva.tools import segment_of_tool, tool_name
+from riff_ingest.eva.trace import GENERIC_ERROR, Entry
 from riff_ingest.events import Event, GuardEvaluated, StateEntered, StateExited, TurnComplete
 from riff_ingest.sources.lenient_json import is_deep
 

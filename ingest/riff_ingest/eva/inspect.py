@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.directories import RECORDS, conversations, is_archived, is_run, natural
-from riff_ingest.eva.identity import identity_of
+from riff_ingest.eva.directories import RECORDS, conversations, identity_of, is_archived, is_run, natural
 from riff_ingest.eva.logs.files import find, read_object
 from riff_ingest.eva.record import RESULT, configuration_near, read_record
 from riff_ingest.eva.run_inputs import RunInputs, agent_at, played_record

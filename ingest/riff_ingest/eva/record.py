@@ -12,10 +12,9 @@ from typing import Any
 from riff_ingest.eva.config import Configuration, configuration
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.dataset import filled
-from riff_ingest.eva.directories import run_of
+from riff_ingest.eva.directories import identity_of, run_of
 from riff_ingest.eva.history import seconds
 from riff_ingest.eva.history_pipeline import context_of
-from riff_ingest.eva.identity import identity_of
 from riff_ingest.eva.logs import merged_history
 from riff_ingest.eva.logs.files import absent, find, read_object, stored_file, stored_name
 from riff_ingest.eva.logs.framework import NAMES as FRAMEWORK_LOGS

@@ -1,10 +1,10 @@
-"""A scenario's database: its hash, in today's form and in older ones, and how one differs from another (10.1)."""
+"""Normalise, hash and compare the databases of a scenario (10.1)."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 SESSION = "session"
@@ -55,3 +55,83 @@ def in_order(items: list[Any]) -> list[Any]:
 def _digest(value: Any) -> str:
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def databases_differ(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables that were added, removed and modified; the session is a table like any other.
+
+    A modified table has `records_added`, `records_removed` and `records_modified`; one that is no object has
+    `expected` and `actual`. A modified record is told as `values_differ` tells it.
+    """
+    changed = {name: _tables_differ(expected[name], actual[name]) for name in sorted(expected.keys() & actual.keys())}
+    return {
+        "tables_added": sorted(actual.keys() - expected.keys()),
+        "tables_removed": sorted(expected.keys() - actual.keys()),
+        "tables_modified": {name: change for name, change in changed.items() if change is not None},
+    }
+
+
+def summary(diff: Mapping[str, Any]) -> str:
+    """A difference in one line: how many tables it touches."""
+    counts = (f"{len(diff[f'tables_{how}'])} tables {how}" for how in ("modified", "added", "removed"))
+    found = [count for count in counts if not count.startswith("0 ")]
+    return ", ".join(found) or "No differences found (hash collision?)"
+
+
+def values_differ(expected: Any, actual: Any, name: str | None = None) -> dict[str, Any] | None:
+    """How two values differ once normalised, `None` where they do not; `name` is the field that holds them."""
+    return _differ(normalised(expected, name), normalised(actual, name), name)
+
+
+def _tables_differ(expected: Any, actual: Any) -> dict[str, Any] | None:
+    if not (isinstance(expected, dict) and isinstance(actual, dict)):
+        return None if expected == actual else {"type": "non_dict_table", "expected": expected, "actual": actual}
+    return _objects_differ(expected, actual, "records", values_differ)
+
+
+def _differ(expected: Any, actual: Any, name: str | None) -> dict[str, Any] | None:
+    if expected == actual:
+        return None
+    if type(expected) is not type(actual):
+        return {
+            "type": "type_mismatch",
+            "expected": expected,
+            "actual": actual,
+            "expected_type": type(expected).__name__,
+            "actual_type": type(actual).__name__,
+        }
+    if isinstance(expected, dict):
+        return _objects_differ(expected, actual, "fields", _differ)
+    if isinstance(expected, list):
+        return _lists_differ(expected, actual, name)
+    return {"type": "value_mismatch", "expected": expected, "actual": actual}
+
+
+def _objects_differ(
+    expected: Mapping[str, Any],
+    actual: Mapping[str, Any],
+    kind: str,
+    differ: Callable[[Any, Any, str | None], dict[str, Any] | None],
+) -> dict[str, Any] | None:
+    added, removed = sorted(actual.keys() - expected.keys()), sorted(expected.keys() - actual.keys())
+    shared = sorted(expected.keys() & actual.keys())
+    changed = {key: change for key in shared if (change := differ(expected[key], actual[key], key)) is not None}
+    if not (added or removed or changed):
+        return None
+    return {f"{kind}_added": added, f"{kind}_removed": removed, f"{kind}_modified": changed}
+
+
+def _lists_differ(expected: list[Any], actual: list[Any], name: str | None) -> dict[str, Any] | None:
+    if name in UNORDERED:
+        expected, actual = in_order(expected), in_order(actual)
+    if len(expected) != len(actual):
+        return {
+            "type": "list_length_mismatch",
+            "expected": expected,
+            "actual": actual,
+            "expected_length": len(expected),
+            "actual_length": len(actual),
+        }
+    pairs = enumerate(zip(expected, actual, strict=True))
+    found = [{"index": at, "diff": diff} for at, (a, b) in pairs if (diff := _differ(a, b, None)) is not None]
+    return {"type": "list_differences", "differences": found} if found else None

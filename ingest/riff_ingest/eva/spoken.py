@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from riff_ingest.eva.labels import without_labels
-from riff_ingest.eva.trace import Entry
+from riff_ingest.eva.trace import Entry, without_labels
 
 FEWEST_CHARACTERS = 20
 """A shared beginning that is shorter than this is chance."""

@@ -1,17 +1,16 @@
-"""What metrics.json holds of a conversation: its scores, and the verdicts of judges among them (10.0, 10.10)."""
+"""Read the metrics that EVA stored with a call, and the turns that its judges rated low (10.0, 10.10)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from riff_ingest.eva.identity import Identity
+from riff_ingest.eva.directories import Identity
 from riff_ingest.eva.logs.files import find, read_object
 from riff_ingest.eva.metrics.registry import METRICS, threshold
-from riff_ingest.eva.metrics.score import Score
-from riff_ingest.eva.rated_turns import Places, named_turns
+from riff_ingest.eva.metrics.score import Score, number
 from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import JudgedScore
@@ -33,6 +32,13 @@ _FROM_0_TO_1 = frozenset(
 )
 """Judges whose score is on the normalised scale already."""
 _OF_OLD_TURN_TAKING = "per_turn_judge_timing_ratings"
+
+
+Places: TypeAlias = Mapping[tuple[str, int], int]
+"""Where the first thing that a side (`agent`, `caller`) said in a turn stands among all that was said, from 1 on."""
+_OF_THE_CALLER = frozenset({"transcription_accuracy_key_entities", "user_speech_fidelity"})
+_BEST = {"conciseness": 3.0, "user_speech_fidelity": 3.0}
+_BY_CALLS_OF_TOOLS = "transcription_accuracy_key_entities"
 
 
 def stored_scores(directory: Path, warnings: Warnings) -> dict[str, Score]:
@@ -154,3 +160,25 @@ def _said(value: Any) -> str | None:
 
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST_RATIONALE else f"{text[: LONGEST_RATIONALE - 1]}…"
+
+
+def named_turns(score: Score, places: Places, *, audio_native: bool = False) -> list[int] | None:
+    """What was said in turns that have less than the best rating; `None` where the judge rates no single turns."""
+    if score.error is not None or score.skipped or (audio_native and score.name == _BY_CALLS_OF_TOOLS):
+        return None
+    normalized, ratings = score.details.get("per_turn_normalized"), score.details.get("per_turn_ratings")
+    rated = normalized if isinstance(normalized, Mapping) else ratings
+    if not isinstance(rated, Mapping):
+        return None
+    best = 1.0 if rated is normalized else _BEST.get(score.name, 1.0)
+    side = "caller" if score.name in _OF_THE_CALLER else "agent"
+    found = (places.get((side, turn)) for turn in (_turn(key) for key in _worse(rated, best)) if turn is not None)
+    return sorted(place for place in found if place is not None) or None
+
+
+def _worse(rated: Mapping[Any, Any], best: float) -> list[Any]:
+    return [turn for turn, given in rated.items() if (value := number(given)) is not None and 0 <= value < best]
+
+
+def _turn(key: Any) -> int | None:
+    return int(key) if isinstance(key, str) and len(key) < 10 and key.isascii() and key.isdecimal() else None

@@ -12,19 +12,17 @@ from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.config import Configuration
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.derived import Derived, derive
-from riff_ingest.eva.expected_trace import expected_steps
-from riff_ingest.eva.identity import Identity
+from riff_ingest.eva.directories import Identity
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.score import Score
 from riff_ingest.eva.metrics.task_completion import task_completion
 from riff_ingest.eva.metrics.turn_taking import turn_taking
 from riff_ingest.eva.outcome import outcome_of
-from riff_ingest.eva.rated_turns import Places
-from riff_ingest.eva.stored_metrics import stored_pass
+from riff_ingest.eva.stored_metrics import Places, stored_pass
 from riff_ingest.eva.to_voice import task_of, voice_of
-from riff_ingest.eva.tool_types import is_transfer, tool_types
+from riff_ingest.eva.tools import expected_steps, is_transfer, tool_types
 from riff_ingest.events import LONGEST
-from riff_ingest.sources.timestamps import parse_time
+from riff_ingest.sources.coercion import parse_time
 from riff_store.voice import Task
 
 RECOMPUTED = "recomputed from the expected database"

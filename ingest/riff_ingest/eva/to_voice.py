@@ -9,7 +9,7 @@ from riff_ingest.eva.audio import AudioByTurn
 from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.score import Score
-from riff_ingest.eva.tool_types import tool_name
+from riff_ingest.eva.tools import tool_name
 from riff_ingest.eva.trace import Entry
 from riff_ingest.sources.lenient_json import is_deep
 from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn

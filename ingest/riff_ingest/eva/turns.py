@@ -11,10 +11,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from riff_ingest.eva import labels
 from riff_ingest.eva.history import ASSISTANT, AUDIT, FRAMEWORK, ROLES, USER, HistoryEvent, inner, seconds
-from riff_ingest.eva.labels import Texts, append, prefixed, suffix
-from riff_ingest.eva.trace import Entry, EntryType, annotate
+from riff_ingest.eva.trace import (
+    ASSISTANT_INTERRUPTS,
+    CUT_ITSELF_OFF,
+    CUT_OFF_BY_ASSISTANT,
+    CUT_OFF_BY_USER,
+    GENERIC_ERROR,
+    LIKELY_INTERRUPTION,
+    PAUSE,
+    USER_INTERRUPTS,
+    Entry,
+    EntryType,
+    Texts,
+    annotate,
+    append,
+    prefixed,
+    suffix,
+)
 from riff_ingest.eva.warnings import Warnings
 
 PipelineType: TypeAlias = Literal["cascade", "audio_llm", "s2s"]
@@ -162,11 +176,11 @@ class _Machine:
         self._advance(from_audio=False, ignore_hold=self._pipeline == "s2s")
         turn = self._turn
         if self._label_next_user or (turns.heard_user.get(turn) and turn in turns.user_interrupted):
-            text, self._label_next_user = prefixed(labels.USER_INTERRUPTS, text), False
+            text, self._label_next_user = prefixed(USER_INTERRUPTS, text), False
         if self._pipeline == "cascade":
             turns.trace.append(Entry("transcribed", turn, at, role="user", content=text))
         interrupted = turn in turns.assistant_interrupted
-        append(turns.heard_user, turn, text, labels.ASSISTANT_INTERRUPTS if interrupted else None)
+        append(turns.heard_user, turn, text, ASSISTANT_INTERRUPTS if interrupted else None)
 
     def _assistant_wrote(self, text: str, at: int) -> None:
         """R6.2: the text that the agent's model wrote, spoken or not."""
@@ -174,9 +188,9 @@ class _Machine:
             return
         turns, turn = self.turns, self._turn
         if turn in turns.assistant_interrupted and not self._assistant_in_trace(turn):
-            text = prefixed(labels.ASSISTANT_INTERRUPTS, text)
+            text = prefixed(ASSISTANT_INTERRUPTS, text)
             shown: EntryType = "transcribed" if self._pipeline == "cascade" else "intended"
-            annotate(turns.trace, turn, "user", shown, labels.CUT_OFF_BY_ASSISTANT)
+            annotate(turns.trace, turn, "user", shown, CUT_OFF_BY_ASSISTANT)
         nudge, self._nudge_next = self._nudge_next, False
         turns.trace.append(Entry("intended", turn, at, role="assistant", content=text, needs_check=True, nudge=nudge))
 
@@ -225,18 +239,18 @@ class _Machine:
         self._agent_spoke = True
         if turns.meant_assistant.get(turn):
             if turn in turns.user_interrupted:
-                annotate(turns.trace, turn, "assistant", "intended", labels.CUT_OFF_BY_USER)
+                annotate(turns.trace, turn, "assistant", "intended", CUT_OFF_BY_USER)
             elif turn in turns.assistant_interrupted:
-                annotate(turns.trace, turn, "assistant", "intended", labels.CUT_ITSELF_OFF)
+                annotate(turns.trace, turn, "assistant", "intended", CUT_ITSELF_OFF)
         elif turn in turns.assistant_interrupted:
-            text = prefixed(labels.ASSISTANT_INTERRUPTS, text)
+            text = prefixed(ASSISTANT_INTERRUPTS, text)
         if turn in turns.user_interrupted:
-            between = labels.CUT_OFF_BY_USER
+            between = CUT_OFF_BY_USER
         else:
-            between = labels.PAUSE if self._tools_in_turn else labels.CUT_ITSELF_OFF
+            between = PAUSE if self._tools_in_turn else CUT_ITSELF_OFF
         append(turns.meant_assistant, turn, text, between)
         turns.pieces[turn].append(text)
-        if text == labels.GENERIC_ERROR:
+        if text == GENERIC_ERROR:
             turns.trace.append(Entry("intended", turn, role="assistant", content=text))
 
     # What the simulator's log says
@@ -245,9 +259,9 @@ class _Machine:
         """R6.7: the caller's audio begins, perhaps in the middle of the agent's."""
         turns = self.turns
         if self._agent_open:
-            suffix(turns.meant_assistant, self._turn, labels.CUT_OFF_BY_USER)
-            suffix(turns.heard_assistant, self._turn, labels.CUT_OFF_BY_USER)
-            annotate(turns.trace, self._turn, "assistant", "intended", labels.CUT_OFF_BY_USER)
+            suffix(turns.meant_assistant, self._turn, CUT_OFF_BY_USER)
+            suffix(turns.heard_assistant, self._turn, CUT_OFF_BY_USER)
+            annotate(turns.trace, self._turn, "assistant", "intended", CUT_OFF_BY_USER)
             self._label_next_user = True
         self._speech_in_session = False
         if self._rollback_taken_by_stt and self._agent_open:
@@ -316,17 +330,17 @@ class _Machine:
         """R6.11: the caller's text goes to the turn of the caller's latest audio."""
         turns, turn = self.turns, self._user_audio_turn
         before = turns.meant_user.get(turn)
-        shown = prefixed(labels.USER_INTERRUPTS, text) if not before and self._label_next_user else text
-        append(turns.meant_user, turn, shown, labels.CUT_ITSELF_OFF)
+        shown = prefixed(USER_INTERRUPTS, text) if not before and self._label_next_user else text
+        append(turns.meant_user, turn, shown, CUT_ITSELF_OFF)
         self._speech_in_session = True
         if self._pipeline == "cascade":
             return
         content = shown
         if before and turn in turns.user_interrupted:
-            content = prefixed(labels.USER_INTERRUPTS, shown)
+            content = prefixed(USER_INTERRUPTS, shown)
         elif self._label_next_user:
             # Where the text has the label already, the entry shows it twice.
-            content, self._label_next_user = prefixed(labels.USER_INTERRUPTS, shown), False
+            content, self._label_next_user = prefixed(USER_INTERRUPTS, shown), False
         turns.trace.append(Entry("intended", turn, at, role="user", content=content))
 
     def _assistant_speech(self, text: str, at: int) -> None:
@@ -335,13 +349,13 @@ class _Machine:
         if turn == self._turn:
             self._agent_spoke = True
         if not turns.heard_assistant.get(turn) and turn in turns.assistant_interrupted:
-            text = prefixed(labels.ASSISTANT_INTERRUPTS, text)
+            text = prefixed(ASSISTANT_INTERRUPTS, text)
         if turn in turns.user_interrupted:
-            between = labels.USER_INTERRUPTS
+            between = USER_INTERRUPTS
         elif turn in turns.assistant_interrupted:
-            between = labels.CUT_ITSELF_OFF
+            between = CUT_ITSELF_OFF
         else:
-            between = labels.LIKELY_INTERRUPTION
+            between = LIKELY_INTERRUPTION
         append(turns.heard_assistant, turn, text, between)
         if self._pipeline == "s2s":
             turns.trace.append(Entry("transcribed", turn, at, role="assistant", content=text))

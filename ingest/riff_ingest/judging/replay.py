@@ -12,11 +12,11 @@ from typing import Any
 
 from riff_ingest.judging.conversations import ConversationName
 from riff_ingest.judging.protocol import Answer, Misconfigured, Question, Signature
+from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.discovery import find_inputs
 from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput, read_lines
 from riff_ingest.sources.source import run_of
-from riff_ingest.sources.timestamps import parse_time
 
 _NO_REASON = "No reason was recorded."
 

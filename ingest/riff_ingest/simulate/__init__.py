@@ -5,8 +5,7 @@ from __future__ import annotations
 from riff_ingest.simulate.files import SimulationSummary, simulate
 from riff_ingest.simulate.flow_file import Planted, SimulatedFlow, Weakness, flow_names, load_flow, planted
 from riff_ingest.simulate.machine import Guard, Machine, NoSuchTransition
-from riff_ingest.simulate.single_run import custom_run
-from riff_ingest.simulate.suite import DEFAULT_CONVERSATIONS, generate
+from riff_ingest.simulate.suite import DEFAULT_CONVERSATIONS, custom_run, generate
 
 __all__ = [
     "DEFAULT_CONVERSATIONS",

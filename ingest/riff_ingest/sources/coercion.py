@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -22,6 +23,8 @@ _WANTED = {
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 fields_of = lru_cache(msgspec.structs.fields)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def fit(value: Any, kind: Any) -> Any:
@@ -84,3 +87,22 @@ def _plain_types(kind: Any) -> list[type]:
     if get_origin(kind) in (Union, UnionType):
         return [plain for option in get_args(kind) for plain in _plain_types(option)]
     return [getattr(kind, "__origin__", kind)]
+
+
+def parse_time(text: str) -> int | None:
+    """RFC 3339 as microseconds since the epoch in UTC, `None` for what is no time; without a zone it is UTC.
+
+    A date alone is its midnight; digits below a microsecond are dropped.
+    """
+    if text[4:5] != "-" or text[7:8] != "-":  # fromisoformat takes a row of digits for a time
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        try:
+            moment = datetime.fromisoformat(text.upper())  # RFC 3339 allows t and z
+        except ValueError:
+            return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // _MICROSECOND

@@ -108,7 +108,7 @@ def read(directory: Path, context: ReadContext) -> Iterator[Conversation | Judge
     if not path.is_dir():
         yield Skipped("skipped", None, NO_DIRECTORY)
         return
-    from riff_ingest.eva.identity import identity_of
+    from riff_ingest.eva.directories import identity_of
     from riff_ingest.eva.record import configuration_near, read_record
     from riff_ingest.eva.run_inputs import NONE_GIVEN, agent_at, played_record
     from riff_ingest.eva.stored_metrics import stored_scores, verdicts

@@ -9,11 +9,10 @@ from typing import Annotated, Any
 
 import msgspec
 
-from riff_ingest.sources.coercion import fields_of, fit, wanted
+from riff_ingest.sources.coercion import fields_of, fit, parse_time, wanted
 from riff_ingest.sources.lenient_json import NOT_FINITE, loads
 from riff_ingest.sources.lines import BrokenInput, read_lines
 from riff_ingest.sources.source import FileHead, Source, run_of
-from riff_ingest.sources.timestamps import parse_time
 from riff_ingest.sources.transcript_line import Name
 from riff_store.facts import JudgedScore, Skipped
 

@@ -12,12 +12,11 @@ import msgspec
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import GuardEvaluated, SlotFilled
+from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
 from riff_ingest.sources.lines import BrokenInput, read_lines
-from riff_ingest.sources.salvage import Salvage, salvage
 from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
-from riff_ingest.sources.timestamps import parse_time
-from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, Line, refusal
+from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, Line, Salvage, refusal, salvage
 from riff_store.facts import Skipped
 
 __all__ = ["parse_time", "read"]

@@ -9,9 +9,8 @@ import pytest
 from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.derived import Derived, derive, error_of
-from riff_ingest.eva.labels import GENERIC_ERROR
-from riff_ingest.eva.tool_types import guessed_type, is_transfer, segment_of_tool, tool_types
-from riff_ingest.eva.trace import Entry
+from riff_ingest.eva.tools import guessed_type, is_transfer, segment_of_tool, tool_types
+from riff_ingest.eva.trace import GENERIC_ERROR, Entry
 from riff_ingest.events import GuardEvaluated, StateEntered, StateExited, TurnComplete
 
 START = 1_780_000_000_000

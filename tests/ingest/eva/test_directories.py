@@ -14,13 +14,13 @@ from riff_ingest.eva.config import configuration
 from riff_ingest.eva.directories import (
     archived,
     conversations,
+    identity_of,
     is_archived,
     natural,
     record_and_trial,
     run_name,
     run_of,
 )
-from riff_ingest.eva.identity import identity_of
 
 
 @pytest.mark.parametrize(

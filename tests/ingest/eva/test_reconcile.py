@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riff_ingest.eva.reconcile import reconcile
+from riff_ingest.eva.history_pipeline import reconcile
 from riff_ingest.eva.trace import Entry, label_interruptions
 from riff_ingest.eva.turns import PipelineType, Turns
 from tests.support.eva_events import (

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.eva.labels import LABELS
 from riff_ingest.eva.spoken import spoken_only, spoken_part
-from riff_ingest.eva.trace import Entry
+from riff_ingest.eva.trace import LABELS, Entry
 
 LONG = "Your two dozen rolls will be ready on Friday morning at seven."
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.identity import Identity
+from riff_ingest.eva.directories import Identity
 from riff_ingest.eva.metrics.score import NO_TURNS, Score
 from riff_ingest.eva.stored_metrics import LONGEST_RATIONALE, stored_pass, stored_scores, verdicts
 from riff_ingest.eva.warnings import Warnings

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.eva import process_history
-from riff_ingest.eva.labels import GENERIC_ERROR
+from riff_ingest.eva.trace import GENERIC_ERROR
 from riff_ingest.eva.turns import PipelineType
 from tests.support.eva_events import (
     START,

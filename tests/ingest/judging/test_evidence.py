@@ -11,9 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.conversation import Turn
-from riff_ingest.judging.evidence import LONGEST_BLOCK, LONGEST_TURN, Evidence, can_be_judged, evidence_of
+from riff_ingest.judging.evidence import (
+    LONGEST_BLOCK,
+    LONGEST_TURN,
+    Evidence,
+    can_be_judged,
+    evidence_of,
+    visible,
+    without_brackets,
+)
 from riff_ingest.judging.rubric import Rubric
-from riff_ingest.judging.visible_text import visible, without_brackets
 from tests.support.judge_endpoint import block
 
 RUBRIC = Rubric()

@@ -8,9 +8,11 @@ from typing import TypeAlias
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.authentication_success import authentication_success
-from riff_ingest.eva.metrics.conversation_completed_on_time import conversation_completed_on_time
-from riff_ingest.eva.metrics.conversation_correctly_finished import conversation_correctly_finished
-from riff_ingest.eva.metrics.conversation_valid_end import conversation_valid_end
+from riff_ingest.eva.metrics.conversation_end import (
+    conversation_completed_on_time,
+    conversation_correctly_finished,
+    conversation_valid_end,
+)
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.registry import applies
 from riff_ingest.eva.metrics.response_speed import response_speed

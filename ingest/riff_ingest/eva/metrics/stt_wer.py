@@ -1,14 +1,16 @@
-"""How much of the caller's words the agent's recogniser got wrong (10.6)."""
+"""Measure the word error rate of what the agent's recogniser transcribed (10.6)."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.metrics.english import normalised_english
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.score import Score, rate
 
@@ -16,6 +18,17 @@ NAME = "stt_wer"
 MISSING = 'whisper-normalizer and jiwer are not installed; `pip install "riff-tui[eva]"` brings them'
 _MOST_COMMON = 10
 _LONGEST_TEXT = 10_000  # of a turn; evening out the spelling of hostile text takes time by its length squared
+_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
+_QUOTES = str.maketrans(dict.fromkeys("‘’‛`´", "'"))
+_SPELLED = re.compile(r"\b[A-Za-z](?: [A-Za-z]){2,}\b")
+_DASH = re.compile(r"(?<=\w)\s+dash\s+(?=\w)", re.IGNORECASE)
+_HYPHENATED = re.compile(r"\b\w+(?:-\w+)+\b")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_COMMA = re.compile(r"(?<!\d),|,(?!\d)")
+_LETTER_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_ONE = re.compile(r"\b1(s?)\b")
+_LEADING_ZEROS = re.compile(r"\b0+(?=\d+\b)")
+_ORDINAL = re.compile(r"(?<=\d)\s+(?=(?:st|nd|rd|th)\b)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +158,41 @@ def _summary(first: TurnErrors) -> dict[str, Any]:
 
 def _frequent(runs: Iterable[str]) -> list[tuple[str, int]]:
     return Counter(runs).most_common(_MOST_COMMON)
+
+
+def normalised_english(text: str) -> str:
+    """The text as its words are compared, in lower case; raises `ImportError` without the extra packages."""
+    if text.isascii():
+        text = _ESCAPES.sub(lambda found: _decoded(found[0]), text)
+    text = text.translate(_QUOTES)
+    text = _SPELLED.sub(lambda found: found[0].replace(" ", "").upper(), text)
+    text = _DASH.sub(" ", text)
+    text = _HYPHENATED.sub(_without_hyphens, text)
+    pieces = (_piece(piece) for piece in _COMMA.split(text))
+    text = " ".join(piece for piece in pieces if piece)
+    return _ORDINAL.sub("", _LEADING_ZEROS.sub("", text))
+
+
+def _decoded(escapes: str) -> str:
+    return bytes.fromhex(escapes.replace("\\u", "")).decode("utf-16-be", "replace")
+
+
+def _without_hyphens(found: re.Match[str]) -> str:
+    word = found[0]
+    if not any(map(str.isdigit, word)):
+        return word
+    return word.replace("-", " " if _DATE.fullmatch(word) else "")
+
+
+def _piece(text: str) -> str:
+    text = _whisper()(text)
+    # "first" becomes "1st", then "one st" (quirk 12).
+    text = _ONE.sub(r"one\1", _LETTER_DIGIT.sub(" ", text)).lower()
+    return "".join(sign for sign in text if not unicodedata.category(sign).startswith("P")).strip()
+
+
+@cache
+def _whisper() -> Callable[[str], str]:
+    from whisper_normalizer.english import EnglishTextNormalizer
+
+    return cast("Callable[[str], str]", EnglishTextNormalizer())

@@ -7,9 +7,8 @@ from typing import Any
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.scenario_diff import databases_differ, summary
 from riff_ingest.eva.metrics.score import Score, unmeasured
-from riff_ingest.eva.scenario_db import SESSION, database_hash, stored_form
+from riff_ingest.eva.scenario_db import SESSION, database_hash, databases_differ, stored_form, summary
 
 NAME = "task_completion"
 NO_EXPECTED = "no expected database is known; --expected-db names it, --dataset the dataset that was played"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.metrics.conversation_end import agent_timed_out
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.last_speaker import agent_timed_out
 from riff_ingest.eva.metrics.score import Score
 from riff_ingest.eva.metrics.turn_taking_parts import turn_taking_parts
 from riff_ingest.eva.metrics.turn_timing import (

@@ -9,10 +9,14 @@ import pytest
 
 from riff_ingest.eva.audio import Segments
 from riff_ingest.eva.metrics import RecordFiles
-from riff_ingest.eva.metrics.conversation_completed_on_time import conversation_completed_on_time
-from riff_ingest.eva.metrics.conversation_correctly_finished import conversation_correctly_finished
-from riff_ingest.eva.metrics.conversation_valid_end import conversation_finished, conversation_valid_end
-from riff_ingest.eva.metrics.last_speaker import agent_timed_out, last_audio_speaker
+from riff_ingest.eva.metrics.conversation_end import (
+    agent_timed_out,
+    conversation_completed_on_time,
+    conversation_correctly_finished,
+    conversation_finished,
+    conversation_valid_end,
+    last_audio_speaker,
+)
 from tests.support.eva_calls import NO_FILES, call
 
 

@@ -12,9 +12,17 @@ from hypothesis import strategies as st
 
 from riff_ingest.eva.metrics import RecordFiles, Score
 from riff_ingest.eva.metrics.authentication_success import authentication_success
-from riff_ingest.eva.metrics.scenario_diff import databases_differ, summary, values_differ
 from riff_ingest.eva.metrics.task_completion import task_completion
-from riff_ingest.eva.scenario_db import UNORDERED, database_hash, normalised, plain_hash, stored_form
+from riff_ingest.eva.scenario_db import (
+    UNORDERED,
+    database_hash,
+    databases_differ,
+    normalised,
+    plain_hash,
+    stored_form,
+    summary,
+    values_differ,
+)
 from tests.support.eva_calls import NO_FILES, call, parts_of
 
 SAME: dict[str, Any] = {"tables_added": [], "tables_removed": [], "tables_modified": {}}

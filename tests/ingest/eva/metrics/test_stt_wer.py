@@ -18,7 +18,7 @@ from tests.support.eva_calls import NO_FILES, call, parts_of
 pytest.importorskip("jiwer")
 pytest.importorskip("whisper_normalizer")
 
-from riff_ingest.eva.metrics.english import normalised_english
+from riff_ingest.eva.metrics.stt_wer import normalised_english
 
 
 def wer(*turns: tuple[str | None, str | None], **others: Any) -> Score:
@@ -95,7 +95,7 @@ def test_only_english_is_computed() -> None:
 
 
 def test_without_the_packages_it_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    import riff_ingest.eva.metrics.english as english
+    import riff_ingest.eva.metrics.stt_wer as stt_wer_module
 
     real = builtins.__import__
 
@@ -105,9 +105,9 @@ def test_without_the_packages_it_says_how_to_get_them(monkeypatch: pytest.Monkey
         return real(name, *arguments, **others)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    english._whisper.cache_clear()
+    stt_wer_module._whisper.cache_clear()
     score = wer(("rolls", "rolls"))
-    english._whisper.cache_clear()
+    stt_wer_module._whisper.cache_clear()
     assert (score.score, score.value, score.skipped) == (None, None, True)
     assert score.error is not None
     assert 'pip install "riff-tui[eva]"' in score.error

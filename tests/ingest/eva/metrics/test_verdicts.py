@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics import Score, composites
-from riff_ingest.eva.metrics.composites import ACCURACY, EXPERIENCE
-from riff_ingest.eva.metrics.compute import COMPUTED, compute_metrics
-from riff_ingest.eva.metrics.registry import METRICS, applies, higher_is_better, threshold
-from riff_ingest.eva.metrics.score import NO_TURNS
-from riff_ingest.eva.metrics.trials import (
+from riff_ingest.eva.metrics.composites import (
+    ACCURACY,
+    EXPERIENCE,
     composite_verdicts,
     counts_in_trials,
     pass_at_k,
@@ -23,6 +21,9 @@ from riff_ingest.eva.metrics.trials import (
     theoretical_power_k,
     verdicts,
 )
+from riff_ingest.eva.metrics.compute import COMPUTED, compute_metrics
+from riff_ingest.eva.metrics.registry import METRICS, applies, higher_is_better, threshold
+from riff_ingest.eva.metrics.score import NO_TURNS
 from tests.support.eva_calls import NO_FILES, call
 
 GOOD = {

@@ -1,0 +1,100 @@
+"""Measure how a call ended: who spoke last, in time or not, answered to the end or not (10.7 to 10.9)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Literal
+
+from riff_ingest.eva.audio import last_end
+from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.history import inner
+from riff_ingest.eva.metrics.files import RecordFiles
+from riff_ingest.eva.metrics.score import Score
+from riff_ingest.sources.lenient_json import loads
+from riff_ingest.sources.lines import BrokenInput
+
+AGENT_TIMEOUT = "agent_timeout_on_user_turn"
+COMPLETED_ON_TIME = "conversation_completed_on_time"
+CORRECTLY_FINISHED = "conversation_correctly_finished"
+VALID_END = "conversation_valid_end"
+
+
+def last_audio_speaker(context: MetricContext) -> Literal["user", "assistant"] | None:
+    """The side whose audio ended last, the assistant where both ended at once; `None` where nobody was heard."""
+    user = last_end(context.audio_timestamps_user_turns)
+    assistant = last_end(context.audio_timestamps_assistant_turns)
+    if user is None:
+        return None if assistant is None else "assistant"
+    return "user" if assistant is None or user > assistant else "assistant"
+
+
+def agent_timed_out(context: MetricContext) -> bool:
+    """Tell whether the call ended of inactivity after the caller had spoken (9.2)."""
+    return context.conversation_ended_reason == "inactivity_timeout" and last_audio_speaker(context) == "user"
+
+
+def conversation_completed_on_time(context: MetricContext, files: RecordFiles) -> Score:
+    """0.0 where the call was ended because it took too long, else 1.0 (10.9)."""
+    ended = context.conversation_ended_reason
+    late = ended == "time_limit_exceeded"
+    value = 0.0 if late else 1.0
+    return Score(COMPLETED_ON_TIME, value, value, {"conversation_ended_reason": ended, "timed_out": late})
+
+
+def conversation_correctly_finished(context: MetricContext, files: RecordFiles) -> Score:
+    """0.0 where the call ended of inactivity after the caller had spoken, else 1.0 (10.8)."""
+    left = agent_timed_out(context)
+    details: dict[str, Any] = {
+        "conversation_ended_reason": context.conversation_ended_reason,
+        "last_audio_speaker": last_audio_speaker(context),
+    }
+    if left:
+        details["reason"] = AGENT_TIMEOUT
+    value = 0.0 if left else 1.0
+    return Score(CORRECTLY_FINISHED, value, value, details)
+
+
+def conversation_valid_end(context: MetricContext, files: RecordFiles) -> Score:
+    """1.0 where the last line of the simulator's log is a goodbye, or where the agent left the caller waiting (10.7).
+
+    A log whose last line cannot be read is an error, for then nobody knows how the call ended.
+    """
+    if agent_timed_out(context):
+        return Score(VALID_END, 1.0, 1.0, {"ended_properly": True, "reason": AGENT_TIMEOUT})
+    place = {"file_path": files.simulator_log}
+    event, problem = _last_event(files.simulator_end)
+    if event is None:
+        return Score(VALID_END, 0.0, 0.0, {"ended_properly": False, **place}, error=problem)
+    kind = event.get("type")
+    if kind != "connection_state":
+        why = {"reason": "the last event is no connection_state"}
+        return Score(VALID_END, 0.0, 0.0, {"ended_properly": False, "last_event_type": kind, **place, **why})
+    if reason_of(event) != "goodbye":
+        why = {"reason": f"the session ended for another reason than goodbye: {reason_of(event)}"}
+        return Score(VALID_END, 0.0, 0.0, {"ended_properly": False, "last_event_type": kind, **place, **why})
+    return Score(VALID_END, 1.0, 1.0, {"ended_properly": True, "last_event_type": kind, **place})
+
+
+def conversation_finished(files: RecordFiles) -> bool:
+    """Whether the last line of the simulator's log is a goodbye (9.3)."""
+    event, _ = _last_event(files.simulator_end)
+    return event is not None and event.get("type") == "connection_state" and reason_of(event) == "goodbye"
+
+
+def reason_of(event: dict[str, Any]) -> Any:
+    """Why the session ended, as an event of the connection says it."""
+    details = inner(event, "details")
+    return details.get("reason") if isinstance(details, dict) else None
+
+
+def _last_event(line: str | None) -> tuple[dict[str, Any] | None, str]:
+    """The event on the last line, or why there is none."""
+    if line is None:
+        return None, "the simulator's log is missing or cannot be read"
+    if not line.strip():
+        return None, "the simulator's log is empty or ends in an empty line"
+    try:
+        event = loads(line.encode("utf-8", "surrogatepass"), Counter())
+    except BrokenInput as problem:
+        return None, f"the last line of the simulator's log cannot be read: {problem.reason}"
+    return (event, "") if isinstance(event, dict) else (None, "the last line of the simulator's log is no object")
