@@ -168,6 +168,26 @@ def well(asked: Asked) -> Reply:
     return completion(verdict(honest_score(asked), [turn["turn"] for turn in asked.turns[:1]]))
 
 
+class Held:
+    """A judge that answers its first calls, and the others once it is released."""
+
+    def __init__(self, answered: int) -> None:
+        self._left = answered
+        self._lock = threading.Lock()
+        self._released = threading.Event()
+
+    def __call__(self, asked: Asked) -> Reply:
+        with self._lock:
+            self._left -= 1
+            is_held = self._left < 0
+        assert not is_held or self._released.wait(120)
+        return well(asked)
+
+    def release(self) -> None:
+        """Answer all calls."""
+        self._released.set()
+
+
 def honest(asked: Asked) -> Reply:
     """An honest judge that repeats in its reason all that the others said."""
     said = " ".join(str(turn.get("text")) for turn in asked.turns if turn.get("speaker") != "agent")

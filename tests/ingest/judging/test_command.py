@@ -20,7 +20,7 @@ CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning. ключ $HOME 
 GOOD = """print('{"score": 6, "evidence": [2], "reason": "Polite."}')"""
 
 
-def outcome_of(program: str, *, timeout: float = 10.0, tries: int = 1) -> Outcome:
+def outcome_of(program: str, *, timeout: float = 120.0, tries: int = 1) -> Outcome:
     judge = CommandJudge([sys.executable, "-c", program], None, "hash")
     return asyncio.run(Retry(judge, Rubric(), Patience(timeout, tries, pause=0.01)).outcome(CALL))
 
@@ -80,9 +80,12 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 pathlib.Path({str(told)!r}).write_text(str(child.pid))
 time.sleep(600)
 """
-    assert outcome_of(program, timeout=2.0).unscored == "no answer in time"
+    for timeout in (2.0, 10.0, 50.0):
+        assert outcome_of(program, timeout=timeout).unscored == "no answer in time"
+        if told.exists() and told.read_text():
+            break
     child = int(told.read_text())
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while _is_alive(child) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not _is_alive(child)
@@ -98,7 +101,7 @@ def _is_alive(process: int) -> bool:
 def test_no_shell_sees_the_arguments(tmp_path: Path) -> None:
     trap = tmp_path / "trap"
     judge = CommandJudge([sys.executable, "-c", GOOD, f"; touch {trap}", f"$(touch {trap})"], "m", "hash")
-    outcome = asyncio.run(Retry(judge, Rubric(), Patience(10.0, 1)).outcome(CALL))
+    outcome = asyncio.run(Retry(judge, Rubric(), Patience(120.0, 1)).outcome(CALL))
     assert outcome.verdict is not None
     assert not trap.exists()
     assert judge.signature("run-1", "c-1") == Signature("m", "hash")
@@ -107,7 +110,7 @@ def test_no_shell_sees_the_arguments(tmp_path: Path) -> None:
 def test_a_program_that_is_not_there_stops_the_run() -> None:
     judge = CommandJudge(["no-such-program-anywhere"], None, "hash")
     with pytest.raises(Refused, match="no-such-program-anywhere cannot be run: No such file"):
-        asyncio.run(Retry(judge, Rubric(), Patience(10.0, 5)).outcome(CALL))
+        asyncio.run(Retry(judge, Rubric(), Patience(120.0, 5)).outcome(CALL))
 
 
 def test_what_a_program_complains_of_holds_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:

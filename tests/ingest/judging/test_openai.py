@@ -25,7 +25,7 @@ from tests.support.judged_calls import KEY, KEY_VARIABLE
 pytest.importorskip("openai")
 
 CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning."), Turn("caller", "Hello.")])
-QUICK = Patience(timeout=5.0, tries=3, pause=0.01, longest_pause=0.02)
+QUICK = Patience(timeout=60.0, tries=3, pause=0.01, longest_pause=0.02)
 GOOD = completion(verdict())
 
 
@@ -209,13 +209,13 @@ def test_a_redirect_is_not_followed_and_the_key_goes_nowhere_else(status: int) -
         assert not elsewhere.asked
 
 
-@pytest.mark.parametrize("slow", [Reply(delay=5.0), Reply(body=b"x" * 1000, drip=0.05)], ids=["silent", "dripping"])
+@pytest.mark.parametrize("slow", [Reply(delay=300.0), Reply(body=b"x" * 1000, drip=0.15)], ids=["silent", "dripping"])
 def test_an_answer_that_takes_too_long_is_given_up(slow: Reply) -> None:
     before = time.monotonic()
     outcome, asked, _ = outcome_of(lambda asked: slow, Patience(0.2, tries=2, pause=0.01))
     assert outcome == Outcome(None, "no answer in time, 2 times", answered=False)
     assert len(asked) == 2
-    assert time.monotonic() - before < 5.0
+    assert time.monotonic() - before < 100
 
 
 def test_an_answer_without_an_end_is_given_up() -> None:

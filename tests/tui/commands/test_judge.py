@@ -31,6 +31,7 @@ from riff_tui.errors import ExitCode
 from tests.support.judge_endpoint import (
     Asked,
     Endpoint,
+    Held,
     Reply,
     completion,
     error,
@@ -405,7 +406,7 @@ def started(source: Path, out: Path, *options: str, **more: Any) -> subprocess.P
 
 
 def wait_for(path: Path, lines: int) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if path.exists() and path.read_bytes().count(b"\n") >= lines:
             return
@@ -421,19 +422,19 @@ def slowly(asked: Asked) -> Reply:
 def test_a_run_that_is_killed_goes_on_without_paying_twice(
     endpoint: Endpoint, tmp_path: Path, out: Path, scores: Path
 ) -> None:
-    endpoint.behave = slowly
     source = calls(tmp_path, 60)
     stored: set[str] = set()
     before = 0
     for kill in range(4):
+        endpoint.behave = held = Held(10)
         process = started(source, out, "--judged-at", TIME, stderr=subprocess.DEVNULL)
         wait_for(scores, before + 7)
         process.send_signal(signal.SIGKILL)
         process.wait()
+        held.release()
         content = scores.read_bytes()
         stored = {json.loads(line)["conversation_id"] for line in content.split(b"\n")[:-1]}
         before = len(stored)
-        assert before < 60, "the kill came too late to prove anything"
         if kill == 2:
             with scores.open("ab") as file:
                 file.write(b'{"run_id":"run-1","conversation_id":"c-00')
@@ -453,25 +454,27 @@ def test_a_run_that_is_killed_goes_on_without_paying_twice(
 def test_ctrl_c_keeps_what_is_paid_for_and_ends_with_130(
     endpoint: Endpoint, tmp_path: Path, out: Path, scores: Path
 ) -> None:
-    endpoint.behave = slowly
-    process = started(calls(tmp_path, 200), out)
+    endpoint.behave = held = Held(10)
+    process = started(calls(tmp_path, 40), out)
     wait_for(scores, 10)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=30)
+    assert process.stderr is not None
+    assert process.stderr.readline() == b"Stopping; 4 answers still on the way. Ctrl-C again drops them.\n"
+    held.release()
+    _, told = process.communicate()
     assert process.returncode == ExitCode.INTERRUPTED
-    assert re.search(
-        rb"Stopping; \d answers? still on the way. Ctrl-C again drops them.\n\d+ judged, \d+ not asked\.", told
-    )
+    assert re.match(rb"14 judged, 26 not asked\.", told)
     assert b"Traceback" not in told
     assert len(kept(scores)) == len(endpoint.asked)
 
 
 def test_sigterm_ends_with_143_and_keeps_as_much(endpoint: Endpoint, tmp_path: Path, out: Path, scores: Path) -> None:
-    endpoint.behave = slowly
-    process = started(calls(tmp_path, 200), out)
+    endpoint.behave = held = Held(10)
+    process = started(calls(tmp_path, 40), out)
     wait_for(scores, 10)
     process.send_signal(signal.SIGTERM)
-    _, told = process.communicate(timeout=30)
+    held.release()
+    _, told = process.communicate()
     assert process.returncode == ExitCode.TERMINATED
     assert b"Traceback" not in told
     assert len(kept(scores)) == len(endpoint.asked)
