@@ -1,6 +1,7 @@
 """Carry out the recipes of CONTRIBUTING.md in a copy of the repository.
 
 A fenced block of a recipe begins with a comment that names its file; blocks of one file follow one another in it.
+A block that says `at the end` or `in NAME` is added to a file that is there: after all of it, or to its list NAME.
 """
 
 from __future__ import annotations
@@ -14,19 +15,28 @@ import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-_BLOCK = re.compile(r"^( *)```python\n *# (\S+)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^( *)```python\n *# (\S+?)(?:, (?:at the (end)|in ([A-Z]+)))?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL
+)
 _COPIED = ("riff_tui", "store", "ingest", "tests", "docs", "README.md", "pyproject.toml")
 
 
 def recipe(title: str) -> dict[str, str]:
-    """Return the files that a section of CONTRIBUTING.md tells to write, by their path."""
+    """Return the files that a section of CONTRIBUTING.md tells to write, by their path, as they come to be."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     section = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
     files: dict[str, str] = {}
-    for indent, path, body in _BLOCK.findall(section):
+    for indent, path, end, name, body in _BLOCK.findall(section):
         part = textwrap.dedent(body) if indent else body
-        files[path] = f"{files[path]}\n\n{part}" if path in files else part
+        before = files.get(path) or ((ROOT / path).read_text(encoding="utf-8") if end or name else "")
+        files[path] = _with_entry(before, name, part) if name else f"{before}\n\n{part}" if before else part
     return files
+
+
+def _with_entry(text: str, name: str, entry: str) -> str:
+    """Return a module with one more entry in a list, which ends with the first parenthesis at the start of a line."""
+    place = text.index("\n)", text.index(f"\n{name}: ")) + 1
+    return text[:place] + textwrap.indent(entry.rstrip(), "    ") + ",\n" + text[place:]
 
 
 def carry_out(title: str, folder: Path) -> Path:
