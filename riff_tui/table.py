@@ -93,8 +93,10 @@ class GraphFigure(Figure, Protocol):
         ...
 
 
-Rest: TypeAlias = Callable[[], Generator[str, None, "Table"]]
-"""Steps that say what is being done, and end with the same table with nothing left out."""
+Steps: TypeAlias = Generator[str, None, "Table"]
+"""Steps that say what is being done, and end with a table."""
+Deferred: TypeAlias = Callable[[], Steps]
+"""A load that was left for later: its steps end with the same table with nothing left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +120,8 @@ class Table:
     further top-level keys of the JSON form. `notes` explain units and what was left out,
     a sentence each; `hidden` counts the rows that a filter or a limit took away. `identity` are the columns that
     tell rows apart where these are not all that are shown of kind `name`. `dump` is the
-    command that prints the same. Where something that takes long was left for later, `rest` begins
-    to ask for it.
+    command that prints the same. `deferred` begins the load of
+    what was left for later because it takes long.
     """
 
     view: str
@@ -134,15 +136,15 @@ class Table:
     sections: Sequence[Section] = ()
     identity: tuple[str, ...] = ()
     dump: str = ""
-    rest: Rest | None = field(default=None, compare=False)
+    deferred: Deferred | None = field(default=None, compare=False)
 
     def column(self, key: str) -> Column | None:
         """The column of that key, if there is one."""
         return next((column for column in self.columns if column.key == key), None)
 
 
-def drained(steps: Generator[str, None, Table]) -> Table:
-    """The table that steps end with, for those who can wait."""
+def run_steps(steps: Steps) -> Table:
+    """Run steps to their end and return the table."""
     while True:
         try:
             next(steps)
@@ -151,17 +153,17 @@ def drained(steps: Generator[str, None, Table]) -> Table:
             return found
 
 
-def throughout(table: Table, change: Callable[[Table], Table]) -> Table:
-    """A table changed, and in the same way what was left for later, once that is read."""
+def with_deferred(table: Table, change: Callable[[Table], Table]) -> Table:
+    """Change a table, and in the same way the one that its deferred load ends with."""
 
-    def steps(rest: Rest) -> Generator[str, None, Table]:
-        return throughout((yield from rest()), change)
+    def steps(load: Deferred) -> Steps:
+        return with_deferred((yield from load()), change)
 
-    rest = None if table.rest is None else partial(steps, table.rest)
-    return replace(change(table), rest=rest)
+    deferred = None if table.deferred is None else partial(steps, table.deferred)
+    return replace(change(table), deferred=deferred)
 
 
-def in_a_step(doing: str, make: Callable[[], Table]) -> Generator[str, None, Table]:
-    """Steps that are but one."""
+def in_one_step(doing: str, make: Callable[[], Table]) -> Steps:
+    """Say what is being done, and end with the table that `make` returns."""
     yield doing
     return make()

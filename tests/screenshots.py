@@ -21,8 +21,8 @@ from xml.etree import ElementTree
 
 from riff_store.database import Store, open_store
 from riff_tui import catalog
-from riff_tui.catalog import Request
 from riff_tui.output.sinks import render
+from riff_tui.request import Request
 from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.data.known_names import KnownNames

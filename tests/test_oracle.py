@@ -14,7 +14,8 @@ from riff_ingest.pipeline import ingest
 from riff_ingest.simulate import simulate
 from riff_store.database import Store, open_store
 from riff_store.writer import Writer
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import show
+from riff_tui.request import Request
 from tests.support import oracle
 from tests.support.oracle import Call, Row
 

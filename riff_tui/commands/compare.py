@@ -54,7 +54,8 @@ def compare(
     them. p-values are exact, and corrected across all rows.
     """
     from riff_store.database import open_store
-    from riff_tui.catalog import Request, show
+    from riff_tui.catalog import show
+    from riff_tui.request import Request
     from riff_tui.settings import store_location
 
     settings = settings_for(store, ascii=ascii_only)

@@ -32,10 +32,11 @@ def doctor(
     """Check the store and say what was skipped and why; exit 4 where something is wrong with the store."""
     from riff_store.database import open_store
     from riff_store.health import examine
-    from riff_tui.catalog import Request, show
+    from riff_tui.catalog import show
     from riff_tui.commands.write_store import store_to_write
     from riff_tui.errors import Unhealthy, writing
     from riff_tui.output.streams import standard_output
+    from riff_tui.request import Request
     from riff_tui.settings import store_location
     from riff_tui.text.safe_text import one_line
 

@@ -90,7 +90,8 @@ def dump(
 ) -> None:
     """Print a view of the store: the same table as the explorer's screen of that name."""
     from riff_store.database import open_store
-    from riff_tui.catalog import Request, show
+    from riff_tui.catalog import show
+    from riff_tui.request import Request
     from riff_tui.settings import store_location
 
     settings = settings_for(store, ascii=ascii_only)

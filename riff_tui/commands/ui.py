@@ -73,8 +73,8 @@ def explore(
 
     Raises `NoTerminal` with the command that prints the same where there is no terminal.
     """
-    from riff_tui.catalog import Request, dump_command
     from riff_tui.errors import NoTerminal, UsageError
+    from riff_tui.request import Request, dump_command
     from riff_tui.settings import store_location
     from riff_tui.view_registry import resolve
 

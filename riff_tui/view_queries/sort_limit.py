@@ -9,14 +9,12 @@ from typing import Any
 from riff_store.vocabulary import ALIASES
 from riff_tui.errors import UsageError
 from riff_tui.table import NOT_MEASURED, THIN, Column, Row, Table
-from riff_tui.view_registry import spec_of
 
 LISTED = 5
 
 
-def ordered(table: Table, sort: str) -> Table:
+def ordered(table: Table, sort: str, ranked: str = "") -> Table:
     """The rows by a column: `KEY` upwards, `-KEY` downwards, what is not measured last; rows alike keep their order."""
-    ranked = spec_of(table.view).ranked
     if ranked:
         raise UsageError(f"{table.view} cannot be sorted: its lists are ranked {ranked}")
     down = sort.startswith("-")

@@ -237,6 +237,9 @@ SPEC = ViewSpec(
     order=190,
     aliases=("significance",),
     command="riff-tui compare A B",
+    show="riff_tui.view_queries.comparison:show_compare",
+    judges="rows",
+    recounts=False,
     columns=_COLUMNS,
     # It chooses among the judges whose rows are shown.
     call_fields=("judge",),

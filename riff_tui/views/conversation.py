@@ -302,6 +302,7 @@ SPEC = ViewSpec(
         "A Markdown dump leaves out what was said unless --text asks for it, and redacts it then.",
     ),
     order=180,
+    show="riff_tui.view_queries.conversation:show_conversation",
     columns=_COLUMNS,
     filters="calls",
     text=True,

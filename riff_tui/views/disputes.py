@@ -12,6 +12,7 @@ from riff_tui.views.spec import ViewSpec
 
 UNITS = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
 LEADS = "A row leads to the call, where each judge gives its reasons."
+LISTED = 50
 NO_DISPUTES = "No two judges scored the same call apart; riff-tui judge has another one score them."
 NONE_HERE = "No call that matches the filter was scored apart; it takes two judges, of those that judge: names as well."
 _WHO = (
@@ -85,6 +86,11 @@ SPEC = ViewSpec(
     order=120,
     key="D",
     key_help="The calls on which judges differ most; again: of more.",
+    build=disputes,
+    show="riff_tui.view_queries.judges:show_disputes",
+    judges="rows",
+    recounts=False,
+    limit=LISTED,
     columns=(*_WHO, _SPREAD, *_FURTHER),
     fields=("scores",),
     call_fields=("run", "conversation", "flow", "agent", "correctness"),

@@ -17,6 +17,7 @@ UNITS = (
 TOGETHER = "Edits between the same two runs share their figures: which of them moved the score cannot be told (tied)."
 NO_PROOF = "Two runs differ by chance as well: riff-tui compare PREVIOUS NEXT --where 'flow=F' says whether these do."
 NO_RUNS = "No run of these flows is known together with the time when it started, so there is no before and no after."
+NO_EDITS = "No edits of flows are known yet: riff-tui edits --repo DIR --flows 'flows/{flow}.*' reads them from git."
 COLUMNS = (
     columns.FLOW,
     Column("time", "Edited (UTC)", kind="time", help="The author's time of the commit."),
@@ -47,7 +48,7 @@ def edits(answers: Sequence[EditEffect]) -> Table:
         title="Edits by flow (latest first)",
         columns=COLUMNS,
         rows=[_row(effect) for effect in answers],
-        notes=[UNITS, *alone, *([TOGETHER] if tied else []), *([NO_PROOF] if compared else [])],
+        notes=[UNITS, *alone, *([TOGETHER] if tied else []), *([NO_PROOF] if compared else [])] if answers else [],
     )
 
 
@@ -102,9 +103,12 @@ SPEC = ViewSpec(
     order=140,
     key="H",
     key_help="Who changed the flow when, and its quality around it; again: of more.",
+    query="riff_store.queries.edits:edit_effects",
+    build=edits,
+    recounts=False,
     columns=COLUMNS,
     nouns=("edit", "edits"),
-    empty_store="",
+    empty_store=NO_EDITS,
     below="flows",
     scopes=(("flow",), ()),
     last=("commit", "author", "next_run", "runs", "together"),

@@ -149,6 +149,8 @@ SPEC = ViewSpec(
     key="v",
     key_help="The neighbour graph of the state under the cursor; in a state, go round: its graph, its latencies, its"
     " conversations alone, all of it.",
+    show="riff_tui.view_queries.neighbors:show_neighbors",
+    recounts=False,
     columns=_COLUMNS,
     # The filter names the state in the middle, and its metrics choose calls.
     call_fields=("state", "stall"),

@@ -23,9 +23,16 @@ class ViewSpec:
     What it is: `name`, `title`, `help` in three lines, `aliases`, and its place in listings (`order`). A view that is
     not `listed` belongs to a command of its own or to the explorer; `command` prints it where `dump` does not.
 
+    Where it comes from: `query` is the function that asks the store, as "module:function", called with the store, the
+    predicate on `calls`, `by` if the view splits (beginning with `keys`) and the predicate on `judges` where a filter
+    can choose among them, be it `columns` or `rows`. `build` makes the table of its answer. `finish` adds to a table,
+    or names a function that takes the store again for it; `show` names one that does all of this. With `recounts`
+    rows that are gone for want of calls count as hidden; `limit` is how many rows are listed unless it is said.
+
     What it shows: `columns` are all columns that a store can give it, apart from those that judges and agents name.
     A filter can speak of their keys and of `fields`, further keys of a record; those in `call_fields` narrow the calls
-    behind the rows instead, as everything does where it `filters` calls alone.
+    behind the rows instead, as everything does where it `filters` calls alone. With `added_aspects` rows hold the
+    aspects that other distributions add.
 
     What can be asked of it: `splits` by `--by`, compares two `sides`, is about one of several `aspects`, holds the
     `text` of calls, can add a `trend` to each row.
@@ -51,9 +58,19 @@ class ViewSpec:
     listed: bool = True
     command: str = ""
 
+    query: str = ""
+    build: Callable[..., Table] | None = None
+    show: str = ""
+    finish: str | Callable[[Table], Table] = ""
+    keys: tuple[str, ...] = ()
+    judges: Literal["", "columns", "rows"] = ""
+    recounts: bool = True
+    limit: int | None = None
+
     columns: Sequence[Column] = ()
     fields: tuple[str, ...] = ()
     call_fields: tuple[str, ...] = ()
+    added_aspects: bool = False
     filters: Literal["rows", "calls"] = "rows"
 
     splits: bool = False

@@ -82,6 +82,10 @@ SPEC = ViewSpec(
     aliases=("state-matrix",),
     key="3",
     key_help="The states of this flow or segment; again: of more.",
+    query="riff_store.queries.states:state_cells",
+    build=states,
+    finish="riff_tui.view_queries.states:finish_states",
+    keys=("flow", "state"),
     columns=(
         *columns.keys(("flow", "state")),
         columns.HIDDEN_SEGMENT,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from riff_tui.catalog import Request
+from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.data.loader import ShowView

@@ -8,9 +8,9 @@ from typing import overload
 
 from riff_store.answers.neighbors import Bucket, Neighbor, Neighborhood, PooledLatency
 from riff_store.predicates import terms
-from riff_tui.catalog import Request
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.filters import parse
+from riff_tui.request import Request
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.tui.navigation.location import (
     START,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn
-from riff_tui.catalog import Request
+from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.navigation.location import START, Location, Stack
 from riff_tui.views.conversation import conversation

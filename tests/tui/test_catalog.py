@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import Store, open_store
-from riff_tui.catalog import Request, dump_command, show
+from riff_tui.catalog import show
 from riff_tui.errors import UsageError
 from riff_tui.filters import FilterError
 from riff_tui.lazy_rows import PAGE, LazyRows
-from riff_tui.table import Row, Table, drained
+from riff_tui.request import Request, dump_command
+from riff_tui.table import Row, Table, run_steps
 from riff_tui.view_registry import resolve, views
 from riff_tui.views.spec import BY
 
@@ -239,19 +240,19 @@ def test_what_is_said_of_states_beside_a_named_one_is_said_of_it(store: Store, w
 
 
 def test_a_large_cell_leaves_its_latencies_to_those_who_can_wait(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riff_tui.view_queries.one_state.QUICK_CALLS", 2)
+    monkeypatch.setattr("riff_tui.view_queries.neighbors.QUICK_CALLS", 2)
     monkeypatch.setattr("riff_store.queries.latencies.CHUNK", 4)
     where = "flow=viewing state=collect_details"
-    at_once = show(store, "neighbors", Request(where=where, hurried=True))
+    at_once = show(store, "neighbors", Request(where=where, defer=True))
     whole = show(store, "neighbors", Request(where=where))
-    assert at_once.rest is not None
+    assert at_once.deferred is not None
     assert (at_once.rows, at_once.extras["pooled_latency"]) == (whole.rows, None)
-    steps = at_once.rest()
+    steps = at_once.deferred()
     assert [next(steps), next(steps)] == [
         "reading latencies: 4 of 9 transcripts", "reading latencies: 8 of 9 transcripts",
     ]  # fmt: skip
-    assert drained(steps) == whole
-    assert (whole.rest, whole.dump) == (None, f"riff-tui dump neighbors --where '{where}'")
+    assert run_steps(steps) == whole
+    assert (whole.deferred, whole.dump) == (None, f"riff-tui dump neighbors --where '{where}'")
 
 
 def test_neighbors_of_some_calls_only(store: Store) -> None:

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import Store, open_store
-from riff_tui.catalog import Request, dump_command, show
+from riff_tui.catalog import show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from riff_tui.output.formats import FORMATS
+from riff_tui.request import Request, dump_command
 from riff_tui.table import Table
 from tests.support import two_runs
 from tests.support.facts import call, fresh, put

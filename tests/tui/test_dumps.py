@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import open_store
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import show
+from riff_tui.request import Request
 from tests.support.golden import assert_golden, printed
 
 CASES = {

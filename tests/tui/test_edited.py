@@ -14,12 +14,12 @@ import pytest
 
 from riff_store.database import Store, open_store
 from riff_store.facts import FlowEdit
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from riff_tui.output.formats import FORMATS
-from riff_tui.view_queries.edits import NO_EDITS
-from riff_tui.views.edits import NO_PROOF, NO_RUNS, TOGETHER
+from riff_tui.request import Request
+from riff_tui.views.edits import NO_EDITS, NO_PROOF, NO_RUNS, TOGETHER
 from tests.support.edited_store import MADE, edits, microseconds, record
 from tests.support.facts import call, fresh, put
 from tests.support.golden import assert_golden, printed

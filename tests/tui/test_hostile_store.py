@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import Store, open_store
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import show
 from riff_tui.output.formats import FORMATS
+from riff_tui.request import Request
 from tests.support.golden import printed
 from tests.support.hostile import LIVE
 from tests.support.hostile_store import WORDS, build

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from riff_store.database import Store
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import show
 from riff_tui.filters import FilterError
+from riff_tui.request import Request
 from riff_tui.table import Table
-from riff_tui.view_queries.judges import DISPUTES
 from riff_tui.views.agreement import NO_JUDGES
-from riff_tui.views.disputes import NO_DISPUTES
+from riff_tui.views.disputes import LISTED, NO_DISPUTES
 from riff_tui.views.repeats import NO_REPEATS
 from tests.support.golden import assert_golden, printed
 from tests.support.judged_store import built, calls, verdicts
@@ -85,7 +85,7 @@ def test_beside_correctness_the_way_leads_to_the_calls_that_differ(store: Store)
 
 
 def test_of_many_disputes_the_widest_are_listed_and_the_rest_is_counted(tmp_path: Path) -> None:
-    count = DISPUTES + 5
+    count = LISTED + 5
     scores = [
         {"run_id": "night", "conversation_id": f"c-{number}", "judge": judge, "score": score}
         for number in range(count)
@@ -94,8 +94,8 @@ def test_of_many_disputes_the_widest_are_listed_and_the_rest_is_counted(tmp_path
     made = [{**call, "errored": False} for call in calls(count)]
     with built(tmp_path, made, scores) as store:
         table = show(store, "disputes", Request())
-        assert (len(table.rows), table.hidden, table.extras["total"]) == (DISPUTES, 4, count - 1)
-        assert f"The first {DISPUTES} of them; --limit N lists more or fewer." in table.notes
+        assert (len(table.rows), table.hidden, table.extras["total"]) == (LISTED, 4, count - 1)
+        assert f"The first {LISTED} of them; --limit N lists more or fewer." in table.notes
         assert "Not listed: 1 call to which all judges gave the same score." in table.notes
         assert table.rows[0].record["spread"] == 5.4
         every = show(store, "disputes", Request(limit=1000))

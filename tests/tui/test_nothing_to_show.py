@@ -12,10 +12,11 @@ import pytest
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
 from riff_store.writer import Writer
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import show
+from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.view_queries.effects import NO_CALL
-from riff_tui.view_queries.matrices import NO_STATES
+from riff_tui.view_queries.states import NO_STATES
 from riff_tui.views.agreement import NO_JUDGES
 from riff_tui.views.disputes import NONE_HERE
 from riff_tui.views.repeats import NO_REPEATS

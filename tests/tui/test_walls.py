@@ -53,7 +53,9 @@ def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
     }
     answers = {name.rpartition(".")[2] for name in found if name.startswith("riff_store.answers.")}
     assert answers == {"cells", "edits"}, "a row says when its flow was edited last"
-    assert not found & {"riff_tui.view_queries.one_call", "riff_tui.text.redaction", "msgspec", "shlex", "statistics"}
+    steps = {name.removeprefix("riff_tui.view_queries.") for name in found if name.startswith("riff_tui.view_queries.")}
+    assert steps == {"flows", "sort_limit", "view_query"}
+    assert not found & {"riff_tui.text.redaction", "msgspec", "shlex", "statistics"}
 
 
 def test_an_ingest_loads_no_view_and_nothing_to_draw_with(tiny: Path, tmp_path: Path) -> None:

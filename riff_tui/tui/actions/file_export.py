@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from riff_tui.catalog import Request
 from riff_tui.errors import UsageError
 from riff_tui.output.files import write_whole
 from riff_tui.output.formats import Format, format_of
 from riff_tui.output.sinks import formats_of, render
+from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import file_name
 from riff_tui.tui.navigation.location import Location

@@ -123,9 +123,9 @@ class AutoRefresh:
 
         try:
             reading = await screen.explorer.worker.ask(ask)
-            if reading.rest is not None and before.rest is None:
+            if reading.deferred is not None and before.deferred is None:
                 # What was there would be missing for a moment.
-                rest = await screen.explorer.worker.follow(reading.rest(), lambda doing: None)
+                rest = await screen.explorer.worker.follow(reading.deferred(), lambda doing: None)
                 reading = reading.completed(rest)
         except StoreBusy:
             live.distrust()

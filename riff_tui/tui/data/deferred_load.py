@@ -28,7 +28,7 @@ class DeferredLoad:
     def begin(self, reading: LoadedView) -> None:
         """Read what a reading left for later, if anything, and nothing else any more."""
         self.give_up()
-        if reading.rest is not None:
+        if reading.deferred is not None:
             self._said_at = time.monotonic()
             self._worker = self._screen.run_worker(self._read(reading), group="rest", exit_on_error=False)
 
@@ -51,9 +51,9 @@ class DeferredLoad:
         self._screen.say("left it; r reads it again")
 
     async def _read(self, reading: LoadedView) -> None:
-        assert reading.rest is not None
+        assert reading.deferred is not None
         try:
-            table = await self._screen.explorer.worker.follow(reading.rest(), self._progress)
+            table = await self._screen.explorer.worker.follow(reading.deferred(), self._progress)
         except Exception as error:  # said; what is on the screen stays
             self._screen.fail(error)
         else:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from riff_tui.catalog import Request
-from riff_tui.table import Rest, Table
+from riff_tui.request import Request
+from riff_tui.table import Deferred, Table
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.pairs import compared
@@ -55,9 +55,9 @@ class LoadedView:
         return [table.dump for table in (self.neighbors, self.main) if table is not None and table.dump]
 
     @property
-    def rest(self) -> Rest | None:
+    def deferred(self) -> Deferred | None:
         """What was left for later."""
-        return self.source.rest
+        return self.source.deferred
 
     def completed(self, table: Table) -> LoadedView:
         """The same with the table that the rest ended with."""
@@ -69,7 +69,7 @@ def read(show: ShowView, place: Location) -> LoadedView:
     rows = read_rows(show, place)
     if place.kind != "state":
         return LoadedView(rows)
-    return LoadedView(rows, neighbors=show(place.view, Request(where=around(place.scope, place.filter), hurried=True)))
+    return LoadedView(rows, neighbors=show(place.view, Request(where=around(place.scope, place.filter), defer=True)))
 
 
 def read_rows(show: ShowView, place: Location) -> Table:
@@ -86,7 +86,7 @@ def read_rows(show: ShowView, place: Location) -> Table:
         where=place.where,
         sort=place.sort,
         trend=spec.trend,
-        hurried=True,
+        defer=True,
         sides=place.between,
         aspect=place.aspect or None,
     )

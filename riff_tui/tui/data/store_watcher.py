@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from riff_store.database import Store
 from riff_store.errors import StoreBusy, StoreError, StoreReadOnly
 from riff_tui import catalog
-from riff_tui.catalog import Request
-from riff_tui.table import Table, throughout
+from riff_tui.request import Request
+from riff_tui.table import Table, with_deferred
 from riff_tui.tui.render.counts import ago
 from riff_tui.views.parts.cells import shell_quoted
 
@@ -81,7 +81,7 @@ class StoreWatcher:
         with self._store.snapshot():
             table = catalog.show(self._store, view, request)
         named = f" --store {shell_quoted(self._named)}" if self._named else ""
-        return throughout(table, lambda found: replace(found, dump=f"{found.dump}{named}"))
+        return with_deferred(table, lambda found: replace(found, dump=f"{found.dump}{named}"))
 
     def _take_in(self) -> None:
         # What is written between the two is found changed at the next look, which does no harm.

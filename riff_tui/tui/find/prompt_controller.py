@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from riff_tui.catalog import Request
 from riff_tui.errors import describe
 from riff_tui.filters import FilterError, parse
+from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.data.loader import read_rows
 from riff_tui.tui.find import completion
@@ -141,7 +141,7 @@ class PromptController:
         await asyncio.sleep(_PAUSE_S)
         screen = self._screen
         view = spec_of(place.view).rows_of or place.view
-        request = Request(where=place.where, hurried=True, sides=place.between, aspect=place.aspect or None)
+        request = Request(where=place.where, defer=True, sides=place.between, aspect=place.aspect or None)
         slow = screen.set_timer(_PAUSE_S, lambda: screen.prompt.tell("counting …"))
         try:
             return len((await screen.explorer.worker.ask(lambda: screen.show_view(view, request))).rows)

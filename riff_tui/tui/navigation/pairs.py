@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from riff_tui.catalog import Request
 from riff_tui.errors import UsageError
+from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.data.paged_rows import indices_at_hand
 from riff_tui.tui.navigation.location import Location

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from textual.timer import Timer
 
-from riff_tui.catalog import Request
 from riff_tui.errors import describe
+from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.panes.body import Body
 from riff_tui.tui.panes.pane import Pane

@@ -52,7 +52,7 @@ class Header(Bar):
         before_place = self.place
         self.place, self.reading = place, reading
         self.focused_graph = place.graph and reading.neighbors is not None
-        self.doing = LEFT_FOR_LATER if reading.rest is not None else ""
+        self.doing = LEFT_FOR_LATER if reading.deferred is not None else ""
         if not self.doing or (before_place is not None and before_place.scope != place.scope):
             self.pooled = pooled_of(reading.neighbors)
         graph = getattr(reading.neighbors.figure, "graph", None) if reading.neighbors else None

@@ -127,7 +127,7 @@ def _known(table: Table) -> Sequence[Row]:
 
 def _has_trend(table: Table, known: Sequence[Row]) -> bool:
     """Whether rows carry a trend, or will once the rest of the table has been read."""
-    return (spec_of(table.view).trend and table.rest is not None) or any(row.record.get(TREND.key) for row in known)
+    return (spec_of(table.view).trend and table.deferred is not None) or any(row.record.get(TREND.key) for row in known)
 
 
 def _is_wanted(column: Column, choice: ColumnChoice, *, unasked: bool) -> bool:

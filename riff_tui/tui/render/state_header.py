@@ -47,7 +47,7 @@ def following(fold: Fold, table: Table | None) -> Fold:
 def has_latencies(table: Table | None) -> bool:
     """Whether there are latencies to show, or will be."""
     pooled = pooled_of(table)
-    return bool(table is not None and (table.rest is not None or (pooled is not None and pooled.buckets)))
+    return bool(table is not None and (table.deferred is not None or (pooled is not None and pooled.buckets)))
 
 
 def pooled_of(table: Table | None) -> PooledLatency | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from textual import events
 
 from riff_store.errors import StoreBusy
-from riff_tui.catalog import Request
+from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.app import Explorer

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import open_store
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import show
+from riff_tui.request import Request
 from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.view_registry import views
 from riff_tui.views.spec import ScreenKind

@@ -8,7 +8,8 @@ import pytest
 
 from riff_ingest.simulate import planted
 from riff_store.database import open_store
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import show
+from riff_tui.request import Request
 from tests.readme import demo_store
 from tests.support.pty_terminal import Terminal
 

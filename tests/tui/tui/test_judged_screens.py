@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from riff_tui.tui.navigation.links import opened as stack_of
-from riff_tui.view_queries.judges import DISPUTES
+from riff_tui.views.disputes import LISTED
 from tests.support.dump_commands import dumped_rows, rows_on
 from tests.support.golden import assert_golden
 from tests.support.judged_store import built, calls, verdicts
@@ -73,10 +73,10 @@ async def test_thin_repeats_say_of_what_there_are_few(judged: Path) -> None:
 async def test_how_many_disputes_there_are_is_said_where_not_all_are_listed(tmp_path: Path) -> None:
     scores = [
         {"run_id": "night", "conversation_id": f"c-{number}", "judge": judge, "score": score}
-        for number in range(DISPUTES + 8)
+        for number in range(LISTED + 8)
         for judge, score in (("a", 1), ("b", 2 + number % 7))
     ]
-    made = [{**call, "errored": False} for call in calls(DISPUTES + 8)]
+    made = [{**call, "errored": False} for call in calls(LISTED + 8)]
     with built(tmp_path, made, scores) as store:
         async with exploring(Path(str(store.location)), start=stack_of("disputes", "")) as at:
             assert "50 of 58 disputes" in at.path

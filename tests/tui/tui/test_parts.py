@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.catalog import Request
+from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.tui.actions.registry import ActionContext

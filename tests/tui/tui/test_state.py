@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from riff_store.answers.neighbors import PooledLatency
-from riff_tui.catalog import Request
+from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.tui.app import Explorer
@@ -143,12 +143,12 @@ class Slow(FakeCatalog):
     def show(self, view: str, request: Request) -> Table:
         whole = super().show(view, request)
         if view == "neighbors":
-            assert request.hurried
+            assert request.defer
             assert isinstance(whole.figure, StateFigure)
-            return replace(whole, figure=replace(whole.figure, pooled=None), rest=lambda: self._rest(whole))
+            return replace(whole, figure=replace(whole.figure, pooled=None), deferred=lambda: self._rest(whole))
         if view == "flows" and request.where:
             rows = [replace(row, record={**row.record, "trend": [1.0, 9.0]}) for row in whole.rows]
-            return replace(whole, rest=lambda: self._rest(replace(whole, rows=rows)))
+            return replace(whole, deferred=lambda: self._rest(replace(whole, rows=rows)))
         return whole
 
     def _rest(self, whole: Table) -> Generator[str, None, Table]:

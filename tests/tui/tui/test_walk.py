@@ -11,8 +11,8 @@ from textual.dom import DOMNode
 from textual.widget import Widget
 
 from riff_store.errors import StoreBusy
-from riff_tui.catalog import Request
 from riff_tui.filters import FilterError
+from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.actions.handlers import HANDLERS
 from riff_tui.tui.actions.registry import ACTIONS

@@ -11,9 +11,10 @@ import pytest
 from riff_store.answers.effects import Confounding, Effects, FactorEffect, LevelEffect, LinearModel
 from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store, open_store
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import show
 from riff_tui.errors import UsageError
 from riff_tui.filters import FilterError
+from riff_tui.request import Request
 from riff_tui.table import Row
 from riff_tui.views.effects import effects
 from tests.support.golden import printed

@@ -9,7 +9,8 @@ import pytest
 
 from riff_store.answers.quality import COMPUTED, FlowQuality, QualityCell, RunQuality
 from riff_store.database import Store, open_store
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import show
+from riff_tui.request import Request
 from riff_tui.views.flow_table import flow_table
 from riff_tui.views.timeline import LINES, timeline
 from tests.support.facts import call, fresh, put, verdict

@@ -11,8 +11,8 @@ import pytest
 
 from riff_store.database import open_store
 from riff_tui import catalog
-from riff_tui.catalog import Request
 from riff_tui.errors import OutputError, UsageError
+from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.actions.file_export import Exists, ExportStopped, FileExport, proposed, target, to_write
 from riff_tui.tui.app import Explorer

@@ -15,7 +15,7 @@ import pytest
 
 from riff_store.database import open_store
 from riff_store.errors import NotAStore, StoreMissing
-from riff_tui.catalog import Request
+from riff_tui.request import Request
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.data import auto_refresh
 from riff_tui.tui.data.store_watcher import StoreWatcher
@@ -221,7 +221,7 @@ async def test_a_state_is_brought_up_to_date_whole_and_the_cursor_stays_in_its_g
         assert at.screen.loaded is not None
         assert before is not None
         assert at.screen.loaded != before
-        assert at.screen.loaded.rest is None
+        assert at.screen.loaded.deferred is None
         assert at.screen.head.focused_graph
         assert spot is not None
         found = at.screen.head._spot

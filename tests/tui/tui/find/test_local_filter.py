@@ -9,9 +9,9 @@ import pytest
 
 from riff_store.database import open_store
 from riff_tui import catalog
-from riff_tui.catalog import Request
 from riff_tui.errors import UsageError
 from riff_tui.filters import FilterError
+from riff_tui.request import Request
 from riff_tui.tui.find.local_filter import finds, left_by, said
 from riff_tui.tui.navigation.scope_filters import both
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riff_tui.catalog import Request
+from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.navigation.location import (
     START,

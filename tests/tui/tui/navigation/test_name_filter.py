@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.catalog import Request
+from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.navigation.location import START, Location, Stack, choose, crumbs, descend
 from riff_tui.tui.navigation.name_filter import holds, picked, put, surroundings, without

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import open_store
-from riff_tui.catalog import Request, show
+from riff_tui.catalog import show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
+from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.actions.registry import ActionContext, hints
 from riff_tui.tui.navigation.links import opened as stack_of

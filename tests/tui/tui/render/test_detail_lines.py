@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from riff_store.errors import StoreBusy
-from riff_tui.catalog import Request
+from riff_tui.request import Request
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.catalog import Request
+from riff_tui.request import Request
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.tui.actions.column_dialog import offering

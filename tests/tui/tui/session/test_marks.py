@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from riff_tui.catalog import Request
 from riff_tui.errors import UsageError
+from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.actions.registry import ActionContext, action
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows

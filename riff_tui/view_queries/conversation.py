@@ -1,4 +1,4 @@
-"""The one call that a filter selects, or why it selects none."""
+"""Ask for the one call that a filter selects, or say why it selects none."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from riff_store.predicates import Predicate, Term, all_of, conjuncts
 from riff_tui.errors import UsageError
+from riff_tui.table import Table
+from riff_tui.view_queries.view_query import FilterParts, ViewQuery
+from riff_tui.views.conversation import conversation
 from riff_tui.views.parts.cells import shell_quoted, where
 
 if TYPE_CHECKING:
@@ -15,6 +18,22 @@ if TYPE_CHECKING:
 
 NAMED = 3
 _MOST = 200
+
+
+def show_conversation(query: ViewQuery) -> Table:
+    """Return the call with what was said in it, if that is asked for; raises `UsageError` where it is not one call."""
+    from riff_store.queries.conversation import conversation as read
+    from riff_tui.text.redaction import LIMITS, Redactor
+
+    request = query.request
+    call = the_call(query.store, query.predicate)
+    detail = read(query.store, call.run, call.conversation)
+    if detail is None:
+        raise UsageError(f"conversation {call.conversation} of run {call.run} is gone; run it again")
+    table = conversation(detail, text=request.text, redact=Redactor() if request.redact else None)
+    if request.text and request.redact:
+        table = replace(table, notes=[*table.notes, LIMITS])
+    return query.result(FilterParts(), lambda _: table)
 
 
 def the_call(store: Store, predicate: Predicate | None) -> Call:

@@ -1,21 +1,42 @@
-"""The one state that a filter names: which calls it speaks of, and how long they waited there."""
+"""Ask for the neighbours of the one state that a filter names, and leave latencies of many calls for later."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from riff_store.predicates import And, InState, Not, Or, Predicate, Term, conjuncts, terms
+from riff_store.predicates import And, InState, Not, Or, Predicate, Term, all_of, conjuncts, terms
+from riff_store.queries.latencies import LatencyReading
+from riff_store.queries.neighbors import neighborhood
 from riff_store.vocabulary import field_of
 from riff_tui.errors import UsageError
+from riff_tui.table import Table, run_steps
+from riff_tui.view_queries.view_query import FilterParts, ViewQuery
+from riff_tui.views.neighbors import neighbors
 
 if TYPE_CHECKING:
     from riff_store.answers.neighbors import PooledLatency
-    from riff_store.queries.latencies import LatencyReading
-    from riff_tui.table import Table
 
 QUICK_CALLS = 600
 """So many transcripts are read before anybody notices."""
+
+
+def show_neighbors(query: ViewQuery) -> Table:
+    """Return the state between its neighbours; raises `UsageError` where the filter does not name one state."""
+    flow, state, rest = named_state(query.predicate)
+    said = replace(query, predicate=all_of(rest)).parts()
+    calls = calls_around(state, said.calls)
+    with query.store.snapshot():
+        around = neighborhood(query.store, flow, state, calls)
+        reading = LatencyReading(query.store, flow, state, calls)
+
+    def table(pooled: PooledLatency | None) -> Table:
+        return query.result(FilterParts(rows=said.rows), lambda _: neighbors(around, pooled))
+
+    if query.request.defer and reading.kept > QUICK_CALLS and not reading.too_many:
+        return replace(table(None), deferred=lambda: in_steps(reading, table))
+    return run_steps(in_steps(reading, table))
 
 
 def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]:

@@ -1,0 +1,58 @@
+"""Add to the tables of states and segments what their rows do not hold: the flows they are about, errored calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from riff_store.predicates import Predicate, Term, conjuncts
+from riff_store.queries.dimensions import Grouping
+from riff_store.queries.sums import call_counts
+from riff_tui.table import Table
+from riff_tui.view_queries.sort_limit import excluded_text
+from riff_tui.view_queries.view_query import ViewQuery
+from riff_tui.views.spec import EMPTY_STORE
+
+NO_STATES = "No call that counts has events, and states come from those."
+
+
+def finish_segments(query: ViewQuery, table: Table) -> Table:
+    """Add the flows that the table is about, and how many calls were errored."""
+    from riff_tui.views.segments import TITLE
+
+    return _with_excluded(query, replace(table, title=TITLE.format(scope=_flows_of(query.predicate))))
+
+
+def finish_states(query: ViewQuery, table: Table) -> Table:
+    """Add the same and, where the filter names a flow, where each state led to."""
+    from riff_tui.views.states import TITLE, successors
+
+    table = _with_excluded(query, replace(table, title=TITLE.format(scope=_flows_of(query.predicate))))
+    if not any(term.field == "flow" for term in _terms_that_hold(query.predicate)):
+        return table
+    return replace(table, notes=[*table.notes, *successors(table.rows)])
+
+
+def _with_excluded(query: ViewQuery, table: Table) -> Table:
+    """State rows hold no errored calls, so those of the flows on show and of flows without any other are counted."""
+    keys = tuple(dict.fromkeys(("flow", *query.request.by)))
+    shown = {tuple(row.record[key] for key in keys) for row in table.rows}
+    counts = call_counts(query.store, query.parts().calls, Grouping(keys))
+    excluded = sum(errored for names, (n, errored) in counts.items() if names in shown or not n)
+    units, *others = table.notes
+    if counts and EMPTY_STORE in others:
+        others[others.index(EMPTY_STORE)] = NO_STATES
+    left = [f"Excluded: {excluded_text(excluded)}."] if excluded else []
+    return replace(table, notes=[units, *left, *others])
+
+
+def _flows_of(predicate: Predicate | None) -> str:
+    """Name the flows that a filter leaves, for a title."""
+    named = [term for term in _terms_that_hold(predicate) if term.field == "flow"]
+    if len(named) == 1 and named[0].operator in ("=", "contains"):
+        return f"{'' if named[0].operator == '=' else 'flows with '}{named[0].value}"
+    return "all flows" if predicate is None else "filtered flows"
+
+
+def _terms_that_hold(predicate: Predicate | None) -> list[Term]:
+    """Return the terms that hold as they stand, neither negated nor one of several."""
+    return [part for part in conjuncts(predicate) if isinstance(part, Term)]

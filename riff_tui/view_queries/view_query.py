@@ -1,0 +1,122 @@
+"""Ask the store for a view: split the filter, query, build, filter rows, sort, limit, and note what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from riff_store.predicate_eval import compile_predicate
+from riff_store.predicates import Predicate, terms
+from riff_store.vocabulary import FIELDS, split_name
+from riff_tui.errors import UsageError
+from riff_tui.filters import split, take_judges
+from riff_tui.request import Request
+from riff_tui.table import Row, Table
+from riff_tui.view_queries.sort_limit import left_out, limited, ordered
+from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.database import Store
+
+
+class FilterParts(NamedTuple):
+    """Hold what a filter says of the calls behind the rows, of the rows, and of judges."""
+
+    calls: Predicate | None = None
+    rows: Predicate | None = None
+    judges: Predicate | None = None
+
+
+EVERYTHING = FilterParts()
+BuildTable: TypeAlias = Callable[[FilterParts], Table]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewQuery:
+    """Hold what is asked of one view: the store, the request, and its filter as predicates."""
+
+    store: Store
+    spec: ViewSpec
+    request: Request
+    predicate: Predicate | None = field(default=None)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return the names by which the rows are told apart, those of `--by` among them."""
+        return tuple(dict.fromkeys((*self.spec.keys, *self.request.by)))
+
+    def table(self) -> Table:
+        """Return the table that is asked for."""
+        if self.spec.show:
+            shown: Table = _named(self.spec.show)(self)
+            return shown
+        return self.result(self.parts(), self._query)
+
+    def parts(self) -> FilterParts:
+        """Split the filter; raises `FilterError` or `UsageError` where it makes no sense for the view."""
+        judges, rest = take_judges(self.predicate) if self.spec.judges else (None, self.predicate)
+        added = _added_aspects(rest) if self.spec.added_aspects else ()
+        calls, rows = split(rest, {*self.spec.row_fields, *self.request.by, *added})
+        if calls is not None and self.spec.no_calls:
+            raise UsageError(f"{self.spec.name} can be filtered by {', '.join(self.spec.row_fields)} only")
+        return FilterParts(calls, rows, judges)
+
+    def result(self, parts: FilterParts, build: BuildTable) -> Table:
+        """Build a table; filter its rows, sort and limit them, note what was left out, and finish it as the view does.
+
+        Rows that are gone for want of calls, or of judges where these choose rows, are hidden if the view recounts.
+        """
+        table = build(parts)
+        fewer = parts.calls is not None or (parts.judges is not None and self.spec.judges == "rows")
+        total = len((build(EVERYTHING) if fewer and self.spec.recounts else table).rows)
+        table = self.arranged(replace(table, rows=_matching(table, parts.rows)))
+        notes = [*table.notes, *left_out(table.rows)]
+        if self.spec.empty_store and not total and not fewer and parts.rows is None:
+            notes.append(self.spec.empty_store)
+        table = replace(table, notes=notes, hidden=max(0, total - len(table.rows)))
+        return self._finished(table)
+
+    def _finished(self, table: Table) -> Table:
+        finish = self.spec.finish
+        if callable(finish):
+            return finish(table)
+        finished: Table = _named(finish)(self, table) if finish else table
+        return finished
+
+    def arranged(self, table: Table) -> Table:
+        """Sort and limit the rows of a table."""
+        if self.request.sort is not None:
+            table = ordered(table, self.request.sort, self.spec.ranked)
+        return limited(table, self.spec.limit if self.request.limit is None else self.request.limit)
+
+    def build(self, answer: Any) -> Table:
+        """Build the view of an answer."""
+        assert self.spec.build is not None
+        return self.spec.build(answer, self.request.by) if self.spec.splits else self.spec.build(answer)
+
+    def _query(self, parts: FilterParts) -> Table:
+        """Query the store for some calls and build the view of the answer."""
+        options: dict[str, Any] = {"by": self.keys} if self.spec.splits else {}
+        options |= {"judges": parts.judges} if self.spec.judges else {}
+        options |= {} if self.spec.no_calls else {"calls": parts.calls}
+        return self.build(_named(self.spec.query)(self.store, **options))
+
+
+def _added_aspects(predicate: Predicate | None) -> set[str]:
+    """Return the aspects of other distributions that a filter names."""
+    return {term.field for term in terms(predicate) if term.field and split_name(term.field)[0] not in FIELDS}
+
+
+def _named(path: str) -> Any:
+    """Return the function that `module:function` names."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _matching(table: Table, predicate: Predicate | None) -> Sequence[Row]:
+    if predicate is None:
+        return table.rows
+    holds = compile_predicate(predicate, [column.key for column in table.columns if column.kind == "name"])
+    return [row for row in table.rows if holds(row.record)]
