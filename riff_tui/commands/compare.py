@@ -6,15 +6,18 @@ from typing import Annotated
 
 import typer
 
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
-from riff_tui.commands.table_output import (
+from riff_tui.commands.options import (
+    AsciiOption,
     CsvRawOption,
+    DebugOption,
     LimitOption,
     OutputOption,
     SortOption,
-    form_of,
-    print_table,
+    StoreOption,
+    WhereOption,
+    settings_for,
 )
+from riff_tui.commands.table_output import form_of, print_table
 from riff_tui.output.formats import Format
 
 EXAMPLES = (

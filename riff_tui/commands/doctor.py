@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for, store_to_write
 
 if TYPE_CHECKING:
     from riff_store.health import Health
@@ -33,7 +33,6 @@ def doctor(
     from riff_store.database import open_store
     from riff_store.health import examine
     from riff_tui.catalog import show
-    from riff_tui.commands.write_store import store_to_write
     from riff_tui.errors import Unhealthy, writing
     from riff_tui.output.streams import standard_output
     from riff_tui.request import Request

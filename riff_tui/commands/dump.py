@@ -6,15 +6,18 @@ from typing import Annotated
 
 import typer
 
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
-from riff_tui.commands.table_output import (
+from riff_tui.commands.options import (
+    AsciiOption,
     CsvRawOption,
+    DebugOption,
     LimitOption,
     OutputOption,
     SortOption,
-    form_of,
-    print_table,
+    StoreOption,
+    WhereOption,
+    settings_for,
 )
+from riff_tui.commands.table_output import form_of, print_table
 from riff_tui.output.formats import Format
 
 EXAMPLES = (
@@ -28,61 +31,66 @@ EXAMPLES = (
 )
 
 
+ViewArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="VIEW",
+        help="flows, segments, states, neighbors, worklist, conversations, conversation, runs, judges, agreement,"
+        " disputes, archetypes, timeline, flow-table, effects, repeats, edits or skipped.",
+        show_default=False,
+    ),
+]
+ByOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        metavar="agent|persona|run|scenario",
+        help="A row for each of these as well (flows, segments, states, repeats).",
+        show_default=False,
+    ),
+]
+AspectOption = Annotated[
+    str | None,
+    typer.Option(
+        "--aspect",
+        metavar="ASPECT",
+        help="What effects explains: an aspect such as humanness, else quality.",
+        show_default=False,
+    ),
+]
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        help="Else what the ending of FILE says, else text; dot and mermaid: the graph of neighbors.",
+        show_default=False,
+    ),
+]
+TextOption = Annotated[
+    bool,
+    typer.Option("--text", help="Put what was said into a Markdown or SVG dump of a conversation.", show_default=False),
+]
+RedactOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--redact/--no-redact",
+        help="Replace e-mail addresses, numbers and the like in what was said; Markdown and SVG do unless told not to.",
+        show_default=False,
+    ),
+]
+
+
 def dump(
-    view: Annotated[
-        str,
-        typer.Argument(
-            metavar="VIEW",
-            help="flows, segments, states, neighbors, worklist, conversations, conversation, runs, judges, agreement,"
-            " disputes, archetypes, timeline, flow-table, effects, repeats, edits or skipped.",
-            show_default=False,
-        ),
-    ],
+    view: ViewArgument,
     where: WhereOption = "",
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by",
-            metavar="agent|persona|run|scenario",
-            help="A row for each of these as well (flows, segments, states, repeats).",
-            show_default=False,
-        ),
-    ] = None,
+    by: ByOption = None,
     sort: SortOption = None,
     limit: LimitOption = None,
-    aspect: Annotated[
-        str | None,
-        typer.Option(
-            "--aspect",
-            metavar="ASPECT",
-            help="What effects explains: an aspect such as humanness, else quality.",
-            show_default=False,
-        ),
-    ] = None,
-    format: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            help="Else what the ending of FILE says, else text; dot and mermaid: the graph of neighbors.",
-            show_default=False,
-        ),
-    ] = None,
+    aspect: AspectOption = None,
+    format: FormatOption = None,
     output: OutputOption = None,
-    text: Annotated[
-        bool,
-        typer.Option(
-            "--text", help="Put what was said into a Markdown or SVG dump of a conversation.", show_default=False
-        ),
-    ] = False,
-    redact: Annotated[
-        bool | None,
-        typer.Option(
-            "--redact/--no-redact",
-            help="Replace e-mail addresses, numbers and the like in what was said;"
-            " Markdown and SVG do unless told not to.",
-            show_default=False,
-        ),
-    ] = None,
+    text: TextOption = False,
+    redact: RedactOption = None,
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riff_tui.commands.options import DebugOption, StoreOption, settings_for
+from riff_tui.commands.options import DebugOption, StoreOption, settings_for, store_to_write
+from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,30 +24,33 @@ EXAMPLES = (
 LISTED_FLOWS = 20
 
 
+RepoOption = Annotated[
+    Path,
+    typer.Option("--repo", metavar="DIR", help="The git repository that holds the flow files.", show_default=False),
+]
+FlowsOption = Annotated[
+    list[str],
+    typer.Option(
+        "--flows",
+        metavar="PATTERN",
+        help="Where they lie, from DIR down: {flow} is the flow's name, * any letters, ** any directories; repeatable.",
+        show_default=False,
+    ),
+]
+RebuildOption = Annotated[
+    bool, typer.Option("--rebuild", help="Forget all edits that the store holds first.", show_default=False)
+]
+
+
 def edits(
-    repo: Annotated[
-        Path,
-        typer.Option("--repo", metavar="DIR", help="The git repository that holds the flow files.", show_default=False),
-    ],
-    flows: Annotated[
-        list[str],
-        typer.Option(
-            "--flows",
-            metavar="PATTERN",
-            help="Where they lie, from DIR down: {flow} is the flow's name, * any letters, ** any directories;"
-            " repeatable.",
-            show_default=False,
-        ),
-    ],
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Forget all edits that the store holds first.", show_default=False)
-    ] = False,
+    repo: RepoOption,
+    flows: FlowsOption,
+    rebuild: RebuildOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Read from git who changed which flow when, to see which edit moved its quality; run it again for new commits."""
     from riff_store.writer import Writer
-    from riff_tui.commands.write_store import store_to_write
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location
 
@@ -58,12 +62,12 @@ def edits(
             writer = Writer(opened)
             with writer.batch():
                 results = writer.put_edits(history.repository, history.edits, rebuild=rebuild)
-    for line in told(history, results, repo, flows):
+    for line in report(history, results, repo, flows):
         say(line)
 
 
-def told(history: EditHistory, results: Sequence[EditsResult], repo: Path, patterns: Sequence[str]) -> Iterator[str]:
-    """What was read, a line for each flow unless there are many, then what is to be known, the sum last."""
+def report(history: EditHistory, results: Sequence[EditsResult], repo: Path, patterns: Sequence[str]) -> Iterator[str]:
+    """Yield what was read: a line for each flow unless there are many, then warnings, the sum last."""
     if len(results) <= LISTED_FLOWS:
         widest = max((len(result.flow) for result in results), default=0)
         yield from (_line(result, widest) for result in results)
@@ -75,7 +79,7 @@ def told(history: EditHistory, results: Sequence[EditsResult], repo: Path, patte
     if history.is_partial:
         yield "This is a partial clone: a file that was renamed and changed in one commit is not followed."
     if history.undated:
-        yield f"{_counted(history.undated, 'commit')} without a usable time left out."
+        yield f"{counted(history.undated, 'commit')} without a usable time left out."
     if results:
         yield _sum(results)
 
@@ -85,20 +89,20 @@ def _line(result: EditsResult, widest: int) -> str:
 
     changes = [f"{result.added} new"] if result.added else []
     changes += [f"{result.gone} gone"] if result.gone else []
-    counted = _counted(result.edits, "edit") + (f" ({', '.join(changes)})" if changes else "")
+    edits = counted(result.edits, "edit") + (f" ({', '.join(changes)})" if changes else "")
     span = f"{utc(result.first)[:10]} to {utc(result.last)[:10]}"
-    return f"{result.flow:{widest}}  {counted}, {span}{'' if result.has_calls else ', no calls yet'}"
+    return f"{result.flow:{widest}}  {edits}, {span}{'' if result.has_calls else ', no calls yet'}"
 
 
 def _sum(results: Sequence[EditsResult]) -> str:
-    counted = f"{_counted(sum(r.edits for r in results), 'edit')} of {_counted(len(results), 'flow')}"
+    edits = f"{counted(sum(r.edits for r in results), 'edit')} of {counted(len(results), 'flow')}"
     added, gone = sum(result.added for result in results), sum(result.gone for result in results)
-    parts = [f"{counted}: {added} new" if added else f"{counted}: nothing new"]
+    parts = [f"{edits}: {added} new" if added else f"{edits}: nothing new"]
     parts += [f"{gone} gone from the history"] if gone else []
     uncalled = sum(not result.has_calls for result in results)
     if uncalled:
         one = uncalled == 1
-        parts.append(f"{_counted(uncalled, 'flow')} without calls {'is' if one else 'are'} kept until some come")
+        parts.append(f"{counted(uncalled, 'flow')} without calls {'is' if one else 'are'} kept until some come")
     return f"{', '.join(parts)}."
 
 
@@ -116,7 +120,3 @@ def _read(repo: Path, patterns: Sequence[str]) -> EditHistory:
         raise UsageError(f"--flows: {error}") from error
     except NoHistory as error:
         raise UsageError(f"--repo: {error}") from error
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

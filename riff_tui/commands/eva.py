@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from riff_tui.commands.options import DebugOption
-from riff_tui.commands.table_output import OutputOption
+from riff_tui.commands.options import DebugOption, OutputOption
 
 if TYPE_CHECKING:
     from riff_ingest.eva.context import MetricContext

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Annotated, TextIO, cast
 
 import typer
 
-from riff_tui.commands.options import DebugOption, StoreOption, WhereOption, settings_for
-from riff_tui.commands.table_output import CsvRawOption, OutputOption
+from riff_tui.commands.options import (
+    CsvRawOption,
+    DebugOption,
+    OutputOption,
+    StoreOption,
+    WhereOption,
+    settings_for,
+)
 
 if TYPE_CHECKING:
     import io

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
-from riff_tui.commands.table_output import CsvRawOption, OutputOption, form_of
+from riff_tui.commands.options import (
+    AsciiOption,
+    CsvRawOption,
+    DebugOption,
+    OutputOption,
+    StoreOption,
+    WhereOption,
+    settings_for,
+)
+from riff_tui.commands.table_output import form_of
 from riff_tui.output.formats import FORMATS, Format
 
 if TYPE_CHECKING:
@@ -28,55 +36,63 @@ EXAMPLES = (
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
+BaselineOption = Annotated[
+    str,
+    typer.Option("--baseline", metavar="A", help="The run to hold against: its id, or previous.", show_default=False),
+]
+CandidateOption = Annotated[
+    str,
+    typer.Option("--candidate", metavar="B", help="The run to decide on: its id, or latest.", show_default=False),
+]
+MaxDropOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--max-drop",
+        metavar="ASPECT=X",
+        help="How far an aspect may fall, in its own unit or, of rates, in percent: success_rate, correctness,"
+        " completion, errors, latency_p95, latency_mean (seconds up), humanness, humanness:JUDGE; repeatable.",
+        show_default=False,
+    ),
+]
+MinNOption = Annotated[
+    int | None,
+    typer.Option(
+        "--min-n", metavar="N", min=1, help="Calls that a check takes on both sides, else 5.", show_default=False
+    ),
+]
+StrictOption = Annotated[
+    bool,
+    typer.Option("--strict", help="Fail as well where a flow was not called, and where nothing could be decided."),
+]
+JunitOption = Annotated[
+    Path | None,
+    typer.Option("--junit", metavar="F", help="Write the checks as JUnit XML as well.", show_default=False),
+]
+GithubOption = Annotated[
+    bool,
+    typer.Option("--github", help=f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}."),
+]
+FormatOption = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        metavar=f"[{'|'.join(FORMATS)}]",
+        help="Else what the ending of FILE says, else text.",
+        show_default=False,
+    ),
+]
+
+
 def gate(
-    baseline: Annotated[
-        str,
-        typer.Option(
-            "--baseline", metavar="A", help="The run to hold against: its id, or previous.", show_default=False
-        ),
-    ],
-    candidate: Annotated[
-        str,
-        typer.Option("--candidate", metavar="B", help="The run to decide on: its id, or latest.", show_default=False),
-    ],
-    max_drop: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--max-drop",
-            metavar="ASPECT=X",
-            help="How far an aspect may fall, in its own unit or, of rates, in percent: success_rate, correctness,"
-            " completion, errors, latency_p95, latency_mean (seconds up), humanness, humanness:JUDGE; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    min_n: Annotated[
-        int | None,
-        typer.Option(
-            "--min-n", metavar="N", min=1, help="Calls that a check takes on both sides, else 5.", show_default=False
-        ),
-    ] = None,
-    strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Fail as well where a flow was not called, and where nothing could be decided."),
-    ] = False,
+    baseline: BaselineOption,
+    candidate: CandidateOption,
+    max_drop: MaxDropOption = None,
+    min_n: MinNOption = None,
+    strict: StrictOption = False,
     where: WhereOption = "",
-    junit: Annotated[
-        Path | None,
-        typer.Option("--junit", metavar="F", help="Write the checks as JUnit XML as well.", show_default=False),
-    ] = None,
-    github: Annotated[
-        bool,
-        typer.Option("--github", help=f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}."),
-    ] = False,
-    format: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            metavar=f"[{'|'.join(FORMATS)}]",
-            help="Else what the ending of FILE says, else text.",
-            show_default=False,
-        ),
-    ] = None,
+    junit: JunitOption = None,
+    github: GithubOption = False,
+    format: FormatOption = None,
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
     ascii_only: AsciiOption = None,

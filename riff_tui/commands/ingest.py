@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import click
 import typer
 
-from riff_tui.commands.options import DebugOption, StoreOption, settings_for
+from riff_tui.commands.options import DebugOption, StoreOption, settings_for, store_to_write
+from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,44 +49,55 @@ class SourceKind(click.ParamType[str]):
         return [source.kind for source in sources()]
 
 
+PathsArgument = Annotated[
+    list[Path], typer.Argument(metavar="PATH...", help="Files, or directories to walk.", show_default=False)
+]
+KindOption = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        click_type=SourceKind(),
+        help="What to take the files for; else their content decides.",
+        show_default=False,
+    ),
+]
+FlowFileOption = Annotated[
+    list[Path] | None,
+    typer.Option("--flow-file", metavar="F", help="A file that describes a flow; repeatable.", show_default=False),
+]
+DatasetOption = Annotated[
+    Path | None,
+    typer.Option("--dataset", metavar="F", help="The dataset that EVA's runs played.", show_default=False),
+]
+AgentOption = Annotated[
+    Path | None,
+    typer.Option("--agent", metavar="F", help="The file of the agent in EVA's runs.", show_default=False),
+]
+JobsOption = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", min=1, help="Processes that read and score.", show_default=False),
+]
+NoTextOption = Annotated[
+    bool, typer.Option("--no-text", help="Keep scores only, not what was said.", show_default=False)
+]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="Exit 5 where some input was skipped.", show_default=False)
+]
+RebuildOption = Annotated[
+    bool, typer.Option("--rebuild", help="Read files again that have not changed.", show_default=False)
+]
+
+
 def ingest(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files, or directories to walk.", show_default=False)
-    ],
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            "--as",
-            click_type=SourceKind(),
-            help="What to take the files for; else their content decides.",
-            show_default=False,
-        ),
-    ] = None,
-    flow_file: Annotated[
-        list[Path] | None,
-        typer.Option("--flow-file", metavar="F", help="A file that describes a flow; repeatable.", show_default=False),
-    ] = None,
-    dataset: Annotated[
-        Path | None,
-        typer.Option("--dataset", metavar="F", help="The dataset that EVA's runs played.", show_default=False),
-    ] = None,
-    agent: Annotated[
-        Path | None,
-        typer.Option("--agent", metavar="F", help="The file of the agent in EVA's runs.", show_default=False),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", metavar="N", min=1, help="Processes that read and score.", show_default=False),
-    ] = None,
-    no_text: Annotated[
-        bool, typer.Option("--no-text", help="Keep scores only, not what was said.", show_default=False)
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit 5 where some input was skipped.", show_default=False)
-    ] = False,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Read files again that have not changed.", show_default=False)
-    ] = False,
+    paths: PathsArgument,
+    kind: KindOption = None,
+    flow_file: FlowFileOption = None,
+    dataset: DatasetOption = None,
+    agent: AgentOption = None,
+    jobs: JobsOption = None,
+    no_text: NoTextOption = False,
+    strict: StrictOption = False,
+    rebuild: RebuildOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -115,7 +127,7 @@ def ingest(
         say(line)
     if strict and summary.skipped:
         were = "was" if summary.skipped == 1 else "were"
-        raise InputSkipped(f"{_counted(summary.skipped, 'input')} {were} skipped; `riff-tui doctor` lists what and why")
+        raise InputSkipped(f"{counted(summary.skipped, 'input')} {were} skipped; `riff-tui doctor` lists what and why")
 
 
 def run(
@@ -134,7 +146,6 @@ def run(
     from riff_ingest.eva.run_inputs import RunInputs
     from riff_ingest.pipeline import ingest as read_and_store
     from riff_store.writer import Writer
-    from riff_tui.commands.write_store import store_to_write
     from riff_tui.output.progress import on_terminal
 
     with store_to_write(location, create=True) as opened, on_terminal() as progress:
@@ -163,7 +174,7 @@ def report(summary: IngestSummary) -> Iterator[str]:
             of_kind = [result for result in summary.results if result.kind == kind]
             yield f"{kind}: {_files(of_kind)}"
     for path, inputs in sorted(summary.run_inputs.items()):
-        yield f"{'used':9}  {'with eva':11}  {path}: for {_counted(inputs, 'conversation')}"
+        yield f"{'used':9}  {'with eva':11}  {path}: for {counted(inputs, 'conversation')}"
     yield _sum(summary)
 
 
@@ -186,11 +197,11 @@ def _line(result: FileResult) -> str:
 
 def _sum(summary: IngestSummary) -> str:
     stored = summary.conversations("taken", "changed")
-    parts = [f"{_counted(stored, 'conversation')} and {_counted(summary.scores, 'score')} stored"]
+    parts = [f"{counted(stored, 'conversation')} and {counted(summary.scores, 'score')} stored"]
     if summary.count("unchanged"):
-        parts.append(f"{_counted(summary.count('unchanged'), 'file')} unchanged")
+        parts.append(f"{counted(summary.count('unchanged'), 'file')} unchanged")
     if summary.replaced:
-        parts.append(f"{_counted(summary.replaced, 'conversation')} replaced")
+        parts.append(f"{counted(summary.replaced, 'conversation')} replaced")
     if summary.skipped:
         parts.append(f"{summary.skipped} skipped (why: riff-tui dump skipped)")
     return f"{', '.join(parts)}."
@@ -203,7 +214,7 @@ def _holds(results: Sequence[FileResult]) -> list[str]:
         sum(result.scores for result in results),
         sum(result.flows for result in results),
     )
-    held = [_counted(count, noun) for count, noun in zip(counts, nouns, strict=True) if count]
+    held = [counted(count, noun) for count, noun in zip(counts, nouns, strict=True) if count]
     for word in ("replaced", "skipped", "noted"):
         count = sum(getattr(result, word) for result in results)
         held += [f"{count} {word}"] if count else []
@@ -215,9 +226,5 @@ def _files(results: list[FileResult]) -> str:
     for status in ("taken", "changed", "unchanged"):
         of_status = [result for result in results if result.status == status]
         if of_status:
-            parts.append(f"{_counted(len(of_status), 'file')} {status}")
+            parts.append(f"{counted(len(of_status), 'file')} {status}")
     return ", ".join([*parts, *_holds(results)])
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

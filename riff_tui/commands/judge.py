@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands.options import DebugOption, NextStoreOption, next_ingest
+from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from riff_ingest.judging.conversations import FoundConversations
     from riff_ingest.judging.protocol import Usage
     from riff_ingest.judging.runner import RunProgress
-    from riff_ingest.judging.session import Ended, Plan, Session
+    from riff_ingest.judging.session import Plan, RunEnd, Session
     from riff_ingest.judging.settings import JudgeSettings, Prices
 
 EXAMPLES = (
@@ -28,43 +29,51 @@ EXAMPLES = (
 REASONS = 5
 
 
+PathsArgument = Annotated[
+    list[Path], typer.Argument(metavar="PATH...", help="Transcripts, or directories to walk.", show_default=False)
+]
+NameOption = Annotated[
+    str,
+    typer.Option(
+        "--judge",
+        metavar="NAME",
+        help="A judge of the settings file, or gemini, dashscope, openai.",
+        show_default=False,
+    ),
+]
+OutOption = Annotated[
+    Path,
+    typer.Option("--out", metavar="DIR", help="Where RUN/humanness-NAME.jsonl go.", show_default=False),
+]
+JudgedAtOption = Annotated[
+    str | None,
+    typer.Option("--judged-at", metavar="TIME", help="The time that scores carry; else now.", show_default=False),
+]
+LimitOption = Annotated[
+    int | None,
+    typer.Option("--limit", metavar="N", min=1, help="At most so many calls, spread evenly.", show_default=False),
+]
+ConcurrencyOption = Annotated[
+    int | None,
+    typer.Option("--concurrency", metavar="N", min=1, max=256, help="Calls to ask about at once.", show_default=False),
+]
+RetryUnscoredOption = Annotated[
+    bool, typer.Option("--retry-unscored", help="Ask again where there was no score.", show_default=False)
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Only say how many calls and tokens it would be.", show_default=False)
+]
+
+
 def judge(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Transcripts, or directories to walk.", show_default=False)
-    ],
-    name: Annotated[
-        str,
-        typer.Option(
-            "--judge",
-            metavar="NAME",
-            help="A judge of the settings file, or gemini, dashscope, openai.",
-            show_default=False,
-        ),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option("--out", metavar="DIR", help="Where RUN/humanness-NAME.jsonl go.", show_default=False),
-    ],
-    judged_at: Annotated[
-        str | None,
-        typer.Option("--judged-at", metavar="TIME", help="The time that scores carry; else now.", show_default=False),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option("--limit", metavar="N", min=1, help="At most so many calls, spread evenly.", show_default=False),
-    ] = None,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            "--concurrency", metavar="N", min=1, max=256, help="Calls to ask about at once.", show_default=False
-        ),
-    ] = None,
-    retry_unscored: Annotated[
-        bool, typer.Option("--retry-unscored", help="Ask again where there was no score.", show_default=False)
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say how many calls and tokens it would be.", show_default=False)
-    ] = False,
+    paths: PathsArgument,
+    name: NameOption,
+    out: OutOption,
+    judged_at: JudgedAtOption = None,
+    limit: LimitOption = None,
+    concurrency: ConcurrencyOption = None,
+    retry_unscored: RetryUnscoredOption = False,
+    dry_run: DryRunOption = False,
     store: NextStoreOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -89,10 +98,10 @@ def judge(
     if not found.files:
         raise UsageError(f"{paths[0]}: no transcripts were found there; they are known as flow-transcripts-*.jsonl")
     session = Session(config, found, Ledger(name, _places(out, name)), judged_at)
-    with _told_as_usage(name):
+    with _naming_judge(name):
         if dry_run:
             plan = session.plan(limit=limit, retry_unscored=retry_unscored)
-            for line in told_before(plan, found, config, session.estimate(plan)):
+            for line in report_plan(plan, found, config, session.estimate(plan)):
                 say(line)
             return
         with session.ledger:
@@ -101,7 +110,7 @@ def judge(
             ended = _run(session, plan, concurrency) if plan.due else None
     if ended is not None and ended.error is not None:
         raise _stopped(name, ended)
-    for line in told(plan, found, config.prices, ended):
+    for line in report(plan, found, config.prices, ended):
         say(line)
     _end(next_ingest(out, store), ended)
 
@@ -114,7 +123,7 @@ def _configured(name: str) -> JudgeSettings:
     if not name.strip() or name.startswith("("):
         raise UsageError("--judge needs the name of a judge, such as gemini")
     tables, base = settings.judges()
-    with _told_as_usage(name):
+    with _naming_judge(name):
         return judge_settings(name, tables, base)
 
 
@@ -132,7 +141,7 @@ def _places(out: Path, judge: str) -> Callable[[str], Path]:
 
 
 def _name(identifier: str) -> str:
-    """The name itself where it is fit for a file, so that scores lie beside the transcripts of their run."""
+    """Return the name itself where it is fit for a file, so that scores lie next to the transcripts of their run."""
     import re
 
     from riff_tui.text.safe_text import file_name
@@ -140,55 +149,55 @@ def _name(identifier: str) -> str:
     return identifier if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", identifier) else file_name(identifier)
 
 
-def _run(session: Session, plan: Plan, concurrency: int | None) -> Ended:
+def _run(session: Session, plan: Plan, concurrency: int | None) -> RunEnd:
     import os
 
     from riff_tui.output.progress import on_terminal
     from riff_tui.output.streams import say
 
-    with on_terminal() as progress:
+    with on_terminal() as line:
 
-        def report(standing: RunProgress) -> None:
-            if progress is not None:
-                progress.judging(standing.done, standing.total, spent_text(standing.spent, session.config.prices))
+        def show(run: RunProgress) -> None:
+            if line is not None:
+                line.judging(run.done, run.total, spent_text(run.spent, session.config.prices))
 
-        def stopped(standing: RunProgress) -> None:
-            if progress is not None:
-                progress.clear()
-            if standing.under_way:
-                say(f"Stopping; {_counted(standing.under_way, 'answer')} still on the way. Ctrl-C again drops them.")
+        def stopped(run: RunProgress) -> None:
+            if line is not None:
+                line.clear()
+            if run.under_way:
+                say(f"Stopping; {counted(run.under_way, 'answer')} still on the way. Ctrl-C again drops them.")
 
-        return session.run(plan, os.environ, at_once=concurrency, report=report, stopped=stopped)
+        return session.run(plan, os.environ, at_once=concurrency, report=show, stopped=stopped)
 
 
-def told_before(plan: Plan, found: FoundConversations, config: JudgeSettings, tokens: int) -> Iterator[str]:
-    """What a run would do, a line each."""
+def report_plan(plan: Plan, found: FoundConversations, config: JudgeSettings, tokens: int) -> Iterator[str]:
+    """Yield what a run would do, a line each."""
     about = f"about {tokens} tokens to read"
     price = config.prices.input
     if price is not None:
         about += f", which cost about {tokens * price / 1_000_000:.2f} {config.prices.currency} without the answers"
-    yield f"{_counted(len(plan.due), 'call')} to judge: {about}."
+    yield f"{counted(len(plan.due), 'call')} to judge: {about}."
     yield from _passed_over(plan, found)
 
 
-def told(plan: Plan, found: FoundConversations, prices: Prices, ended: Ended | None) -> Iterator[str]:
-    """What came of a run, a line each."""
-    standing = ended.standing if ended else None
-    parts = [f"{standing.scored if standing else 0} judged"]
-    if standing and standing.done > standing.scored:
-        parts.append(f"{standing.done - standing.scored} unscored")
-    if standing and standing.done < standing.total:
-        parts.append(f"{standing.total - standing.done} not asked")
+def report(plan: Plan, found: FoundConversations, prices: Prices, ended: RunEnd | None) -> Iterator[str]:
+    """Yield what came of a run, a line each."""
+    progress = ended.progress if ended else None
+    parts = [f"{progress.scored if progress else 0} judged"]
+    if progress and progress.done > progress.scored:
+        parts.append(f"{progress.done - progress.scored} unscored")
+    if progress and progress.done < progress.total:
+        parts.append(f"{progress.total - progress.done} not asked")
     yield f"{', '.join(parts)}."
     if ended and ended.unscored:
         yield f"Unscored: {_reasons(ended.unscored)}. --retry-unscored asks again."
     yield from _passed_over(plan, found)
-    if standing and standing.spent != type(standing.spent)():
-        yield f"Spent: {spent_text(standing.spent, prices)}."
+    if progress and progress.spent != type(progress.spent)():
+        yield f"Spent: {spent_text(progress.spent, prices)}."
 
 
 def spent_text(usage: Usage, prices: Prices) -> str:
-    """What was used up: tokens, and what they cost where prices are known."""
+    """Return the tokens that were used, and what they cost where prices are known."""
     tokens = f"{_short(usage.input)} tokens in, {_short(usage.output)} out"
     cost = prices.cost(usage)
     return tokens if cost is None else f"{tokens}, {cost:.4f} {prices.currency}"
@@ -214,24 +223,24 @@ def _passed_over(plan: Plan, found: FoundConversations) -> Iterator[str]:
 def _reasons(unscored: Counter[str]) -> str:
     ranked = sorted(unscored.items(), key=lambda item: (-item[1], item[0]))
     shown = [f"{count} × {reason}" for reason, count in ranked[:REASONS]]
-    return ", ".join([*shown, _counted(len(ranked) - REASONS, "other reason")] if len(ranked) > REASONS else shown)
+    return ", ".join([*shown, counted(len(ranked) - REASONS, "other reason")] if len(ranked) > REASONS else shown)
 
 
-def _stopped(name: str, ended: Ended) -> Exception:
-    """The error that ends a run of which the rest cannot be judged."""
+def _stopped(name: str, ended: RunEnd) -> Exception:
+    """Return the error that ends a run of which the rest cannot be judged."""
     from riff_ingest.judging.protocol import Refused
     from riff_tui.errors import JudgeStopped
 
     if not isinstance(ended.error, Refused):
         assert ended.error is not None
         return ended.error
-    left = _counted(ended.standing.total - ended.standing.done, "call")
-    kept = f"{_counted(ended.standing.scored, 'score')} kept, {left} left"
+    left = counted(ended.progress.total - ended.progress.done, "call")
+    kept = f"{counted(ended.progress.scored, 'score')} kept, {left} left"
     again = "run it again with --retry-unscored" if ended.unscored else "run the same command again"
     return JudgeStopped(f"judge {name}: {ended.error}; {kept}: mend it and {again}")
 
 
-def _end(next_command: str, ended: Ended | None) -> None:
+def _end(next_command: str, ended: RunEnd | None) -> None:
     import signal
 
     from riff_tui.errors import Terminated
@@ -245,8 +254,8 @@ def _end(next_command: str, ended: Ended | None) -> None:
 
 
 @contextmanager
-def _told_as_usage(name: str) -> Iterator[None]:
-    """Say of which judge a setting, or of which file a problem is."""
+def _naming_judge(name: str) -> Iterator[None]:
+    """Name the judge in an error of its settings."""
     from riff_ingest.judging.protocol import Misconfigured
     from riff_tui.errors import UsageError
 
@@ -258,7 +267,3 @@ def _told_as_usage(name: str) -> Iterator[None]:
 
 def _short(count: int) -> str:
     return str(count) if count < 10_000 else f"{count / 1000:.0f}k" if count < 10_000_000 else f"{count / 1e6:.1f}M"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,14 +1,16 @@
-"""The options that every command has, and what follows from them."""
+"""Declare the options that commands share, and act on them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from riff_store.database import Store
     from riff_tui.settings import Settings
 
 StoreOption = Annotated[
@@ -42,20 +44,47 @@ WhereOption = Annotated[
         show_default=False,
     ),
 ]
+SortOption = Annotated[
+    str | None,
+    typer.Option("--sort", metavar="KEY|-KEY", help="Sort by a column, with - downwards.", show_default=False),
+]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=0, help="At most N rows.", show_default=False)
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.", show_default=False),
+]
+CsvRawOption = Annotated[
+    bool,
+    typer.Option("--csv-raw", help="Leave CSV cells that a spreadsheet would take for a formula as they are."),
+]
 
 
 def next_ingest(path: Path, store: str | None) -> str:
-    """What to type next to have files in the store."""
+    """Return the command that brings files into the store."""
     import shlex
 
     return shlex.join(["riff-tui", "ingest", str(path), *(("--store", store) if store else ())])
 
 
 def settings_for(store: str | None, **flags: str | bool | int | None) -> Settings:
-    """The settings of a command; an empty `--store` is refused, for it would mean the default one."""
+    """Return the settings of a command; refuse an empty `--store`, for it would mean the default one."""
     from riff_tui.errors import UsageError
     from riff_tui.settings import load
 
     if store == "":
         raise UsageError("--store needs a path; leave it out for the default store")
     return load(store=store, **flags)
+
+
+@contextmanager
+def store_to_write(location: str, *, create: bool) -> Iterator[Store]:
+    """Open the store at a location for writing; where that migrates it, name on stderr the copy that is kept."""
+    from riff_store.database import open_store
+    from riff_tui.output.streams import say
+
+    with open_store(location, write=True, create=create) as opened:
+        if opened.copy_before is not None:
+            say(f"The store was migrated; as it was before it is kept in {opened.copy_before}.")
+        yield opened

@@ -28,27 +28,33 @@ ConversationsOption = Annotated[
 SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="The same seed makes the same calls.")]
 
 
+OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write the files.", show_default=False)]
+FlowsOption = Annotated[
+    list[str] | None,
+    typer.Option("--flows", metavar="F,F", help="Only these of the built-in flows.", show_default=False),
+]
+OneRunOption = Annotated[
+    str | None,
+    typer.Option("--run", metavar="ID", help="Make one run of this id instead of ten nights.", show_default=False),
+]
+WeakenOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weaken",
+        metavar="FLOW=SHARE",
+        help="In that run, let this share of a flow's calls get stuck; repeatable.",
+        show_default=False,
+    ),
+]
+
+
 def simulate(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write the files.", show_default=False)],
-    flows: Annotated[
-        list[str] | None,
-        typer.Option("--flows", metavar="F,F", help="Only these of the built-in flows.", show_default=False),
-    ] = None,
+    out: OutOption,
+    flows: FlowsOption = None,
     conversations: ConversationsOption = None,
     seed: SeedOption = 0,
-    one_run: Annotated[
-        str | None,
-        typer.Option("--run", metavar="ID", help="Make one run of this id instead of ten nights.", show_default=False),
-    ] = None,
-    weaken: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--weaken",
-            metavar="FLOW=SHARE",
-            help="In that run, let this share of a flow's calls get stuck; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    one_run: OneRunOption = None,
+    weaken: WeakenOption = None,
     store: NextStoreOption = None,
     debug: DebugOption = False,
 ) -> None:

@@ -1,33 +1,15 @@
-"""Where a command's table goes, in which form: to stdout or into a file."""
+"""Print the table of a command to stdout or into a file."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from riff_tui.output.formats import Format, format_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from riff_tui.table import Table
-
-
-SortOption = Annotated[
-    str | None,
-    typer.Option("--sort", metavar="KEY|-KEY", help="Sort by a column, with - downwards.", show_default=False),
-]
-LimitOption = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=0, help="At most N rows.", show_default=False)
-]
-OutputOption = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.", show_default=False),
-]
-CsvRawOption = Annotated[
-    bool,
-    typer.Option("--csv-raw", help="Leave CSV cells that a spreadsheet would take for a formula as they are."),
-]
 
 
 def form_of(format: Format | None, output: Path | None) -> Format:

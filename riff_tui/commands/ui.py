@@ -19,39 +19,46 @@ EXAMPLES = (
 )
 
 
+ViewArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[VIEW]", help="The first screen; else where you were last.", show_default=False),
+]
+SortOption = Annotated[
+    str | None,
+    typer.Option("--sort", metavar="KEY|-KEY", help="Sort the first screen by a column.", show_default=False),
+]
+AspectOption = Annotated[
+    str | None,
+    typer.Option("--aspect", metavar="ASPECT", help="What effects explains instead of quality.", show_default=False),
+]
+FreshOption = Annotated[
+    bool,
+    typer.Option(
+        "--fresh",
+        help="Begin without what earlier sessions left; only what you change is kept.",
+        show_default=False,
+    ),
+]
+ThemeOption = Annotated[str | None, typer.Option("--theme", metavar="T", help="The colours.", show_default=False)]
+MouseOption = Annotated[
+    bool | None, typer.Option("--mouse/--no-mouse", help="Take the mouse, over SSH as well.", show_default=False)
+]
+LiveOption = Annotated[
+    bool | None,
+    typer.Option("--live/--no-live", help="Show what others write to the store, or offer it.", show_default=False),
+]
+
+
 def ui(
-    view: Annotated[
-        str | None,
-        typer.Argument(metavar="[VIEW]", help="The first screen; else where you were last.", show_default=False),
-    ] = None,
+    view: ViewArgument = None,
     where: WhereOption = "",
-    sort: Annotated[
-        str | None,
-        typer.Option("--sort", metavar="KEY|-KEY", help="Sort the first screen by a column.", show_default=False),
-    ] = None,
-    aspect: Annotated[
-        str | None,
-        typer.Option(
-            "--aspect", metavar="ASPECT", help="What effects explains instead of quality.", show_default=False
-        ),
-    ] = None,
-    fresh: Annotated[
-        bool,
-        typer.Option(
-            "--fresh",
-            help="Begin without what earlier sessions left; only what you change is kept.",
-            show_default=False,
-        ),
-    ] = False,
-    theme: Annotated[str | None, typer.Option("--theme", metavar="T", help="The colours.", show_default=False)] = None,
+    sort: SortOption = None,
+    aspect: AspectOption = None,
+    fresh: FreshOption = False,
+    theme: ThemeOption = None,
     ascii_only: AsciiOption = None,
-    mouse: Annotated[
-        bool | None, typer.Option("--mouse/--no-mouse", help="Take the mouse, over SSH as well.", show_default=False)
-    ] = None,
-    live: Annotated[
-        bool | None,
-        typer.Option("--live/--no-live", help="Show what others write to the store, or offer it.", show_default=False),
-    ] = None,
+    mouse: MouseOption = None,
+    live: LiveOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Standing: TypeAlias = Literal["failed", "mixed", "allowed", "noise", "held", "too few"]
+CheckStatus: TypeAlias = Literal["failed", "mixed", "allowed", "noise", "held", "too few"]
 """`mixed`: a worse mean, though surely more calls got better; `allowed`: surely worse, but by no more than it may be;
 `noise`: worse, but not surely; `held`: not worse; `too few`: not decided."""
 
-GRAVEST_FIRST: tuple[Standing, ...] = ("failed", "mixed", "allowed", "noise", "held", "too few")
+GRAVEST_FIRST: tuple[CheckStatus, ...] = ("failed", "mixed", "allowed", "noise", "held", "too few")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Check:
     n_baseline: int
     n_candidate: int
     allowed: float
-    standing: Standing
+    status: CheckStatus
     change: float | None = None
     interval: tuple[float, float] | None = None
     pairs: int | None = None
@@ -80,9 +80,9 @@ class Decision:
     alone: tuple[int, int] = (0, 0)
     strict: bool = False
 
-    def of(self, standing: Standing) -> list[Check]:
+    def of(self, status: CheckStatus) -> list[Check]:
         """The checks that stand so."""
-        return [check for check in self.checks if check.standing == standing]
+        return [check for check in self.checks if check.status == status]
 
     @property
     def flows(self) -> list[str]:
@@ -98,7 +98,7 @@ class Decision:
     @property
     def undecided(self) -> bool:
         """Whether not one check had enough calls behind it."""
-        return all(check.standing == "too few" for check in self.checks)
+        return all(check.status == "too few" for check in self.checks)
 
     @property
     def passed(self) -> bool:

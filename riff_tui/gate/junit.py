@@ -35,10 +35,10 @@ def write(decision: Decision, out: TextIO) -> None:
 
 
 def _case(check: Check, decision: Decision) -> ElementTree.Element:
-    if check.standing == "failed":
+    if check.status == "failed":
         return _failure(check.flow, check.name, messages.figures(check))
     case = _bare(check.flow, check.name)
-    if check.standing == "too few":
+    if check.status == "too few":
         ElementTree.SubElement(case, "skipped", message=one_line(messages.too_few(check, decision.min_n)))
     else:
         ElementTree.SubElement(case, "system-out").text = one_line(messages.figures(check))

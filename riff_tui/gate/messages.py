@@ -11,6 +11,7 @@ from riff_store.metrics import unit_of
 from riff_tui.gate.decision import Check, Decision, MissingFlow
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.safe_text import fit, one_line
+from riff_tui.text.words import counted
 
 LISTED = 12
 NAME_WIDTH = 80
@@ -83,7 +84,7 @@ def notes(decision: Decision) -> list[str]:
     few = decision.of("too few")
     if few:
         rest = "Nothing could be decided" if decision.undecided else "Too few to decide"
-        found.append(f"{rest}: {_counted(len(few), 'check')} of fewer than {decision.min_n} calls on a side.")
+        found.append(f"{rest}: {counted(len(few), 'check')} of fewer than {decision.min_n} calls on a side.")
     if any(decision.alone):
         of_baseline, of_candidate = decision.alone
         found.append(
@@ -105,7 +106,7 @@ def missing_flow(missing: MissingFlow) -> str:
     """A flow that the candidate lacks, and whether it tried."""
     if not missing.errored:
         return short(missing.flow)
-    return f"{short(missing.flow)} (all {_counted(missing.errored, 'call')} of it errored)"
+    return f"{short(missing.flow)} (all {counted(missing.errored, 'call')} of it errored)"
 
 
 def short(name: str) -> str:
@@ -131,11 +132,11 @@ def _of_flow(decision: Decision, flow: str) -> str:
 
 def _counts(decision: Decision) -> str:
     total, few = len(decision.checks), len(decision.of("too few"))
-    checks = f"{_counted(total, 'check')} of {_counted(len(decision.flows), 'flow')}"
+    checks = f"{counted(total, 'check')} of {counted(len(decision.flows), 'flow')}"
     if total and decision.undecided:
         return f"{checks}, none of which could be decided with fewer than {decision.min_n} calls on a side"
     extra = [f"{few} too few to decide"] if few else []
-    extra += [f"{_counted(len(decision.missing), 'flow')} not called"] if decision.missing else []
+    extra += [f"{counted(len(decision.missing), 'flow')} not called"] if decision.missing else []
     return ", ".join([checks, *extra])
 
 
@@ -147,10 +148,6 @@ def _joined(parts: Iterable[str], total: int, by: str = ", ") -> str:
     known = list(parts)
     more = total - len(known)
     return by.join([*known, *([f"{more} more"] if more else [])])
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _unit(check: Check, number: float | None) -> str:

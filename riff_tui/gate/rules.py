@@ -9,7 +9,7 @@ from dataclasses import replace
 from riff_store.answers.comparison import Comparison, Difference
 from riff_store.metrics import metric_of
 from riff_tui.errors import UsageError
-from riff_tui.gate.decision import GRAVEST_FIRST, Check, Decision, MissingFlow, Standing
+from riff_tui.gate.decision import GRAVEST_FIRST, Check, CheckStatus, Decision, MissingFlow
 from riff_tui.gate.tolerances import CHECKED, DEFAULTS, Tolerance
 
 SIGNIFICANT = 0.05
@@ -90,7 +90,7 @@ def _check(difference: Difference, tolerance: Tolerance, min_n: int) -> Check:
         n_baseline=difference.a.n,
         n_candidate=difference.b.n,
         allowed=tolerance.drop,
-        standing="held" if enough else "too few",
+        status="held" if enough else "too few",
         change=difference.effect,
         interval=difference.interval,
         pairs=difference.pairs,
@@ -103,11 +103,11 @@ def _corrected(checks: Iterable[Check], rows: Iterable[tuple[Difference, Toleran
     from riff_store.statistics.significance import benjamini_hochberg
 
     known = list(zip(checks, (difference for difference, _ in rows), strict=True))
-    decided = [(check, check.p) for check, _ in known if check.standing != "too few" and check.p is not None]
+    decided = [(check, check.p) for check, _ in known if check.status != "too few" and check.p is not None]
     adjusted = iter(benjamini_hochberg([p for _, p in decided]))
     flows = _surely_worse(decided)
     return [
-        check if check.standing == "too few" else _settled(check, difference, next(adjusted), flows[check.flow])
+        check if check.status == "too few" else _settled(check, difference, next(adjusted), flows[check.flow])
         for check, difference in known
     ]
 
@@ -126,10 +126,10 @@ def _surely_worse(decided: Iterable[tuple[Check, float]]) -> dict[str, float]:
 
 
 def _settled(check: Check, difference: Difference, p: float, p_flow: float) -> Check:
-    return replace(check, p_adjusted=p, p_flow=p_flow, standing=_standing(check, difference, max(p, p_flow)))
+    return replace(check, p_adjusted=p, p_flow=p_flow, status=_status_of(check, difference, max(p, p_flow)))
 
 
-def _standing(check: Check, difference: Difference, p: float) -> Standing:
+def _status_of(check: Check, difference: Difference, p: float) -> CheckStatus:
     fall = check.fall or 0.0
     if fall <= _EXACT:
         return "held"
@@ -142,7 +142,7 @@ def _standing(check: Check, difference: Difference, p: float) -> Standing:
 
 def _gravity(check: Check) -> tuple[int, float, float, str, int, str]:
     return (
-        GRAVEST_FIRST.index(check.standing),
+        GRAVEST_FIRST.index(check.status),
         1.0 if check.p_adjusted is None else check.p_adjusted,
         -round((check.fall or 0.0) / _scale(check.aspect), 9),
         check.flow,

@@ -35,9 +35,9 @@ class ProgressLine:
         self._drawn = self._started
         self._shows = False
 
-    def reading(self, standing: IngestProgress) -> None:
+    def reading(self, progress: IngestProgress) -> None:
         """An ingest went on."""
-        self._show(lambda seconds: reading_text(standing, seconds))
+        self._show(lambda seconds: reading_text(progress, seconds))
 
     def counting(self, done: int, total: int) -> None:
         """So many of so many conversations are made."""
@@ -70,15 +70,15 @@ class ProgressLine:
         self._stream.flush()
 
 
-def reading_text(standing: IngestProgress, seconds: float) -> str:
+def reading_text(progress: IngestProgress, seconds: float) -> str:
     """What is being read, how fast, and how long the rest will take."""
     parts = [
-        f"{standing.done_files}/{standing.files} files",
-        f"{standing.conversations} conversations",
-        *_pace(standing.conversations, seconds),
-        *_left(standing.done_bytes, standing.bytes, seconds),
+        f"{progress.done_files}/{progress.files} files",
+        f"{progress.conversations} conversations",
+        *_pace(progress.conversations, seconds),
+        *_left(progress.done_bytes, progress.bytes, seconds),
     ]
-    return f"{' · '.join(parts)}  {os.path.basename(standing.path)}"
+    return f"{' · '.join(parts)}  {os.path.basename(progress.path)}"
 
 
 def counting_text(done: int, total: int, seconds: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_store.answers.quality import COMPUTED, FlowQuality
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.text.abbreviations import abbreviated
+from riff_tui.text.words import abbreviated
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 from riff_tui.views.timeline import DOWN_ONLY

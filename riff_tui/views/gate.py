@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from riff_tui.gate import messages
-from riff_tui.gate.decision import Check, Decision, Standing
+from riff_tui.gate.decision import Check, CheckStatus, Decision
 from riff_tui.table import THIN, Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
@@ -17,7 +17,7 @@ RULE = (
 UNITS = (
     "Units: success_rate share of calls with correctness 10, pp percentage points · latency s · else points of 0-10."
 )
-_MARKS: dict[Standing, Severity] = {"failed": "bad", "mixed": "warn", "allowed": "warn"}
+_MARKS: dict[CheckStatus, Severity] = {"failed": "bad", "mixed": "warn", "allowed": "warn"}
 _COLUMNS = (
     columns.FLOW,
     Column("aspect", "Aspect", kind="name", help="What is checked: an aspect of calls, or the share that succeeded."),
@@ -72,7 +72,7 @@ def _row(check: Check, decision: Decision) -> Row:
         "flow": check.flow,
         "aspect": check.aspect,
         "judge": check.judge,
-        "standing": check.standing,
+        "standing": check.status,
         "baseline": check.baseline,
         "candidate": check.candidate,
         "change": check.change,
@@ -90,7 +90,7 @@ def _row(check: Check, decision: Decision) -> Row:
     display = {
         "flow": messages.short(check.flow),
         "aspect": messages.short(check.name),
-        "standing": "FAILED" if check.standing == "failed" else check.standing,
+        "standing": "FAILED" if check.status == "failed" else check.status,
         "baseline": messages.value(check, check.baseline),
         "candidate": messages.value(check, check.candidate),
         "change": messages.change(check),
@@ -99,13 +99,13 @@ def _row(check: Check, decision: Decision) -> Row:
         "p_adjusted": messages.p_value(check.p_adjusted),
         "p_flow": messages.p_value(check.p_flow),
     }
-    mark = _MARKS.get(check.standing)
+    mark = _MARKS.get(check.status)
     return Row(
         f"{cells.where({'flow': check.flow})} {check.name}",
         record,
         display=display,
         severity={"": mark, "standing": mark} if mark else {},
-        thin=check.standing == "too few" and min(check.n_baseline, check.n_candidate) < THIN,
+        thin=check.status == "too few" and min(check.n_baseline, check.n_candidate) < THIN,
         where=cells.where({"flow": check.flow}),
     )
 

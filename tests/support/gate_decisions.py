@@ -7,13 +7,13 @@ from typing import Any
 from riff_tui.gate.decision import Check, Decision
 
 
-def check(flow: str = "dental", aspect: str = "success_rate", standing: str = "failed", **given: Any) -> Check:
+def check(flow: str = "dental", aspect: str = "success_rate", status: str = "failed", **given: Any) -> Check:
     settings: dict[str, Any] = {
         "judge": None, "better": "higher", "baseline": 0.61, "candidate": 0.368, "n_baseline": 160,
         "n_candidate": 158, "allowed": 0.05, "change": -0.242, "interval": (-0.34, -0.13), "pairs": None,
         "test": "Fisher", "p": 0.00002, "p_adjusted": 0.0005, "p_flow": 0.0002,
     }  # fmt: skip
-    return Check(flow=flow, aspect=aspect, standing=standing, **(settings | given))  # type: ignore[arg-type]
+    return Check(flow=flow, aspect=aspect, status=status, **(settings | given))  # type: ignore[arg-type]
 
 
 def decision(*checks: Check, **given: Any) -> Decision:

@@ -18,7 +18,7 @@ MALFORMED_TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long to wait for an answer, how often to try, and how long to wait in between, all in seconds."""
 
     timeout: float
@@ -58,7 +58,7 @@ class Retry:
 
     judge: Judge
     rubric: Rubric
-    patience: Patience
+    policy: RetryPolicy
     random: Random = field(default_factory=Random)
     spent: Usage = field(default_factory=Usage)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
@@ -86,13 +86,13 @@ class Retry:
     async def _answer(self, question: Question) -> Answer:
         attempt = 1
         while True:
-            await self._rest(self.paused_until - _now())
+            await self._wait(self.paused_until - _now())
             try:
                 answer = await self._try(question)
             except Unanswered as error:
                 if not error.again:
                     raise
-                if attempt >= self.patience.tries:
+                if attempt >= self.policy.tries:
                     tried = f", {attempt} times" if attempt > 1 else ""
                     raise Unanswered(f"{error.reason}{tried}") from error
                 await self._pause(attempt, error)
@@ -103,23 +103,23 @@ class Retry:
 
     async def _try(self, question: Question) -> Answer:
         try:
-            async with asyncio.timeout(self.patience.timeout):
+            async with asyncio.timeout(self.policy.timeout):
                 return await self.judge.ask(question)
         except TimeoutError:
             raise Unanswered("no answer in time") from None
 
     async def _pause(self, attempt: int, error: Unanswered) -> None:
         if error.after is None:
-            pause = min(self.patience.longest_pause, self.patience.pause * 2 ** (attempt - 1))
-            await self._rest(pause * self.random.uniform(0.5, 1.0))
+            pause = min(self.policy.longest_pause, self.policy.pause * 2 ** (attempt - 1))
+            await self._wait(pause * self.random.uniform(0.5, 1.0))
             return
-        if error.after > self.patience.longest_wait:
+        if error.after > self.policy.longest_wait:
             raise Refused(f"it wants to be asked again in {error.after / 60:.0f} minutes only ({error.reason})")
         self.paused_until = max(self.paused_until, _now() + error.after)
         # Not all who were told the same time should come back at the same time.
-        await self._rest(error.after + self.patience.pause * self.random.uniform(0.0, 0.5))
+        await self._wait(error.after + self.policy.pause * self.random.uniform(0.0, 0.5))
 
-    async def _rest(self, seconds: float) -> None:
+    async def _wait(self, seconds: float) -> None:
         """Wait, but not beyond the end of the run; raises `RunStopped` then."""
         if seconds > 0:
             try:

@@ -39,16 +39,16 @@ class Runner:
 
     def __init__(
         self,
-        asking: Retry,
+        retry: Retry,
         keep: Keep,
-        standing: RunProgress,
+        progress: RunProgress,
         *,
         report: Report | None = None,
         stopped: Report | None = None,
     ) -> None:
-        self._asking = asking
+        self._retry = retry
         self._keep = keep
-        self._standing = standing
+        self._progress = progress
         self._report = report
         self._stopped = stopped
         self._silent = 0
@@ -56,7 +56,7 @@ class Runner:
         self.error: Exception | None = None
         self.signal: int | None = None
 
-    def over(self, calls: Iterator[CallToJudge], at_once: int) -> None:
+    def run(self, calls: Iterator[CallToJudge], at_once: int) -> None:
         """Ask about all calls.
 
         A first Ctrl-C lets the answers come in that are on their way, a second one drops them. Afterwards
@@ -71,12 +71,12 @@ class Runner:
             self._workers = [asyncio.create_task(self._work(calls)) for _ in range(at_once)]
             await asyncio.gather(*self._workers, return_exceptions=True)
             ticker.cancel()
-            await self._asking.judge.close()
+            await self._retry.judge.close()
 
     async def _work(self, calls: Iterator[CallToJudge]) -> None:
         try:
             for call in calls:
-                if self._asking.stopping.is_set():
+                if self._retry.stopping.is_set():
                     return
                 await self._one(call)
         except RunStopped:
@@ -85,33 +85,33 @@ class Runner:
             self._end(error)
 
     async def _one(self, call: CallToJudge) -> None:
-        self._standing.under_way += 1
+        self._progress.under_way += 1
         try:
-            outcome = await self._asking.outcome(call)
+            outcome = await self._retry.outcome(call)
         finally:
-            self._standing.under_way -= 1
+            self._progress.under_way -= 1
         self._keep(call, outcome)
-        self._standing.done += 1
-        self._standing.spent = self._asking.spent
-        self._standing.scored += outcome.verdict is not None
+        self._progress.done += 1
+        self._progress.spent = self._retry.spent
+        self._progress.scored += outcome.verdict is not None
         self._silent = 0 if outcome.answered else self._silent + 1
         if self._silent >= MOST_IN_A_ROW:
             self._end(Refused(f"{self._silent} calls in a row got no answer (the last: {outcome.unscored})"))
 
     def _end(self, error: Exception) -> None:
         self.error = self.error or error
-        self._asking.stopping.set()
+        self._retry.stopping.set()
 
     def _on_signal(self, number: int) -> None:
         if self.signal is not None:
             self._drop()
             return
         self.signal = number
-        self._asking.stopping.set()
+        self._retry.stopping.set()
         if number == signal.SIGTERM:
             asyncio.get_running_loop().call_later(TERMINATED_SECONDS, self._drop)
         if self._stopped is not None:
-            self._stopped(self._standing)
+            self._stopped(self._progress)
 
     def _drop(self) -> None:
         for worker in self._workers:
@@ -119,12 +119,12 @@ class Runner:
 
     async def _tick(self) -> None:
         while self._report is not None:
-            self._report(self._standing)
+            self._report(self._progress)
             await asyncio.sleep(REPORT_SECONDS)
 
 
 @contextmanager
-def _signals(tell: Callable[[int], None]) -> Iterator[None]:
+def _signals(handle: Callable[[int], None]) -> Iterator[None]:
     """Hear of Ctrl-C and SIGTERM inside the loop while the block runs."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -132,7 +132,7 @@ def _signals(tell: Callable[[int], None]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:
-        loop.add_signal_handler(number, tell, number)
+        loop.add_signal_handler(number, handle, number)
     try:
         yield
     finally:

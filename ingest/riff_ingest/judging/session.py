@@ -1,4 +1,4 @@
-"""A run of judging from start to end: what is left to ask, asking it, and what came of it."""
+"""A run of judging from start to end: what is left to ask, retry it, and what came of it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Ended:
+class RunEnd:
     """What came of a run: reasons with their counts for what stayed unscored, and what ended it early, if anything."""
 
-    standing: RunProgress
+    progress: RunProgress
     unscored: Counter[str]
     signal: int | None = None
     error: Exception | None = None
@@ -91,24 +91,24 @@ class Session:
         at_once: int | None = None,
         report: Report | None = None,
         stopped: Report | None = None,
-    ) -> Ended:
+    ) -> RunEnd:
         """Ask, and keep each outcome as it comes; the ledger has to hold the files of `runs`.
 
         Raises `Misconfigured`.
         """
-        asking = Retry(self.config.judge(environ), self.config.rubric, self.config.patience)
-        standing = RunProgress(len(plan.due))
-        ended = Ended(standing, Counter())
+        retry = Retry(self.config.judge(environ), self.config.rubric, self.config.retry_policy)
+        progress = RunProgress(len(plan.due))
+        ended = RunEnd(progress, Counter())
 
         def keep(call: CallToJudge, outcome: Outcome) -> None:
             self.ledger.keep(call.run, self._line(call, outcome))
             if outcome.unscored is not None:
                 ended.unscored[outcome.unscored] += 1
 
-        running = Runner(asking, keep, standing, report=report, stopped=stopped)
-        running.over(read_conversations(self.found, plan.due), at_once or self.config.at_once)
-        standing.spent = asking.spent
-        ended.signal, ended.error = running.signal, running.error
+        runner = Runner(retry, keep, progress, report=report, stopped=stopped)
+        runner.run(read_conversations(self.found, plan.due), at_once or self.config.at_once)
+        progress.spent = retry.spent
+        ended.signal, ended.error = runner.signal, runner.error
         return ended
 
     def _line(self, call: CallToJudge, outcome: Outcome) -> dict[str, Any]:

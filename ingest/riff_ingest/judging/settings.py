@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riff_ingest.judging.protocol import Judge, Misconfigured, Signature, Usage
-from riff_ingest.judging.retry import Patience
+from riff_ingest.judging.retry import RetryPolicy
 from riff_ingest.judging.rubric import Rubric
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class JudgeSettings:
     values: Mapping[str, Any]
     base: Path
     rubric: Rubric
-    patience: Patience
+    retry_policy: RetryPolicy
     at_once: int
     prices: Prices
 
@@ -114,7 +114,7 @@ class JudgeSettings:
             values.get("json_mode", True),
             values.get("extra", {}),
         )
-        return OpenAIJudge(endpoint, self.rubric.prompt_hash, self.patience.timeout)
+        return OpenAIJudge(endpoint, self.rubric.prompt_hash, self.retry_policy.timeout)
 
     @cached_property
     def _replay(self) -> ReplayJudge:
@@ -151,7 +151,7 @@ def judge_settings(name: str, tables: Mapping[str, Any], base: Path) -> JudgeSet
         values=values,
         base=base,
         rubric=_rubric(values.get("rubric"), base),
-        patience=Patience(float(values.get("timeout", _TIMEOUTS[kind])), values.get("tries", TRIES)),
+        retry_policy=RetryPolicy(float(values.get("timeout", _TIMEOUTS[kind])), values.get("tries", TRIES)),
         at_once=values.get("concurrency", AT_ONCE),
         prices=Prices(values.get("price_input"), values.get("price_output"), values.get("currency", "USD")),
     )

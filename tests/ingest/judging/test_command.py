@@ -13,7 +13,7 @@ import pytest
 from riff_ingest.conversation import Turn
 from riff_ingest.judging.command import CommandJudge, without_secrets
 from riff_ingest.judging.protocol import Refused, Signature
-from riff_ingest.judging.retry import CallToJudge, Outcome, Patience, Retry
+from riff_ingest.judging.retry import CallToJudge, Outcome, Retry, RetryPolicy
 from riff_ingest.judging.rubric import Rubric
 
 CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning. ключ $HOME `id`"), Turn("caller", "Hello; rm -rf.")])
@@ -22,7 +22,7 @@ GOOD = """print('{"score": 6, "evidence": [2], "reason": "Polite."}')"""
 
 def outcome_of(program: str, *, timeout: float = 120.0, tries: int = 1) -> Outcome:
     judge = CommandJudge([sys.executable, "-c", program], None, "hash")
-    return asyncio.run(Retry(judge, Rubric(), Patience(timeout, tries, pause=0.01)).outcome(CALL))
+    return asyncio.run(Retry(judge, Rubric(), RetryPolicy(timeout, tries, pause=0.01)).outcome(CALL))
 
 
 def test_the_prompt_comes_on_stdin_and_the_verdict_goes_to_stdout() -> None:
@@ -101,7 +101,7 @@ def _is_alive(process: int) -> bool:
 def test_no_shell_sees_the_arguments(tmp_path: Path) -> None:
     trap = tmp_path / "trap"
     judge = CommandJudge([sys.executable, "-c", GOOD, f"; touch {trap}", f"$(touch {trap})"], "m", "hash")
-    outcome = asyncio.run(Retry(judge, Rubric(), Patience(120.0, 1)).outcome(CALL))
+    outcome = asyncio.run(Retry(judge, Rubric(), RetryPolicy(120.0, 1)).outcome(CALL))
     assert outcome.verdict is not None
     assert not trap.exists()
     assert judge.signature("run-1", "c-1") == Signature("m", "hash")
@@ -110,7 +110,7 @@ def test_no_shell_sees_the_arguments(tmp_path: Path) -> None:
 def test_a_program_that_is_not_there_stops_the_run() -> None:
     judge = CommandJudge(["no-such-program-anywhere"], None, "hash")
     with pytest.raises(Refused, match="no-such-program-anywhere cannot be run: No such file"):
-        asyncio.run(Retry(judge, Rubric(), Patience(120.0, 5)).outcome(CALL))
+        asyncio.run(Retry(judge, Rubric(), RetryPolicy(120.0, 5)).outcome(CALL))
 
 
 def test_what_a_program_complains_of_holds_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from riff_ingest.conversation import Turn
 from riff_ingest.judging.openai import _RAW, _SENT_HEADERS, LARGEST_BODY, OpenAIJudge, _retry_after
 from riff_ingest.judging.openai import Endpoint as Address
 from riff_ingest.judging.protocol import Misconfigured, Refused, Usage
-from riff_ingest.judging.retry import CallToJudge, Outcome, Patience, Retry
+from riff_ingest.judging.retry import CallToJudge, Outcome, Retry, RetryPolicy
 from riff_ingest.judging.rubric import Rubric
 from tests.support.judge_endpoint import PATH, Asked, Behaviour, Endpoint, Reply, completion, error, serving, verdict
 from tests.support.judged_calls import KEY, KEY_VARIABLE
@@ -25,7 +25,7 @@ from tests.support.judged_calls import KEY, KEY_VARIABLE
 pytest.importorskip("openai")
 
 CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning."), Turn("caller", "Hello.")])
-QUICK = Patience(timeout=60.0, tries=3, pause=0.01, longest_pause=0.02)
+QUICK = RetryPolicy(timeout=60.0, tries=3, pause=0.01, longest_pause=0.02)
 GOOD = completion(verdict())
 
 
@@ -41,19 +41,19 @@ def in_turn(replies: Iterable[Reply]) -> Behaviour:
     return lambda asked: left.pop(0) if len(left) > 1 else left[0]
 
 
-async def asked_of(endpoint: Endpoint, patience: Patience = QUICK, **fields: Any) -> tuple[Outcome, Retry]:
+async def asked_of(endpoint: Endpoint, policy: RetryPolicy = QUICK, **fields: Any) -> tuple[Outcome, Retry]:
     described: dict[str, Any] = {"model": "played-1", "key": KEY, "key_variable": KEY_VARIABLE, **fields}
-    judge = OpenAIJudge(Address(endpoint.url, **described), Rubric().prompt_hash, patience.timeout)
-    asking = Retry(judge, Rubric(), patience)
+    judge = OpenAIJudge(Address(endpoint.url, **described), Rubric().prompt_hash, policy.timeout)
+    asking = Retry(judge, Rubric(), policy)
     try:
         return await asking.outcome(CALL), asking
     finally:
         await judge.close()
 
 
-def outcome_of(behave: Behaviour, patience: Patience = QUICK, **fields: Any) -> tuple[Outcome, list[Asked], Retry]:
+def outcome_of(behave: Behaviour, policy: RetryPolicy = QUICK, **fields: Any) -> tuple[Outcome, list[Asked], Retry]:
     with serving(behave) as endpoint:
-        outcome, asking = asyncio.run(asked_of(endpoint, patience, **fields))
+        outcome, asking = asyncio.run(asked_of(endpoint, policy, **fields))
         return outcome, endpoint.asked, asking
 
 
@@ -212,7 +212,7 @@ def test_a_redirect_is_not_followed_and_the_key_goes_nowhere_else(status: int) -
 @pytest.mark.parametrize("slow", [Reply(delay=300.0), Reply(body=b"x" * 1000, drip=0.15)], ids=["silent", "dripping"])
 def test_an_answer_that_takes_too_long_is_given_up(slow: Reply) -> None:
     before = time.monotonic()
-    outcome, asked, _ = outcome_of(lambda asked: slow, Patience(0.2, tries=2, pause=0.01))
+    outcome, asked, _ = outcome_of(lambda asked: slow, RetryPolicy(0.2, tries=2, pause=0.01))
     assert outcome == Outcome(None, "no answer in time, 2 times", answered=False)
     assert len(asked) == 2
     assert time.monotonic() - before < 100

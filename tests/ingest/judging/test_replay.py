@@ -12,7 +12,7 @@ import pytest
 from riff_ingest.conversation import Turn
 from riff_ingest.judging.protocol import Misconfigured, Signature
 from riff_ingest.judging.replay import ReplayJudge
-from riff_ingest.judging.retry import CallToJudge, Outcome, Patience, Retry
+from riff_ingest.judging.retry import CallToJudge, Outcome, Retry, RetryPolicy
 from riff_ingest.judging.rubric import Rubric
 
 TURNS = [Turn("agent", "Good morning."), Turn("caller", "Hello.")]
@@ -30,7 +30,7 @@ def line(conversation: str, **more: Any) -> dict[str, Any]:
 
 
 def outcome_of(judge: ReplayJudge, conversation: str) -> Outcome:
-    asking = Retry(judge, Rubric(), Patience(5.0, 1))
+    asking = Retry(judge, Rubric(), RetryPolicy(5.0, 1))
     return asyncio.run(asking.outcome(CallToJudge("run-1", conversation, TURNS)))
 
 

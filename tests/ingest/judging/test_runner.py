@@ -14,7 +14,7 @@ import pytest
 from riff_ingest.conversation import Turn
 from riff_ingest.judging import runner
 from riff_ingest.judging.protocol import Answer, Question, Refused, Signature, Unanswered, Usage
-from riff_ingest.judging.retry import CallToJudge, Outcome, Patience, Retry
+from riff_ingest.judging.retry import CallToJudge, Outcome, Retry, RetryPolicy
 from riff_ingest.judging.rubric import Rubric
 from riff_ingest.judging.runner import MOST_IN_A_ROW, Runner, RunProgress
 from tests.support.judge_endpoint import verdict
@@ -67,25 +67,25 @@ class Run:
         self._stopped = stopped
         self.judge = Played(play)
         given = {"timeout": 300.0, "pause": 0.01, **patience}
-        self.asking = Retry(self.judge, Rubric(), Patience(tries=3, **given))
+        self.asking = Retry(self.judge, Rubric(), RetryPolicy(tries=3, **given))
         self.kept: dict[str, Outcome] = {}
-        self.standing = RunProgress(calls)
+        self.progress = RunProgress(calls)
         self.stops: list[int] = []
         self.reports = 0
-        self.running = Runner(
+        self.runner = Runner(
             self.asking,
             self._keep,
-            self.standing,
-            report=lambda standing: self._report(),
+            self.progress,
+            report=lambda progress: self._report(),
             stopped=self._stop,
         )
-        self.running.over(_calls(calls), at_once)
+        self.runner.run(_calls(calls), at_once)
 
     def _keep(self, call: CallToJudge, outcome: Outcome) -> None:
         self.kept[call.conversation] = outcome
 
-    def _stop(self, standing: RunProgress) -> None:
-        self.stops.append(standing.under_way)
+    def _stop(self, progress: RunProgress) -> None:
+        self.stops.append(progress.under_way)
         if self._stopped is not None:
             self._stopped()
 
@@ -102,11 +102,11 @@ def test_every_call_is_asked_about_once_and_so_many_at_a_time() -> None:
     run = Run(lambda call, attempt: 0.01)
     assert sorted(run.judge.asked) == sorted(run.kept) == sorted(f"c-{number}" for number in range(12))
     assert run.judge.most_at_once == 4
-    assert (run.standing.done, run.standing.scored, run.standing.spent) == (12, 12, Usage(120, 12))
+    assert (run.progress.done, run.progress.scored, run.progress.spent) == (12, 12, Usage(120, 12))
     assert run.judge.closed
     assert run.reports
-    assert run.running.error is None
-    assert run.running.signal is None
+    assert run.runner.error is None
+    assert run.runner.signal is None
 
 
 def test_a_judge_that_stumbles_is_asked_again() -> None:
@@ -118,10 +118,10 @@ def test_a_judge_that_stumbles_is_asked_again() -> None:
 def test_pauses_grow_and_are_not_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
 
-    async def rest(asking: Retry, seconds: float) -> None:
+    async def wait(retry: Retry, seconds: float) -> None:
         pauses.extend([seconds] if seconds > 0 else [])
 
-    monkeypatch.setattr(Retry, "_rest", rest)
+    monkeypatch.setattr(Retry, "_wait", wait)
     Run(lambda call, attempt: Unanswered("HTTP 500") if attempt < 3 else 0.0, pause=0.2)
     first, second = sorted(pauses)[:12], sorted(pauses)[12:]
     assert len(set(pauses)) == len(pauses) == 24
@@ -144,29 +144,29 @@ def test_who_is_told_to_wait_makes_the_others_wait_too() -> None:
 @pytest.mark.parametrize("error", [Refused("no key"), OSError(28, "No space left on device"), ZeroDivisionError()])
 def test_an_error_for_all_calls_ends_the_run_and_keeps_what_is_on_its_way(error: Exception) -> None:
     run = Run(lambda call, attempt: error if call == "c-3" else 0.2)
-    assert run.running.error is error
+    assert run.runner.error is error
     assert sorted(run.kept) == ["c-0", "c-1", "c-2"]
     assert run.judge.closed
 
 
 def test_a_judge_that_is_out_of_reach_is_not_asked_for_ever() -> None:
     run = Run(lambda call, attempt: Unanswered("no connection to the endpoint", again=False), calls=200)
-    assert isinstance(run.running.error, Refused)
-    assert "25 calls in a row got no answer (the last: no connection to the endpoint)" in str(run.running.error)
+    assert isinstance(run.runner.error, Refused)
+    assert "25 calls in a row got no answer (the last: no connection to the endpoint)" in str(run.runner.error)
     assert MOST_IN_A_ROW <= len(run.kept) < MOST_IN_A_ROW + 4
     assert all(outcome.unscored for outcome in run.kept.values())
 
 
 def test_bad_answers_are_answers() -> None:
     run = Run(lambda call, attempt: Answer("nine"), calls=40)
-    assert run.running.error is None
+    assert run.runner.error is None
     assert len(run.kept) == 40
 
 
 def test_a_judge_that_now_and_then_gives_none_is_not_out_of_reach() -> None:
     run = Run(lambda call, attempt: 0.0 if call.endswith("0") else Unanswered("x", again=False), calls=100)
-    assert run.running.error is None
-    assert run.standing.scored == 10
+    assert run.runner.error is None
+    assert run.progress.scored == 10
 
 
 def interrupting(number: int, played: float | Exception) -> Play:
@@ -189,7 +189,7 @@ def test_a_signal_lets_answers_come_in_that_are_on_their_way(
     monkeypatch.setattr(runner, "TERMINATED_SECONDS", 300.0)
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     run = Run(interrupting(number, 0.3))
-    assert run.running.signal == number
+    assert run.runner.signal == number
     assert sorted(run.kept) == sorted(run.judge.asked) == ["c-0", "c-1", "c-2", "c-3"]
     assert run.stops == [4]
     assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
@@ -198,7 +198,7 @@ def test_a_signal_lets_answers_come_in_that_are_on_their_way(
 def test_a_second_ctrl_c_drops_them() -> None:
     again = partial(os.kill, os.getpid(), signal.SIGINT)
     run = Run(interrupting(signal.SIGINT, 200.0), stopped=again)
-    assert run.running.signal == signal.SIGINT
+    assert run.runner.signal == signal.SIGINT
     assert not run.kept
     assert run.judge.closed
 

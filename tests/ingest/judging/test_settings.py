@@ -34,7 +34,7 @@ def test_a_table_changes_its_preset_and_may_name_one() -> None:
     assert judge_settings("gemini", tables, HERE).values["model"] == "other"
     mine = judge_settings("mine", tables, HERE)
     assert mine.values["key_variable"] == "DASHSCOPE_API_KEY"
-    assert (mine.at_once, mine.patience.timeout, mine.patience.tries) == (9, 5.0, 5)
+    assert (mine.at_once, mine.retry_policy.timeout, mine.retry_policy.tries) == (9, 5.0, 5)
 
 
 def test_a_name_of_a_preset_may_stand_for_something_else() -> None:

@@ -24,7 +24,7 @@ import pytest
 from riff_ingest.judging.protocol import Refused
 from riff_ingest.judging.rubric import Rubric
 from riff_ingest.judging.runner import RunProgress
-from riff_ingest.judging.session import Ended
+from riff_ingest.judging.session import RunEnd
 from riff_tui.cli import run
 from riff_tui.commands.judge import _reasons, _stopped
 from riff_tui.errors import ExitCode
@@ -565,5 +565,5 @@ def test_scores_go_into_a_directory_and_next_into_the_store_that_is_named(
 def test_one_of_a_kind_is_counted_as_one() -> None:
     assert _reasons(Counter({"a": 2, "b": 1})) == "2 × a, 1 × b"
     assert _reasons(Counter("abcdef")).endswith("1 × e, 1 other reason")
-    ended = Ended(RunProgress(3, done=2), Counter(), error=Refused("25 calls in a row got no answer"))
+    ended = RunEnd(RunProgress(3, done=2), Counter(), error=Refused("25 calls in a row got no answer"))
     assert "0 scores kept, 1 call left" in str(_stopped("x", ended))

@@ -27,7 +27,7 @@ from riff_tui.views.gate import gate
 from tests.support.gate_decisions import check, decision
 from tests.support.hostile import HOSTILE
 
-HELD: dict[str, Any] = {"standing": "held", "change": 0.0, "candidate": 0.61}
+HELD: dict[str, Any] = {"status": "held", "change": 0.0, "candidate": 0.61}
 LINE_ENDS = ["a\nb", "a\r\n::error::b", "\n::error title=x::y", "a\u2028b\x85c", "%0A::error::x", "##[error]x"]
 NAMES = st.sampled_from([*HOSTILE.values(), *LINE_ENDS]) | st.text(max_size=40)
 FIGURES = "success_rate 61% → 37% (-24.2 pp, allowed 5 pp; n 160 and 158; p <0.0001, corrected 0.0005)"
@@ -79,7 +79,7 @@ def test_a_flow_that_was_not_called_fails_a_strict_gate_alone() -> None:
 
 
 def test_a_strict_gate_that_could_decide_nothing_fails() -> None:
-    few = check(standing="too few")
+    few = check(status="too few")
     assert decision(few).passed
     assert not decision(few, strict=True).passed
     assert "none of which could be decided" in messages.outcome(decision(few, strict=True))
@@ -163,7 +163,7 @@ def test_junit_has_a_case_for_each_check() -> None:
 
 @pytest.mark.parametrize("fails", [{"missing": (MissingFlow("gone"),)}, {}])
 def test_junit_of_a_strict_gate_fails_where_the_gate_does(fails: dict[str, tuple[MissingFlow, ...]]) -> None:
-    assert xml_of(decision(check(standing="too few"), strict=True, **fails)).get("failures") == str(1 + len(fails))
+    assert xml_of(decision(check(status="too few"), strict=True, **fails)).get("failures") == str(1 + len(fails))
 
 
 @given(NAMES)
@@ -219,7 +219,7 @@ def test_no_name_leaves_its_cell(name: str) -> None:
 @given(NAMES)
 def test_no_line_of_the_table_is_a_command_of_github(name: str) -> None:
     out = io.StringIO()
-    more = decision(check(name, standing="held"), check("x", "humanness", "held", judge=name), baseline=name)
+    more = decision(check(name, status="held"), check("x", "humanness", "held", judge=name), baseline=name)
     render(gate(replace(more, missing=(MissingFlow(name),), added=(name,))), "text", out)
     for line in out.getvalue().split("\n"):
         assert not line.strip().startswith("::")

@@ -50,19 +50,19 @@ def allowing(*drops: str) -> tuple[Tolerance, ...]:
     return merged([read(text) for text in drops])
 
 
-def standings(decision: Decision) -> dict[str, str]:
-    return {f"{check.flow} {check.name}": check.standing for check in decision.checks}
+def statuses(decision: Decision) -> dict[str, str]:
+    return {f"{check.flow} {check.name}": check.status for check in decision.checks}
 
 
 def test_a_flow_that_surely_got_worse_fails_and_is_named() -> None:
     found = decide(comparison(row(), row("weather", b=0.58, p=0.5)))
     assert not found.passed
     assert found.failing == ["dental"]
-    assert standings(found) == {"dental success_rate": "failed", "weather success_rate": "noise"}
+    assert statuses(found) == {"dental success_rate": "failed", "weather success_rate": "noise"}
 
 
 @pytest.mark.parametrize(
-    ("given", "standing"),
+    ("given", "status"),
     [
         ({}, "failed"),
         ({"p": 0.06}, "noise"),
@@ -76,14 +76,14 @@ def test_a_flow_that_surely_got_worse_fails_and_is_named() -> None:
         ({"tendency": "mixed"}, "mixed"),
     ],
 )
-def test_how_a_check_stands(given: dict[str, Any], standing: str) -> None:
+def test_how_a_check_stands(given: dict[str, Any], status: str) -> None:
     found = decide(comparison(row(**given)))
-    assert [check.standing for check in found.checks] == [standing]
-    assert found.passed == (standing != "failed")
+    assert [check.status for check in found.checks] == [status]
+    assert found.passed == (status != "failed")
 
 
 @pytest.mark.parametrize(
-    ("aspect", "a", "b", "drop", "standing"),
+    ("aspect", "a", "b", "drop", "status"),
     [
         ("success_rate", 0.6, 0.5, "success_rate=10%", "allowed"),
         ("success_rate", 0.6, 0.49, "success_rate=10%", "failed"),
@@ -97,9 +97,9 @@ def test_how_a_check_stands(given: dict[str, Any], standing: str) -> None:
         ("latency_mean", 1.0, 1.2, "latency_mean=0.1", "failed"),
     ],
 )
-def test_an_aspect_may_fall_as_far_as_it_is_allowed(aspect: str, a: float, b: float, drop: str, standing: str) -> None:
+def test_an_aspect_may_fall_as_far_as_it_is_allowed(aspect: str, a: float, b: float, drop: str, status: str) -> None:
     found = decide(comparison(row(aspect=aspect, a=a, b=b)), allowing(drop))
-    assert [check.standing for check in found.checks] == [standing]
+    assert [check.status for check in found.checks] == [status]
 
 
 def test_only_what_was_asked_for_is_checked() -> None:
@@ -111,13 +111,13 @@ def test_only_what_was_asked_for_is_checked() -> None:
 def test_every_judge_is_checked_apart_and_one_may_be_allowed_more() -> None:
     rows = [row(aspect="humanness", judge=judge, a=7.0, b=6.0) for judge in ("codex", "gemini#1a2b3c", "gemini#ffffff")]
     found = decide(comparison(*rows), allowing("humanness=2", "humanness:gemini=0.5"))
-    assert standings(found) == {
+    assert statuses(found) == {
         "dental humanness:codex": "allowed",
         "dental humanness:gemini#1a2b3c": "failed",
         "dental humanness:gemini#ffffff": "failed",
     }
     (only,) = decide(comparison(*rows), allowing("humanness:codex=0.5")).checks
-    assert (only.judge, only.standing) == ("codex", "failed")
+    assert (only.judge, only.status) == ("codex", "failed")
 
 
 def test_what_was_asked_for_and_not_measured_is_an_error() -> None:
@@ -181,7 +181,7 @@ def test_a_flow_that_surely_fell_draws_no_other_into_its_failure() -> None:
     found = next(check for check in decided.checks if check.flow == "weather")
     assert found.p_adjusted == pytest.approx(0.015 * 7 / 4)
     assert found.p_flow == pytest.approx(0.015 * 4)
-    assert found.standing == "noise"
+    assert found.status == "noise"
     assert decided.failing == ["dental"]
 
 
@@ -204,13 +204,13 @@ def test_a_decision_does_not_depend_on_the_order_of_rows(ps: list[float], random
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=12))
 def test_what_fails_stands_first_and_corrections_only_take_away(rows: list[tuple[float, float, float]]) -> None:
     found = decide(comparison(*(row(f"{n}", a=a, b=b, p=p) for n, (a, b, p) in enumerate(rows))))
-    stood = [check.standing == "failed" for check in found.checks]
+    stood = [check.status == "failed" for check in found.checks]
     assert stood == sorted(stood, reverse=True)
     for check in found.checks:
         assert check.p is not None
         assert check.p_adjusted is not None
         assert check.p_adjusted >= check.p or math.isclose(check.p_adjusted, check.p)
-        assert check.standing != "failed" or (check.p <= 0.05 and (check.fall or 0) > 0)
+        assert check.status != "failed" or (check.p <= 0.05 and (check.fall or 0) > 0)
 
 
 def test_a_wider_allowance_never_makes_a_gate_fail() -> None:

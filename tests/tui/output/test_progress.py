@@ -9,7 +9,7 @@ from riff_tui.output.progress import ProgressLine, clock_text, counting_text, on
 
 
 @dataclass
-class Standing:
+class Progress:
     files: int = 4
     bytes: int = 1000
     path: str = "/runs/nightly/flow-transcripts-dental.jsonl"
@@ -19,13 +19,13 @@ class Standing:
 
 
 def test_an_ingest_tells_rate_and_time_left() -> None:
-    assert reading_text(Standing(), 2.0) == (
+    assert reading_text(Progress(), 2.0) == (
         "1/4 files · 500 conversations · 250/s · 6 s left  flow-transcripts-dental.jsonl"
     )
 
 
 def test_nothing_is_foretold_from_nothing() -> None:
-    assert reading_text(Standing(done_bytes=0, conversations=0), 5.0).startswith("1/4 files · 0 conversations · 0/s  ")
+    assert reading_text(Progress(done_bytes=0, conversations=0), 5.0).startswith("1/4 files · 0 conversations · 0/s  ")
     assert counting_text(10, 100, 0.2) == "10/100 conversations"
 
 
@@ -50,7 +50,7 @@ def test_the_line_is_drawn_at_most_ten_times_a_second_and_cut_to_the_terminal() 
     stream = io.StringIO()
     line = ProgressLine(stream, 30, clock=lambda: next(times))
     for _ in range(4):
-        line.reading(Standing(path="\x1b]0;evil\x07"))
+        line.reading(Progress(path="\x1b]0;evil\x07"))
     line.clear()
     drawn = stream.getvalue().split("\r\x1b[K")
     assert len(drawn) == 4

@@ -1,4 +1,4 @@
-"""Names as short as they can be told apart, for titles of many narrow columns."""
+"""Shorten names and count things in words."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection
 
 LEAST = 4
-"""So many letters of a name are shown if it has them: fewer say nothing."""
+"""Letters of a name that are shown if it has them: fewer say nothing."""
 
 
 def abbreviated(names: Collection[str]) -> dict[str, str]:
-    """A beginning of each name, without the words that all of them begin with, as short as no two are alike."""
+    """Return a beginning of each name, without the words that all begin with, as short as no two are alike."""
     words = {name: re.findall(r"[^\W_]+|[\W_]+", name) for name in names}
     common = 0
     if len(names) > 1:
@@ -23,3 +23,8 @@ def abbreviated(names: Collection[str]) -> dict[str, str]:
     while len({rest[:length] for rest in rests.values()}) < len(rests):
         length += 1
     return {name: rest[:length] for name, rest in rests.items()}
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 call` or `7 calls`; the plural takes an s."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
