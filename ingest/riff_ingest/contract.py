@@ -1,4 +1,4 @@
-"""What a flow promises: its terminals, its slots, and what each state must collect."""
+"""Describe what a flow promises: its terminals, its slots, and what each state must collect."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ DEFAULT_ESCALATIONS = frozenset({"escalated", "escalate"})
 
 
 class StateContract(msgspec.Struct, frozen=True):
-    """The segment of a state and the slots that it has to fill."""
+    """Describe the segment of a state and the slots that it has to fill."""
 
     segment: str | None = None
     required_slots: list[str] = []
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """A contract as scoring looks things up in it.
+    """Hold a contract in the form in which scoring looks things up.
 
     `outcomes` maps the terminals that are no working states to `success` or `escalation`;
     `required_slots` has the states that have to fill some.
@@ -35,7 +35,7 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 class Contract(msgspec.Struct, frozen=True, dict=True):
-    """A flow's contract; `None` says that the flow does not define this part.
+    """Describe what a flow promises; `None` says that the flow does not define this part.
 
     Without `escalation_terminals` the names `escalated` and `escalate` are escalations;
     an empty list says that the flow has none.
@@ -50,26 +50,26 @@ class Contract(msgspec.Struct, frozen=True, dict=True):
     states: dict[str, StateContract] = {}
 
     def escalations(self) -> frozenset[str]:
-        """Names of the states that hand the call to a human."""
+        """Return names of the states that hand the call to a human."""
         if self.escalation_terminals is None:
             return DEFAULT_ESCALATIONS
         return frozenset(self.escalation_terminals)
 
     def successes(self) -> frozenset[str]:
-        """Names of the states in which the flow has reached its goal."""
+        """Return names of the states in which the flow has reached its goal."""
         return frozenset(self.success_terminals or ())
 
     def wanted_slots(self) -> frozenset[str]:
-        """Slots that the flow needs, whether required at large or for its completion."""
+        """Return slots that the flow needs, whether required at large or for its completion."""
         return frozenset(self.required_slots or ()) | frozenset(self.completion_slots or ())
 
     def defines_success(self) -> bool:
-        """Whether any part says what a call has to reach, fill or report."""
+        """Tell whether any part says what a call has to reach, fill or report."""
         return bool(self.success_terminals or self.wanted_slots() or self.final_statuses)
 
     @cached_property
     def terms(self) -> Terms:
-        """All of this at hand: one contract holds for many calls."""
+        """Return the contract's terms, computed once: one contract holds for many calls."""
         successes, escalations = self.successes(), self.escalations()
         return Terms(
             successes,
@@ -84,7 +84,7 @@ EMPTY_CONTRACT = Contract()
 
 
 def as_contract(value: Contract | Mapping[str, Any] | None) -> Contract | None:
-    """A contract from its JSON shape; a value that is one already passes through.
+    """Return a contract from its JSON shape; a value that is one already passes through.
 
     Raises `UsageError` where a part has the wrong type.
     """

@@ -1,4 +1,4 @@
-"""One call as every source delivers it and as a native transcript line spells it."""
+"""Represent one call as every source delivers it and as a native transcript line spells it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCHEMA = "riff.flow-transcript/1"
 
 
 class Turn(msgspec.Struct, frozen=True, gc=False):
-    """What one side said; `t` in seconds since the call started, latency in milliseconds."""
+    """Represent what one side said; `t` in seconds since the call started, latency in milliseconds."""
 
     role: str
     text: str = ""
@@ -24,7 +24,7 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
-    """One call of a tool, by the agent or by the caller."""
+    """Represent one call of a tool, by the agent or by the caller."""
 
     name: str
     t: float | None = None
@@ -34,7 +34,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
-    """A reference action of the task: was it called at all, did its arguments match (metrics.md 9)."""
+    """Represent a reference action of the task: called or not, matched or not (docs/metrics.md, section 9)."""
 
     name: str
     by: str = "agent"
@@ -43,7 +43,7 @@ class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
 
 
 class Conversation(msgspec.Struct, kw_only=True):
-    """One call of one flow by one agent in one run; field meanings are in formats.md, section 1.
+    """Represent one call of one flow by one agent in one run; field meanings are in docs/formats.md, section 1.
 
     Not on the wire, but from sources that know more: `passed` says whether the task was done, `measured` holds
     computed aspects that no event stream tells, `voice` what is kept of a voice call.
@@ -84,5 +84,5 @@ class Conversation(msgspec.Struct, kw_only=True):
     voice: Voice | None = None
 
     def error_count(self) -> int:
-        """How many errors the call met."""
+        """Return how many errors the call met."""
         return self.errors if isinstance(self.errors, int) else len(self.errors)

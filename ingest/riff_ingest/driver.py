@@ -10,7 +10,7 @@ from riff_ingest.events import Event, EventBus, SlotFilled, StateEntered
 
 
 class SessionFacts(TypedDict, total=False):
-    """What is known of a session apart from its events; field meanings are in formats.md, section 1."""
+    """Name what is known of a session apart from its events; field meanings are in docs/formats.md, section 1."""
 
     run_id: str | None
     run_label: str | None
@@ -51,7 +51,7 @@ class Driver:
 
     @property
     def state(self) -> str | None:
-        """The state entered last, `None` before the first."""
+        """Return the state entered last, `None` before the first."""
         return self._state
 
     def _collect(self, event: Event) -> None:
@@ -88,7 +88,7 @@ class Driver:
         self._errors.append({"kind": kind, "message": message, "t": t})
 
     def conversation(self, conversation_id: str, flow: str, **facts: Unpack[SessionFacts]) -> Conversation:
-        """The session up to now; what is collected later does not change it.
+        """Return the session up to this moment; what is collected later does not change it.
 
         Where not given, `final_state` is the state entered last, and `duration_s` the time of the
         last thing that happened.
@@ -107,7 +107,7 @@ class Driver:
         )
 
     def finish(self, conversation_id: str, flow: str, **facts: Unpack[SessionFacts]) -> Conversation:
-        """The whole session, and the end of listening to its bus."""
+        """Return the whole session and unsubscribe from its bus."""
         self._leave()
         return self.conversation(conversation_id, flow, **facts)
 

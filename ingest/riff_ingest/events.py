@@ -1,7 +1,7 @@
-"""The five events of a call and the bus that carries them.
+"""Define the five events of a call and the bus that carries them.
 
 An event is an immutable value. `t` is seconds since the call started, `None` where the
-source has no clock. The JSON form carries the kind in `type`; see metrics.md, section 1.
+source has no clock. The JSON form carries the kind in `type`; see docs/metrics.md, section 1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _Event(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=False,
 
 
 class StateEntered(_Event, frozen=True, tag="state_entered"):
-    """The machine enters a state; `segment` names its phase where the source knows it."""
+    """Record that the machine enters a state; `segment` names its phase where the source knows it."""
 
     state: str
     t: float | None = None
@@ -34,7 +34,7 @@ class StateEntered(_Event, frozen=True, tag="state_entered"):
 
 
 class StateExited(_Event, frozen=True, tag="state_exited"):
-    """The machine leaves a state for another one."""
+    """Record that the machine leaves a state for another one."""
 
     state: str
     to_state: str | None = None
@@ -43,14 +43,14 @@ class StateExited(_Event, frozen=True, tag="state_exited"):
 
 
 class TurnComplete(_Event, frozen=True, tag="turn_complete"):
-    """The agent finished one turn in the state entered last; latency in milliseconds."""
+    """Record that the agent finished one turn in the state entered last; latency in milliseconds."""
 
     latency_ms: Duration | None = None
     t: float | None = None
 
 
 class GuardEvaluated(_Event, frozen=True, tag="guard_evaluated"):
-    """A transition guard was evaluated; `error` is `None` unless it raised."""
+    """Record that a transition guard was evaluated; `error` is `None` unless it raised."""
 
     guard: str
     result: Any = None
@@ -59,7 +59,7 @@ class GuardEvaluated(_Event, frozen=True, tag="guard_evaluated"):
 
 
 class SlotFilled(_Event, frozen=True, tag="slot_filled"):
-    """A public slot was committed, tagged with the state that collected it."""
+    """Record that a public slot was committed, tagged with the state that collected it."""
 
     slot: str
     value: Any = None

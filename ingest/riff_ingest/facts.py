@@ -29,7 +29,7 @@ _STATE_METRICS = tuple("latency_p95_ms" if name == "latency_p95" else name for n
 def facts_of(
     call: Conversation, *, default_run: str, line: int = 0, with_text: bool = True
 ) -> tuple[ConversationFacts, list[Skipped]]:
-    """The scored facts of a call, and the places where brought-along scores differ from them."""
+    """Return the scored facts of a call, and the places where brought-along scores differ from them."""
     stream = read_stream(call.events, call.contract)
     added, problems = added_aspects(call)
     aspects = call_aspects(call, stream)
@@ -77,7 +77,7 @@ def facts_of(
 
 
 def compress(call: Conversation) -> bytes:
-    """What was said and what happened in a call, as zstd-compressed JSON."""
+    """Return what was said and what happened in a call, as zstd-compressed JSON."""
     document: dict[str, Any] = {"turns": call.turns, "events": call.events}
     for name in ("slots", "tool_calls", "errors"):
         value = getattr(call, name)
@@ -102,7 +102,7 @@ def _expected(name: str, by: str, called: bool, matched: bool | None) -> Expecte
 
 
 def _brought_states(call: Conversation) -> list[StateAspects]:
-    """State rows as they were brought along, one for each state: the last one."""
+    """Return the state rows that were brought along, one for each state: the last one."""
     rows = {}
     for brought in call.state_aspects:
         state = brought.get("state")
@@ -129,7 +129,7 @@ def _brought_states(call: Conversation) -> list[StateAspects]:
 
 
 def _number(row: Mapping[str, Any], name: str, highest: float = HIGHEST) -> float | None:
-    """A value of a row; `None` for what cannot have been measured."""
+    """Return a value of a row; `None` for what cannot have been measured."""
     value = row.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= highest:
         return None

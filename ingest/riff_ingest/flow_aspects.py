@@ -1,4 +1,4 @@
-"""Flow aspects: computed scores of one conversation (metrics.md, section 4)."""
+"""Compute the aspects of one conversation (docs/metrics.md, section 4)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNTED_STOPS = frozenset({"unsafe", "max_turns", "loop"})
 
 
 def compute_flow_aspects(conversation: Conversation | Mapping[str, Any]) -> dict[str, float | None]:
-    """The six computed aspects of a call; `None` where one cannot be measured.
+    """Return the six computed aspects of a call; `None` where one cannot be measured.
 
     Scores run from 0 to 10, higher is better; latencies are seconds per agent turn; `turn_count`
     is raw. A call without events takes turns and latencies from what was said, and then the
@@ -30,7 +30,7 @@ def compute_flow_aspects(conversation: Conversation | Mapping[str, Any]) -> dict
 
 
 def call_aspects(call: Conversation, stream: Stream) -> dict[str, float | None]:
-    """The same from a stream that was read before."""
+    """Compute the aspects of a call whose stream was read before."""
     latencies, turns = stream.latencies, stream.turns
     if not call.events:
         spoken = [turn for turn in call.turns if turn.role == "agent"]
@@ -84,7 +84,7 @@ def _computed_elsewhere() -> tuple[tuple[Metric, Callable[[Conversation], Any]],
 
 
 def _correctness(call: Conversation, stream: Stream) -> float | None:
-    """Whether the task was passed where the source knows, else what the contract says of the call."""
+    """Tell whether the task was passed where the source knows, else what the contract says of the call."""
     if call.passed is not None:
         return 10.0 if call.passed else 0.0
     contract = call.contract

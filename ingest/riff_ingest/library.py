@@ -87,7 +87,7 @@ def read_source(path: str | os.PathLike[str], *, kind: str | None = None) -> Sou
 
 
 class SkippedPart(NamedTuple):
-    """Something that was not taken as it stood, and the path of the input that holds it."""
+    """Hold something that was not taken as it stood, and the path of the input that holds it."""
 
     path: str
     note: Skipped

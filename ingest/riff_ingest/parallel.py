@@ -15,7 +15,7 @@ SMALL_BYTES = 32 * 1024 * 1024
 
 
 def loaded(plans: Sequence[InputPlan], jobs: int, stack: ExitStack) -> Iterator[tuple[InputPlan, Iterable[Item]]]:
-    """Every plan with its items, in order, whatever `jobs` is; workers end with the stack."""
+    """Yield every plan with its items, in order, whatever `jobs` is; workers end with the stack."""
     small = [plan for plan in plans if plan.file.size <= SMALL_BYTES]
     if jobs <= 1 or len(small) < 2:
         return ((plan, load(plan)) for plan in plans)
@@ -50,7 +50,7 @@ def _ahead(plans: Sequence[InputPlan], jobs: int, stack: ExitStack) -> Iterator[
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """A worker that starts here never hears of signals: it ends when this process tells it to, or is gone."""
+    """Block signals while a worker starts: it ends when this process says so, or is gone."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
         yield

@@ -1,4 +1,4 @@
-"""From paths to stored facts: find, recognise, read, score and hand to the writer.
+"""Ingest paths: find, recognise, read, score and hand to the writer.
 
 Files go in sorted order whatever the order of arguments and the number of jobs, so that the
 store comes out the same.
@@ -32,7 +32,7 @@ REPORT_EVERY = 250
 
 
 class FactsWriter(Protocol):
-    """What ingest needs of the store's writer."""
+    """Describe what ingest needs of the store's writer."""
 
     def order(self, paths: Iterable[str]) -> None: ...
     def contracts(self) -> dict[str, str]: ...
@@ -44,7 +44,7 @@ class FactsWriter(Protocol):
 
 @dataclass(slots=True)
 class Progress:
-    """How far an ingest is; bytes are those of the files that are done."""
+    """Count how far an ingest is; bytes are those of the files that are done."""
 
     files: int
     bytes: int
@@ -65,26 +65,26 @@ class IngestSummary:
     run_inputs: Counter[str] = field(default_factory=Counter)
 
     def count(self, status: str) -> int:
-        """Files of one status: `taken`, `changed` or `unchanged`."""
+        """Count the files of one status: `taken`, `changed` or `unchanged`."""
         return sum(result.status == status for result in self.results)
 
     def conversations(self, *statuses: str) -> int:
-        """Conversations of the files of these statuses."""
+        """Count the conversations of the files of these statuses."""
         return sum(result.conversations for result in self.results if result.status in statuses)
 
     @property
     def scores(self) -> int:
-        """Verdicts of judges that were taken."""
+        """Count the verdicts of judges that were taken."""
         return sum(result.scores for result in self.results if result.status != "unchanged")
 
     @property
     def replaced(self) -> int:
-        """Conversations that stood twice, of which the later one counts."""
+        """Count the conversations that stood twice, of which the later one counts."""
         return sum(result.replaced for result in self.results)
 
     @property
     def skipped(self) -> int:
-        """Lines and files that could not be read, those of unchanged files included."""
+        """Count the lines and files that could not be read, those of unchanged files included."""
         return sum(result.skipped for result in self.results)
 
 
@@ -130,7 +130,7 @@ def ingest(
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """What is read and scored holds no cycles; looking for some costs a fifth of an ingest."""
+    """Pause the garbage collector: what is read and scored holds no cycles, and looking for some costs a fifth."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -141,7 +141,7 @@ def _collector_paused() -> Iterator[None]:
 
 
 class _Run:
-    """One ingest on its way: what is due goes in batches, each of them one transaction."""
+    """Run one ingest: what is due goes in batches, each of them one transaction."""
 
     def __init__(
         self, writer: FactsWriter, summary: IngestSummary, rebuild: bool, report: Reporter | None, progress: Progress

@@ -1,4 +1,4 @@
-"""The segment (phase) that a state belongs to (metrics.md, section 3)."""
+"""Tell the segment (phase) that a state belongs to (docs/metrics.md, section 3)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def segment_of(state: str, contract: Contract | None, event_segment: str | None = None) -> str:
-    """The segment of a state: the contract's, else the one on the event, else by the state's name."""
+    """Return the segment of a state: the contract's, else the one on the event, else by the state's name."""
     if contract is not None:
         described = contract.states.get(state)
         if described is not None and described.segment:
@@ -37,7 +37,7 @@ def segment_of(state: str, contract: Contract | None, event_segment: str | None 
 
 @lru_cache(maxsize=4096)
 def segment_by_name(state: str) -> str:
-    """The first segment of which a word of the state's name begins with a rule's word or a form of it."""
+    """Return the first segment of which a word of the state's name begins with a rule's word or a form of it."""
     words = [word.lower() for word in _WORD.findall(state)]
     for segment, beginnings in _BEGINNINGS:
         if any(word.startswith(beginnings) for word in words):
@@ -46,7 +46,7 @@ def segment_by_name(state: str) -> str:
 
 
 def _forms(verb: str) -> tuple[str, ...]:
-    """A rule's word with the forms that change its end: close and closing, verify and verification."""
+    """Return a rule's word with the forms that change its end: close and closing, verify and verification."""
     if verb.endswith("e"):
         return verb, f"{verb[:-1]}ing", f"{verb[:-1]}ion"
     if verb.endswith("ify"):

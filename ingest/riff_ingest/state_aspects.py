@@ -1,4 +1,4 @@
-"""State metrics: one row per conversation and state (metrics.md, section 2)."""
+"""Compute state metrics: one row per conversation and state (docs/metrics.md, section 2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from riff_store.facts import StateAspects
 def compute_state_aspects(
     events: Iterable[Event], contract: Contract | Mapping[str, Any] | None, completed: bool | None
 ) -> list[StateAspects]:
-    """The metrics of every working state that a call entered, in order of first entry.
+    """Compute the metrics of every working state that a call entered, in order of first entry.
 
     Outcomes (success and escalation terminals) get no row. Latency is in milliseconds. Never
     raises on what the events say; a contract of a wrong shape raises `ValueError`.
@@ -25,7 +25,7 @@ def compute_state_aspects(
 
 
 def state_rows(stream: Stream, contract: Contract | None, completed: bool | None) -> list[StateAspects]:
-    """The same from a stream that was read before."""
+    """Compute the rows of a stream that was read before."""
     outcomes, escalations, required = stream.terms.outcomes, stream.terms.escalations, stream.terms.required_slots
     stalled = None if completed or stream.escalated else stream.last_working
     rows = []

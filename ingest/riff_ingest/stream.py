@@ -1,7 +1,7 @@
-"""One pass over the events of a call: which visits there were and what happened in each.
+"""Fold the events of a call into its visits, in one pass.
 
 Streams of real calls are imperfect; what does not fit is counted in `defects` and never raises
-(metrics.md, section 1).
+(docs/metrics.md, section 1).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, 
 
 
 class Visits(msgspec.Struct, gc=False):
-    """All visits of one call to one state, added up; latencies in milliseconds."""
+    """Add up all visits of one call to one state; latencies in milliseconds."""
 
     entries: int = 0
     latencies: list[float] = []
@@ -26,12 +26,12 @@ class Visits(msgspec.Struct, gc=False):
 
     @property
     def turns(self) -> int:
-        """Agent turns in the state, whether their latency is known or not."""
+        """Return the agent turns in the state, whether their latency is known or not."""
         return len(self.latencies) + self.unmeasured
 
 
 class Stream(msgspec.Struct, gc=False):
-    """What a call's events say: its visits by state in order of first entry, and the call's turns.
+    """Hold what a call's events say: its visits by state in order of first entry, and the call's turns.
 
     `last_working` is the state entered last that is no outcome; `outcomes` holds those that were
     entered or exited to, `slots` what was filled in which state; `latencies` are those of all turns,
@@ -50,12 +50,12 @@ class Stream(msgspec.Struct, gc=False):
 
     @property
     def turns(self) -> int:
-        """Agent turns of the call, in a state or not."""
+        """Return the agent turns of the call, in a state or not."""
         return len(self.latencies) + self.unmeasured
 
     @property
     def escalated(self) -> bool:
-        """Whether the call was handed to a human."""
+        """Tell whether the call was handed to a human."""
         return "escalation" in self.outcomes.values()
 
 
@@ -117,7 +117,7 @@ def _count(counts: dict[str, int], name: str) -> None:
 
 
 def percentile(values: list[float], share: float) -> float | None:
-    """A percentile by linear interpolation between closest ranks; `None` without values."""
+    """Compute a percentile by linear interpolation between closest ranks; `None` without values."""
     last = len(values) - 1
     if last < 1:
         return None if last < 0 else values[0]

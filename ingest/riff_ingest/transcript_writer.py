@@ -26,7 +26,7 @@ _FIELDS = tuple(
 
 
 class LineFile:
-    """A file of JSON lines that appears under its name only when it was closed without an error.
+    """Write a file of JSON lines that appears under its name only when it was closed without an error.
 
     A name that ends in `.gz` is compressed; the bytes depend on what is written alone. Text is
     readable by its owner only. A link of that name is replaced, never followed. Raises `OSError`.
@@ -90,7 +90,7 @@ def write_transcripts(path: str | os.PathLike[str], conversations: Iterable[Conv
 
 
 def transcript_document(conversation: Conversation) -> dict[str, Any]:
-    """A conversation as a native line spells it, without what is missing or at its default."""
+    """Return a conversation as a native line spells it, without what is missing or at its default."""
     document: dict[str, Any] = {"schema": SCHEMA}
     for name, default in _FIELDS:
         value = getattr(conversation, name)
@@ -106,7 +106,7 @@ def transcript_document(conversation: Conversation) -> dict[str, Any]:
 
 
 def encode_line(value: Any) -> bytes:
-    """One value as UTF-8 JSON with its newline."""
+    """Return one value as UTF-8 JSON with its newline."""
     try:
         return _encoder.encode(value) + b"\n"
     except UnicodeEncodeError:

@@ -1,1 +1,1 @@
-"""Edits of flows, as the history of the git repository that holds their files tells them (formats.md, section 4)."""
+"""Read the edits of flows from the git history of their files (docs/formats.md, section 4)."""

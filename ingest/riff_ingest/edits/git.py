@@ -40,17 +40,17 @@ _LOCALE = ("LANG", "LANGUAGE")
 
 
 class GitProblem(RiffError):
-    """Git cannot tell what it was asked; the message says what to do."""
+    """Report that git cannot answer; the message says what to do."""
 
 
 class NoHistory(GitProblem):
-    """There is no history of a repository at that place."""
+    """Report that there is no history of a repository at that place."""
 
     code = ExitCode.USAGE
 
 
 class Repository:
-    """The repository that a directory lies in; `prefix` is the directory's own path within it, `/` at its end."""
+    """Ask the repository that a directory lies in; `prefix` is the directory's own path within it, `/` at its end."""
 
     def __init__(self, directory: Path) -> None:
         if not directory.is_dir():
@@ -70,7 +70,7 @@ class Repository:
         self.is_partial = bool(self.ask("config", "--local", "--get-regexp", promised, fails=(1,)).strip())
 
     def ask(self, *arguments: str | bytes, stdin: bytes = b"", fails: tuple[int, ...] = ()) -> bytes:
-        """What git prints; exit codes of `fails` are answers too. Raises `GitProblem`."""
+        """Return what git prints; exit codes of `fails` are answers too. Raises `GitProblem`."""
         settings = [part for key, value in _SETTINGS.items() for part in ("-c", f"{key}={value}")]
         command = [self._program, "--no-pager", *settings, *arguments]
         try:
@@ -84,7 +84,7 @@ class Repository:
         return ended.stdout
 
     def boundary(self) -> frozenset[str]:
-        """The commits behind which a shallow clone knows nothing."""
+        """Return the commits behind which a shallow clone knows nothing."""
         if not self.is_shallow:
             return frozenset()
         named = self.ask("rev-parse", "--git-path", "shallow").removesuffix(b"\n")

@@ -1,4 +1,4 @@
-"""Every commit that touched the file of a flow, followed through renames.
+"""Collect every commit that touched the file of a flow, through renames.
 
 A commit on any branch that was merged counts, and a merge itself where its result differs from all that went
 into it. A file that was renamed brings the edits made under its old name along to the flow of its new one.
@@ -26,7 +26,7 @@ _DIFF = ("diff-tree", "--stdin", "-r", "-z", "-c", "--root", "--name-status", "-
 
 @dataclass(frozen=True, slots=True)
 class EditHistory:
-    """The edits of each flow, oldest first. `repository` is the commit that its history begins with.
+    """Hold the edits of each flow, oldest first. `repository` is the commit that its history begins with.
 
     In a shallow clone what lies behind its boundary is not known, in a partial one only renames without a
     change are. `undated` commits have no time that could be used and are left out.
@@ -51,7 +51,7 @@ class _Change(NamedTuple):
 
 
 def read_edits(directory: Path, patterns: Sequence[str], progress: Callable[[str], None] | None = None) -> EditHistory:
-    """The edits of the flows whose files match one of the patterns, in the repository that holds a directory.
+    """Return the edits of the flows whose files match one of the patterns, in the repository that holds a directory.
 
     `progress` is told what is being done. Raises `GitProblem` and `BadPattern`.
     """
@@ -100,7 +100,7 @@ class _Reading:
                 self._follow(commit, {path: paths[path] for path in some})
 
     def edits(self) -> dict[str, list[FlowEdit]]:
-        """The edits of each flow, oldest first, those without a usable time left out."""
+        """Return the edits of each flow, oldest first, those without a usable time left out."""
         found: dict[str, list[FlowEdit]] = {}
         touched = {commit for paths in self._paths.values() for commit in paths}
         self.undated = sum(self._commits[commit].time is None for commit in touched)
@@ -124,7 +124,7 @@ class _Reading:
             self._renamed[commit][before].add(new)
 
     def _follow(self, renamed: str, paths: Mapping[bytes, set[str]]) -> None:
-        """The edits that files had before a commit renamed them."""
+        """Return the edits that files had before a commit renamed them."""
         for commit in self._touching(f"{renamed}^@", [literal(path) for path in paths]):
             for change in self._changes[commit]:
                 for flow in paths.get(change.path, ()):
@@ -139,7 +139,7 @@ class _Reading:
         paths[commit] = min(paths.get(commit, path), path)
 
     def _touching(self, tip: str, pathspecs: Sequence[bytes]) -> list[str]:
-        """The commits before a tip that touch such files, their words and changes read."""
+        """Return the commits before a tip that touch such files, their words and changes read."""
         if self._progress:
             self._progress(f"reading the history: {len(self._changes):,} commits of flows")
         said = self._repository.ask(
@@ -155,7 +155,7 @@ class _Reading:
         return list(found)
 
     def _places(self, commits: set[str]) -> dict[str, int]:
-        """The place of each commit in the history, parents before children."""
+        """Return the place of each commit in the history, parents before children."""
         listed = self._repository.ask("rev-list", "--topo-order", "--reverse", self._repository.head)
         return {commit: place for place, commit in enumerate(listed.decode("ascii").split()) if commit in commits}
 
@@ -166,7 +166,7 @@ def _beginning(repository: Repository) -> str:
 
 
 def _said(listed: bytes) -> Iterator[tuple[str, _Commit]]:
-    """What `rev-list` says of each commit: a line with its id, and one with what was asked for."""
+    """Yield what `rev-list` says of each commit: a line with its id, and one with what was asked for."""
     lines = iter(listed.split(b"\n"))
     for line in lines:
         if line.startswith(b"commit "):
@@ -177,7 +177,7 @@ def _said(listed: bytes) -> Iterator[tuple[str, _Commit]]:
 
 
 def _changed(listed: bytes) -> dict[str, list[_Change]]:
-    """What `diff-tree` says: the id of a commit, then for each file a status and its path, for a rename two."""
+    """Yield what `diff-tree` says: the id of a commit, then for each file a status and its path, for a rename two."""
     found: dict[str, list[_Change]] = {}
     changes: list[_Change] = []
     parts = iter(listed.split(b"\0"))

@@ -1,4 +1,4 @@
-"""Which files of a repository belong to which flow: patterns such as `flows/{flow}.*`.
+"""Match the files of a repository to flows, by patterns such as `flows/{flow}.*`.
 
 `{flow}` stands for the flow's name, `*` and `?` for letters of one name of a file or directory, `**`
 for any number of directories. Everything else stands for itself. Paths are bytes, as git has them.
@@ -18,24 +18,24 @@ _GIT_SPECIAL = re.compile(rb"([\\\[*?])")
 
 
 class BadPattern(UsageError):
-    """A pattern that cannot name the files of flows; the message says why."""
+    """Refuse a pattern that cannot name the files of flows; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlowPattern:
-    """One pattern; `pathspec` selects in git at least the files that it matches."""
+    """Match files to flows by one pattern; `pathspec` selects in git at least the files that it matches."""
 
     pathspec: bytes
     expression: re.Pattern[bytes]
 
     def flow_of(self, path: bytes) -> str | None:
-        """The flow that a file belongs to; bytes of its name that are no text are spelled out."""
+        """Return the flow that a file belongs to; bytes of its name that are no text are spelled out."""
         found = self.expression.fullmatch(path)
         return readable(found["flow"]) if found else None
 
 
 def flow_of(patterns: Sequence[FlowPattern], path: bytes) -> str | None:
-    """The flow that a file belongs to by the first pattern that matches it."""
+    """Return the flow that a file belongs to by the first pattern that matches it."""
     return next((flow for pattern in patterns if (flow := pattern.flow_of(path)) is not None), None)
 
 
@@ -62,12 +62,12 @@ def parse_pattern(text: str, prefix: bytes = b"") -> FlowPattern:
 
 
 def literal(path: bytes) -> bytes:
-    """The pathspec of one file and no other."""
+    """Return the pathspec of one file and no other."""
     return b":(top,literal)" + path
 
 
 def readable(data: bytes) -> str:
-    """Bytes from git as text, those that are none spelled out."""
+    """Return bytes from git as text, those that are none spelled out."""
     return data.decode("utf-8", "backslashreplace")
 
 

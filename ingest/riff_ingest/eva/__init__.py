@@ -1,4 +1,4 @@
-"""EVA's voice logs: three logs of a call joined into one context, and the metrics that can be computed from it."""
+"""Join the three logs of an EVA voice call into one context, and compute metrics from it."""
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.history_pipeline import process_history

@@ -1,4 +1,4 @@
-"""An agent's YAML file: what it was told, and the tools that it had."""
+"""Read an agent's YAML file: what it was told, and the tools that it had."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_VALUES = 50_000
 
 
 def read_agent(path: Path) -> dict[str, Any]:
-    """The document that an agent's file is, plain values only; raises `BrokenInput`.
+    """Return the document that an agent's file is, plain values only; raise `BrokenInput`.
 
     Nothing in it is executed, and one that is too large, also by repeating parts of itself, is refused.
     """
@@ -40,7 +40,7 @@ def _construct(text: str) -> Any:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """Reads plain values and counts them as if each alias were written out."""
+        """Read plain values and count them as if each alias were written out."""
 
         def __init__(self, stream: str) -> None:
             super().__init__(stream)

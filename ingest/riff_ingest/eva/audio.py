@@ -1,4 +1,4 @@
-"""Who spoke when: segments of audio by turn, and how long the agent took to answer (R7.1, R7.9)."""
+"""Compute who spoke when: segments of audio by turn, and how long the agent took to answer (R7.1, R7.9)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ AudioByTurn: TypeAlias = dict[int, Segments | None]
 
 
 def segments(turns: Turns, role: str, last_moment: float) -> dict[int, Segments]:
-    """The audio of one side by turn, in seconds since the epoch as logged.
+    """Return the audio of one side by turn, in seconds since the epoch as logged.
 
     The i-th start of a turn goes with its i-th end; a start without an end lasts until the session's.
     """
@@ -26,7 +26,10 @@ def segments(turns: Turns, role: str, last_moment: float) -> dict[int, Segments]
 
 
 def latencies(user: Mapping[int, Segments | None], assistant: Mapping[int, Segments | None]) -> dict[int, float]:
-    """Seconds from the caller's last sound in a turn to the agent's first; below zero where the agent barged in."""
+    """Return seconds from the caller's last sound in a turn to the agent's first.
+
+    Below zero where the agent barged in.
+    """
     found = {}
     for turn in sorted(user.keys() & assistant.keys()):
         asked, answered = user[turn], assistant[turn]
@@ -36,5 +39,5 @@ def latencies(user: Mapping[int, Segments | None], assistant: Mapping[int, Segme
 
 
 def last_end(audio: Mapping[int, Sequence[tuple[float, float]] | None]) -> float | None:
-    """When a side was last heard, `None` where it never was."""
+    """Return when a side was last heard, `None` where it never was."""
     return max((end for spans in audio.values() for _, end in spans or ()), default=None)

@@ -1,4 +1,4 @@
-"""Times of a voice call as seconds since it started."""
+"""Give the times of a voice call as seconds since it started."""
 
 from __future__ import annotations
 
@@ -11,38 +11,44 @@ from riff_ingest.events import LONGEST
 
 
 class CallClock:
-    """The clock of one call: it starts with the earliest event in the logs, else with the first sound."""
+    """Measure time in one call, from the earliest event in its logs, else from the first sound."""
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
         self.start = _start(context)
 
     def since(self, moment: float | None) -> float | None:
-        """Seconds from the start to a moment in seconds since the epoch; `None` where one of them is not known."""
+        """Return seconds from the start to a moment in seconds since the epoch.
+
+        `None` where one of them is not known.
+        """
         if moment is None or self.start is None or not abs(moment - self.start) <= LONGEST:
             return None
         return round(moment - self.start, 6)
 
     def of(self, entry: Entry) -> float | None:
-        """When an entry of the trace was logged; one that was made up is as old as its side's audio in that turn."""
+        """Return when an entry of the trace was logged.
+
+        One that was made up is as old as its side's audio in that turn.
+        """
         if entry.timestamp is not None:
             return self.since(entry.timestamp / 1000)
         return self.audio_start(entry.role, entry.turn_id)
 
     def audio_start(self, role: str | None, turn: int) -> float | None:
-        """When a side began to be heard in a turn."""
+        """Return when a side began to be heard in a turn."""
         spans = self._audio(role).get(turn)
         return self.since(spans[0][0]) if spans else None
 
     def latency_ms(self, turn: int) -> float | None:
-        """How long the caller waited for the agent, in milliseconds; a barge-in has no latency."""
+        """Return how long the caller waited for the agent, in milliseconds; a barge-in has no latency."""
         latency = self._context.latency_assistant_turns.get(turn)
         if latency is None or not 0 < latency * 1000 <= LONGEST:
             return None
         return round(latency * 1000, 3)
 
     def started_at(self) -> str | None:
-        """The start in UTC as RFC 3339; `None` where it is no date."""
+        """Return the start in UTC as RFC 3339; `None` where it is no date."""
         if self.start is None:
             return None
         try:

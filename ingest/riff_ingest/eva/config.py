@@ -1,4 +1,4 @@
-"""What a run's config.json says of the agent: its pipeline, its name, and the language that was spoken."""
+"""Read what a run's config.json says of the agent: its pipeline, its name, and the language that was spoken."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OLD_NAMES = {"llm_model": "llm", "stt_model": "stt", "tts_model": "tts"}
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A run's configuration as far as it is used; `from_old_key` where EVA itself overlooks the model's block."""
+    """Hold a run's configuration as far as it is used; `from_old_key` where EVA itself overlooks the model's block."""
 
     pipeline_type: PipelineType = "cascade"
     agent: str = ""
@@ -30,7 +30,7 @@ class Configuration:
 
 
 def configuration(document: Mapping[str, Any]) -> Configuration:
-    """What a config.json says; what it does not say has EVA's defaults."""
+    """Return what a config.json says; what it does not say has EVA's defaults."""
     block = document.get("model")
     from_old_key = not (isinstance(block, Mapping) and block)
     if from_old_key:
@@ -53,7 +53,7 @@ def configuration(document: Mapping[str, Any]) -> Configuration:
 
 
 def pipeline_type_of(block: Mapping[str, Any]) -> PipelineType:
-    """The kind of pipeline that a model's block describes."""
+    """Return the kind of pipeline that a model's block describes."""
     speech = block.get("s2s")
     if speech:
         return {"elevenlabs": "cascade", "ultravox": "audio_llm"}.get(str(speech), "s2s")  # type: ignore[return-value]
@@ -63,7 +63,7 @@ def pipeline_type_of(block: Mapping[str, Any]) -> PipelineType:
 
 
 def agent_label(block: Mapping[str, Any]) -> str:
-    """The name of the system under test: its models, joined with a plus; empty where none is named."""
+    """Return the name of the system under test: its models, joined with a plus; empty where none is named."""
     block = {**block, **{new: block.get(new) or block[old] for old, new in _OLD_NAMES.items() if old in block}}
     if block.get("s2s"):
         parts = [_part(block, "s2s")]
@@ -77,7 +77,7 @@ def agent_label(block: Mapping[str, Any]) -> str:
 
 
 def _joined(parts: Any) -> str:
-    """The name that a run's own list of its parts gives, for models under names that are not known here."""
+    """Return the name that a run's own list of its parts gives, for models under names that are not known here."""
     return " + ".join(filter(None, map(_text, parts.values()))) if isinstance(parts, Mapping) else ""
 
 

@@ -1,4 +1,4 @@
-"""The context of a call: what its three logs say together, in the terms that EVA's metrics are defined in."""
+"""Hold the context of a call: what its three logs say together, in the terms that EVA's metrics are defined in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from riff_ingest.eva.turns import PipelineType
 
 @dataclass(slots=True)
 class MetricContext:
-    """Everything that a metric may look at. Turn 0 is the greeting; maps are keyed by turn.
+    """Hold everything that a metric may look at. Turn 0 is the greeting; maps are keyed by turn.
 
     From the logs:
 
@@ -89,21 +89,21 @@ class MetricContext:
 
     @property
     def is_audio_native(self) -> bool:
-        """Whether the model hears the caller itself, without a recogniser in between."""
+        """Tell whether the model hears the caller itself, without a recogniser in between."""
         return self.pipeline_type in ("audio_llm", "s2s")
 
     @property
     def is_s2s(self) -> bool:
-        """Whether the model speaks itself as well."""
+        """Tell whether the model speaks itself as well."""
         return self.pipeline_type == "s2s"
 
     def to_dict(self) -> dict[str, Any]:
-        """The context as JSON holds it: turns as text keys, sets as sorted lists, pairs as lists."""
+        """Return the context as JSON holds it: turns as text keys, sets as sorted lists, pairs as lists."""
         return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> MetricContext:
-        """The context that `to_dict` wrote; keys that are unknown are ignored."""
+        """Return the context that `to_dict` wrote; keys that are unknown are ignored."""
         found = {each.name: record[each.name] for each in fields(cls) if each.name in record}
         for name in _BY_TURN & found.keys():
             found[name] = {int(turn): value for turn, value in found[name].items()}

@@ -1,4 +1,4 @@
-"""The dataset that a run plays: records by id, with their placeholders filled for the language that was spoken."""
+"""Read the dataset that a run plays: records by id, with their placeholders filled for the language that was spoken."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOCATION = re.compile(r"<LOC:([^<>]*)>")
 
 
 def records_of(path: Path) -> dict[str, dict[str, Any]]:
-    """The records of a dataset by id, from a JSON array or from JSON lines; raises `BrokenInput`."""
+    """Return the records of a dataset by id, from a JSON array or from JSON lines; raise `BrokenInput`."""
     defects: Counter[str] = Counter()
     data = read_whole(path, MAX_DOCUMENT)
     if data.lstrip()[:1] == b"[":
@@ -36,13 +36,13 @@ def _line(number: int, line: bytes, defects: Counter[str]) -> Any:
 
 
 def aliases_folder(path: Path) -> list[Path]:
-    """The files in `<domain>_aliases` beside a dataset, by name."""
+    """Return the files in `<domain>_aliases` beside a dataset, by name."""
     folder = path.with_name(path.name.split(".")[0].removesuffix("_dataset") + "_aliases")
     return sorted(folder.glob("*.json")) if folder.is_dir() else []
 
 
 def aliases_beside(path: Path) -> list[dict[str, Any]]:
-    """What the files beside a dataset say, in the order of their names."""
+    """Return what the files beside a dataset say, in the order of their names."""
     found = []
     for file in aliases_folder(path):
         defects: Counter[str] = Counter()
@@ -52,7 +52,7 @@ def aliases_beside(path: Path) -> list[dict[str, Any]]:
 
 
 def filled(record: Mapping[str, Any], language: str, aliases: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
-    """A record with names, telephone numbers and places for a language in place of its placeholders.
+    """Return a record with names, telephone numbers and places for a language in place of its placeholders.
 
     Raises `BrokenInput` where the record has names for other languages only.
     """
@@ -137,7 +137,7 @@ def _translations(alias: Mapping[str, Any], language: str) -> list[str]:
 
 
 def _texts(value: Any) -> list[str]:
-    """The texts of a list; one that stands alone is a list of one."""
+    """Return the texts of a list; one that stands alone is a list of one."""
     found = value if isinstance(value, list) else [value]
     return [text for text in found if isinstance(text, str)]
 

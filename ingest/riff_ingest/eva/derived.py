@@ -1,4 +1,4 @@
-"""Where a voice call was at each moment: states derived from the tools that it called (metrics.md, section 9).
+"""Derive the states of a voice call from the tools that it called (docs/metrics.md, section 9).
 
 The state is the tool last called, `opening` before the first, `closing` from the last turn after the last tool
 where the call ended by goodbye. The same tool again at once is one visit.
@@ -27,7 +27,7 @@ _SIDES = {"assistant": "agent", "user": "caller"}
 
 @dataclass(slots=True)
 class Derived:
-    """What a call's trace says in the terms of every source; `states` are those visited, in order.
+    """Hold what a call's trace says in the terms of every source; `states` are those visited, in order.
 
     `places` are the numbers, from 1 on, of the first thing that each side said in each turn.
     """
@@ -41,7 +41,7 @@ class Derived:
 
 
 def derive(context: MetricContext, moments: CallClock, tool_types: Mapping[str, str], *, said_goodbye: bool) -> Derived:
-    """Turns, events and calls of tools of a context; nothing where its trace and its turns are empty."""
+    """Return turns, events and calls of tools of a context; nothing where its trace and its turns are empty."""
     walk = _Walk(context, moments, tool_types)
     closing = _closing(context.conversation_trace) if said_goodbye else None
     for index, entry in enumerate(context.conversation_trace):
@@ -51,7 +51,7 @@ def derive(context: MetricContext, moments: CallClock, tool_types: Mapping[str, 
 
 
 def error_of(response: Any) -> str | None:
-    """What a tool's response says went wrong, `None` where nothing did."""
+    """Return what a tool's response says went wrong, `None` where nothing did."""
     if not isinstance(response, Mapping):
         return None
     kind, status = response.get("error_type"), response.get("status")
@@ -62,7 +62,7 @@ def error_of(response: Any) -> str | None:
 
 
 def _closing(trace: list[Entry]) -> int | None:
-    """Where the last turn after the last tool begins: the agent's last one, or the caller's if that came alone."""
+    """Return where the last turn after the last tool begins: the agent's last one, or the caller's alone."""
     after = next((index + 1 for index in reversed(range(len(trace))) if trace[index].tool_name is not None), 0)
     past = trace[after - 1].turn_id if after else 0
     rest = [entry for entry in trace[after:] if entry.turn_id > past]
@@ -162,7 +162,7 @@ class _Walk:
 
 
 def _answers(trace: list[Entry]) -> dict[int, Entry]:
-    """The response to each call, by the call's place: the first one of that tool that no earlier call got."""
+    """Return the response to each call, by the call's place: the first one of that tool that no earlier call got."""
     waiting: defaultdict[str, deque[int]] = defaultdict(deque)
     found = {}
     for index, entry in enumerate(trace):
@@ -175,7 +175,7 @@ def _answers(trace: list[Entry]) -> dict[int, Entry]:
 
 
 def _agent_turns(context: MetricContext) -> set[int]:
-    """Turns in which the agent spoke: those that EVA counts, and where it has none those with any sign of it."""
+    """Return turns in which the agent spoke: those that EVA counts, and where it has none those with any sign of it."""
     texts = context.transcribed_assistant_turns if context.is_s2s else context.intended_assistant_turns
     spoken = {turn for turn, text in texts.items() if text}
     if spoken:
@@ -186,7 +186,7 @@ def _agent_turns(context: MetricContext) -> set[int]:
 
 
 def _untraced(context: MetricContext, agent_turns: set[int]) -> list[tuple[int, str, str]]:
-    """What sides said in turns that the trace has nothing of, the caller first in each.
+    """Return what sides said in turns that the trace has nothing of, the caller first in each.
 
     The caller's turns are among them only where the trace has none from a log: else what is missing was not heard.
     """

@@ -21,7 +21,7 @@ _TRIAL_NAME = re.compile(r"trial_\d+", re.ASCII)
 
 
 class ConversationDirectory(NamedTuple):
-    """The directory of one conversation: the record that was played, and which trial of it, if there are several."""
+    """Name the directory of one conversation: the record that was played, and which trial of it."""
 
     path: Path
     record: str
@@ -29,19 +29,19 @@ class ConversationDirectory(NamedTuple):
 
     @property
     def output_id(self) -> str:
-        """The conversation's name in its run."""
+        """Return the conversation's name in its run."""
         return self.record if self.trial is None else f"{self.record}/trial_{self.trial}"
 
 
 class RunName(NamedTuple):
-    """What a run's directory name says: when it began (UTC, as written) and which system was tested."""
+    """Hold what a run's directory name says: when it began (UTC, as written) and which system was tested."""
 
     time: str | None
     system: str | None
 
 
 def is_run(directory: Path) -> bool:
-    """Whether a directory is a run: it has a directory of records with a call in it."""
+    """Tell whether a directory is a run: it has a directory of records with a call in it."""
     records = directory / RECORDS
     if not records.is_dir():
         return False
@@ -49,24 +49,24 @@ def is_run(directory: Path) -> bool:
 
 
 def has_call(directory: Path) -> bool:
-    """Whether a directory holds anything of a conversation."""
+    """Tell whether a directory holds anything of a conversation."""
     return any((directory / name).is_file() for name in ("result.json", "audit_log.json", "metrics.json"))
 
 
 def record_and_trial(output_id: str) -> tuple[str, int | None]:
-    """The record and the trial that a conversation's name stands for, archived attempts included."""
+    """Return the record and the trial that a conversation's name stands for, archived attempts included."""
     name = _ARCHIVED.sub("", output_id)
     found = _TRIAL.match(name)
     return (found["record"], int(found["trial"])) if found else (name, None)
 
 
 def is_archived(name: str) -> bool:
-    """Whether a directory is an attempt that was put aside."""
+    """Tell whether a directory is an attempt that was put aside."""
     return _ARCHIVED.search(name) is not None
 
 
 def conversations(run: Path) -> list[ConversationDirectory]:
-    """The conversations of a run that count, in natural order of their records; archived attempts do not."""
+    """Return the conversations of a run that count, in natural order of their records; archived attempts do not."""
     found = []
     for record in _directories(run / RECORDS):
         trials = [each for each in _directories(record) if each.name.startswith("trial_")]
@@ -77,7 +77,7 @@ def conversations(run: Path) -> list[ConversationDirectory]:
 
 
 def archived(run: Path) -> list[Path]:
-    """The attempts of a run that were put aside."""
+    """Return the attempts of a run that were put aside."""
     records = run / RECORDS
     return sorted(
         path for path in (*records.glob("*"), *records.glob("*/*")) if path.is_dir() and is_archived(path.name)
@@ -85,7 +85,7 @@ def archived(run: Path) -> list[Path]:
 
 
 def run_of(conversation: Path) -> Path | None:
-    """The run that a conversation's directory lies in, `None` where it lies in none."""
+    """Return the run that a conversation's directory lies in, `None` where it lies in none."""
     for parent in list(Path(os.path.abspath(conversation)).parents)[:2]:
         if parent.name == RECORDS:
             return parent.parent
@@ -93,13 +93,13 @@ def run_of(conversation: Path) -> Path | None:
 
 
 def run_name(name: str) -> RunName:
-    """The time and the system in a run's name; neither in a name that somebody chose."""
+    """Return the time and the system in a run's name; neither in a name that somebody chose."""
     found = _RUN.match(name)
     return RunName(found["time"], found["system"]) if found else RunName(None, None)
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
-    """A key by which 1.10.2 comes after 1.9.1."""
+    """Return a key by which 1.10.2 comes after 1.9.1."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part]
 
 
@@ -113,7 +113,7 @@ def _directories(parent: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The names of a conversation and of its run; `record` is the dataset's, the conversation's is the output id."""
+    """Name a conversation and its run; `record` is the dataset's, the conversation's is the output id."""
 
     run: str
     conversation: str
@@ -123,7 +123,7 @@ class Identity:
 
 
 def identity_of(directory: Path, result: Mapping[str, Any] | None, configuration: Configuration) -> Identity:
-    """Names by where an absolute directory lies; which record was played says result.json, if anything.
+    """Return the names by where an absolute directory lies; which record was played says result.json, if anything.
 
     A directory that lies in no run's records belongs to the run that the directory around it is named after.
     """
@@ -141,7 +141,7 @@ def identity_of(directory: Path, result: Mapping[str, Any] | None, configuration
 
 
 def _levels(directory: Path) -> int:
-    """How many of the last names of a directory are the conversation's own."""
+    """Count the last names of a directory that are the conversation's own."""
     parents = [parent.name for parent in list(directory.parents)[:2]]
     if RECORDS in parents:
         return parents.index(RECORDS) + 1

@@ -1,4 +1,4 @@
-"""One event of the merged history of a call, whichever of its logs it comes from."""
+"""Describe one event of the merged history of a call, whichever of its logs it comes from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROLES = {
 
 
 class HistoryEvent(NamedTuple):
-    """What one log says of one moment: milliseconds since the epoch, the log, the type, what is said."""
+    """Hold what one log says of one moment: milliseconds since the epoch, the log, the type, what is said."""
 
     timestamp_ms: int
     source: str
@@ -34,13 +34,16 @@ class HistoryEvent(NamedTuple):
 
 
 def inner(data: Any, key: str) -> Any:
-    """What the simulator's log holds one level down, at `data.data`."""
+    """Return what the simulator's log holds one level down, at `data.data`."""
     value = data.get("data") if isinstance(data, Mapping) else None
     return value.get(key) if isinstance(value, Mapping) else None
 
 
 def as_events(history: Iterable[Any], warnings: Warnings) -> list[HistoryEvent]:
-    """The events of a merged history as JSON has it, in the given order; what is none is left out and counted."""
+    """Return the events of a merged history as JSON has it, in the given order.
+
+    What is none is left out and counted.
+    """
     events = []
     for entry in history:
         if isinstance(entry, HistoryEvent):
@@ -68,7 +71,10 @@ LATEST = 2**53
 
 
 def whole(value: Any) -> int | None:
-    """A time in whole milliseconds, from a number or from text; `None` where it is neither or out of all range."""
+    """Return a time in whole milliseconds, from a number or from text.
+
+    `None` where it is neither or out of all range.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -79,7 +85,7 @@ def whole(value: Any) -> int | None:
 
 
 def seconds(value: Any) -> float | None:
-    """A time in seconds; `None` where the value is no number."""
+    """Return a time in seconds; `None` where the value is no number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LATEST:
         return None
     return float(value)

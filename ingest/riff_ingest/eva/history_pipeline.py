@@ -15,7 +15,7 @@ from riff_ingest.eva.warnings import Warnings
 
 
 def process_history(history: Iterable[Any], pipeline_type: PipelineType = "cascade") -> MetricContext:
-    """The context of merged events `{timestamp_ms, source, event_type, data}`, taken in the given order.
+    """Return the context of merged events `{timestamp_ms, source, event_type, data}`, taken in the given order.
 
     Events that cannot be used are left out and named in the context's `warnings`; nothing raises.
     """
@@ -28,7 +28,7 @@ def process_history(history: Iterable[Any], pipeline_type: PipelineType = "casca
 def context_of(
     history: Iterable[Any], pipeline_type: PipelineType, warnings: Warnings, *, check_spoken: bool = True
 ) -> MetricContext:
-    """The same, with what is wrong added to `warnings`; without `check_spoken` unspoken texts stay."""
+    """Return the context and add what is wrong to `warnings`; without `check_spoken` unspoken texts stay."""
     events = as_events(history, warnings)
     turns = extract(events, pipeline_type, warnings)
     tools = tools_of(turns.trace)
@@ -70,7 +70,7 @@ def context_of(
 
 
 def _aligned(heard: Texts, meant: Texts, audio: dict[int, Segments]) -> tuple[Texts, Texts, AudioByTurn]:
-    """The turns of one side with the keys of all (R7.7)."""
+    """Return the turns of one side with the keys of all (R7.7)."""
     keys = sorted(heard.keys() | meant.keys() | audio.keys())
     return (
         {turn: heard.get(turn, "") for turn in keys},
@@ -100,7 +100,7 @@ def reconcile(trace: list[Entry], turns: Turns, pipeline_type: PipelineType) -> 
 
 
 def _greet_first(trace: list[Entry], turns: Turns) -> None:
-    """R8.2: a call in which the caller seems to begin was greeted all the same."""
+    """Put the greeting first in a call that the caller seems to begin (R8.2)."""
     if trace[0].role != "user" or trace[0].turn_id <= 0:
         return
     for index, entry in enumerate(trace):
@@ -113,7 +113,7 @@ def _greet_first(trace: list[Entry], turns: Turns) -> None:
 
 
 def _close_trailing_agent_turn(trace: list[Entry], turns: Turns, pipeline_type: PipelineType) -> None:
-    """R8.5: what the agent said last was never answered, so it counts as cut off, a goodbye as well."""
+    """Mark what the agent said last as cut off where it was never answered, a goodbye as well (R8.5)."""
     last = trace[-1]
     turn = last.turn_id if last.role == "assistant" else _unheard_turn(trace, turns)
     if turn is None:
@@ -131,7 +131,7 @@ def _close_trailing_agent_turn(trace: list[Entry], turns: Turns, pipeline_type: 
 
 
 def _unheard_turn(trace: list[Entry], turns: Turns) -> int | None:
-    """The last turn that the agent meant to speak in, if the trace ends before it."""
+    """Return the last turn that the agent meant to speak in, if the trace ends before it."""
     if not turns.meant_assistant:
         return None
     turn = max(turns.meant_assistant)

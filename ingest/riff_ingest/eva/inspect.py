@@ -1,4 +1,4 @@
-"""One conversation, or all of a run, as whoever looks at a directory wants to see them."""
+"""Find one conversation, or all of a run, in a directory and read their contexts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _OF_A_CALL = (RESULT, "audit_log.json", "metrics.json")
 
 
 class ConversationSet(NamedTuple):
-    """The conversations that a directory holds by output id; `single` where it is one itself."""
+    """Hold the conversations of a directory by output id; `single` where it is one itself."""
 
     directories: dict[str, Path]
     single: bool
 
 
 def conversations_in(directory: Path) -> ConversationSet:
-    """What a directory holds, which may be a run, a record with trials, or one conversation, archived ones included.
+    """Find the conversations of a directory: a run, a record with trials, or one conversation, archived ones included.
 
     In a run, and in its directory of records, archived attempts do not count. Nothing is found where it is none of
     these.
@@ -47,7 +47,7 @@ def conversations_in(directory: Path) -> ConversationSet:
 
 
 def was_finished(directory: Path) -> bool:
-    """Whether a conversation came to its end; EVA measures no other ones."""
+    """Tell whether a conversation came to its end; EVA measures no other ones."""
     return find(directory, RESULT) is not None
 
 
@@ -58,7 +58,7 @@ def inspect(
     given: RunInputs | None = None,
     expected: Mapping[str, Any] | None = None,
 ) -> MetricContext:
-    """The context of a conversation with the dataset and the agent's file that are given, else those of its run.
+    """Return the context of a conversation with the dataset and the agent's file that are given, else those of its run.
 
     `expected` takes the place of the dataset's expected database. Never raises on what files hold.
     """

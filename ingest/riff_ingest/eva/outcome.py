@@ -1,4 +1,4 @@
-"""How a conversation ended, in the terms of every source, and whether it counts at all."""
+"""Read how a conversation ended, in the terms of every source, and whether it counts at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BROKEN = frozenset({"error", "cancelled"})
 
 
 class Outcome(NamedTuple):
-    """`error` says why the call is none that counts, `None` where it counts."""
+    """Hold how a conversation ended; `error` says why it does not count, `None` where it counts."""
 
     completed: bool | None
     stop_reason: str | None
@@ -26,12 +26,12 @@ class Outcome(NamedTuple):
 
     @property
     def said_goodbye(self) -> bool:
-        """Whether the call came to a regular end."""
+        """Tell whether the call came to a regular end."""
         return self.completed is True
 
 
 def outcome_of(result: Mapping[str, Any] | None) -> Outcome:
-    """What a result.json says of the end; without one the conversation was never finished."""
+    """Return what a result.json says of the end; without one the conversation was never finished."""
     if result is None:
         return Outcome(False, "error", "result.json is missing or broken, so the conversation was never finished")
     reason = result.get("conversation_ended_reason")
@@ -64,7 +64,7 @@ def _error(result: Mapping[str, Any], reason: str | None) -> str | None:
 
 
 def _said(result: Mapping[str, Any]) -> str | None:
-    """What the worker wrote of the error."""
+    """Return what the worker wrote of the error."""
     details = result.get("error_details")
     details = details if isinstance(details, Mapping) else {}
     for text in (result.get("error"), details.get("original_error"), details.get("error_type")):

@@ -1,4 +1,4 @@
-"""A conversation's directory read into its context, whatever its files are called and whatever is wrong with them."""
+"""Read a conversation's directory into its context, whatever its files are called and whatever is wrong with them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_record(
     dataset_record: Mapping[str, Any] | None = None,
     agent: Mapping[str, Any] | None = None,
 ) -> MetricContext:
-    """The context of the conversation in a directory.
+    """Return the context of the conversation in a directory.
 
     Without a `pipeline_type` the config.json of the run that the directory lies in decides, else it is a cascade.
     `dataset_record` is the record that was played, as the dataset has it, `agent` the agent's file. What EVA gives
@@ -70,7 +70,7 @@ def read_record(
 
 
 def configuration_near(directory: Path, warnings: Warnings) -> Configuration:
-    """The configuration of the run that a conversation's directory lies in, EVA's defaults where there is none."""
+    """Return the configuration of the run that a directory lies in, EVA's defaults where there is none."""
     run = run_of(directory)
     path = run / CONFIG if run is not None else None
     if path is None or not path.is_file():

@@ -1,4 +1,4 @@
-"""What a run was made with and does not hold itself: the dataset that it played and the file of its agent."""
+"""Find what a run was made with and does not hold itself: the dataset that it played and the file of its agent."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _Read = TypeVar("_Read")
 
 
 class RunInputs(NamedTuple):
-    """Paths of the dataset and of the agent's file, `None` where there is none."""
+    """Hold the paths of the dataset and of the agent's file, `None` where there is none."""
 
     dataset: str | None = None
     agent: str | None = None
 
     def or_near(self, run: Path | None, configuration: Configuration) -> RunInputs:
-        """These, and those that the run's configuration names where none is given."""
+        """Return these, and those that the run's configuration names where none is given."""
         return RunInputs(
             self.dataset or near(run, configuration.dataset_path),
             self.agent or near(run, configuration.agent_config_path),
         )
 
     def digest(self) -> str:
-        """What stands for the content of these files, empty without any."""
+        """Return a hash of the content of these files, empty without any."""
         paths = [path for path in self if path]
         if self.dataset:
             paths += map(str, aliases_folder(Path(self.dataset)))
@@ -47,7 +47,7 @@ NONE_GIVEN = RunInputs()
 
 
 def near(run: Path | None, stored: str | None) -> str | None:
-    """The file that a path in a configuration means, from one of the directories above the run.
+    """Return the file that a path in a configuration means, from one of the directories above the run.
 
     Only regular files below that directory: no absolute path, none with `..` and none through a link out of it.
     """
@@ -64,7 +64,10 @@ def near(run: Path | None, stored: str | None) -> str | None:
 
 
 def played_record(path: str | None, record: str, language: str, warnings: Warnings) -> dict[str, Any] | None:
-    """The dataset's record of this id with its placeholders filled; `None`, with a warning, where it has none."""
+    """Return the dataset's record of this id with its placeholders filled.
+
+    `None`, with a warning, where it has none.
+    """
     if path is None:
         return None
     try:
@@ -83,7 +86,7 @@ def played_record(path: str | None, record: str, language: str, warnings: Warnin
 
 
 def agent_at(path: str | None, warnings: Warnings) -> Mapping[str, Any] | None:
-    """What an agent's file says, `None`, with a warning, where it cannot be read."""
+    """Return what an agent's file says, `None`, with a warning, where it cannot be read."""
     if path is None:
         return None
     try:
@@ -94,7 +97,7 @@ def agent_at(path: str | None, warnings: Warnings) -> Mapping[str, Any] | None:
 
 
 def digest_of(paths: Iterable[str]) -> str:
-    """What stands for the content of some files, empty without any; one that cannot be read counts as such."""
+    """Return a hash of the content of some files, empty without any; one that cannot be read counts as such."""
     found = hashlib.sha256()
     for path in (given := list(paths)):
         try:
@@ -114,7 +117,7 @@ def _is_file_below(path: Path, base: Path) -> bool:
 
 
 def _cached(read: Callable[[str, int, int], _Read], path: str) -> _Read:
-    """What a file holds, read once as long as it does not change: a run's records share it."""
+    """Return what a file holds, read once as long as it does not change: a run's records share it."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):

@@ -15,17 +15,17 @@ UNORDERED = frozenset(
 
 
 def database_hash(database: Mapping[str, Any]) -> str:
-    """SHA-256 in hex of a database's normalised content without its session."""
+    """Return SHA-256 in hex of a database's normalised content without its session."""
     return _digest(normalised({key: value for key, value in database.items() if key != SESSION}))
 
 
 def plain_hash(database: Mapping[str, Any]) -> str:
-    """SHA-256 in hex of a database as it stands: the form of runs from before values were normalised."""
+    """Return SHA-256 in hex of a database as it stands: the form of runs from before values were normalised."""
     return _digest(database)
 
 
 def stored_form(stored: str | None, database: Mapping[str, Any]) -> str | None:
-    """Which form a stored hash has: `current`, `plain` or `other`; `None` where none is stored."""
+    """Return which form a stored hash has: `current`, `plain` or `other`; `None` where none is stored."""
     if stored is None:
         return None
     if stored == database_hash(database):
@@ -34,7 +34,7 @@ def stored_form(stored: str | None, database: Mapping[str, Any]) -> str | None:
 
 
 def normalised(value: Any, key: str | None = None) -> Any:
-    """The same value with whole numbers as integers, words for nothing as null, unordered lists sorted."""
+    """Return the same value with whole numbers as integers, words for nothing as null, unordered lists sorted."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, str):
@@ -48,7 +48,7 @@ def normalised(value: Any, key: str | None = None) -> Any:
 
 
 def in_order(items: list[Any]) -> list[Any]:
-    """The items in the order of what they look like as JSON."""
+    """Return the items in the order of what they look like as JSON."""
     return sorted(items, key=lambda item: json.dumps(item, sort_keys=True, default=str))
 
 
@@ -58,7 +58,7 @@ def _digest(value: Any) -> str:
 
 
 def databases_differ(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> dict[str, Any]:
-    """Tables that were added, removed and modified; the session is a table like any other.
+    """Return tables that were added, removed and modified; the session is a table like any other.
 
     A modified table has `records_added`, `records_removed` and `records_modified`; one that is no object has
     `expected` and `actual`. A modified record is told as `values_differ` tells it.
@@ -72,14 +72,14 @@ def databases_differ(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> 
 
 
 def summary(diff: Mapping[str, Any]) -> str:
-    """A difference in one line: how many tables it touches."""
+    """Summarise a difference in one line: how many tables it touches."""
     counts = (f"{len(diff[f'tables_{how}'])} tables {how}" for how in ("modified", "added", "removed"))
     found = [count for count in counts if not count.startswith("0 ")]
     return ", ".join(found) or "No differences found (hash collision?)"
 
 
 def values_differ(expected: Any, actual: Any, name: str | None = None) -> dict[str, Any] | None:
-    """How two values differ once normalised, `None` where they do not; `name` is the field that holds them."""
+    """Return how two values differ once normalised, `None` where they do not; `name` is the field that holds them."""
     return _differ(normalised(expected, name), normalised(actual, name), name)
 
 

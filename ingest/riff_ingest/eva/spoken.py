@@ -1,4 +1,4 @@
-"""Was a text that the agent's model wrote ever spoken, and how much of it (R7.2)?"""
+"""Find how much of the texts that the agent's model wrote was spoken (R7.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FEWEST_CHARACTERS = 20
 
 
 def spoken_only(trace: Iterable[Entry], pieces: Mapping[int, Sequence[str]]) -> list[Entry]:
-    """The trace with what the agent's voice was given; unspoken texts are gone, but not nudges."""
+    """Return the trace with what the agent's voice was given; unspoken texts are gone, but not nudges."""
     voiced = {turn: _Voiced(own) for turn, own in pieces.items()}
     kept = []
     for entry in trace:
@@ -27,7 +27,7 @@ def spoken_only(trace: Iterable[Entry], pieces: Mapping[int, Sequence[str]]) -> 
 
 
 def spoken_part(content: str, pieces: Sequence[str]) -> str | None:
-    """As much of a text as was spoken in these pieces, `None` where that is nothing.
+    """Return as much of a text as was spoken in these pieces, `None` where that is nothing.
 
     Where only its beginning was, the text is cut after as many words as that beginning has. Words of labels
     count among them, so a label in front costs as many words of the text.
@@ -36,7 +36,7 @@ def spoken_part(content: str, pieces: Sequence[str]) -> str | None:
 
 
 class _Voiced:
-    """What the voice was given in a turn, letters and digits only; a log may hold a great many pieces of it."""
+    """Hold what the voice was given in a turn, letters and digits only; a log may hold a great many pieces of it."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
         bare = list(map(_bare, pieces))
@@ -64,7 +64,7 @@ def _bare(text: str) -> str:
 
 
 def _shared_words(words: Sequence[str], written: str, piece: str) -> int:
-    """How many of the first words are the beginning of a piece."""
+    """Count the first words that are the beginning of a piece."""
     shared = next((at for at, (a, b) in enumerate(zip(written, piece, strict=False)) if a != b), len(piece))
     count = length = 0
     while count < len(words) and length <= shared:

@@ -42,7 +42,7 @@ _BY_CALLS_OF_TOOLS = "transcription_accuracy_key_entities"
 
 
 def stored_scores(directory: Path, warnings: Warnings) -> dict[str, Score]:
-    """The scores of a conversation by today's names, none where there is no metrics.json or where it is broken."""
+    """Return the scores of a conversation by their current names, none where metrics.json is missing or broken."""
     path = find(directory, METRICS_FILE)
     if path is None:
         return {}
@@ -67,7 +67,7 @@ def stored_scores(directory: Path, warnings: Warnings) -> dict[str, Score]:
 
 
 def stored_pass(scores: Mapping[str, Score]) -> bool | None:
-    """Whether EVA found the task done; `None` where it does not say."""
+    """Tell whether EVA found the task done; `None` where it does not say."""
     score = scores.get(_TASK)
     if score is None or score.skipped or score.value is None:
         return None
@@ -77,7 +77,7 @@ def stored_pass(scores: Mapping[str, Score]) -> bool | None:
 def verdicts(
     scores: Mapping[str, Score], identity: Identity, places: Places, *, audio_native: bool = False
 ) -> Iterator[JudgedScore]:
-    """What judges said: every stored score that is not computed here, by a judge of the metric's name.
+    """Yield the verdicts of judges: every stored score that is not computed here, by a judge of the metric's name.
 
     Their order in the file stands for lines; `places` are those of the call's turns.
     """
@@ -100,13 +100,13 @@ def verdicts(
 
 
 def is_judged(score: Score) -> bool:
-    """Whether a judge gave a score: metrics that can be computed are, but for turn-taking before it was (10.3)."""
+    """Tell whether a judge gave a score: what can be computed is not judged, but for old turn-taking (10.3)."""
     known = METRICS.get(score.name)
     return known is None or known.judged or (score.name == "turn_taking" and _OF_OLD_TURN_TAKING in score.details)
 
 
 def _verdict(score: Score) -> tuple[float | None, str | None]:
-    """A score from 0 to 10 with why, or `None` with the reason why there is none."""
+    """Return a score from 0 to 10 with why, or `None` with the reason why there is none."""
     if score.error is not None:
         return None, _short(score.error)
     if score.skipped:
@@ -126,7 +126,7 @@ def _verdict(score: Score) -> tuple[float | None, str | None]:
 
 
 def _rationale(details: Mapping[str, Any]) -> str | None:
-    """Why, in short: the explanation as a whole, else by dimension or by turn; never what was asked of a model."""
+    """Return the reason in short: the explanation as a whole, else by dimension or by turn; never a model's prompt."""
     explanation = details.get("explanation")
     if text := _said(explanation):
         return _short(text)
@@ -163,7 +163,10 @@ def _short(text: str) -> str:
 
 
 def named_turns(score: Score, places: Places, *, audio_native: bool = False) -> list[int] | None:
-    """What was said in turns that have less than the best rating; `None` where the judge rates no single turns."""
+    """Return what was said in turns that have less than the best rating.
+
+    `None` where the judge rates no single turns.
+    """
     if score.error is not None or score.skipped or (audio_native and score.name == _BY_CALLS_OF_TOOLS):
         return None
     normalized, ratings = score.details.get("per_turn_normalized"), score.details.get("per_turn_ratings")

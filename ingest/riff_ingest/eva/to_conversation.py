@@ -1,4 +1,4 @@
-"""One conversation of a run as every source delivers one (formats.md, section 5)."""
+"""Turn one conversation of a run into the form that every source delivers (docs/formats.md, section 5)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STORED = "metrics.json"
 
 @dataclass(slots=True)
 class ReadCall:
-    """A conversation, where what was stored of it differs from what its logs say, and the places of its turns."""
+    """Hold a conversation, where its stored scores differ from its logs, and the places of its turns."""
 
     conversation: Conversation
     mismatches: list[str] = field(default_factory=list)
@@ -46,7 +46,10 @@ def conversation_of(
     scores: Mapping[str, Score],
     played: Mapping[str, Any] | None = None,
 ) -> ReadCall:
-    """The conversation of a context with its scores; `played` is the dataset's record, `result` its result.json."""
+    """Return the conversation of a context with its scores.
+
+    `played` is the dataset's record, `result` its result.json.
+    """
     ending, moments, types = outcome_of(result), CallClock(context), tool_types(context.agent_tools)
     derived = derive(context, moments, types, said_goodbye=ending.said_goodbye)
     steps = expected_steps(context.expected_trace, context.tool_params)
@@ -86,19 +89,22 @@ def conversation_of(
 
 
 def _contract(derived: Derived, types: Mapping[str, str], expected: set[str]) -> Contract:
-    """Hand-overs to a human that the task does not ask for are escalations."""
+    """Return a contract by which hand-overs to a human that the task does not ask for are escalations."""
     called = dict.fromkeys(state for state in derived.states if is_transfer(state, types) and state not in expected)
     return Contract(escalation_terminals=list(called))
 
 
 def _timing(context: MetricContext) -> Score | None:
-    """The score of turn-taking; `None` where no turn could be looked at, which is not the same as badly timed."""
+    """Return the score of turn-taking.
+
+    `None` where no turn could be looked at, which is not the same as badly timed.
+    """
     score = turn_taking(context, RecordFiles())
     return score if score.details["num_evaluated"] or score.details["missed_turn"] else None
 
 
 def _task(context: MetricContext, scores: Mapping[str, Score]) -> tuple[Task, list[str]]:
-    """Whether the task was done, by the logs where they can tell, else as stored; and where these two differ."""
+    """Return whether the task was done, by the logs where they can tell, else as stored; and where these two differ."""
     stored = stored_pass(scores)
     computed = task_completion(context, RecordFiles())
     if computed.error is not None or computed.score is None:
@@ -124,7 +130,7 @@ def _persona(played: Mapping[str, Any] | None) -> str | None:
 
 
 def _stored_start(result: Mapping[str, Any] | None) -> str | None:
-    """When the worker says it began: in its own time without a zone, so only where no log tells."""
+    """Return when the worker says it began: in its own time without a zone, so only where no log tells."""
     started = (result or {}).get("started_at")
     return started if isinstance(started, str) and parse_time(started) is not None else None
 

@@ -1,4 +1,4 @@
-"""What is kept of a call beside its transcript: lanes of audio, texts of both ears, and how turns were timed."""
+"""Keep the voice of a call beside its transcript: lanes of audio, what each side said and heard, and timing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn
 
 
 def voice_of(context: MetricContext, moments: CallClock, task: Task, turn_taking: Score | None) -> Voice:
-    """The kept form of a call's context."""
+    """Return the kept form of a call's context."""
     details = turn_taking.details if turn_taking is not None else {}
     return Voice(
         pipeline=context.pipeline_type,
@@ -33,7 +33,7 @@ def voice_of(context: MetricContext, moments: CallClock, task: Task, turn_taking
 
 
 def task_of(passed: bool | None, source: str | None, score: Score | None) -> Task:
-    """Whether the task was done and, where the score tells, how the database differs from the expected one."""
+    """Tell whether the task was done and, where the score tells, how the database differs from the expected one."""
     details = score.details if score is not None else {}
     message = details.get("message")
     return Task(

@@ -19,12 +19,12 @@ _ARGUMENTS = ("parameters", "tool_parameters", "arguments", "args", "params")
 
 
 def tool_name(name: Any) -> str:
-    """A tool's name as text."""
+    """Return a tool's name as text."""
     return (name if isinstance(name, str) else "" if name is None else str(name)) or UNNAMED
 
 
 def tool_types(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, str]:
-    """The types of an agent's tools by name and by id, both in lower case."""
+    """Return the types of an agent's tools by name and by id, both in lower case."""
     found = {}
     for tool in tools or ():
         kind = tool.get("tool_type")
@@ -35,18 +35,18 @@ def tool_types(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, str]:
 
 
 def segment_of_tool(name: str, types: Mapping[str, str]) -> str:
-    """The phase of a call that a tool belongs to: its type, else what its name sounds like."""
+    """Return the phase of a call that a tool belongs to: its type, else what its name sounds like."""
     return types.get(name.lower()) or guessed_type(name)
 
 
 def is_transfer(name: str, types: Mapping[str, str]) -> bool:
-    """Whether a tool hands the call to a human; one of a type that does other work, with miles say, does not."""
+    """Tell whether a tool hands the call to a human; one of a type that does other work, with miles say, does not."""
     return name.lower().startswith("transfer") and types.get(name.lower(), SYSTEM) == SYSTEM
 
 
 @lru_cache(maxsize=1024)
 def guessed_type(name: str) -> str:
-    """A tool's type by the words of its name."""
+    """Return a tool's type by the words of its name."""
     words = [word.lower() for word in _WORD.findall(name)]
     if any(word.startswith(("auth", "verif")) for word in words):
         return AUTH
@@ -58,7 +58,7 @@ def guessed_type(name: str) -> str:
 
 
 def expected_steps(trace: Iterable[Any] | None, called: Iterable[Mapping[str, Any]]) -> list[ReferenceStep]:
-    """The reference steps of a dataset's `expected_trace`; entries that are no calls of tools are passed over.
+    """Return the reference steps of a dataset's `expected_trace`; entries that are no calls of tools are passed over.
 
     `called` are a context's `tool_params`. A step without arguments matches nothing and misses nothing.
     """

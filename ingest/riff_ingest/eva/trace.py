@@ -32,12 +32,12 @@ EntryType: TypeAlias = Literal["intended", "transcribed", "tool_call", "tool_res
 
 
 def prefixed(label: str, text: str) -> str:
-    """The text with a label in front."""
+    """Return the text with a label in front."""
     return f"{label} {text}"
 
 
 def suffixed(text: str, label: str) -> str:
-    """The text with a label behind it."""
+    """Return the text with a label behind it."""
     return f"{text} {label}"
 
 
@@ -55,7 +55,7 @@ def suffix(texts: Texts, turn: int, label: str) -> None:
 
 
 def without_labels(text: str) -> str:
-    """The text as it was before labels were written into it."""
+    """Return the text as it was before labels were written into it."""
     for label in LABELS:
         text = text.replace(label, "")
     return text
@@ -63,7 +63,7 @@ def without_labels(text: str) -> str:
 
 @dataclass(slots=True)
 class Entry:
-    """A message, a tool's call or its response, in the turn that it belongs to.
+    """Represent a message, a tool's call or its response, in the turn that it belongs to.
 
     `timestamp` is milliseconds since the epoch, `None` where the entry was made up from a turn's text.
     A message that `needs_check` may not have been spoken; a `nudge` stays whether it was or not.
@@ -81,7 +81,7 @@ class Entry:
     nudge: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """The entry with the keys that EVA gives to its kind."""
+        """Return the entry with the keys that EVA gives to its kind."""
         found: dict[str, Any]
         if self.type == "tool_call":
             found = {"tool_name": self.tool_name, "parameters": self.parameters}
@@ -95,14 +95,14 @@ class Entry:
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> Entry:
-        """The entry that `to_dict` wrote; keys that are unknown are ignored."""
+        """Return the entry that `to_dict` wrote; keys that are unknown are ignored."""
         known = ("type", "turn_id", "timestamp", "role", "content", "tool_name", "parameters", "tool_response")
         return cls(**{key: entry[key] for key in known if key in entry})
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Calls of tools in order: names as called with repeats, what each was given, what each answered."""
+    """Hold calls of tools in order: names as called with repeats, what each was given, what each answered."""
 
     called: list[str]
     params: list[dict[str, Any]]
@@ -120,7 +120,7 @@ def annotate(trace: list[Entry], turn: int, role: str, type: EntryType, label: s
 
 
 def tools_of(trace: Iterable[Entry]) -> Tools:
-    """The tools that a trace has seen (R7.5)."""
+    """Return the tools that a trace has seen (R7.5)."""
     calls = [entry for entry in trace if entry.tool_name and entry.parameters is not None]
     answers = [entry for entry in trace if entry.tool_response is not None]
     return Tools(
@@ -131,7 +131,7 @@ def tools_of(trace: Iterable[Entry]) -> Tools:
 
 
 def grouped(trace: Iterable[Entry]) -> list[Entry]:
-    """Neighbours that one side said in one turn as one message; a tool between them keeps them apart (R7.3)."""
+    """Join neighbours that one side said in one turn to one message; a tool between them keeps them apart (R7.3)."""
     found: list[Entry] = []
     for entry in trace:
         last = found[-1] if found else None
@@ -143,7 +143,7 @@ def grouped(trace: Iterable[Entry]) -> list[Entry]:
 
 
 def label_interruptions(trace: list[Entry], by_assistant: Iterable[int], by_user: Iterable[int]) -> None:
-    """See to it that the first message of a turn that began by interrupting says so (R7.4)."""
+    """Label the first message of a turn that began by interrupting (R7.4)."""
     for turn in by_assistant:
         first = next((entry for entry in trace if entry.role == "assistant" and entry.turn_id == turn), None)
         if first is not None and not (first.content or "").startswith(ASSISTANT_INTERRUPTS):

@@ -1,4 +1,4 @@
-"""Turns out of a history: one pass, with a small memory of who is speaking (R6.1 to R6.14).
+"""Turn a history into turns in one pass, with a small memory of who is speaking (R6.1 to R6.14).
 
 The history is taken in the given order. Each rule is a method; the names of its state are those of the
 page's table, spelled out.
@@ -37,7 +37,7 @@ SpeakerTurn: TypeAlias = tuple[str, int]
 
 @dataclass(slots=True)
 class Turns:
-    """What the pass collects: texts by turn, meant and heard, the trace, and when audio began and ended.
+    """Collect texts by turn, meant and heard, the trace, and when audio began and ended.
 
     `starts` and `ends` are seconds since the epoch by (side, turn) in the order in which they were logged,
     `pieces` what the agent's voice was given in each turn, piece by piece.
@@ -58,7 +58,7 @@ class Turns:
 
 
 def extract(history: Iterable[HistoryEvent], pipeline_type: PipelineType, warnings: Warnings) -> Turns:
-    """The turns of a call; an event that says nothing that can be used is left out and counted."""
+    """Return the turns of a call; an event that says nothing that can be used is left out and counted."""
     machine = _Machine(pipeline_type, warnings)
     for event in history:
         machine.take(event)
@@ -166,7 +166,7 @@ class _Machine:
     # What the audit log says
 
     def _user_was_heard(self, text: str, at: int) -> None:
-        """R6.1: the agent's recogniser delivered a piece of what the caller said."""
+        """Take a piece of what the caller said, as the agent's recogniser delivered it (R6.1)."""
         turns = self.turns
         if self._rollback:
             self._agent_spoke, self._rollback, self._rollback_taken_by_stt = True, False, True
@@ -183,7 +183,7 @@ class _Machine:
         append(turns.heard_user, turn, text, ASSISTANT_INTERRUPTS if interrupted else None)
 
     def _assistant_wrote(self, text: str, at: int) -> None:
-        """R6.2: the text that the agent's model wrote, spoken or not."""
+        """Take the text that the agent's model wrote, spoken or not (R6.2)."""
         if self._pipeline == "s2s":
             return
         turns, turn = self.turns, self._turn
@@ -198,7 +198,7 @@ class _Machine:
         return any(entry.role == "assistant" and entry.turn_id == turn for entry in self.turns.trace)
 
     def _tool(self, event: HistoryEvent) -> None:
-        """R6.4: a tool was called or answered."""
+        """Take a tool's call or answer (R6.4)."""
         data = event.data
         if not isinstance(data, Mapping) or "tool" not in data:
             self._unusable(event, "it names no tool")
@@ -230,7 +230,7 @@ class _Machine:
     # What the framework's log says
 
     def _voice(self, event: HistoryEvent) -> None:
-        """R6.6: text that was given to the agent's voice."""
+        """Take text that was given to the agent's voice (R6.6)."""
         text = event.data.get("frame") if isinstance(event.data, Mapping) else None
         if not isinstance(text, str):
             self._unusable(event, "it has no frame")
@@ -256,7 +256,7 @@ class _Machine:
     # What the simulator's log says
 
     def _user_audio_starts(self, at: float | None) -> None:
-        """R6.7: the caller's audio begins, perhaps in the middle of the agent's."""
+        """Begin the caller's audio, perhaps in the middle of the agent's (R6.7)."""
         turns = self.turns
         if self._agent_open:
             suffix(turns.meant_assistant, self._turn, CUT_OFF_BY_USER)
@@ -282,7 +282,7 @@ class _Machine:
         self._record_start(USER, at)
 
     def _assistant_audio_starts(self, at: float | None) -> None:
-        """R6.8: the agent's audio begins, perhaps in the middle of the caller's."""
+        """Begin the agent's audio, perhaps in the middle of the caller's (R6.8)."""
         self._agent_open = True
         self._agent_audio_turn = self._turn
         if not self._user_open:
@@ -296,13 +296,13 @@ class _Machine:
         self._record_start(ASSISTANT, at)
 
     def _record_start(self, role: str, at: float | None) -> None:
-        """R6.9: the side's audio belongs to this turn until its next start."""
+        """Assign the side's audio to this turn until its next start (R6.9)."""
         self._last_side[role] = (role, self._turn)
         if at is not None:
             self.turns.starts[role, self._turn].append(at)
 
     def _audio_ends(self, role: str, at: float | None) -> None:
-        """R6.10: a side's audio ends; a session of the caller in which nothing was said is undone."""
+        """End a side's audio; a session of the caller in which nothing was said is undone (R6.10)."""
         if at is not None and role in self._last_side:
             self.turns.ends[self._last_side[role]].append(at)
         if role == ASSISTANT:
@@ -316,7 +316,7 @@ class _Machine:
             self._rollback = True
 
     def _user_speech(self, text: str, at: int) -> None:
-        """R6.12: what the simulator was told to say; it may arrive before its audio, and then twice."""
+        """Take what the simulator was told to say; it may arrive before its audio, and then twice (R6.12)."""
         if not self._user_open and self._answered:
             self._parked.append((text, at))
             self._parked_texts.add(text)
@@ -327,7 +327,7 @@ class _Machine:
             self._user_said(text, at)
 
     def _user_said(self, text: str, at: int) -> None:
-        """R6.11: the caller's text goes to the turn of the caller's latest audio."""
+        """Add the caller's text to the turn of the caller's latest audio (R6.11)."""
         turns, turn = self.turns, self._user_audio_turn
         before = turns.meant_user.get(turn)
         shown = prefixed(USER_INTERRUPTS, text) if not before and self._label_next_user else text
@@ -344,7 +344,7 @@ class _Machine:
         turns.trace.append(Entry("intended", turn, at, role="user", content=content))
 
     def _assistant_speech(self, text: str, at: int) -> None:
-        """R6.13: what the caller's side heard of the agent, for the turn of the agent's latest audio."""
+        """Add what the caller's side heard of the agent to the turn of the agent's latest audio (R6.13)."""
         turns, turn = self.turns, self._agent_audio_turn
         if turn == self._turn:
             self._agent_spoke = True

@@ -1,4 +1,4 @@
-"""What was wrong with a call's logs, counted by kind, so that nothing is lost in silence and nothing stops."""
+"""Count what was wrong with a call's logs by kind, so that nothing is lost in silence and nothing stops."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Warnings:
-    """Kinds of trouble with how often each was met and what the first was; a kind is said in one line."""
+    """Count each kind of trouble and keep the first occurrence; a kind is said in one line."""
 
     counts: dict[str, int] = field(default_factory=dict)
     firsts: dict[str, str] = field(default_factory=dict)
@@ -19,7 +19,7 @@ class Warnings:
             self.firsts.setdefault(kind, detail)
 
     def lines(self) -> list[str]:
-        """A line for each kind in the order in which they were met: `kind: what was first` and how often."""
+        """Return a line for each kind in the order in which they were met: `kind: the first` and how often."""
         return [
             f"{kind}: {self.firsts[kind]}" + (f" ({count} times)" if count > 1 else "")
             for kind, count in self.counts.items()

@@ -1,4 +1,4 @@
-"""A command-line model: the prompt on its stdin, the verdict on its stdout."""
+"""Judge with a command-line model: the prompt on its stdin, the verdict on its stdout."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _SHORTEST_SECRET = 6
 
 
 class CommandJudge:
-    """Runs a program once a try, without a shell, in a process group of its own that is killed where the try fails."""
+    """Run a program once a try, without a shell, in a process group of its own that is killed where the try fails."""
 
     def __init__(self, argv: Sequence[str], model: str | None, prompt_hash: str) -> None:
         self._argv = tuple(argv)
         self._signature = Signature(model, prompt_hash)
 
     def signature(self, run: str, conversation: str) -> Signature:
-        """The model and the prompt, for every call."""
+        """Return the model and the prompt, for every call."""
         return self._signature
 
     async def ask(self, question: Question) -> Answer:
-        """What the program printed; raises `Unanswered` where it failed."""
+        """Return what the program printed; raise `Unanswered` where it failed."""
         try:
             process = await asyncio.create_subprocess_exec(
                 *self._argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
@@ -52,7 +52,7 @@ class CommandJudge:
         return Answer(printed.decode(errors="replace"))
 
     async def close(self) -> None:
-        """Nothing is held between two tries."""
+        """Do nothing: nothing is held between two tries."""
 
 
 async def _talk(process: Process, prompt: str) -> tuple[bytes, bytes]:
@@ -75,7 +75,7 @@ async def _write(stream: asyncio.StreamWriter, data: bytes) -> None:
 
 
 async def _read(process: Process, stream: asyncio.StreamReader) -> bytes:
-    """All that is printed; who prints more than `LARGEST_OUTPUT` is stopped, and the rest is thrown away."""
+    """Read all that is printed; who prints more than `LARGEST_OUTPUT` is stopped, and the rest is thrown away."""
     found = b""
     while piece := await stream.read(_PIECE):
         if len(found) <= LARGEST_OUTPUT:
@@ -115,7 +115,7 @@ def _failure(code: int, complained: bytes) -> str:
 
 
 def without_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """The text without the values of variables that are named as keys, tokens or passwords."""
+    """Return the text without the values of variables that are named as keys, tokens or passwords."""
     for name, value in environ.items():
         if _SECRET.search(name) and len(value) >= _SHORTEST_SECRET:
             text = text.replace(value, f"${name}")

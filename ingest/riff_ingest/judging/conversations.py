@@ -1,4 +1,4 @@
-"""The conversations that are to be judged, found once and read again when their turn comes."""
+"""Find the conversations that are to be judged, and read them again when their turn comes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from riff_store.facts import Skipped
 
 
 class ConversationName(NamedTuple):
-    """What identifies a conversation."""
+    """Identify a conversation by its run and its id."""
 
     run: str
     conversation: str
@@ -31,7 +31,7 @@ Place: TypeAlias = tuple[int, int]
 
 @dataclass(slots=True)
 class FoundConversations:
-    """Where each conversation stands that can be judged, in the order of files and lines, and what cannot be."""
+    """Hold the place of each conversation that can be judged, in the order of files and lines, and count the others."""
 
     files: tuple[Path, ...] = ()
     places: dict[ConversationName, Place] = field(default_factory=dict)
@@ -66,14 +66,14 @@ def find_conversations(paths: Iterable[str | os.PathLike[str]]) -> FoundConversa
 
 
 def spread(names: list[ConversationName], limit: int | None) -> list[ConversationName]:
-    """At most `limit` of the names, evenly over all of them."""
+    """Return at most `limit` of the names, evenly over all of them."""
     if limit is None or limit >= len(names):
         return names
     return [names[place * len(names) // limit] for place in range(limit)]
 
 
 def read_conversations(found: FoundConversations, names: Iterable[ConversationName]) -> Iterator[CallToJudge]:
-    """The conversations of these names, one at a time; one that is no longer in its place is left out."""
+    """Yield the conversations of these names, one at a time; one that is no longer in its place is left out."""
     wanted: dict[int, dict[int, ConversationName]] = {}
     for name in names:
         number, line = found.places[name]

@@ -36,14 +36,14 @@ _JOINERS = frozenset(("\u200c", "\u200d", "\ufe0e", "\ufe0f", "\ufe0f\u200d"))
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The JSON array that a judge sees, the numbers of the turns in it, and whether anything was left out."""
+    """Hold the JSON array that a judge sees, the numbers of the turns in it, and whether anything was left out."""
 
     document: str
     turns: frozenset[int]
     is_cut: bool
 
     def prompt(self, rubric: Rubric) -> Prompt:
-        """The prompt with this evidence, under a code that nobody has seen before."""
+        """Return the prompt with this evidence, under a code that nobody has seen before."""
         code = secrets.token_hex(16)
         while code in self.document:
             code = secrets.token_hex(16)
@@ -51,12 +51,12 @@ class Evidence:
 
 
 def can_be_judged(turns: Sequence[Turn]) -> bool:
-    """Whether the agent said anything."""
+    """Tell whether the agent said anything."""
     return any(turn.role == "agent" and turn.text.strip() for turn in turns)
 
 
 def evidence_of(turns: Sequence[Turn]) -> Evidence:
-    """What a judge is shown of a call: turns are numbered from 1 as in the transcript, silent ones left out.
+    """Return what a judge is shown of a call: turns are numbered from 1 as in the transcript, silent ones left out.
 
     Of a turn at most `LONGEST_TURN` characters are shown, and of a call that is longer than
     `LONGEST_BLOCK` its beginning and its end; what is not shown is said.
@@ -85,7 +85,7 @@ def _line(element: dict[str, Any]) -> str:
 
 
 def _fitting(sizes: Sequence[int]) -> tuple[int, int]:
-    """The places from which and up to which turns are left out, so that both ends get half of the room."""
+    """Return the places from which and up to which turns are left out, so that both ends get half of the room."""
     if sum(sizes) <= LONGEST_BLOCK:
         return len(sizes), len(sizes)
     first, room = 0, LONGEST_BLOCK // 2
@@ -105,7 +105,7 @@ def _fitting(sizes: Sequence[int]) -> tuple[int, int]:
 
 
 def visible(text: str) -> str:
-    """The text with `[U+001B]` for what would not be seen, `[40 hidden characters]` for many of them in a row.
+    """Return the text with `[U+001B]` for what would not be seen, `[40 hidden characters]` for many of them in a row.
 
     Newlines and tabs stay, and joiners where words and emoji are written with them.
     """
@@ -122,7 +122,7 @@ def visible(text: str) -> str:
 
 
 def without_brackets(document: str) -> str:
-    """A JSON document that means the same and holds nothing that looks like `<` or `>`."""
+    """Return a JSON document that means the same and holds nothing that looks like `<` or `>`."""
     return _BRACKET.sub(_escaped, document)
 
 

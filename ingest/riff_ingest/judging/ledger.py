@@ -1,4 +1,4 @@
-"""The files that verdicts are kept in: what is in them is not paid for again, and nothing paid for is lost.
+"""Keep verdicts in files: what is in them is not paid for again, and nothing paid for is lost.
 
 Each verdict is one appended line, so that an end of any kind costs at most the line that was being written.
 When a run ends its files are put in order, each in one step.
@@ -29,7 +29,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 class Unkeepable(OutputError):
-    """A file that verdicts cannot be kept in; the message says why."""
+    """Report a file that verdicts cannot be kept in; the message says why."""
 
 
 class _Line(msgspec.Struct):
@@ -46,14 +46,14 @@ _decoder = msgspec.json.Decoder(_Line)
 
 @dataclass(slots=True)
 class Known:
-    """What one judge has said already."""
+    """Hold what one judge has said already."""
 
     scored: set[tuple[ConversationName, Signature]] = field(default_factory=set)
     unscored: set[tuple[ConversationName, Signature]] = field(default_factory=set)
 
 
 class Ledger:
-    """The files of one judge; `place` says which file holds a run."""
+    """Keep the verdicts of one judge; `place` says which file holds a run."""
 
     def __init__(self, judge: str, place: Callable[[str], Path]) -> None:
         self._judge = judge
@@ -61,7 +61,7 @@ class Ledger:
         self._open: dict[Path, _File] = {}
 
     def known(self, runs: Iterable[str]) -> Known:
-        """What stands in the files of these runs; nothing is made or changed. Raises `Unkeepable`."""
+        """Return what stands in the files of these runs; nothing is made or changed. Raises `Unkeepable`."""
         found = Known()
         for path in sorted({self._place(run) for run in runs}):
             for line in _split(_content(path)):
@@ -201,7 +201,10 @@ def _split(content: bytes) -> list[bytes]:
 
 
 def _said(line: bytes, path: Path, judge: str) -> tuple[tuple[ConversationName, Signature], float | None] | None:
-    """Which call under which signature a line of this judge is about, and its score; `None` for any other line."""
+    """Return which call under which signature a line of this judge is about, and its score.
+
+    `None` for any other line.
+    """
     try:
         said = _decoder.decode(line)
     except (msgspec.MsgspecError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""A model behind an endpoint that speaks the API of OpenAI; the one module that needs the client library."""
+"""Ask a model behind an endpoint that speaks the API of OpenAI; no other module needs the client library."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NOT_OF_THE_API = "the endpoint did not answer in the form of the API"
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is reached; `key` is the secret itself and is shown by nothing."""
+    """Describe where a model is reached; `key` is the secret itself and is shown by nothing."""
 
     base_url: str
     model: str
@@ -62,7 +62,7 @@ class Endpoint:
 
 
 class OpenAIJudge:
-    """Asks for one chat completion a try. Nothing but the prompt and the key leaves, to this one host."""
+    """Ask for one chat completion a try. Nothing but the prompt and the key leaves, to this one host."""
 
     def __init__(self, endpoint: Endpoint, prompt_hash: str, timeout: float) -> None:
         try:
@@ -84,11 +84,11 @@ class OpenAIJudge:
         self._host = self._client.base_url.host
 
     def signature(self, run: str, conversation: str) -> Signature:
-        """The model and the prompt, for every call."""
+        """Return the model and the prompt, for every call."""
         return self._signature
 
     async def ask(self, question: Question) -> Answer:
-        """The model's words, or why there are none."""
+        """Return the model's words, or why there are none."""
         try:
             body = await self._body(question)
         except self._library.APIStatusError as error:
@@ -154,7 +154,7 @@ class OpenAIJudge:
         return Unanswered(told, again=again, after=_retry_after(error.response.headers))
 
     def _complaint(self, body: Any) -> str:
-        """What the endpoint says is wrong, in one short line without the key."""
+        """Return what the endpoint says is wrong, in one short line without the key."""
         if isinstance(body, list) and body and isinstance(body[0], dict):
             body = body[0].get("error")
         message = body.get("message") if isinstance(body, dict) else None
@@ -167,7 +167,7 @@ class OpenAIJudge:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait: `Retry-After` as a number or as a date."""
+    """Return the seconds to wait: `Retry-After` as a number or as a date."""
     text = headers.get("retry-after", "").strip()
     try:
         seconds = float(text)

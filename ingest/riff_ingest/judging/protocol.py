@@ -1,4 +1,4 @@
-"""What a judge is to whoever asks it."""
+"""Define what a judge is to whoever asks it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from riff_store.errors import RiffError, UsageError
 
 
 class Signature(NamedTuple):
-    """What has to be the same for a score to count as given already."""
+    """Hold what has to be the same for a score to count as given already."""
 
     model: str | None
     prompt_hash: str | None
@@ -18,7 +18,7 @@ class Signature(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that were paid for."""
+    """Count the tokens that were paid for."""
 
     input: int = 0
     output: int = 0
@@ -29,7 +29,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One call to be judged, and the prompt that asks for it."""
+    """Hold one call to be judged, and the prompt that asks for it."""
 
     run: str
     conversation: str
@@ -38,7 +38,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back: `text` to be read as a verdict, or the `fault` for which there is none.
+    """Hold what came back: `text` to be read as a verdict, or the `fault` for which there is none.
 
     `judged_at` is the time of a verdict that was given earlier.
     """
@@ -50,20 +50,23 @@ class Answer:
 
 
 class Judge(Protocol):
-    """Somebody who answers prompts; knows neither files nor retries."""
+    """Answer prompts; a judge knows neither files nor retries."""
 
     def signature(self, run: str, conversation: str) -> Signature | None:
-        """How the answer will be signed; `None` where this judge has nothing to say of the call."""
+        """Return how the answer will be signed; `None` where this judge has nothing to say of the call."""
 
     async def ask(self, question: Question) -> Answer:
-        """One try at an answer; raises `Unanswered` where there was none and `Refused` where there will be none."""
+        """Try once to answer; raises `Unanswered` where there was no answer and `Refused` where there will be none."""
 
     async def close(self) -> None:
         """Give back what the judge holds."""
 
 
 class Unanswered(RiffError):
-    """A try that brought no answer; `again` says whether another one may, `after` how many seconds to wait first."""
+    """Report a try that brought no answer.
+
+    `again` says whether another one may, `after` how many seconds to wait first.
+    """
 
     def __init__(self, reason: str, *, again: bool = True, after: float | None = None) -> None:
         super().__init__(reason)
@@ -73,8 +76,8 @@ class Unanswered(RiffError):
 
 
 class Refused(RiffError):
-    """The judge cannot be asked at all, for this call or any other; the message says what to do."""
+    """Report that the judge cannot be asked at all, for this call or any other; the message says what to do."""
 
 
 class Misconfigured(UsageError):
-    """The settings of a judge make no sense; the message says which."""
+    """Refuse settings of a judge that make no sense; the message says which."""

@@ -1,4 +1,4 @@
-"""Verdicts that were given before: for trying things out without paying, and for tests."""
+"""Give verdicts that were given before: for trying things out without paying, and for tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Recorded:
 
 
 class ReplayJudge:
-    """Says again what humanness files or recordings hold.
+    """Answer what humanness files or recordings hold.
 
     A line of a recording has `run_id`, `conversation_id` and the raw `answer` of a judge; a line of a
     humanness file is spelled as an answer first. Of several lines on a call the latest counts.
@@ -48,16 +48,16 @@ class ReplayJudge:
             raise Misconfigured(f"path holds no verdict of {recorded_as}{known}")
 
     def signature(self, run: str, conversation: str) -> Signature | None:
-        """As the verdict was signed; `None` for a call of which none is recorded."""
+        """Return the signature of the recorded verdict; `None` for a call of which none is recorded."""
         found = self._recorded.get(ConversationName(run, conversation))
         return found[1].signature if found else None
 
     async def ask(self, question: Question) -> Answer:
-        """What is recorded."""
+        """Return what is recorded."""
         return self._recorded[ConversationName(question.run, question.conversation)][1].answer
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is held."""
 
     def _take(self, line: dict[str, Any], run: str) -> None:
         name = ConversationName(str(line.get("run_id") or run), str(line["conversation_id"]))
@@ -71,7 +71,7 @@ class ReplayJudge:
 
 
 def _lines(paths: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[dict[str, Any], str]]:
-    """The objects in all files that name a conversation and a score or an answer, each with its default run."""
+    """Yield the objects in all files that name a conversation and a score or an answer, each with its default run."""
     for path in find_inputs(paths).files:
         for _, data in read_lines(path, lambda problem: None):
             try:

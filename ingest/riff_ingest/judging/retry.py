@@ -1,4 +1,4 @@
-"""One call's way to a verdict: tries, waits between them, and what is left where none brought one."""
+"""Try a call until there is a verdict, wait between tries, and give up in time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MALFORMED_TRIES = 2
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long to wait for an answer, how often to try, and how long to wait in between, all in seconds."""
+    """Limit how long to wait for an answer, how often to try, and how long to wait in between, all in seconds."""
 
     timeout: float
     tries: int
@@ -30,7 +30,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class CallToJudge:
-    """A conversation to be judged."""
+    """Hold a conversation to be judged."""
 
     run: str
     conversation: str
@@ -39,7 +39,7 @@ class CallToJudge:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call: a verdict, or why it is unscored; `answered` where the judge said anything at all."""
+    """Hold what came of a call: a verdict, or why it is unscored; `answered` where the judge said anything at all."""
 
     verdict: Verdict | None
     unscored: str | None = None
@@ -49,12 +49,12 @@ class Outcome:
 
 
 class RunStopped(RiffError):
-    """The call was given up unasked, because the whole run is to end."""
+    """Report that a call was given up unasked, because the whole run is to end."""
 
 
 @dataclass
 class Retry:
-    """Asks one judge; `spent` grows with every answer, `paused_until` is when a judge wants to be asked again."""
+    """Ask one judge; `spent` grows with every answer, `paused_until` is when a judge wants to be asked again."""
 
     judge: Judge
     rubric: Rubric
@@ -65,7 +65,7 @@ class Retry:
     paused_until: float = 0.0
 
     async def outcome(self, call: CallToJudge) -> Outcome:
-        """The verdict on a call; raises `Refused` and `RunStopped`."""
+        """Return the verdict on a call; raise `Refused` and `RunStopped`."""
         evidence = evidence_of(call.turns)
         fault, answer = "", Answer()
         for attempt in range(MALFORMED_TRIES):

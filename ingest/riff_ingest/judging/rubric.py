@@ -1,4 +1,4 @@
-"""What a judge is told before it sees a call: what to look for, what is evidence, and how to answer."""
+"""Write what a judge is told before it sees a call: what to look for, what is evidence, and how to answer."""
 
 from __future__ import annotations
 
@@ -57,37 +57,37 @@ The evidence has ended. Answer with the JSON object."""
 
 
 class Prompt(NamedTuple):
-    """The two messages that a judge gets: the rubric, and the call in its block."""
+    """Hold the two messages that a judge gets: the rubric, and the call in its block."""
 
     rubric: str
     call: str
 
     def as_one(self) -> str:
-        """Both in one text, for judges that take no separate messages."""
+        """Return both in one text, for judges that take no separate messages."""
         return f"{self.rubric}\n\n{self.call}\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """The criteria with the rules about evidence and answer, which hold whatever the criteria are."""
+    """Hold the criteria with the rules about evidence and answer, which hold whatever the criteria are."""
 
     criteria: str = CRITERIA
 
     @property
     def text(self) -> str:
-        """All that a judge reads before the call."""
+        """Return all that a judge reads before the call."""
         return f"{self.criteria.strip()}\n\n{_EVIDENCE}\n\n{_ANSWER}"
 
     @property
     def version(self) -> str:
-        """The version of the built-in wording; `VERSION+own` where the criteria are someone's own."""
+        """Return the version of the built-in wording; `VERSION+own` where the criteria are someone's own."""
         return VERSION if self.criteria == CRITERIA else f"{VERSION}+own"
 
     @property
     def prompt_hash(self) -> str:
-        """The start of the SHA-256 of everything but the call: equal hashes mean the same prompt."""
+        """Return the start of the SHA-256 of everything but the call: equal hashes mean the same prompt."""
         return hashlib.sha256(f"{self.text}\n{_FRAME}".encode()).hexdigest()[:12]
 
     def prompt(self, evidence: str, code: str) -> Prompt:
-        """The prompt for one call."""
+        """Return the prompt for one call."""
         return Prompt(self.text, _FRAME.format(code=code, evidence=evidence))

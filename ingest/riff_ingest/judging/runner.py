@@ -1,4 +1,4 @@
-"""Many calls at once, and the ends that a run can come to."""
+"""Judge many calls at once, and end a run in every way that it can end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REPORT_SECONDS = 0.25
 
 @dataclass(slots=True)
 class RunProgress:
-    """How far a run is."""
+    """Count how far a run is."""
 
     total: int
     done: int = 0
@@ -35,7 +35,7 @@ Report = Callable[[RunProgress], None]
 
 
 class Runner:
-    """One run over calls: `at_once` of them are asked at any time, and each outcome is kept as soon as it is there."""
+    """Judge calls, `at_once` of them at any time; each outcome is kept as soon as it is there."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class Runner:
 
 @contextmanager
 def _signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """Hear of Ctrl-C and SIGTERM inside the loop while the block runs."""
+    """Take Ctrl-C and SIGTERM inside the loop while the block runs."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""A run of judging from start to end: what is left to ask, retry it, and what came of it."""
+"""Run judging from start to end: plan what is left to ask, ask it, and sum up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHARACTERS_PER_TOKEN = 4
 
 @dataclass(slots=True)
 class Plan:
-    """Which calls to ask about, and how many need not be asked."""
+    """Hold which calls to ask about, and how many need not be asked."""
 
     due: list[ConversationName] = field(default_factory=list)
     scored_before: int = 0
@@ -32,7 +32,7 @@ class Plan:
 
 @dataclass(slots=True)
 class RunEnd:
-    """What came of a run: reasons with their counts for what stayed unscored, and what ended it early, if anything."""
+    """Hold what came of a run: reasons with their counts for what stayed unscored, and what ended it early."""
 
     progress: RunProgress
     unscored: Counter[str]
@@ -42,7 +42,7 @@ class RunEnd:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One judge over what was found, its verdicts kept in a ledger.
+    """Judge what was found with one judge, its verdicts kept in a ledger.
 
     `judged_at` is the time that verdicts carry, `None` for that of the answer.
     """
@@ -53,11 +53,14 @@ class Session:
     judged_at: str | None = None
 
     def runs(self) -> set[str]:
-        """The runs of the calls that can be judged."""
+        """Return the runs of the calls that can be judged."""
         return {name.run for name in self.found.places}
 
     def plan(self, *, limit: int | None = None, retry_unscored: bool = False) -> Plan:
-        """What is left to ask, at most `limit` calls; what has a score under the same signature is not asked again."""
+        """Return what is left to ask, at most `limit` calls.
+
+        What has a score under the same signature is not asked again.
+        """
         known = self.ledger.known(self.runs())
         plan = Plan()
         for name in self.found.places:
@@ -76,7 +79,7 @@ class Session:
         return plan
 
     def estimate(self, plan: Plan) -> int:
-        """About how many tokens the prompts of a plan have, by their length."""
+        """Estimate the tokens of the prompts of a plan, by their length."""
         rubric = self.config.rubric
         return sum(
             about_tokens(evidence_of(call.turns).prompt(rubric).as_one())
@@ -112,7 +115,7 @@ class Session:
         return ended
 
     def _line(self, call: CallToJudge, outcome: Outcome) -> dict[str, Any]:
-        """A line of a humanness file (formats.md, section 2)."""
+        """Return a line of a humanness file (docs/formats.md, section 2)."""
         signature = self.config.sign(call.run, call.conversation) or Signature(None, None)
         verdict = outcome.verdict
         line: dict[str, Any] = {
@@ -137,7 +140,7 @@ class Session:
 
 
 def about_tokens(text: str) -> int:
-    """A guess: four letters of ASCII make a token, and so does each other character."""
+    """Estimate tokens: four letters of ASCII make one, and so does each other character."""
     others = sum(not character.isascii() for character in text)
     return others + (len(text) - others) // CHARACTERS_PER_TOKEN
 

@@ -1,4 +1,4 @@
-"""Judges as the settings file describes them, and the presets that need no description."""
+"""Read judges from the settings file, and from presets that need no description."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ _WORDS: Mapping[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens cost; `None` where the settings do not say."""
+    """Hold what a million tokens cost; `None` where the settings do not say."""
 
     input: float | None = None
     output: float | None = None
     currency: str = "USD"
 
     def cost(self, usage: Usage) -> float | None:
-        """What was spent; `None` where a price is not known."""
+        """Return what was spent; `None` where a price is not known."""
         if self.input is None or self.output is None:
             return None
         return (usage.input * self.input + usage.output * self.output) / _MILLION
@@ -78,7 +78,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """A judge's description, checked; `base` is the directory that relative paths in it start from."""
+    """Hold a judge's description, checked; `base` is the directory that relative paths in it start from."""
 
     name: str
     kind: str
@@ -90,13 +90,16 @@ class JudgeSettings:
     prices: Prices
 
     def sign(self, run: str, conversation: str) -> Signature | None:
-        """How a verdict on a call will be signed; `None` where there will be none. Needs neither key nor client."""
+        """Return how a verdict on a call will be signed.
+
+        `None` where there will be none. Needs neither key nor client.
+        """
         if self.kind == "replay":
             return self._replay.signature(run, conversation)
         return Signature(self.values.get("model"), self.rubric.prompt_hash)
 
     def judge(self, environ: Mapping[str, str]) -> Judge:
-        """The judge itself; raises `Misconfigured`, also where its key is not in the environment."""
+        """Return the judge itself; raise `Misconfigured`, also where its key is not in the environment."""
         values = self.values
         if self.kind == "command":
             from riff_ingest.judging.command import CommandJudge
@@ -127,7 +130,7 @@ class JudgeSettings:
 
 
 def judge_settings(name: str, tables: Mapping[str, Any], base: Path) -> JudgeSettings:
-    """The judge of a name: as `[judges.NAME]` says, on top of the preset it names or is named like.
+    """Return the judge of a name: as `[judges.NAME]` says, on top of the preset it names or is named like.
 
     Raises `Misconfigured`.
     """

@@ -1,4 +1,4 @@
-"""A judge's answer, taken to the letter or not at all."""
+"""Parse a judge's answer to the letter, or not at all."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNO
 
 
 class Malformed(RiffError):
-    """An answer that is no verdict; the message says why, without words of the answer."""
+    """Refuse an answer that is no verdict; the message says why, without words of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A score from 0 to 10, the numbers of the turns that decided it, and the judge's reason."""
+    """Hold a score from 0 to 10, the numbers of the turns that decided it, and the judge's reason."""
 
     score: float
     evidence: tuple[int, ...]
@@ -30,7 +30,7 @@ class Verdict:
 
 
 def parse(answer: str, turns: Collection[int]) -> Verdict:
-    """The verdict in an answer about a call of which these turns were shown; raises `Malformed`.
+    """Return the verdict in an answer about a call of which these turns were shown; raise `Malformed`.
 
     The answer is one JSON object with exactly `score`, `evidence` and `reason`. One fence of code around
     the whole of it is taken off, for models without a JSON mode put it there; words before or after are not,

@@ -1,4 +1,4 @@
-"""Simulated calls: a reference state machine, flows with planted weaknesses, and callers who find them."""
+"""Simulate calls: a reference state machine, flows with planted weaknesses, and callers who find them."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
 
 
 class SimulatedCall:
-    """One call; all chance in it comes from its case, so it is the same whenever it is played."""
+    """Play one call; all chance in it comes from its case, so it is the same whenever it is played."""
 
     def __init__(self, case: Case) -> None:
         rng = Random(f"{case.seed}/{case.stage.flow.flow}/{case.number}")
@@ -65,7 +65,7 @@ class SimulatedCall:
         self._machine = Machine(bus, case.stage.flow.simulate.initial, case.stage.successors, lambda: self._now)
 
     def play(self) -> Conversation:
-        """The conversation as its driver collected it."""
+        """Play the call and return the conversation as its driver collected it."""
         outcome = None
         while outcome is None:
             outcome = self._visit(self._machine.state)

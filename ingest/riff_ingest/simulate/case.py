@@ -1,4 +1,4 @@
-"""What a simulated call is made of, worked out once for the many calls that share it."""
+"""Describe what a simulated call is made of, computed once for the many calls that share it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from riff_ingest.simulate.machine import Guard
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A flow, ready to be played; `pools` by scenario and slot."""
+    """Hold a flow, ready to be played; `pools` by scenario and slot."""
 
     flow: SimulatedFlow
     contract: Contract
@@ -31,7 +31,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One call to be played: who calls whom, why, in which run; `weak` is the strength by (state, kind)."""
+    """Describe one call to be played: who calls whom, why, in which run; `weak` is the strength by (state, kind)."""
 
     number: int
     seed: int
@@ -46,13 +46,13 @@ class Case:
 
     @property
     def conversation_id(self) -> str:
-        """Unique among all runs of one simulation."""
+        """Return a name that is unique among all runs of one simulation."""
         return f"c-{self.number:06d}"
 
 
 @lru_cache(maxsize=64)
 def stage_of(name: str) -> Stage:
-    """A built-in flow's stage; raises `UsageError` where there is no such flow."""
+    """Return a built-in flow's stage; raise `UsageError` where there is no such flow."""
     flow = load_flow(name)
     words = pools()
     required = {state: tuple(promise.required_slots) for state, promise in flow.states.items()}
@@ -73,7 +73,7 @@ def stage_of(name: str) -> Stage:
 
 
 def weak_points(flow: SimulatedFlow, run: Run, agent: AgentProfile) -> dict[tuple[str, WeaknessKind], float]:
-    """Strength by (state, kind) of what was planted for this agent, with what the run puts on top."""
+    """Return the strength by (state, kind) of what was planted for this agent, with what the run puts on top."""
     overrides: list[Weakness] = [override for override in run.overrides if override.flow == flow.flow]
     return {
         (weakness.state, weakness.kind): weakness.strength
@@ -83,7 +83,7 @@ def weak_points(flow: SimulatedFlow, run: Run, agent: AgentProfile) -> dict[tupl
 
 
 def route(stage: Stage, scenario: Scenario) -> list[str]:
-    """The states of a call that goes well, in order, without its outcome."""
+    """Return the states of a call that goes well, in order, without its outcome."""
     state, path, tasks = stage.flow.simulate.initial, [], list(scenario.tasks)
     while state not in stage.successes:
         path.append(state)
@@ -92,7 +92,7 @@ def route(stage: Stage, scenario: Scenario) -> list[str]:
 
 
 def next_state(script: StateScript, tasks: list[str]) -> str:
-    """Where a state leads for the tasks that a caller still has; a hub takes the first of them off."""
+    """Return where a state leads for the tasks that a caller still has; a hub takes the first of them off."""
     if isinstance(script.next, str):
         return script.next
     if script.hub:

@@ -1,4 +1,4 @@
-"""Who takes part: simulated agents, callers' personas, and the nights on which they meet."""
+"""Describe simulated agents, callers' personas, and the nights on which they meet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from riff_ingest.simulate.flow_file import Weakness
 
 
 class AgentProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How an agent behaves; the fields are explained in speech/agents.toml."""
+    """Describe how an agent behaves; the fields are explained in speech/agents.toml."""
 
     name: str
     median_ms: float
@@ -27,7 +27,7 @@ class AgentProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Persona(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a caller talks; the fields are explained in speech/personas.toml."""
+    """Describe how a caller talks; the fields are explained in speech/personas.toml."""
 
     name: str
     before: list[str]
@@ -41,13 +41,13 @@ class Persona(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Override(Weakness, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A weakness that a flow has in one run only."""
+    """Describe a weakness that a flow has in one run only."""
 
     flow: str
 
 
 class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One night of calls, the commit that was tried, and what that commit made worse or better."""
+    """Describe one night of calls, the commit that was tried, and what that commit made worse or better."""
 
     id: str
     label: str
@@ -78,17 +78,17 @@ def _load(name: str, shape: type[T]) -> T:
 
 @lru_cache(maxsize=1)
 def agents() -> tuple[AgentProfile, ...]:
-    """The four agents."""
+    """Return the four agents."""
     return tuple(_load("speech/agents.toml", _Agents).agents)
 
 
 @lru_cache(maxsize=1)
 def personas() -> tuple[Persona, ...]:
-    """The five personas; `front_loader` says most of its slots before it is asked."""
+    """Return the five personas; `front_loader` says most of its slots before it is asked."""
     return tuple(_load("speech/personas.toml", _Personas).personas)
 
 
 @lru_cache(maxsize=1)
 def runs() -> tuple[Run, ...]:
-    """The ten runs, in order of time."""
+    """Return the ten runs, in order of time."""
     return tuple(_load("runs.toml", _Runs).runs)

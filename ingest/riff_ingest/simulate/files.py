@@ -20,7 +20,7 @@ REPORT_EVERY = 100
 
 @dataclass(frozen=True, slots=True)
 class SimulationSummary:
-    """What a simulation wrote, and the weaknesses of its flows that are to be found in it."""
+    """Hold what a simulation wrote, and the weaknesses of its flows that are to be found in it."""
 
     files: tuple[Path, ...]
     conversations: int

@@ -1,6 +1,6 @@
-"""Flow files of the simulator: native flow files with a part that says how callers and agents talk.
+"""Read the flow files of the simulator: native ones with a part that says how callers and agents talk.
 
-Whoever leaves out the keys `simulate` and `planted` has a plain flow file (formats.md, section 3).
+Whoever leaves out the keys `simulate` and `planted` has a plain flow file (docs/formats.md, section 3).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WeaknessKind: TypeAlias = Literal["stall", "escalation", "dwell", "latency", "gu
 
 
 class Weakness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A weakness that was put into a state on purpose.
+    """Describe a weakness that was put into a state on purpose.
 
     `strength` is the share of visits for `stall` and `escalation`, extra turns for `dwell`, extra
     seconds a turn for `latency`, errors a visit for `guard_error`. Without `agents` it hits all of
@@ -33,7 +33,7 @@ class Weakness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Why a caller calls: the tasks that routing states turn on, how the call opens, pools of its own."""
+    """Describe why a caller calls: the tasks that routing states turn on, how the call opens, pools of its own."""
 
     name: str
     tasks: list[str]
@@ -43,7 +43,7 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StateScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What happens in a state.
+    """Describe what happens in a state.
 
     `next` is a state or a table of task → state; `hub` takes the caller's next task on every
     entry, with `done` once none is left. `back` is where a correction leads. `mishap` is the share
@@ -62,7 +62,7 @@ class StateScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The simulator's part of a flow file: where a call starts, the pool of each slot, the scripts."""
+    """Describe the simulator's part of a flow file: where a call starts, the pool of each slot, the scripts."""
 
     initial: str
     slots: dict[str, str]
@@ -71,7 +71,7 @@ class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A flow file as it stands."""
+    """Hold a flow file as it stands."""
 
     flow: str
     archetype: str
@@ -86,7 +86,7 @@ class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     planted: list[Weakness] = []
 
     def contract(self) -> Contract:
-        """The contract that transcripts of this flow carry."""
+        """Return the contract that transcripts of this flow carry."""
         return Contract(
             success_terminals=self.success_terminals,
             escalation_terminals=self.escalation_terminals,
@@ -98,7 +98,7 @@ class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def successors(self) -> dict[str, frozenset[str]]:
-        """Each state with the states that it may lead to."""
+        """Return each state with the states that it may lead to."""
         found: dict[str, set[str]] = {}
         for source, target in self.edges:
             found.setdefault(source, set()).add(target)
@@ -106,7 +106,7 @@ class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Planted(msgspec.Struct, frozen=True):
-    """A (flow, state) that the worklist has to name, and for what."""
+    """Name a (flow, state) that the worklist has to name, and for what."""
 
     flow: str
     state: str
@@ -115,26 +115,26 @@ class Planted(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1)
 def flow_names() -> tuple[str, ...]:
-    """The built-in flows, in order of their names."""
+    """Return the built-in flows, in order of their names."""
     folder = resources.files(__package__).joinpath("flows")
     return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")))
 
 
 @lru_cache(maxsize=64)
 def load_flow(name: str) -> SimulatedFlow:
-    """A built-in flow; raises `UsageError` where there is none of that name."""
+    """Return a built-in flow; raise `UsageError` where there is none of that name."""
     if name not in flow_names():
         raise UsageError(f"no built-in flow {name!r}; there are {', '.join(flow_names())}")
     return read_flow(resources.files(__package__).joinpath("flows", f"{name}.toml").read_bytes())
 
 
 def read_flow(text: bytes) -> SimulatedFlow:
-    """A flow from the bytes of its file; raises `UsageError` with the place where it is wrong."""
+    """Return a flow from the bytes of its file; raise `UsageError` with the place where it is wrong."""
     return msgspec.toml.decode(text, type=SimulatedFlow)
 
 
 def planted(flows: Sequence[str] | None = None) -> list[Planted]:
-    """What was planted in these built-in flows, or in all of them, each (flow, state, kind) once."""
+    """Return what was planted in these built-in flows, or in all of them, each (flow, state, kind) once."""
     found = (
         Planted(name, weakness.state, weakness.kind)
         for name in (flow_names() if flows is None else flows)

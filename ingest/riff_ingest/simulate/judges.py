@@ -1,4 +1,4 @@
-"""Simulated judges: named as such, and blunt about it in their `model`."""
+"""Simulate judges: named as such, and blunt about it in their `model`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MODEL = "simulated"
 
 
 class VerdictLine(TypedDict):
-    """A line of a humanness file (formats.md, section 2)."""
+    """Hold a line of a humanness file (docs/formats.md, section 2)."""
 
     run_id: str | None
     conversation_id: str
@@ -27,7 +27,7 @@ class VerdictLine(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class SimulatedJudge:
-    """A judge who leans `bias` points one way, wavers by `spread`, and leaves a share `unscored`."""
+    """Describe a judge who leans `bias` points one way, wavers by `spread`, and leaves a share `unscored`."""
 
     name: str
     prompt: str
@@ -48,7 +48,7 @@ JUDGES = (
 
 
 def verdicts(conversation: Conversation, seed: int, judged_at: str) -> list[VerdictLine]:
-    """What each simulated judge says of a call, from what was said and how long it took."""
+    """Yield what each simulated judge says of a call, from what was said and how long it took."""
     rng = Random(f"{seed}/judges/{conversation.run_id}/{conversation.conversation_id}")
     merit, remark = _impression(conversation)
     return [_verdict(judge, conversation, rng, merit, remark, judged_at) for judge in JUDGES]

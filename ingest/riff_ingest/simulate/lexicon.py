@@ -1,4 +1,4 @@
-"""Words: what a slot can hold and how it is said, and the phrases that every flow shares."""
+"""Read the words of simulated calls: what a slot can hold and how it is said, and phrases that every flow shares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXPANSIONS = 400
 
 
 class SpokenValue(msgspec.Struct, frozen=True):
-    """A value of a slot, how a caller says it, and how an agent mentions it where the words differ."""
+    """Hold a value of a slot, how a caller says it, and how an agent mentions it where the words differ."""
 
     value: Any
     say: str
@@ -22,7 +22,7 @@ class SpokenValue(msgspec.Struct, frozen=True):
 
 
 class Pool(msgspec.Struct, frozen=True):
-    """What a slot can hold, how callers say it in passing, and how an agent asks for it alone."""
+    """Hold what a slot can hold, how callers say it in passing, and how an agent asks for it alone."""
 
     values: list[SpokenValue]
     clauses: list[str]
@@ -30,7 +30,7 @@ class Pool(msgspec.Struct, frozen=True):
 
 
 class Phrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What anybody says in any flow; `{}` stands for what is asked or known."""
+    """Hold what anybody says in any flow; `{}` stands for what is asked or known."""
 
     greetings: list[str]
     yes: list[str]
@@ -67,7 +67,7 @@ class _Pools(msgspec.Struct, forbid_unknown_fields=True):
 
 @lru_cache(maxsize=1)
 def pools() -> dict[str, Pool]:
-    """The pools by name, their patterns filled in the same way in every process."""
+    """Return the pools by name, their patterns filled in the same way in every process."""
     source = msgspec.toml.decode(_read("pools.toml"), type=_Pools)
     return {
         name: Pool(_values(name, pool, source.lists), pool.clauses, pool.question)
@@ -77,25 +77,25 @@ def pools() -> dict[str, Pool]:
 
 @lru_cache(maxsize=1)
 def phrases() -> Phrases:
-    """The shared phrases."""
+    """Return the shared phrases."""
     return msgspec.toml.decode(_read("phrases.toml"), type=Phrases)
 
 
 def listed(parts: list[str]) -> str:
-    """`a`, `a and b`, or `a, b, and c`."""
+    """Join items as `a`, `a and b`, or `a, b, and c`."""
     if len(parts) < 3:
         return " and ".join(parts)
     return f"{', '.join(parts[:-1])}, and {parts[-1]}"
 
 
 def sentence(text: str) -> str:
-    """With a capital at its start and a mark at its end."""
+    """Begin a text with a capital and end it with a mark."""
     text = capital(text)
     return text if text[-1:] in ".!?…]" else f"{text}."
 
 
 def capital(text: str) -> str:
-    """With a capital at its start, but for addresses of mail."""
+    """Begin a text with a capital, but for addresses of mail."""
     return text if "@" in text.partition(" ")[0] else text[:1].upper() + text[1:]
 
 

@@ -1,4 +1,4 @@
-"""The reference state machine: how a flow that runs for real has to emit its events."""
+"""Run the reference state machine, which shows how a flow has to emit its events."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Clock: TypeAlias = Callable[[], float | None]
 
 
 class NoSuchTransition(RiffError):
-    """The flow has no edge between two states."""
+    """Report that the flow has no edge between two states."""
 
 
 class Machine:
-    """One call's way through a flow.
+    """Move one call through a flow.
 
     `edges` maps a state to the states that it may lead to; `clock` gives the seconds since the
     call started. What callers say is held with `collect` and becomes public, once per slot and
@@ -44,7 +44,7 @@ class Machine:
         self._collected[slot] = self.state
 
     def turn_complete(self, latency_ms: float | None) -> None:
-        """The agent finished a turn in the current state."""
+        """Emit that the agent finished a turn in the current state."""
         self._emit(TurnComplete(latency_ms, self._clock()))
 
     def evaluate(self, name: str, guard: Guard) -> bool:

@@ -24,7 +24,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A simulation: `conversations` calls over these flows, the same for the same seed.
+    """Describe a simulation: `conversations` calls over these flows, the same for the same seed.
 
     The calls are dealt out so that any number of them is spread evenly, and so that every run
     holds the same scenarios of the same trial, to be compared pair by pair.
@@ -36,7 +36,7 @@ class Suite:
     runs: tuple[Run, ...] = field(default_factory=runs)
 
     def cases(self, run: Run, flow: str) -> Iterator[Case]:
-        """The calls of one flow in one run."""
+        """Yield the calls of one flow in one run."""
         cast, voices = agents(), personas()
         stage, night, place = stage_of(flow), self.runs.index(run), self.flows.index(flow)
         weak = [weak_points(stage.flow, run, agent) for agent in cast]
@@ -52,7 +52,7 @@ class Suite:
             )
 
     def judged_at(self, run: Run) -> str:
-        """When the judges went over a run."""
+        """Return when the judges went over a run."""
         return _rfc3339(run, timedelta(hours=CALLING_HOURS + 2))
 
     def _numbers(self, night: int, place: int, agent_count: int) -> Iterator[int]:
@@ -66,7 +66,7 @@ class Suite:
 
 
 def plan(flows: Sequence[str] | None, conversations: int, seed: int, run: Run | None = None) -> Suite:
-    """A simulation of these built-in flows, or of all, in the ten runs of the demo or in one of one's own.
+    """Return a simulation of these built-in flows, or of all, in the ten runs of the demo or in one of one's own.
 
     Raises `UsageError` for what cannot be simulated.
     """
@@ -90,7 +90,7 @@ def generate(
     seed: int = 0,
     run: Run | None = None,
 ) -> Iterator[Conversation]:
-    """Simulated conversations, run by run and flow by flow; raises `UsageError` as `plan` does."""
+    """Yield simulated conversations, run by run and flow by flow; raises `UsageError` as `plan` does."""
     suite = plan(flows, conversations, seed, run)
     return (SimulatedCall(case).play() for run in suite.runs for flow in suite.flows for case in suite.cases(run, flow))
 
@@ -100,7 +100,7 @@ def _rfc3339(run: Run, later: timedelta) -> str:
 
 
 def custom_run(name: str, seed: int = 0, weaken: Mapping[str, float] | None = None) -> Run:
-    """One run, as many nights after the ten of the demo as its seed says.
+    """Return one run, as many nights after the ten of the demo as its seed says.
 
     `weaken` gives, by flow, the share of its calls that get stuck on top of what the flow loses
     anyway. Calls are dealt out as in every other run, so two runs with the same number of calls
@@ -116,14 +116,14 @@ def custom_run(name: str, seed: int = 0, weaken: Mapping[str, float] | None = No
 
 
 def weakened(flow: str, share: float) -> Override:
-    """A regression of a built-in flow: this share of its calls stalls in a state that all of them come to."""
+    """Return a regression of a built-in flow: this share of its calls stalls in a state that all of them come to."""
     if not (math.isfinite(share) and 0 <= share <= 1):
         raise UsageError(f"cannot weaken {flow} by {share:g}; it takes a share from 0 to 1")
     return Override(flow=flow, state=_early_state(flow), kind="stall", strength=share)
 
 
 def _early_state(flow: str) -> str:
-    """The state after the greeting, or the greeting where that one is weak already."""
+    """Return the state after the greeting, or the greeting where that one is weak already."""
     stage = stage_of(flow)
     sick = {weakness.state for weakness in stage.flow.planted}
     first, second = route(stage, stage.flow.simulate.scenarios[0])[:2]

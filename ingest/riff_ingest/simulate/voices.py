@@ -1,4 +1,4 @@
-"""What the two sides of a simulated call say."""
+"""Say what the two sides of a simulated call say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Notes(dict[str, str]):
-    """How an agent mentions what it heard; what it never heard is `that`."""
+    """Format how an agent mentions what it heard; what it never heard is `that`."""
 
     def __missing__(self, slot: str) -> str:
         return "that"
@@ -27,12 +27,12 @@ class _Voice:
         self._phrases = phrases()
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of these at random, the same on every version of Python."""
+        """Pick one of these at random, the same on every version of Python."""
         return options[int(self._random() * len(options))]
 
 
 class CallerVoice(_Voice):
-    """A caller of one persona, who thinks of a value when a slot comes up."""
+    """Speak for a caller of one persona, who thinks of a value when a slot comes up."""
 
     def __init__(self, case: Case, rng: Random) -> None:
         super().__init__(case, rng)
@@ -41,14 +41,14 @@ class CallerVoice(_Voice):
         self._habits: set[str] = set()
 
     def value(self, slot: str) -> SpokenValue:
-        """Think of a value for a slot."""
+        """Return think of a value for a slot."""
         value = self.pick(self._pools[slot].values)
         self._said[slot] = value.say
         self.notes[slot] = value.note or value.say
         return value
 
     def opens(self, early: Sequence[str]) -> str:
-        """The reason for the call, with the slots that are said before anybody asked."""
+        """Return the reason for the call, with the slots that are said before anybody asked."""
         text = f"{self.pick(self._phrases.greetings)} {self.pick(self._case.scenario.says)}"
         if early:
             text += " " + sentence(listed([self._clause(slot) for slot in early]))
@@ -87,19 +87,19 @@ class CallerVoice(_Voice):
 
 
 class AgentVoice(_Voice):
-    """An agent, who fills what the caller said into the lines of the flow."""
+    """Speak for an agent, who fills what the caller said into the lines of the flow."""
 
     def __init__(self, case: Case, rng: Random, notes: Mapping[str, str]) -> None:
         super().__init__(case, rng)
         self._notes = notes
 
     def line(self, state: str) -> str:
-        """What the flow has the agent say in a state."""
+        """Return what the flow has the agent say in a state."""
         text = self.pick(self._case.stage.scripts[state].say)
         return text.format_map(self._notes) if "{" in text else text
 
     def leads_in(self, text: str) -> str:
-        """The same after a word of acknowledgement."""
+        """Return the same after a word of acknowledgement."""
         return self.pick(self._case.agent.lead_ins) + text
 
     def asks(self, slots: Sequence[str]) -> str:
@@ -111,5 +111,5 @@ class AgentVoice(_Voice):
         return self.says(self._phrases.recaps, listed([self._notes[slot] for slot in slots]))
 
     def says(self, options: Sequence[str], about: str = "") -> str:
-        """One of these, about what stands in its gap."""
+        """Return one of these, about what stands in its gap."""
         return self.pick(options).replace("{}", about)

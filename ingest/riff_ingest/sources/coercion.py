@@ -28,7 +28,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def fit(value: Any, kind: Any) -> Any:
-    """A JSON value as the given type; whole numbers become text where text is wanted, `3.0` a whole number.
+    """Convert a JSON value to the given type; whole numbers become text where text is wanted, `3.0` a whole number.
 
     Raises `msgspec.ValidationError`.
     """
@@ -43,7 +43,7 @@ def fit(value: Any, kind: Any) -> Any:
 
 
 def wanted(kind: Any) -> str:
-    """What to call a type in a sentence to a user: "a number", "a list or a whole number"."""
+    """Return what to call a type in a sentence to a user: "a number", "a list or a whole number"."""
     options = _plain_types(kind)
     if str in options:
         return _WANTED[str]
@@ -51,7 +51,7 @@ def wanted(kind: Any) -> str:
 
 
 def fitting(given: Mapping[str, Any], kind: type[_Struct], misfit: Callable[[str], object]) -> _Struct:
-    """A struct from the fields that fit; raises `KeyError` with the name of a required one that is not there."""
+    """Return a struct from the fields that fit; raise `KeyError` with the name of a required one that is not there."""
     taken = {}
     for info in fields_of(kind):
         value = given.get(info.name)
@@ -67,7 +67,7 @@ def fitting(given: Mapping[str, Any], kind: type[_Struct], misfit: Callable[[str
 
 
 def contract_of(given: Mapping[str, Any]) -> tuple[Contract, list[str]]:
-    """A contract from an object, with the names of the parts that did not fit and are left out."""
+    """Return a contract from an object, with the names of the parts that did not fit and are left out."""
     misfits: dict[str, None] = {}
     states = {}
     described = given.get("states")
@@ -90,7 +90,7 @@ def _plain_types(kind: Any) -> list[type]:
 
 
 def parse_time(text: str) -> int | None:
-    """RFC 3339 as microseconds since the epoch in UTC, `None` for what is no time; without a zone it is UTC.
+    """Parse RFC 3339 into microseconds since the epoch in UTC, `None` for what is no time; without a zone it is UTC.
 
     A date alone is its midnight; digits below a microsecond are dropped.
     """

@@ -1,4 +1,4 @@
-"""The bytes of an input file, unpacked where it is gzip, and the one error of everything that reads files."""
+"""Read the bytes of an input file, unpacked where it is gzip."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ZLIB_WITH_GZIP_HEADER = 31
 
 
 class BrokenInput(RiffError):
-    """A file, or a line of it, that cannot be read.
+    """Report a file, or a line of it, that cannot be read.
 
     `line` counts from 1 and is `None` where it is the file; `conversation` is the call's name where
     a line has at least that.
@@ -38,7 +38,7 @@ class BrokenInput(RiffError):
 
 
 def digest(path: Path) -> tuple[str, int]:
-    """The SHA-256 (hexadecimal) and the size in bytes of a file as it lies there; raises `BrokenInput`."""
+    """Return the SHA-256 (hexadecimal) and the size in bytes of a file as it lies there; raise `BrokenInput`."""
     try:
         with _open(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
@@ -47,13 +47,16 @@ def digest(path: Path) -> tuple[str, int]:
 
 
 def unreadable(error: OSError | ValueError) -> BrokenInput:
-    """The one error for what the operating system refused."""
+    """Return the one error for what the operating system refused."""
     reason = (error.strerror or type(error).__name__) if isinstance(error, OSError) else "not a valid path"
     return BrokenInput(f"file cannot be read: {reason[:1].lower()}{reason[1:]}")
 
 
 def expand(path: Path) -> Iterator[bytes]:
-    """The bytes of a file in pieces, unpacked where it is gzip; raises `BrokenInput` after the last good piece."""
+    """Yield the bytes of a file in pieces, unpacked where it is gzip.
+
+    Raises `BrokenInput` after the last good piece.
+    """
     try:
         with _open(path) as file:
             start = file.read(_CHUNK)
@@ -104,7 +107,7 @@ def _gunzip(file: io.FileIO, data: bytes) -> Iterator[bytes]:
 
 
 def _next_member(file: io.FileIO, data: bytes) -> bytes:
-    """The data from the next gzip member on; tape-like padding with zeros may come before it."""
+    """Return the data from the next gzip member on; tape-like padding with zeros may come before it."""
     while data and not (data := data.lstrip(b"\0")):
         data = file.read(_CHUNK)
     if len(data) == 1:
@@ -115,7 +118,7 @@ def _next_member(file: io.FileIO, data: bytes) -> bytes:
 
 
 def _readable(engine: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-    """What can be unpacked of a piece that is damaged: all before the first bad byte."""
+    """Yield what can be unpacked of a damaged piece: all before the first bad byte."""
     for index in range(len(data)):
         try:
             piece = engine.decompress(data[index : index + 1])

@@ -21,7 +21,7 @@ EMPTY = "file is empty"
 
 
 class Detected(NamedTuple):
-    """The kind of an input, `None` if it is none that can be read, and why."""
+    """Hold the kind of an input, `None` if it is none that can be read, and why."""
 
     kind: str | None
     reason: str

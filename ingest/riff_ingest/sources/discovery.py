@@ -1,4 +1,4 @@
-"""The files that a user's paths stand for, in one order whatever the order of the paths."""
+"""Find the files that a user's paths stand for, in one order whatever the order of the paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DOCUMENTS = (".json", ".json.gz", ".toml")
 
 @dataclass(slots=True)
 class FoundInputs:
-    """Inputs in the order of their absolute paths, and what was passed over: path and reason.
+    """Hold inputs in the order of their absolute paths, and what was passed over: path and reason.
 
     `set_aside` was so by whoever wrote it, and nothing is wrong with that.
     """
@@ -28,7 +28,7 @@ class FoundInputs:
 
 
 def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> FoundInputs:
-    """Files and directories that are inputs.
+    """Find the files and directories that are inputs.
 
     A directory that is one input as a whole is not looked into, one that was put aside is passed over.
 
@@ -133,7 +133,7 @@ class _Search:
         self.passed_over[path] = reason
 
     def out(self, reasons: Mapping[Path, str]) -> list[tuple[str, str]]:
-        """Paths, in order, with the reasons why they are left out, but for what is an input by another way."""
+        """Return paths, in order, with the reasons why they are left out, but for what is an input by another way."""
         return [(str(path), reasons[path]) for path in sorted(reasons, key=_order) if _real(path) not in self.inputs]
 
 
@@ -149,5 +149,5 @@ def _order(path: Path) -> bytes:
 
 
 def _rank(path: Path) -> tuple[bool, bytes]:
-    """Of several spellings of one file, the one without links stays."""
+    """Return the rank of a spelling of a file: the one without links stays."""
     return os.path.abspath(path) != _real(path), os.fsencode(path)

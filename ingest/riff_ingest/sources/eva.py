@@ -1,4 +1,4 @@
-"""EVA's runs: the directory of a conversation is one input (formats.md, section 5)."""
+"""Read EVA's runs: the directory of a conversation is one input (docs/formats.md, section 5)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TRIAL = "trial_"
 
 
 def claims(directory: Path) -> bool:
-    """Whether a directory is that of one conversation: it has logs of one, or lies where only those lie."""
+    """Tell whether a directory is that of one conversation: it has logs of one, or lies where only those lie."""
     path = _absolute(directory)
     names = _names(path)
     if names is None or is_archived(path.name):
@@ -59,7 +59,7 @@ def claims(directory: Path) -> bool:
 
 
 def set_aside(directory: Path) -> str | None:
-    """Why a directory is no conversation that counts although it looks like one, `None` where that is not so."""
+    """Return why a directory is no conversation that counts although it looks like one, `None` where that is not so."""
     path = _absolute(directory)
     if not is_archived(path.name):
         return None
@@ -78,7 +78,7 @@ def run_inputs_of(directory: Path, given: RunInputs | None = None) -> RunInputs:
 
 
 def digest(directory: Path) -> tuple[str, int]:
-    """What stands for everything that is read of a conversation, and its size in bytes; raises `BrokenInput`."""
+    """Return what stands for everything that is read of a conversation, and its size in bytes; raise `BrokenInput`."""
     path = _absolute(directory)
     try:
         names = sorted(os.listdir(path), key=os.fsencode)
@@ -100,7 +100,7 @@ def digest(directory: Path) -> tuple[str, int]:
 
 
 def read(directory: Path, context: ReadContext) -> Iterator[Conversation | JudgedScore | Skipped]:
-    """The conversation of a directory, what was wrong with its files, and the verdicts of judges on it.
+    """Yield the conversation of a directory, what was wrong with its files, and the verdicts of judges on it.
 
     Never raises on what they hold: a conversation of which nothing else is known is one all the same.
     """
@@ -170,12 +170,12 @@ def _is_directory(path: Path) -> bool:
 
 
 def _is_in_records(path: Path) -> bool:
-    """Whether a directory lies where a run has its records or the trials of one."""
+    """Tell whether a directory lies where a run has its records or the trials of one."""
     return path.parent.name == RECORDS or (path.name.startswith(_TRIAL) and path.parent.parent.name == RECORDS)
 
 
 def _is_place_of_one(path: Path, names: Iterable[str]) -> bool:
-    """Whether a run has left this directory without anything to read: the conversation failed before its first word."""
+    """Tell whether a run left nothing to read in this directory: the conversation failed before its first word."""
     run = run_of(path) if _is_in_records(path) else None
     if run is None or not (run / _CONFIG).is_file():
         return False

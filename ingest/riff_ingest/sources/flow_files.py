@@ -1,4 +1,4 @@
-"""Flows described apart from their calls: native TOML or JSON, and pipecat's flow editor (formats.md, section 3)."""
+"""Read flow files: native TOML or JSON, and what pipecat's flow editor writes (docs/formats.md, section 3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NATIVE_PARTS = frozenset({"edges", *Contract.__struct_fields__} - {"archetype"}
 
 @dataclass(slots=True)
 class FlowFile:
-    """A flow as its file describes it, the contract that it promises, and what of the file did not fit."""
+    """Hold a flow as its file describes it, the contract that it promises, and what of the file did not fit."""
 
     described: DescribedFlow
     contract: Contract
@@ -105,7 +105,7 @@ def _editor_flow(document: dict[str, Any], path: Path) -> FlowFile:
 
 
 def _marks(name: str, data: Mapping[str, Any], misfits: list[str]) -> tuple[Contract, str]:
-    """What one node of the editor says of its state, and what end of the call it is, if one."""
+    """Return what one node of the editor says of its state, and what end of the call it is, if one."""
     riff = _table(data.get("riff"))
     state = {part: riff.get(part) for part in ("segment", "required_slots")}
     marks, wrong = contract_of({"states": {name: state}, "completion_slots": riff.get("completion_slots")})
@@ -136,7 +136,7 @@ def _flow_file(flow: str, contract: Contract, edges: list[tuple[str, str]], misf
 
 
 def _edges(given: Any, misfits: list[str]) -> list[tuple[str, str]]:
-    """Edges as pairs or as tables whose ends have either form's names, each once."""
+    """Return edges as pairs or as tables whose ends have either form's names, each once."""
     if not isinstance(given, list):
         if given is not None:
             misfits.append("edges")
@@ -152,7 +152,7 @@ def _edges(given: Any, misfits: list[str]) -> list[tuple[str, str]]:
 
 
 def _needed_by_functions(data: Mapping[str, Any]) -> list[str]:
-    """The union of what a node's functions require, in the editor's own form or in that of a model's tools."""
+    """Return the union of what a node's functions require, in the editor's own form or in that of a model's tools."""
     functions = data.get("functions")
     needed: dict[str, None] = {}
     for entry in functions if isinstance(functions, list) else ():

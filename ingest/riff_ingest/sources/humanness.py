@@ -1,4 +1,4 @@
-"""Judges' verdicts: `humanness-*.jsonl`, one conversation and judge a line (formats.md, section 2)."""
+"""Read judges' verdicts: `humanness-*.jsonl`, one conversation and judge a line (docs/formats.md, section 2)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _REQUIRED = (*_NAMES, "score")
 
 
 def read(path: Path) -> Iterator[JudgedScore | Skipped]:
-    """The verdicts of a file in its order, and what had to be left out; never raises on what a file holds.
+    """Yield the verdicts of a file in its order, and what had to be left out; never raises on what a file holds.
 
     A score that is no number from 0 to 10 skips its line, for to store it as unscored would hide it.
     """

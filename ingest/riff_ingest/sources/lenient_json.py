@@ -37,7 +37,7 @@ _COMPLAINTS = {
 
 
 def loads(data: bytes, defects: Counter[str], *, what: str = "line") -> Any:
-    """The value of a JSON document.
+    """Return the value of a JSON document.
 
     NaN and numbers out of range become `None`, lone surrogates U+FFFD, and what is not UTF-8 is read
     as Latin-1; each is counted. Raises `BrokenInput` with a reason about `what`.
@@ -71,7 +71,7 @@ def load_document(path: Path) -> Any:
 
 
 def as_text(data: bytes, defects: Counter[str]) -> str:
-    """Bytes as text, Latin-1 where they are no UTF-8 (and counted), without a byte order mark."""
+    """Decode bytes as text, Latin-1 where they are no UTF-8 (and counted), without a byte order mark."""
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
         return data.decode()
@@ -81,7 +81,7 @@ def as_text(data: bytes, defects: Counter[str]) -> str:
 
 
 def clean(value: Any, defects: Counter[str], depth: int = 0) -> Any:
-    """The same value as plain JSON can hold it; what it cannot becomes `None` (text: U+FFFD) and is counted."""
+    """Return the value as plain JSON can hold it; what it cannot becomes `None` (text: U+FFFD) and is counted."""
     if isinstance(value, str):
         return _clean_text(value, defects)
     if isinstance(value, float) and not math.isfinite(value):
@@ -98,7 +98,7 @@ def clean(value: Any, defects: Counter[str], depth: int = 0) -> Any:
 
 
 def is_deep(value: Any, room: int = MAX_DEPTH) -> bool:
-    """Whether lists and objects lie in each other more than `room` levels deep."""
+    """Tell whether lists and objects lie in each other more than `room` levels deep."""
     if not isinstance(value, dict | list):
         return False
     if room == 0:

@@ -33,7 +33,7 @@ Report: TypeAlias = Callable[[BrokenInput], None]
 
 
 def read_lines(path: Path, report: Report | None = None, limit: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """The lines of a plain or gzip file that are not blank, as UTF-8, each with its number.
+    """Yield the lines of a plain or gzip file that are not blank, as UTF-8, each with its number.
 
     Problems go to `report`: a line over `MAX_LINE` bytes is left out and reading goes on; a file that
     cannot be read any further, or has more than `limit` bytes, ends there, after all that could be read.
@@ -55,7 +55,7 @@ def read_lines(path: Path, report: Report | None = None, limit: int | None = Non
 
 
 def read_whole(path: Path, limit: int = MAX_WHOLE) -> bytes:
-    """The content of a plain or gzip file as UTF-8, for formats that are one document.
+    """Return the content of a plain or gzip file as UTF-8, for formats that are one document.
 
     Raises `BrokenInput`, also where there are more than `limit` bytes.
     """
@@ -69,12 +69,12 @@ def read_whole(path: Path, limit: int = MAX_WHOLE) -> bytes:
 
 
 def read_start(path: Path) -> bytes:
-    """The first bytes of a file as UTF-8, some 64 KiB of them; raises `BrokenInput`."""
+    """Return the first bytes of a file as UTF-8, some 64 KiB of them; raise `BrokenInput`."""
     return next(_utf8(expand(path)), b"")
 
 
 class _Rest(bytes):
-    """The bytes after the last line end."""
+    """Hold the bytes after the last line end."""
 
 
 def _raise(problem: BrokenInput) -> None:
@@ -132,7 +132,7 @@ def _newlines(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _split(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
-    """Lines without their ends, `None` for one that is too long, at last a `_Rest`.
+    """Yield lines without their ends, `None` for one that is too long, at last a `_Rest`.
 
     They are cut off one by one, so that each can take the place in memory of the one before.
     """
@@ -156,7 +156,7 @@ def _split(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Whether a line that lost its end is still a document: then it was the last one."""
+    """Tell whether a line that lost its end is still a document: then it was the last one."""
     try:
         msgspec.json.decode(line, type=msgspec.Raw)
     except (msgspec.MsgspecError, ValueError, RecursionError):

@@ -39,7 +39,7 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
 def refusal(schema: str) -> str | None:
-    """Why a schema cannot be read, `None` if it can: any minor version of the major one is fine."""
+    """Return why a schema cannot be read, `None` if it can: any minor version of the major one is fine."""
     family, _, version = schema.partition("/")
     if schema == SCHEMA or (family == FAMILY and version.partition(".")[0] == _MAJOR):
         return None
@@ -47,7 +47,7 @@ def refusal(schema: str) -> str | None:
 
 
 class Line(msgspec.Struct, kw_only=True):
-    """The fields of formats.md, section 1; `None` for what is left out or null.
+    """Hold the fields of docs/formats.md, section 1; `None` for what is left out or null.
 
     The contract stays bytes: it is the same on line after line, so it is decoded once.
     """
@@ -90,7 +90,7 @@ _LINE_TYPES = {info.name: info.type for info in fields_of(Line) if info.name not
 
 @dataclass(slots=True)
 class Salvage:
-    """What could be taken of a line; `contract` is `None` where none was given."""
+    """Hold what could be taken of a line; `contract` is `None` where none was given."""
 
     line: Line
     contract: Contract | None = None

@@ -1,4 +1,4 @@
-"""Native flow transcripts: `flow-transcripts-*.jsonl`, one conversation a line (formats.md, section 1)."""
+"""Read native flow transcripts: `flow-transcripts-*.jsonl`, one conversation a line (docs/formats.md, section 1)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read_line(data: bytes, run: str) -> tuple[Conversation, list[str]]:
 
 
 class _Reader:
-    """What has to be remembered from line to line: contracts by their bytes, and by run and flow."""
+    """Remember from line to line what is needed: contracts by their bytes, and by run and flow."""
 
     def __init__(self, run: str, contracts: Mapping[str, Contract]) -> None:
         self._run = run
@@ -66,7 +66,7 @@ class _Reader:
         self._decoded: dict[bytes, Contract] = {}
 
     def call(self, data: bytes) -> tuple[Conversation, list[str]]:
-        """One conversation, with the reasons for each field that was left out."""
+        """Return one conversation, with the reasons for each field that was left out."""
         try:
             line = _line_decoder.decode(data)
             contract = self._decode(bytes(line.contract))
@@ -155,7 +155,7 @@ def _total(taken: Salvage) -> dict[str, int]:
 
 
 def _is_doubtful(line: Line) -> bool:
-    """Whether a value fits its type and still must not pass, because it is nested too deeply."""
+    """Tell whether a value fits its type and still must not pass, because it is nested too deeply."""
     boxes: list[Any] = []
     for event in line.events or ():
         if type(event) is SlotFilled:

@@ -1,4 +1,4 @@
-"""The three logs of a call, each read into events of the history (R5.1 to R5.4)."""
+"""Read the three logs of a call into events of its history (R5.1 to R5.4)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ __all__ = ["merged_history"]
 def merged_history(
     directory: Path, result: Mapping[str, Any], pipeline_type: PipelineType, warnings: Warnings
 ) -> list[HistoryEvent]:
-    """The events of all three logs by time; at equal times audit comes before framework before simulator (R5.4)."""
+    """Return the events of all three logs by time.
+
+    At equal times audit comes before framework before simulator (R5.4).
+    """
     events = audit_events(directory, warnings)
     if events:
         tell_missing(events, result, warnings)

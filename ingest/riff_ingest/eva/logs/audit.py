@@ -1,4 +1,4 @@
-"""The audit log: what the agent's recogniser heard, what its model wrote, which tools it called (R5.1)."""
+"""Read the audit log: what the agent's recogniser heard, what its model wrote, which tools it called (R5.1)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _COUNTED = {"num_turns": "user", "num_tool_calls": "tool_call"}
 
 
 class _Log(msgspec.Struct):
-    """The one part of the log that is used; prompts, which are most of it, are passed over."""
+    """Hold the one part of the log that is used; prompts, which are most of it, are passed over."""
 
     transcript: list[Any] = []
 
 
 def transcript_of(directory: Path, warnings: Warnings) -> list[dict[str, Any]]:
-    """The entries of a record's audit log in the order of the file, empty with a warning where there are none."""
+    """Return the entries of a record's audit log in their order, empty with a warning where there are none."""
     path = find(directory, AUDIT_LOG)
     if path is None:
         warnings.add(MISSING, absent(directory, AUDIT_LOG))
@@ -46,7 +46,7 @@ def transcript_of(directory: Path, warnings: Warnings) -> list[dict[str, Any]]:
 
 
 def audit_events(directory: Path, warnings: Warnings) -> list[HistoryEvent]:
-    """The events of the audit log; entries without a time in whole milliseconds are left out and counted."""
+    """Return the events of the audit log; entries without a time in whole milliseconds are left out and counted."""
     events = []
     for entry in transcript_of(directory, warnings):
         time = whole(entry.get("timestamp"))

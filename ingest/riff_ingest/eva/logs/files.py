@@ -1,4 +1,4 @@
-"""Files of a record: where they are, and their JSON, with what cannot be read counted."""
+"""Find the files of a record and read their JSON, with what cannot be read counted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_LINES = 500_000
 
 
 def find(directory: Path, *names: str | None) -> Path | None:
-    """The first of these files that a directory has itself, plain or compressed; links are not followed."""
+    """Return the first of these files that a directory has itself, plain or compressed; links are not followed."""
     for name in names:
         for candidate in (directory / name, directory / f"{name}.gz") if name else ():
             if _is_own_file(candidate):
@@ -27,7 +27,7 @@ def find(directory: Path, *names: str | None) -> Path | None:
 
 
 def absent(directory: Path, name: str) -> str:
-    """Why a directory has no file of this name."""
+    """Return why a directory has no file of this name."""
     linked = any((directory / each).is_symlink() for each in (name, f"{name}.gz"))
     return f"{name} is a link, and links are not followed" if linked else f"{name} is not there"
 
@@ -40,12 +40,12 @@ def _is_own_file(path: Path) -> bool:
 
 
 def stored_name(path: Any) -> str | None:
-    """The name of the file that a stored path leads to, `None` where nothing is stored."""
+    """Return the name of the file that a stored path leads to, `None` where nothing is stored."""
     return PurePosixPath(path.replace("\\", "/")).name or None if isinstance(path, str) else None
 
 
 def stored_file(path: Any) -> Path | None:
-    """The file at a stored path, if it is one that is there."""
+    """Return the file at a stored path, if it is one that is there."""
     if not isinstance(path, str) or not path or "\0" in path:
         return None
     try:
@@ -55,7 +55,7 @@ def stored_file(path: Any) -> Path | None:
 
 
 def log_at(directory: Path, stored_path: Any, names: Iterable[str], log: str, warnings: Warnings) -> Path | None:
-    """Where a log is: in the directory by its stored name, else by one of these names, else at its stored path.
+    """Return where a log is: in the directory by its stored name, else by one of these names, else at its stored path.
 
     That path may lead anywhere, so a log from outside the directory is warned of, and so is what is no file there.
     """
@@ -71,7 +71,7 @@ def log_at(directory: Path, stored_path: Any, names: Iterable[str], log: str, wa
 
 
 def read_object(path: Path, defects: Counter[str] | None = None) -> dict[str, Any]:
-    """The object that a JSON file is; raises `BrokenInput`."""
+    """Return the object that a JSON file is; raise `BrokenInput`."""
     defects = Counter() if defects is None else defects
     value = clean_object(loads(read_whole(path, MAX_DOCUMENT), defects, what="file"), defects)
     if not isinstance(value, dict):
@@ -80,12 +80,12 @@ def read_object(path: Path, defects: Counter[str] | None = None) -> dict[str, An
 
 
 def clean_object(value: Any, defects: Counter[str]) -> Any:
-    """The same value without what lies too deep."""
+    """Return the same value without what lies too deep."""
     return clean(value, defects)
 
 
 def read_records(path: Path, log: str, warnings: Warnings) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """The objects on the lines of a log with their bytes; lines that hold none are counted under the log's name.
+    """Yield the objects on the lines of a log with their bytes; lines that hold none are counted under the log's name.
 
     What comes after `MAX_DOCUMENT` bytes or `MAX_LINES` lines is not read.
     """

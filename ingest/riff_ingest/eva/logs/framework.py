@@ -1,4 +1,4 @@
-"""The framework's log: the words that the agent's voice was given (R5.2).
+"""Read the framework's log: the words that the agent's voice was given (R5.2).
 
 Words come one by one, and some backends log the whole sentence before or between them as well. Such previews
 are taken out, then neighbours of one type become one event.
@@ -21,7 +21,7 @@ _LOG = "framework_log"
 
 
 class Line(NamedTuple):
-    """A line of the log: its type, its time as logged, its text."""
+    """Hold a line of the log: its type, its time as logged, its text."""
 
     type: str
     timestamp: Any
@@ -29,7 +29,7 @@ class Line(NamedTuple):
 
 
 def framework_events(directory: Path, stored_path: Any, warnings: Warnings) -> list[HistoryEvent]:
-    """The events of the log that the result names; without one every text of the agent counts as unspoken."""
+    """Return the events of the log that the result names; without one every text of the agent counts as unspoken."""
     if stored_path is None:
         warnings.add("framework_log_not_recorded", "result.json names none, so no text of the agent counts as spoken")
         return []
@@ -41,12 +41,12 @@ def framework_events(directory: Path, stored_path: Any, warnings: Warnings) -> l
 
 
 def has_log(directory: Path, stored_path: Any) -> bool:
-    """Whether the log that the result names can be found."""
+    """Tell whether the log that the result names can be found."""
     return find(directory, stored_name(stored_path)) is not None or stored_file(stored_path) is not None
 
 
 def events_of(lines: list[Line]) -> list[HistoryEvent]:
-    """The events of lines in the order of the file: without previews, neighbours of one type joined."""
+    """Return the events of lines in the order of the file: without previews, neighbours of one type joined."""
     if any(line.type == "tts_text" for line in lines):
         lines = _without_previews([line for line in lines if line.type != "llm_response"])
     events = []

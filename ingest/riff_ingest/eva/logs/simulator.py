@@ -1,4 +1,4 @@
-"""The simulator's log: what the caller meant to say, what the caller heard, whose audio ran when (R5.3)."""
+"""Read the simulator's log: what the caller meant to say, what the caller heard, whose audio ran when (R5.3)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MOST = 10_000_000  # a number beyond counts no lines
 
 
 def simulator_log(directory: Path) -> Path | None:
-    """Where the log of a record is by its usual names, `None` where it has none."""
+    """Return where the log of a record is by its usual names, `None` where it has none."""
     return find(directory, *NAMES)
 
 
 def simulator_events(directory: Path, stored_path: Any, warnings: Warnings) -> list[HistoryEvent]:
-    """The events of the log in the order of the file; without one there is no audio and no intended text."""
+    """Return the events of the log in the order of the file; without one there is no audio and no intended text."""
     path = log_at(directory, stored_path, NAMES, _LOG, warnings)
     if path is None:
         warnings.add(f"{_LOG}_missing", "no audio and no intended text of the caller are known")
@@ -49,7 +49,7 @@ def simulator_events(directory: Path, stored_path: Any, warnings: Warnings) -> l
 
 
 def _tell_gaps(numbers: set[int], warnings: Warnings) -> None:
-    """Lines are numbered from 1, so one that is gone leaves a gap; those that could not be read are told already."""
+    """Warn of gaps in the numbers of lines, which begin at 1; those that could not be read are counted already."""
     highest = max(numbers, default=0)
     known = sum(1 for number in numbers if number > 0)
     gone = highest - known - warnings.counts.get(f"{_LOG}_broken_line", 0)

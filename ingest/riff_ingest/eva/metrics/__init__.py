@@ -1,4 +1,4 @@
-"""The metrics that can be computed of a call's context, without a judge (docs/eva.md)."""
+"""Compute metrics of a call's context, without a judge (docs/eva.md)."""
 
 from riff_ingest.eva.metrics.composites import composites
 from riff_ingest.eva.metrics.compute import compute_metrics

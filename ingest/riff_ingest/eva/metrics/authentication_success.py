@@ -1,4 +1,4 @@
-"""Did the caller get authenticated as the scenario wants it (10.2)?"""
+"""Measure whether the caller was authenticated as the scenario wants it (10.2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ NAME = "authentication_success"
 
 
 def authentication_success(context: MetricContext, files: RecordFiles) -> Score:
-    """1.0 where the final session has all that is expected, else 0.0; skipped where nothing is expected (10.2)."""
+    """Return 1.0 where the final session has all that is expected, else 0.0.
+
+    Skipped where nothing is expected (10.2).
+    """
     expected, final = context.expected_scenario_db, context.final_scenario_db
     if expected is None:
         return unmeasured(NAME, NO_EXPECTED)
@@ -35,7 +38,7 @@ def authentication_success(context: MetricContext, files: RecordFiles) -> Score:
 
 
 def _calls(context: MetricContext) -> Counter[str]:
-    """How often each of the agent's tools for authentication answered."""
+    """Count the answers of each of the agent's tools for authentication."""
     known = {
         name
         for tool in context.agent_tools or ()

@@ -14,7 +14,7 @@ TOLERANCE = 1e-9
 
 
 def composites(scores: Mapping[str, Score], metrics_version: str | None = None) -> dict[str, float | None]:
-    """The six composites of a call, `None` where too little was measured.
+    """Return the six composites of a call, `None` where too little was measured.
 
     Before 2.0.0 of the metrics turn-taking passed from 0.5 on.
     """
@@ -32,7 +32,7 @@ def composites(scores: Mapping[str, Score], metrics_version: str | None = None) 
 
 
 def passed(scores: Mapping[str, Score], names: Iterable[str], metrics_version: str | None = None) -> float | None:
-    """1.0 where every metric reaches its threshold, else 0.0; `None` where one is missing or has an error.
+    """Return 1.0 where every metric reaches its threshold, else 0.0; `None` where one is missing or has an error.
 
     Skipped metrics are left out; where all are, the answer is `None`.
     """
@@ -50,38 +50,38 @@ def passed(scores: Mapping[str, Score], names: Iterable[str], metrics_version: s
 
 
 def mean(scores: Mapping[str, Score], names: Iterable[str]) -> float | None:
-    """The mean of the values that there are, `None` where there is none."""
+    """Return the mean of the values that there are, `None` where there is none."""
     found = [score.value for name in names if (score := scores.get(name)) is not None]
     values = [value for value in found if value is not None]
     return sum(values) / len(values) if values else None
 
 
 def reaches(value: float, limit: float) -> bool:
-    """Whether a value is at least as high as a threshold, but for how numbers are written."""
+    """Tell whether a value is at least as high as a threshold, but for how numbers are written."""
     return value >= limit - TOLERANCE
 
 
 def pass_at_k(trials: int, passing: int, k: int) -> float:
-    """The chance that of k trials, drawn without putting back, at least one passed."""
+    """Return the chance that of k trials, drawn without putting back, at least one passed."""
     if k == 0 or trials - passing < k:
         return 1.0
     return 1 - comb(trials - passing, k) / comb(trials, k)
 
 
 def pass_power_k(trials: int, passing: int, k: int) -> float:
-    """The chance that of k trials, drawn without putting back, every one passed: pass^k."""
+    """Return the chance that of k trials, drawn without putting back, every one passed: pass^k."""
     if k == 0:
         return 1.0
     return 0.0 if passing < k else comb(passing, k) / comb(trials, k)
 
 
 def theoretical_power_k(trials: int, passing: int, k: int) -> float:
-    """The chance of k passes in a row, were each trial as likely to pass as those that were made."""
+    """Return the chance of k passes in a row, were each trial as likely to pass as those that were made."""
     return (passing / trials) ** k
 
 
 def verdicts(name: str, scores: Iterable[Score], metrics_version: str | None = None) -> list[bool]:
-    """Which trials of a record passed a metric; those with an error and skipped ones are left out."""
+    """Return which trials of a record passed a metric; those with an error and skipped ones are left out."""
     limit = threshold(name, metrics_version)
     return [
         reaches(score.value, limit)
@@ -91,7 +91,7 @@ def verdicts(name: str, scores: Iterable[Score], metrics_version: str | None = N
 
 
 def composite_verdicts(values: Sequence[float | None], k: int) -> list[bool] | None:
-    """Which trials of a record passed a composite; `None` where there are fewer than k or one is not known."""
+    """Return which trials of a record passed a composite; `None` where there are fewer than k or one is not known."""
     if len(values) < k:
         return None
     found = [value >= 1.0 for value in values if value is not None]
@@ -99,7 +99,10 @@ def composite_verdicts(values: Sequence[float | None], k: int) -> list[bool] | N
 
 
 def pass_rates(passes: Sequence[bool], k: int) -> tuple[float, float, float] | None:
-    """pass@k, pass^k and its theoretical value for the trials of a record; `None` where there are fewer than k."""
+    """Return pass@k, pass^k and its theoretical value for the trials of a record.
+
+    `None` where there are fewer than k.
+    """
     trials, passing = len(passes), sum(passes)
     if not trials or trials < k:
         return None
@@ -111,5 +114,5 @@ def pass_rates(passes: Sequence[bool], k: int) -> tuple[float, float, float] | N
 
 
 def counts_in_trials(name: str) -> bool:
-    """Whether pass@k is formed of a metric at all."""
+    """Tell whether pass@k is formed of a metric at all."""
     return name not in METRICS or METRICS[name].in_trials

@@ -1,4 +1,4 @@
-"""Every metric that can be computed of a call, and how a failure of one ends."""
+"""Compute every metric that needs no judge; one that fails costs no other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ COMPUTED: MappingProxyType[str, Metric] = MappingProxyType(
 
 
 def compute_metrics(context: MetricContext, files: RecordFiles) -> dict[str, Score]:
-    """The score of every metric that applies to the call's pipeline; none of them raises.
+    """Return the score of every metric that applies to the call's pipeline; none of them raises.
 
     Where one side has no turn at all, each of them is 0.0 with an error, as in EVA (10.0).
     """

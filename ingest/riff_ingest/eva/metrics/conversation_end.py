@@ -20,7 +20,7 @@ VALID_END = "conversation_valid_end"
 
 
 def last_audio_speaker(context: MetricContext) -> Literal["user", "assistant"] | None:
-    """The side whose audio ended last, the assistant where both ended at once; `None` where nobody was heard."""
+    """Return the side whose audio ended last, the assistant where both ended at once; `None` where nobody was heard."""
     user = last_end(context.audio_timestamps_user_turns)
     assistant = last_end(context.audio_timestamps_assistant_turns)
     if user is None:
@@ -34,7 +34,7 @@ def agent_timed_out(context: MetricContext) -> bool:
 
 
 def conversation_completed_on_time(context: MetricContext, files: RecordFiles) -> Score:
-    """0.0 where the call was ended because it took too long, else 1.0 (10.9)."""
+    """Return 0.0 where the call was ended because it took too long, else 1.0 (10.9)."""
     ended = context.conversation_ended_reason
     late = ended == "time_limit_exceeded"
     value = 0.0 if late else 1.0
@@ -42,7 +42,7 @@ def conversation_completed_on_time(context: MetricContext, files: RecordFiles) -
 
 
 def conversation_correctly_finished(context: MetricContext, files: RecordFiles) -> Score:
-    """0.0 where the call ended of inactivity after the caller had spoken, else 1.0 (10.8)."""
+    """Return 0.0 where the call ended of inactivity after the caller had spoken, else 1.0 (10.8)."""
     left = agent_timed_out(context)
     details: dict[str, Any] = {
         "conversation_ended_reason": context.conversation_ended_reason,
@@ -55,7 +55,7 @@ def conversation_correctly_finished(context: MetricContext, files: RecordFiles) 
 
 
 def conversation_valid_end(context: MetricContext, files: RecordFiles) -> Score:
-    """1.0 where the last line of the simulator's log is a goodbye, or where the agent left the caller waiting (10.7).
+    """Return 1.0 where the simulator's log ends with a goodbye, or where the agent left the caller waiting (10.7).
 
     A log whose last line cannot be read is an error, for then nobody knows how the call ended.
     """
@@ -76,19 +76,19 @@ def conversation_valid_end(context: MetricContext, files: RecordFiles) -> Score:
 
 
 def conversation_finished(files: RecordFiles) -> bool:
-    """Whether the last line of the simulator's log is a goodbye (9.3)."""
+    """Tell whether the last line of the simulator's log is a goodbye (9.3)."""
     event, _ = _last_event(files.simulator_end)
     return event is not None and event.get("type") == "connection_state" and reason_of(event) == "goodbye"
 
 
 def reason_of(event: dict[str, Any]) -> Any:
-    """Why the session ended, as an event of the connection says it."""
+    """Return why the session ended, as an event of the connection says it."""
     details = inner(event, "details")
     return details.get("reason") if isinstance(details, dict) else None
 
 
 def _last_event(line: str | None) -> tuple[dict[str, Any] | None, str]:
-    """The event on the last line, or why there is none."""
+    """Return the event on the last line, or why there is none."""
     if line is None:
         return None, "the simulator's log is missing or cannot be read"
     if not line.strip():

@@ -1,4 +1,4 @@
-"""What metrics look at in a record's files beside its context, read beforehand so that they compute alone."""
+"""Read what metrics need of a record's files beside its context."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LARGEST_CELL = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RecordFiles:
-    """The files of a record as far as they are not in its context.
+    """Hold the files of a record as far as they are not in its context.
 
     `simulator_log` is where the simulator's log is or would be, `simulator_end` its last line with the line's end,
     `None` where it cannot be read. `audit_entries` are those of the audit log. `output_tokens` and `reasoning_tokens`
@@ -38,7 +38,7 @@ class RecordFiles:
 
 
 def read_files(directory: Path) -> RecordFiles:
-    """What the files in a record's directory say; a file that is missing or cannot be read says nothing."""
+    """Return what the files in a record's directory say; a file that is missing or cannot be read says nothing."""
     log = simulator_log(directory)
     calls = list(_rows(directory))
     return RecordFiles(
@@ -52,7 +52,7 @@ def read_files(directory: Path) -> RecordFiles:
 
 
 def _last_line(path: Path) -> str | None:
-    """What follows the last but one line end; a file that ends in two of them has a last line that is empty."""
+    """Return what follows the last but one line end; a file that ends in two of them has a last line that is empty."""
     try:
         text = read_whole(path, MAX_DOCUMENT).decode(errors="replace")
     except BrokenInput:

@@ -1,4 +1,4 @@
-"""What each metric is: what it measures, of which pipelines, what is better, and what counts as passed (10, 11)."""
+"""List the metrics: what each measures, of which pipelines, what is better, and what counts as passed (10, 11)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WITH_VOICE: tuple[PipelineType, ...] = ("cascade", "audio_llm")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric: `judged` ones are taken as stored; a trial passes from `threshold` on where `in_trials`."""
+    """Describe a metric: `judged` ones are taken as stored; a trial passes from `threshold` on where `in_trials`."""
 
     name: str
     category: Category
@@ -54,13 +54,13 @@ METRICS: MappingProxyType[str, Metric] = MappingProxyType({metric.name: metric f
 
 
 def applies(name: str, pipeline_type: PipelineType) -> bool:
-    """Whether a metric is measured of calls with such a pipeline; one that is unknown may be."""
+    """Tell whether a metric is measured of calls with such a pipeline; one that is unknown may be."""
     known = METRICS.get(current_name(name))
     return known is None or pipeline_type in known.pipelines
 
 
 def threshold(name: str, metrics_version: str | None = None) -> float:
-    """From where on a metric's value counts as passed, by the rules of the version that the run was made with."""
+    """Return the value from which a metric counts as passed, by the rules of the version that the run was made with."""
     known = METRICS.get(current_name(name))
     if known is None:
         return DEFAULT_THRESHOLD
@@ -70,7 +70,7 @@ def threshold(name: str, metrics_version: str | None = None) -> float:
 
 
 def higher_is_better(name: str) -> bool:
-    """The direction of a metric, or of a part of one (`metric.key`): rates lower, accuracies higher (10.0).
+    """Return the direction of a metric, or of a part of one (`metric.key`): rates lower, accuracies higher (10.0).
 
     By this `on_time_rate` is better the lower it is (quirk 7).
     """
@@ -84,7 +84,7 @@ def higher_is_better(name: str) -> bool:
 
 
 def is_before(version: str | None, other: tuple[int, ...]) -> bool:
-    """Whether a version as text is older than another; one that is missing or odd is not."""
+    """Tell whether a version as text is older than another; one that is missing or odd is not."""
     try:
         return tuple(int(digits) for digits in (version or "").split(".")) < other
     except ValueError:

@@ -1,4 +1,4 @@
-"""How many seconds the caller waited for the agent (10.4)."""
+"""Measure how many seconds the caller waited for the agent (10.4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST_SECONDS = 1000
 
 
 def response_speed(context: MetricContext, files: RecordFiles) -> Score:
-    """The mean of the latencies above zero, in seconds; skipped where there is none (10.4).
+    """Return the mean of the latencies above zero, in seconds; skipped where there is none (10.4).
 
     Parts are the same of turns with and without tools, and the mean latencies of the models from result.json.
     """

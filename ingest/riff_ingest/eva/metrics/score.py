@@ -1,4 +1,4 @@
-"""A metric's score of one call, in the shape that EVA stores it (10.0)."""
+"""Represent a metric's score of one call, in the shape in which EVA stores it (10.0)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OLD_NAMES = {"conversation_finished": "conversation_valid_end"}
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a metric says of a call, or a part of it (`sub_metrics`) does.
+    """Hold what a metric says of a call, or what a part of it (`sub_metrics`) says.
 
     `score` has the metric's own unit, `normalized_score` goes from 0 to 1; both are `None` where nothing was measured.
     `error` says why it could not be, `skipped` that it does not apply to this call. `version` and `prompt_hash`
@@ -33,13 +33,16 @@ class Score:
 
     @property
     def value(self) -> float | None:
-        """What may be compared and averaged: the normalised score, else the score; `None` where there was an error."""
+        """Return what may be compared and averaged: the normalised score, else the score.
+
+        `None` where there was an error.
+        """
         if self.error is not None:
             return None
         return self.score if self.normalized_score is None else self.normalized_score
 
     def to_dict(self) -> dict[str, Any]:
-        """The score as JSON holds it: keys are text, and parts have no hash of a prompt."""
+        """Return the score as JSON holds it: keys are text, and parts have no hash of a prompt."""
         return {**self._part(), "prompt_hash": self.prompt_hash, "sub_metrics": self._parts()}
 
     def _parts(self) -> dict[str, Any] | None:
@@ -60,7 +63,7 @@ class Score:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any], name: str = "") -> Score:
-        """A stored score, from old files as well; what is of another type than it should be counts as missing.
+        """Return a stored score, from old files as well; what is of another type than it should be counts as missing.
 
         `name` is the key under which it was stored. Old names of metrics become today's.
         """
@@ -80,29 +83,29 @@ class Score:
 
 
 def part(metric: str, key: str, score: float | None, normalized: float | None = None, **details: Any) -> Score:
-    """A part of a metric; its name is the metric's with its key behind a dot."""
+    """Return a part of a metric; its name is the metric's with its key behind a dot."""
     return Score(f"{metric}.{key}", score, normalized, details)
 
 
 def rate(metric: str, key: str, value: float, digits: int = 4, **details: Any) -> Score:
-    """A part whose score is a share already, so that its normalised score is the same."""
+    """Return a part whose score is a share already, so that its normalised score is the same."""
     rounded = round(value, digits)
     return part(metric, key, rounded, rounded, **details)
 
 
 def unmeasured(name: str, why: str) -> Score:
-    """The score of a metric for which something is missing."""
+    """Return the score of a metric for which something is missing."""
     return Score(name, error=why)
 
 
 def current_name(name: str) -> str:
-    """Today's name of a metric, parts included."""
+    """Return today's name of a metric, parts included."""
     metric, dot, key = name.partition(".")
     return f"{_OLD_NAMES.get(metric, metric)}{dot}{key}"
 
 
 def number(value: Any) -> float | None:
-    """A finite number as a float, `None` for anything else."""
+    """Return a finite number as a float, `None` for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -113,7 +116,7 @@ def number(value: Any) -> float | None:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: keys as text, tuples as lists."""
+    """Return a value as JSON has it: keys as text, tuples as lists."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

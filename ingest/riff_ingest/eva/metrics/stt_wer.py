@@ -33,7 +33,7 @@ _ORDINAL = re.compile(r"(?<=\d)\s+(?=(?:st|nd|rd|th)\b)")
 
 @dataclass(frozen=True, slots=True)
 class TurnErrors:
-    """What was heard wrong in a turn: runs of words that were replaced, left out or added, and how many words."""
+    """Hold what was transcribed wrong in a turn: runs of words replaced, left out or added, and how many words."""
 
     substitutions: list[tuple[str, str]]
     deletions: list[str]
@@ -45,11 +45,11 @@ class TurnErrors:
 
     @property
     def rate(self) -> float:
-        """Wrong words for each word that was meant; without any, the words that were added."""
+        """Return wrong words for each word that was meant; without any, the words that were added."""
         return (self.substituted + self.deleted + self.inserted) / (self.reference_words or 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """The runs, as details hold them."""
+        """Return the runs, as details hold them."""
         return {
             "substitutions": [{"expected": meant, "actual": heard} for meant, heard in self.substitutions],
             "deletions": self.deletions,
@@ -58,7 +58,7 @@ class TurnErrors:
 
 
 def stt_wer(context: MetricContext, files: RecordFiles) -> Score:
-    """The word error rate over all turns that the caller meant to speak in and was heard in (10.6).
+    """Return the word error rate over all turns that the caller meant to speak in and was heard in (10.6).
 
     Skipped for other languages than English, whose spelling EVA evens out by rules of its own, and with an error
     where the packages for it are not installed.
@@ -78,7 +78,7 @@ def stt_wer(context: MetricContext, files: RecordFiles) -> Score:
 
 
 def turn_errors(meant: str, heard: str) -> TurnErrors:
-    """What differs between two normalised texts; raises `ImportError` without the extra packages."""
+    """Return what differs between two normalised texts; raise `ImportError` without the extra packages."""
     reference, found = meant.split(), heard.split()
     import jiwer
 
@@ -98,7 +98,7 @@ def turn_errors(meant: str, heard: str) -> TurnErrors:
 
 
 def _compared(context: MetricContext) -> dict[int, tuple[str, str]]:
-    """What was meant and what was heard, by turn, without labels and other marks."""
+    """Return what was meant and what was heard, by turn, without labels and other marks."""
     found = {}
     for turn, meant in context.intended_user_turns.items():
         pair = _unmarked(meant), _unmarked(context.transcribed_user_turns.get(turn))
@@ -108,7 +108,7 @@ def _compared(context: MetricContext) -> dict[int, tuple[str, str]]:
 
 
 def _unmarked(text: str | None) -> str:
-    """A text without what stands in square brackets, up to the first that closes."""
+    """Return a text without what stands in square brackets, up to the first that closes."""
     text, kept, at = text or "", [], 0
     while (opened := text.find("[", at)) >= 0 and (closed := text.find("]", opened)) >= 0:
         kept.append(text[at:opened])
@@ -147,7 +147,7 @@ def _scored(language: str, errors: Mapping[int, TurnErrors]) -> Score:
 
 
 def _summary(first: TurnErrors) -> dict[str, Any]:
-    """The most frequent errors; like EVA's it covers the first turn only (quirk 11)."""
+    """Return the most frequent errors; like EVA's it covers the first turn only (quirk 11)."""
     replaced = _frequent(f"{meant} → {heard}" for meant, heard in first.substitutions)
     return {
         "top_substitutions": [{"error": error, "count": count} for error, count in replaced],
@@ -161,7 +161,7 @@ def _frequent(runs: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def normalised_english(text: str) -> str:
-    """The text as its words are compared, in lower case; raises `ImportError` without the extra packages."""
+    """Return the text as its words are compared, in lower case; raise `ImportError` without the extra packages."""
     if text.isascii():
         text = _ESCAPES.sub(lambda found: _decoded(found[0]), text)
     text = text.translate(_QUOTES)

@@ -1,4 +1,4 @@
-"""Did the agent leave the scenario's database as it should be (10.1)?"""
+"""Measure whether the agent left the scenario's database as it should be (10.1)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_FINAL = "the record has no final_scenario_db.json"
 
 
 def task_completion(context: MetricContext, files: RecordFiles) -> Score:
-    """1.0 where the session and the whole final database are as expected, else 0.0 with how they differ (10.1).
+    """Return 1.0 where the session and the whole final database are as expected, else 0.0 with how they differ (10.1).
 
     Today's hash is computed of both databases, for a hash in result.json may be of an older form; which one it is
     stands in the details (`stored_hash`, `stored_hash_form`: current, plain or other).
@@ -45,7 +45,7 @@ def task_completion(context: MetricContext, files: RecordFiles) -> Score:
 
 
 def session_mismatches(expected: Mapping[str, Any], final: Mapping[str, Any]) -> dict[str, Any]:
-    """What the session should hold and does not, by key; text is compared in lower case (10.1, step 1)."""
+    """Return what the session should hold and does not, by key; text is compared in lower case (10.1, step 1)."""
     wanted, found = session_of(expected), session_of(final)
     return {
         key: {"expected": value, "actual": found.get(key)}
@@ -55,7 +55,7 @@ def session_mismatches(expected: Mapping[str, Any], final: Mapping[str, Any]) ->
 
 
 def session_of(database: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The session of a database, empty where it has none."""
+    """Return the session of a database, empty where it has none."""
     session = (database or {}).get(SESSION)
     return session if isinstance(session, dict) else {}
 

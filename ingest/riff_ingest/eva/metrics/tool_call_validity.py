@@ -1,4 +1,4 @@
-"""How many of the agent's calls of tools were well formed (10.5)?"""
+"""Measure the share of the agent's tool calls that were well formed (10.5)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ INVALID = (
 
 
 def tool_call_validity(context: MetricContext, files: RecordFiles) -> Score:
-    """The share of responses of tools that complain neither of the call nor of its parameters (10.5)."""
+    """Return the share of responses of tools that complain neither of the call nor of its parameters (10.5)."""
     total = len(context.tool_responses)
     parts = {"num_tool_calls": part(NAME, "num_tool_calls", float(total))}
     if not total:

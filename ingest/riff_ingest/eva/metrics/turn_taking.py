@@ -1,4 +1,4 @@
-"""Did the agent begin to speak when it should, and give way when it should (10.3)?"""
+"""Measure whether the agent began to speak when it should, and gave way when it should (10.3)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Evidence: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How well a turn was timed, by which rule, and the figures that the rule looked at."""
+    """Hold how well a turn was timed, by which rule, and the figures that the rule used."""
 
     value: float
     reason: Reason
@@ -38,7 +38,10 @@ class Timing:
 
 
 def turn_taking(context: MetricContext, files: RecordFiles, rules: Rules = TODAY) -> Score:
-    """The mean of the turns in which both sides were heard; 0.0 where the agent left the caller waiting (10.3)."""
+    """Return the mean of the turns in which both sides were heard.
+
+    0.0 where the agent left the caller waiting (10.3).
+    """
     audible = audible_turns(context)
     timings = _timings(context, audible, rules)
     missed = agent_timed_out(context)

@@ -1,4 +1,4 @@
-"""The parts of turn-taking: rates, means and counts over the turns of a call (10.3)."""
+"""Compute the parts of turn-taking: rates, means and counts over the turns of a call (10.3)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def turn_taking_parts(
     evidence: Sequence[Mapping[str, Any]],
     rules: Rules,
 ) -> dict[str, Score]:
-    """All parts of a call in which at least one turn is audible; one that was not measured is absent or `None`.
+    """Return all parts of a call in which at least one turn is audible; one that was not measured is absent or `None`.
 
     Rates and values are normalised as they are; milliseconds, counts and tokens have no normalised score.
     """
@@ -84,7 +84,7 @@ def _nudges(context: MetricContext) -> Iterable[Score]:
 
 
 def _speech_before_tools(entries: Iterable[Mapping[str, Any]]) -> Iterable[Score]:
-    """The share of groups of tools before which the agent spoke, since the caller last did (quirk 9)."""
+    """Yield the share of groups of tools before which the agent spoke, since the caller last did (quirk 9)."""
     timed = [(time, entry) for entry in entries if (time := whole(entry.get("timestamp"))) is not None]
     groups: list[bool] = []
     spoke = in_group = False
@@ -105,7 +105,7 @@ def _speech_before_tools(entries: Iterable[Mapping[str, Any]]) -> Iterable[Score
 
 
 def _means(side: str, ms: str, value: str, evidence: Iterable[Mapping[str, Any]]) -> Iterable[Score]:
-    """The means of a measure and of what it is worth, of the figures as they are shown."""
+    """Yield the means of a measure and of what it is worth, of the figures as they are shown."""
     seen = [each for each in evidence if ms in each]
     yield from _mean(f"{side}.mean_{ms}", [each[ms] for each in seen], 3)
     yield from _mean(f"{side}.mean_{value}", [each[value] for each in seen], 4, is_value=True)

@@ -1,4 +1,4 @@
-"""How well a turn of the agent was timed: measures of its audio, and what each is worth (10.3).
+"""Measure the timing of a turn's audio and what each measure is worth (10.3).
 
 Measures are in milliseconds, values go from 0 to 1.
 """
@@ -16,7 +16,7 @@ _LONGEST_OVERLAP_MS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is on time, in milliseconds: full value up to `sweet`, none from `late` on, and what the rates count."""
+    """Hold the limits in milliseconds: full value up to `sweet`, none from `late` on, and what the rates count."""
 
     sweet: float
     late: float
@@ -24,7 +24,7 @@ class Limits:
     counted_early: float = 200
 
     def value(self, ms: float) -> float:
-        """What a latency is worth: L of the page."""
+        """Return what a latency is worth: L of the page."""
         if ms <= -500 or ms >= self.late:
             return 0.0
         if ms < 500:
@@ -34,13 +34,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The limits of turns without tools and of those with."""
+    """Hold the limits of turns without tools and of those with."""
 
     plain: Limits = Limits(2000, 3500, 2750)
     tool: Limits = Limits(3000, 5000, 4000)
 
     def limits(self, *, tool: bool) -> Limits:
-        """The limits of a turn."""
+        """Return the limits of a turn."""
         return self.tool if tool else self.plain
 
 
@@ -50,7 +50,7 @@ FIRST = Rules(tool=Limits(4000, 7000, 6000))
 
 
 def rules_of(version: str | None) -> Rules | None:
-    """The rules by which a stored score was computed; `None` where a judge gave it."""
+    """Return the rules by which a stored score was computed; `None` where a judge gave it."""
     if version is None:
         return TODAY
     try:
@@ -64,29 +64,32 @@ def rules_of(version: str | None) -> Rules | None:
 
 @dataclass(frozen=True, slots=True)
 class TurnAudio:
-    """The segments of both sides in a turn, in seconds in the order of the log, neither empty."""
+    """Hold the segments of both sides in a turn, in seconds in the order of the log, neither empty."""
 
     user: Sequence[tuple[float, float]]
     assistant: Sequence[tuple[float, float]]
 
     @property
     def latency_ms(self) -> float:
-        """From the caller's last sound to the agent's first (R7.9)."""
+        """Return the milliseconds from the caller's last sound to the agent's first (R7.9)."""
         return round(self.assistant[0][0] - self.user[-1][1], 6) * 1000
 
     @property
     def overlap_ms(self) -> float:
-        """How long both sides were heard, over all pairs of segments."""
+        """Return how long both sides were heard, over all pairs of segments."""
         return 1000 * sum(max(0.0, _overlap(asked, said)) for asked in self.user for said in self.assistant)
 
     @property
     def interruptions(self) -> int:
-        """How many segments of the agent fell into the caller's."""
+        """Count the segments of the agent that fell into the caller's."""
         return sum(any(_overlap(asked, said) > _TOUCHING_SECONDS for asked in self.user) for said in self.assistant)
 
     @property
     def post_interrupt_ms(self) -> float | None:
-        """From the caller's last sound to the agent's next; `None` where the agent still spoke, or never did again."""
+        """Return the milliseconds from the caller's last sound to the agent's next.
+
+        `None` if it still spoke or never did again.
+        """
         end = self.user[-1][1]
         if any(start <= end < stop for start, stop in self.assistant):
             return None
@@ -95,7 +98,7 @@ class TurnAudio:
 
 
 def audible_turns(context: MetricContext) -> dict[int, TurnAudio]:
-    """The turns in which both sides were heard, without the greeting: K of the page."""
+    """Return the turns in which both sides were heard, without the greeting: K of the page."""
     user, assistant = context.audio_timestamps_user_turns, context.audio_timestamps_assistant_turns
     found = {}
     for turn in sorted(user.keys() & assistant.keys()):
@@ -106,29 +109,29 @@ def audible_turns(context: MetricContext) -> dict[int, TurnAudio]:
 
 
 def tool_turns(context: MetricContext) -> set[int]:
-    """The turns in which a tool was called."""
+    """Return the turns in which a tool was called."""
     return {entry.turn_id for entry in context.conversation_trace if entry.type == "tool_call"}
 
 
 def yield_ms(context: MetricContext, turn: int) -> float | None:
-    """How long the agent went on after the caller had begun a turn; `None` where either was not heard."""
+    """Return how long the agent went on after the caller had begun a turn; `None` where either was not heard."""
     before = context.audio_timestamps_assistant_turns.get(turn - 1)
     now = context.audio_timestamps_user_turns.get(turn)
     return max(0.0, before[-1][1] - now[0][0]) * 1000 if before and now else None
 
 
 def overlap_value(ms: float) -> float:
-    """What talking at the same time is worth: O of the page."""
+    """Return what talking at the same time is worth: O of the page."""
     return max(0.0, 0.5 * (1 - ms / _LONGEST_OVERLAP_MS))
 
 
 def count_value(interruptions: int) -> float:
-    """What so many interruptions are worth: C of the page."""
+    """Return what so many interruptions are worth: C of the page."""
     return max(0.0, 0.5 * (1 - (interruptions - 1) / 2))
 
 
 def yield_value(ms: float) -> float:
-    """What giving way after so long is worth: Y of the page."""
+    """Return what giving way after so long is worth: Y of the page."""
     return max(0.0, 1 - ms / _LONGEST_OVERLAP_MS)
 
 
