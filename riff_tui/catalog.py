@@ -26,7 +26,7 @@ def show(store: Store, name: str, request: Request) -> Table:
 
     spec = resolve(name)
     _check(spec, request)
-    table = ViewQuery(store, spec, request, parse(request.where)).table()
+    table = ViewQuery(store, spec, request, request.predicate or parse(request.where)).table()
     signed = partial(replace, filter=request.where.strip(), dump=dump_command(spec.name, request))
     return with_deferred(table, signed)
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from riff_tui.view_registry import spec_of
+
+if TYPE_CHECKING:
+    from riff_store.predicates import Predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +18,7 @@ class Request:
     `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
     `trend` adds to each row its values in its last runs, oldest first. With `defer` the table leaves to its
     `deferred` load what would keep a screen waiting. `sides` are the two runs, or agents, of a comparison.
-    `aspect` is explained instead of quality.
+    `aspect` is explained instead of quality. `predicate` is what `where` says, if that is parsed already.
     """
 
     where: str = ""
@@ -27,6 +31,7 @@ class Request:
     defer: bool = False
     sides: tuple[str, str] | None = None
     aspect: str | None = None
+    predicate: Predicate | None = None
 
 
 def dump_command(name: str, request: Request) -> str:

@@ -20,7 +20,8 @@ from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.data.loader import NameSource, ShowView
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.store_watcher import StoreWatcher
-from riff_tui.tui.navigation.location import START, History, Stack
+from riff_tui.tui.navigation.history import History
+from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.screens.explorer import ExplorerScreen
 from riff_tui.tui.session.session_file import SessionFile

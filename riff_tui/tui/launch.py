@@ -10,7 +10,7 @@ from riff_tui.settings import Settings, load, state_directory, store_location
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.data.known_names import KnownNames
 from riff_tui.tui.data.store_watcher import StoreWatcher
-from riff_tui.tui.navigation.links import opened
+from riff_tui.tui.navigation.links import open_link
 from riff_tui.tui.navigation.location import Stack
 from riff_tui.tui.render.palette import PALETTES
 from riff_tui.tui.session.session_file import SessionFile, session_path
@@ -38,7 +38,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings) -> int:
 
     if settings.theme is not None and settings.theme not in PALETTES:
         raise UsageError(f"no theme is called {settings.theme!r}; there are {', '.join(PALETTES)}")
-    wanted = opened(start.view or "flows", start.where, start.aspect)
+    wanted = open_link(start.view or "flows", start.where, start.aspect)
     opened_store = open_store(location)
     path = os.path.realpath(location)
     named = "" if path == os.path.realpath(store_location(load())) else path

@@ -305,7 +305,7 @@ def walked(*rows: int) -> Stack:
     catalog = FakeCatalog()
     stack: Stack = START
     for row in rows:
-        table = catalog.show(stack[-1].view, Request(where=stack[-1].where))
+        table = catalog.show(stack[-1].view, Request(where=stack[-1].where.text))
         place = descend(stack[-1], table, table.rows[row])
         assert place is not None
         stack = (*stack, place)

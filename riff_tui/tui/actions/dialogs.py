@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from riff_tui.tui.actions.registry import ACTIONS, ActionContext, refusal
-from riff_tui.tui.navigation.name_filter import holds, picked, surroundings
+from riff_tui.tui.navigation.name_filter import calls_around, pick, picked_name
 from riff_tui.tui.widgets.choice_list import ListItem
 from riff_tui.tui.widgets.picker import PickRequest
 
@@ -26,21 +26,21 @@ def pick_name(screen: ExplorerScreen, field: str) -> None:
 
 async def _pick_name(screen: ExplorerScreen, field: str) -> None:
     names, place = screen.explorer.names, screen.history.here
-    where = surroundings(place, field, screen.loaded.main if screen.loaded else None)
-    found = await screen.explorer.worker.ask(lambda: names.counted(field, where)) if names is not None else []
+    where = calls_around(place, field, screen.loaded.main if screen.loaded else None)
+    found = await screen.explorer.worker.ask(lambda: names.counted(field, where.text)) if names is not None else []
     if screen.history.here != place or screen.app.screen is not screen or screen.picker.is_open:
         return
     texts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
     width = max(map(len, texts), default=0)
     choices = [ListItem(f"all {field}s")]
     choices += [ListItem(name, text.rjust(width)) for (name, _), text in zip(found, texts, strict=True)]
-    held = holds(place, field)
+    held = picked_name(place, field)
     at = next((index for index, (name, _) in enumerate(found, 1) if name == held), 0)
 
     def take(index: int) -> None:
         name = found[index - 1][0] if index else None
         screen.settle()
-        screen.visit(screen.history.go(picked(screen.history.stack, field, name)))
+        screen.visit(screen.history.go(pick(screen.history.stack, field, name)))
 
     screen.picker.ask(PickRequest(f"{field}s", choices, take, doing="narrow to it", at=at, uncounted=1))
 

@@ -36,7 +36,7 @@ class ExportStopped(Exception):
 
 def proposed(place: Location) -> str:
     """A name for the file, of letters that every file system takes, another one for every place."""
-    what = " | ".join(filter(None, (*(place.pair or place.sides), "" if place.pair else place.where)))
+    what = " | ".join(filter(None, (*(place.pair or place.sides), "" if place.pair else place.where.text)))
     return file_name(f"{place.view} {what}" if what else place.view) + ENDING
 
 

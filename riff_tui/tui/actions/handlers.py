@@ -7,15 +7,17 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from riff_tui.filters import Filter
 from riff_tui.tui.actions.lane_handlers import LANE_HANDLERS
 from riff_tui.tui.actions.list_handlers import LIST_HANDLERS
 from riff_tui.tui.actions.registry import action_of
 from riff_tui.tui.actions.sort_order import following_order
 from riff_tui.tui.data.paged_rows import at_hand
 from riff_tui.tui.find.find_target import FindTarget
+from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.links import link_to
-from riff_tui.tui.navigation.location import History, choose, descend, state_of
-from riff_tui.tui.navigation.scope_filters import called
+from riff_tui.tui.navigation.location import choose, descend, state_of
+from riff_tui.tui.navigation.scope_filters import about_calls_or_names
 from riff_tui.tui.render.palette import following
 from riff_tui.tui.render.turn_lines import is_voice
 from riff_tui.tui.widgets.line_table import LineTable
@@ -99,9 +101,9 @@ def _close(screen: ExplorerScreen) -> None:
     elif here.kind == "conversation" and screen.search.sought:
         screen.search.end()
     elif here.filter:
-        screen.search.remember(here.filter)
+        screen.search.remember(here.filter.text)
         screen.settle()
-        screen.visit(screen.history.instead(replace(screen.history.here, filter="")))
+        screen.visit(screen.history.instead(replace(screen.history.here, filter=Filter())))
     else:
         _up(screen)
 
@@ -123,7 +125,7 @@ def _view(view: str) -> Handler:
     def go(screen: ExplorerScreen) -> None:
         screen.settle()
         here, table = screen.history.here, screen.loaded.main if screen.loaded else None
-        conditions = called(here.filter, table) if table else ""
+        conditions = about_calls_or_names(here.filter.predicate, table) if table else None
         screen.visit(screen.history.go(choose(screen.history.stack, view, conditions)))
 
     return go

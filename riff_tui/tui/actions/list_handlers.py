@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from riff_tui.tui.actions.column_dialog import choose_columns
 from riff_tui.tui.actions.file_export import FileExport, proposed, target, to_write
-from riff_tui.tui.navigation.pairs import paired, turned, wanted
+from riff_tui.tui.navigation.pairs import pair_ids, pair_location, swapped
 from riff_tui.tui.widgets.file_prompt import Document, FilePrompt
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def _compare(screen: ExplorerScreen) -> None:
         screen.visit(screen.history.instead(replace(screen.history.here, sides=here.sides[::-1])))
         return
     if here.pair:
-        screen.visit(screen.history.alter(turned(screen.history.here)))
+        screen.visit(screen.history.alter(swapped(screen.history.here)))
         return
-    ids = wanted(screen.list_state.marks.of(here), screen.table.row)
-    screen.visit(screen.history.down(paired(here, reading.main, ids)))
+    ids = pair_ids(screen.list_state.marks.of(here), screen.table.row)
+    screen.visit(screen.history.down(pair_location(here, reading.main, ids)))
 
 
 def _wide(screen: ExplorerScreen) -> None:

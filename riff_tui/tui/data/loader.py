@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Deferred, Table
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows
 from riff_tui.tui.navigation.location import Location
-from riff_tui.tui.navigation.pairs import compared
-from riff_tui.tui.navigation.scope_filters import around
+from riff_tui.tui.navigation.pairs import load_pair
+from riff_tui.tui.navigation.scope_filters import without_bare_words
 from riff_tui.view_registry import spec_of
 
 STALLED_FIRST = "-stall"
@@ -69,21 +70,24 @@ def read(show: ShowView, place: Location) -> LoadedView:
     rows = read_rows(show, place)
     if place.kind != "state":
         return LoadedView(rows)
-    return LoadedView(rows, neighbors=show(place.view, Request(where=around(place.scope, place.filter), defer=True)))
+    where = place.scope & Filter.of(without_bare_words(place.filter.predicate))
+    request = Request(where=where.text, predicate=where.predicate, defer=True)
+    return LoadedView(rows, neighbors=show(place.view, request))
 
 
 def read_rows(show: ShowView, place: Location) -> Table:
     """Ask for the rows that one walks through alone."""
     if place.pair:
-        return compared(show, place)
+        return load_pair(show, place)
     if place.kind == "conversation":
-        return show(place.view, Request(where=place.scope, text=True))
-    spec = spec_of(place.view)
+        return show(place.view, Request(where=place.scope.text, predicate=place.scope.predicate, text=True))
+    spec, where = spec_of(place.view), place.where
     if spec.rows_of:
-        calls = show(spec.rows_of, Request(where=place.where, sort=place.sort or STALLED_FIRST))
-        return _buffered(calls, place.index)
+        request = Request(where=where.text, predicate=where.predicate, sort=place.sort or STALLED_FIRST)
+        return _buffered(show(spec.rows_of, request), place.index)
     request = Request(
-        where=place.where,
+        where=where.text,
+        predicate=where.predicate,
         sort=place.sort,
         trend=spec.trend,
         defer=True,

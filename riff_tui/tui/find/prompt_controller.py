@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from riff_tui.errors import describe
-from riff_tui.filters import FilterError, parse
+from riff_tui.filters import Filter, FilterError, parse
 from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.data.loader import read_rows
 from riff_tui.tui.find import completion
 from riff_tui.tui.find.local_filter import left_by, said
 from riff_tui.tui.navigation.location import Location
-from riff_tui.tui.navigation.scope_filters import kept
+from riff_tui.tui.navigation.scope_filters import keep_steps
 from riff_tui.tui.render.counts import nouns
 from riff_tui.view_registry import spec_of
 
@@ -73,7 +73,7 @@ class PromptController:
         if place.kind == "conversation":
             screen.prompt.ask("", SEARCH_HINT)
         else:
-            screen.prompt.ask(place.filter, FILTER_HINT)
+            screen.prompt.ask(place.filter.text, FILTER_HINT)
 
     def close(self) -> None:
         """Close the prompt, whatever was typed."""
@@ -97,7 +97,7 @@ class PromptController:
         screen.search.remember(expression)
         screen.explorer.session.applied(expression)
         screen.settle()
-        screen.visit(screen.history.instead(replace(screen.history.here, filter=expression)))
+        screen.visit(screen.history.instead(replace(screen.history.here, filter=Filter(expression))))
 
     # How many it would be
 
@@ -106,7 +106,7 @@ class PromptController:
         screen.run_worker(self._count(expression), group="count", exclusive=True, exit_on_error=False)
 
     async def _count(self, expression: str) -> None:
-        screen, place = self._screen, replace(self._screen.history.here, filter=expression)
+        screen, place = self._screen, replace(self._screen.history.here, filter=Filter(expression))
         try:
             left, whole, noun = await self._counts(place, expression)
         except FilterError as error:
@@ -122,7 +122,7 @@ class PromptController:
             rows = screen.transcript.table.rows
             return sum(map(said(expression, screen.transcript.table), rows)), len(rows), "moments"
         if self._whole is None:
-            self._whole = await self._unfiltered(replace(place, filter="", sort=None))
+            self._whole = await self._unfiltered(replace(place, filter=Filter(), sort=None))
         left = left_by(expression, self._whole)
         if left is None:
             left = await self._asked(place)
@@ -140,8 +140,14 @@ class PromptController:
         """How many rows the store finds, once nothing more is typed."""
         await asyncio.sleep(_PAUSE_S)
         screen = self._screen
-        view = spec_of(place.view).rows_of or place.view
-        request = Request(where=place.where, defer=True, sides=place.between, aspect=place.aspect or None)
+        view, where = spec_of(place.view).rows_of or place.view, place.where
+        request = Request(
+            where=where.text,
+            predicate=where.predicate,
+            defer=True,
+            sides=place.between,
+            aspect=place.aspect or None,
+        )
         slow = screen.set_timer(_PAUSE_S, lambda: screen.prompt.tell("counting …"))
         try:
             return len((await screen.explorer.worker.ask(lambda: screen.show_view(view, request))).rows)
@@ -207,7 +213,7 @@ class PromptController:
 
     async def _names(self, field: str) -> Sequence[str]:
         screen, names = self._screen, self._screen.explorer.names
-        where = kept(screen.history.here.scope, ("flow", "agent"))
+        where = Filter.of(keep_steps(screen.history.here.scope.predicate, ("flow", "agent"))).text
         return [] if names is None else await screen.explorer.worker.ask(lambda: names.known(field, where))
 
     def _offer(self, cycle: _Cycle) -> None:

@@ -28,7 +28,7 @@ class Search:
     @property
     def words(self) -> str:
         """The filter of this place, else the last one that there was."""
-        return self._screen.history.here.filter or self._last
+        return self._screen.history.here.filter.text or self._last
 
     def remember(self, expression: str) -> None:
         """A filter holds, or does no more; an empty one is none."""

@@ -9,8 +9,8 @@ from textual.timer import Timer
 from riff_store.errors import StoreBusy
 from riff_tui.errors import UsageError, describe
 from riff_tui.filters import FilterError
-from riff_tui.tui.navigation.location import START, History, Location, noun
-from riff_tui.tui.navigation.scope_filters import offset
+from riff_tui.tui.navigation.history import History
+from riff_tui.tui.navigation.location import START, Location, noun
 
 if TYPE_CHECKING:
     from riff_tui.tui.screens.explorer import ExplorerScreen
@@ -62,7 +62,7 @@ class LoadErrors:
 
     def _pointed_at(self, error: FilterError, place: Location) -> bool:
         """Show where in the prompt it is wrong, if it is open and the place lies in it."""
-        position = error.position - (offset(place.scope, place.filter) if place.filter else 0)
+        position = error.position - (place.typed_from if place.filter else 0)
         if not self._screen.prompt.is_open or position < 0:
             return False
         self._screen.prompt.complain(FilterError(error.message, position))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from riff_tui.tui.data.loader import read
 from riff_tui.tui.data.reload import read_list
+from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.load_errors import LoadErrors
-from riff_tui.tui.navigation.location import History, noun
+from riff_tui.tui.navigation.location import noun
 
 if TYPE_CHECKING:
     from riff_tui.tui.data.query_worker import QueryWorker

@@ -1,115 +1,124 @@
-"""What a place is narrowed to: a filter expression that rows above it wrote."""
+"""Narrow, widen and compare the predicates that say what a location shows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 
-from riff_store.predicates import And, Or, Predicate, Term, conjuncts, terms
-from riff_tui.filters import FilterError, parse, render, split
-from riff_tui.table import Table
+from riff_store.predicates import And, Predicate, Term, conjuncts, terms
+from riff_tui.filters import Filter, FilterError, split
+from riff_tui.table import Row, Table
 
-# The names that say where in the walk one is; everything else in a scope is a condition on calls.
 STEPS = frozenset({"flow", "agent", "segment", "state", "conversation"})
+"""The fields that say where in the walk a location is; everything else in a scope is a condition on calls."""
 _NAMES = STEPS | {"run", "persona", "scenario", "archetype"}
 
+Scope = Predicate | None
 
-def narrowed(scope: str, expression: str) -> str:
-    """A scope with the names of an expression put in, one per field; judges that it names are heard alone."""
-    parts = list(conjuncts(parse(scope)))
-    for part in conjuncts(parse(expression)):
-        if _about_judges(part):
-            parts = [each for each in parts if not _about_judges(each)]
-        names = [_named(each) for each in parts]
-        name = _named(part)
-        if name is not None and name in names:
-            parts[names.index(name)] = part
+
+def row_filter(row: Row) -> Filter:
+    """Return the filter that leads from a row to what lies below it."""
+    return _remembered(row.where)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str) -> Filter:
+    return Filter(text)
+
+
+def name_term(field: str, name: str) -> Term:
+    """Return the term that holds a field to a name; a name that is no text is spelled as `quote` spells it."""
+    return Term(field, "=", name.encode("utf-8", "backslashreplace").decode())
+
+
+def narrow(scope: Scope, by: Scope) -> Scope:
+    """Return a scope with the parts of another one put in.
+
+    A name takes the place of the name of the same field. Judges take the place of all other judges.
+    """
+    parts = list(conjuncts(scope))
+    for part in conjuncts(by):
+        if _is_about_judges(part):
+            parts = [each for each in parts if not _is_about_judges(each)]
+        fields = [_fixed_field(each) for each in parts]
+        field = _fixed_field(part)
+        if field is not None and field in fields:
+            parts[fields.index(field)] = part
         elif part not in parts:
             parts.append(part)
-    return _written(parts)
+    return conjunction(parts)
 
 
-def kept(scope: str, steps: Collection[str]) -> str:
-    """A scope with only these steps of the walk, and all its conditions on calls."""
-    return _written(part for part in conjuncts(parse(scope)) if _named(part) not in STEPS or _named(part) in steps)
+def keep_steps(scope: Scope, steps: Collection[str]) -> Scope:
+    """Return a scope with only these steps of the walk, and with all its conditions on calls."""
+    dropped = STEPS - frozenset(steps)
+    return conjunction([part for part in conjuncts(scope) if _fixed_field(part) not in dropped])
 
 
-def parted(expression: str, steps: Collection[str]) -> tuple[str, str]:
-    """An expression in two: the part that names these steps of the walk, and everything else it says."""
-    parts = list(conjuncts(parse(expression)))
-    names = [part for part in parts if _named(part) in steps]
-    return _written(names), _written(part for part in parts if part not in names)
+def split_by_field(scope: Scope, fields: Collection[str]) -> tuple[Scope, Scope]:
+    """Return the part of a scope that fixes these fields, and everything else that it says."""
+    fixing = [part for part in conjuncts(scope) if _fixed_field(part) in fields]
+    return conjunction(fixing), conjunction([part for part in conjuncts(scope) if part not in fixing])
 
 
-def within(inner: str, outer: str) -> bool:
-    """Whether the inner scope holds everything that the outer one does."""
-    return set(conjuncts(parse(outer))) <= set(conjuncts(parse(inner)))
+def is_within(inner: Scope, outer: Scope) -> bool:
+    """Return whether the inner scope says everything that the outer one does."""
+    return set(conjuncts(outer)) <= set(conjuncts(inner))
 
 
-def fixed(scope: str) -> frozenset[str]:
-    """The fields that a scope holds to one name: a column of them says the same in every row."""
-    return frozenset(name for part in conjuncts(parse(scope)) if (name := _named(part)) is not None)
+def fixed_fields(scope: Scope) -> frozenset[str]:
+    """Return the fields that a scope holds to one name: a column of them says the same in every row."""
+    return frozenset(field for part in conjuncts(scope) if (field := _fixed_field(part)) is not None)
 
 
-def value(scope: str, field: str) -> str | None:
-    """The name that a scope holds a field to."""
-    for part in conjuncts(parse(scope)):
-        if _named(part) == field and isinstance(part, Term):
+def fixed_value(scope: Scope, field: str) -> str | None:
+    """Return the name that a scope holds a field to."""
+    for part in conjuncts(scope):
+        if _fixed_field(part) == field and isinstance(part, Term):
             return None if part.value is None else str(part.value)
     return None
 
 
-def heard(scope: str) -> frozenset[str]:
-    """The judges that a scope names."""
-    named = (part for part in conjuncts(parse(scope)) if isinstance(part, Term) and part.field == "judge")
+def named_judges(scope: Scope) -> frozenset[str]:
+    """Return the judges that a scope names."""
+    named = (part for part in conjuncts(scope) if isinstance(part, Term) and part.field == "judge")
     return frozenset(str(part.value) for part in named if part.operator == "=")
 
 
-def both(scope: str, expression: str) -> str:
-    """A scope and a typed expression that must both hold, the expression as it was typed."""
-    if not scope or not expression.strip():
-        return scope or expression
-    return f"{scope} ({expression})" if isinstance(parse(expression), Or) else f"{scope} {expression}"
+def without_bare_words(predicate: Scope) -> Scope:
+    """Return the parts of a filter whose terms all have a field; bare words are looked for in rows alone."""
+    return conjunction([part for part in conjuncts(predicate) if all(term.field is not None for term in terms(part))])
 
 
-def around(scope: str, expression: str) -> str:
-    """A scope and what a typed expression says of calls by name; bare words are looked for in rows alone."""
-    said = (part for part in conjuncts(parse(expression)) if all(term.field is not None for term in terms(part)))
-    return both(scope, _written(said))
+def about_calls(predicate: Scope, table: Table) -> Scope:
+    """Return the part of a filter typed over a table that speaks of calls, and so holds below its rows as well."""
+    return _about_calls(predicate, {column.key for column in table.columns})
 
 
-def offset(scope: str, expression: str) -> int:
-    """Where the typed expression begins in `both` of them."""
-    return len(both(scope, expression)) - len(expression) - both(scope, expression).endswith(f"({expression})")
+def about_calls_or_names(predicate: Scope, table: Table) -> Scope:
+    """Return the part of a filter typed over a table that narrows other views: what it says of calls or by name."""
+    return _about_calls(predicate, {column.key for column in table.columns if column.kind != "name"} | {"n"})
 
 
-def carried(expression: str, table: Table) -> str:
-    """The part of a typed filter that speaks of calls and so holds below the rows as well."""
+def _about_calls(predicate: Scope, row_fields: Collection[str]) -> Scope:
     try:
-        calls, _ = split(parse(expression), {column.key for column in table.columns})
+        return split(predicate, row_fields)[0]
     except FilterError:
-        return ""
-    return _written(conjuncts(calls))
+        return None
 
 
-def called(expression: str, table: Table) -> str:
-    """The part of a typed filter that other views can be narrowed to: what it says of calls, and every name."""
-    try:
-        calls, _ = split(parse(expression), {column.key for column in table.columns if column.kind != "name"} | {"n"})
-    except FilterError:
-        return ""
-    return _written(conjuncts(calls))
+def conjunction(parts: Sequence[Predicate]) -> Scope:
+    """Return the scope in which all parts hold."""
+    # A group that is left alone stays one: its terms speak of the same state.
+    is_whole = len(parts) == 1 and not isinstance(parts[0], And)
+    return None if not parts else parts[0] if is_whole else And(tuple(parts))
 
 
-def _named(part: Predicate) -> str | None:
+def _fixed_field(part: Predicate) -> str | None:
     if isinstance(part, Term) and part.operator in ("=", "missing") and part.field in _NAMES:
         return part.field
     return None
 
 
-def _about_judges(part: Predicate) -> bool:
+def _is_about_judges(part: Predicate) -> bool:
     return all(term.field == "judge" for term in terms(part))
-
-
-def _written(parts: Iterable[Predicate]) -> str:
-    found = tuple(parts)
-    return render(And(found)) if found else ""

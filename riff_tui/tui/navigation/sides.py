@@ -1,20 +1,19 @@
-"""Two rows side by side as two sides of a comparison: what they are called, and what stands above its rows."""
+"""Compare two rows side by side as two sides: name them, say what they are compared within, and head their rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from riff_tui.filters import quote
 from riff_tui.table import Table
-from riff_tui.tui.navigation.scope_filters import narrowed, parted
+from riff_tui.tui.navigation.scope_filters import Scope, name_term, narrow, split_by_field
 from riff_tui.views.compare import spelled
 
 Sides = tuple[str, ...]
 
 
 def sides_of(table: Table) -> Sides:
-    """Both sides, as the command takes them, of two runs or of two agents on one flow; else empty."""
+    """Return both sides, as the command takes them, of two runs or of two agents on one flow; else nothing."""
     a, b = table.extras.get("a"), table.extras.get("b")
     if not isinstance(a, Mapping) or not isinstance(b, Mapping):
         return ()
@@ -22,21 +21,21 @@ def sides_of(table: Table) -> Sides:
     return tuple(spelled(kind, str(side[kind])) for side in (a, b)) if kind else ()
 
 
-def scope_of(table: Table, scope: str) -> str:
-    """What two such sides are compared within: the place's own conditions, and the flow that both rows are of."""
+def scope_of(table: Table, scope: Scope) -> Scope:
+    """Return what two sides are compared within: the location's own conditions, and the flow that both rows are of."""
     a, b = table.extras["a"], table.extras["b"]
-    _, within = parted(scope, (_kind(a, b),))
-    return narrowed(within, f"flow={quote(a['flow'])}") if a.get("flow") else within
+    _, conditions = split_by_field(scope, (_kind(a, b),))
+    return narrow(conditions, name_term("flow", a["flow"])) if a.get("flow") else conditions
 
 
 def heading(table: Table) -> list[str]:
-    """Who is who, with how many calls, and what came out of it; the names are raw text."""
+    """Return who is who, with how many calls, and what came out of it; the names are raw text."""
     lines = [_side(letter.upper(), table.extras[letter]) for letter in "ab" if letter in table.extras]
     return [*lines, *(note for note in table.notes[:1] if table.view == "compare" and note.startswith("B is"))]
 
 
 def _kind(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
-    """In which name alone the rows differ, where that makes them two sides."""
+    """Return the field in which alone the rows differ, if that makes them two sides."""
     differing = [name for name in a if a[name] != b.get(name)]
     for kind, names in (("run", {"run"}), ("agent", {"flow", "agent"})):
         if differing == [kind] and a.keys() == b.keys() and a.keys() <= names:

@@ -14,7 +14,7 @@ from riff_tui.charts.neighbor_graph import EgoGraph, Spot, drawing
 from riff_tui.charts.sparklines import Sparklines
 from riff_tui.table import Row, Table
 from riff_tui.tui.data.loader import LoadedView
-from riff_tui.tui.navigation.location import Location, centred
+from riff_tui.tui.navigation.location import Location, center_on
 from riff_tui.tui.navigation.sides import heading
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.fact_lines import conversation_lines
@@ -150,7 +150,7 @@ class Header(Bar):
         row = self._row(spot)
         if row is None or not row.where:
             return None, "the call ends there: an outcome has no neighbours beyond it"
-        return centred(place, spot.state), ""
+        return center_on(place, spot.state), ""
 
     @property
     def _spot(self) -> Spot | None:

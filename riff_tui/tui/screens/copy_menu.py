@@ -99,7 +99,7 @@ async def taken(place: ExplorerScreen, what: str, text: str) -> None:
 
 async def posted(place: ExplorerScreen) -> None:
     """Copy a call as it may be posted: what was said in it goes out as redacted as it can be."""
-    where = place.history.here.scope
+    where = place.history.here.scope.text
     try:
         request = Request(where=where, text=True, redact=True)
         table = await place.explorer.worker.ask(lambda: place.show_view("conversation", request))

@@ -16,6 +16,7 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from riff_tui.errors import describe
+from riff_tui.filters import Filter
 from riff_tui.table import Severity, Table
 from riff_tui.tui.actions.context import context_of
 from riff_tui.tui.actions.registry import ACTIONS, ActionContext, hints, meant
@@ -29,7 +30,8 @@ from riff_tui.tui.data.result_cache import ResultCache
 from riff_tui.tui.find.find_target import Finder
 from riff_tui.tui.find.prompt_controller import PromptController
 from riff_tui.tui.find.search import Search
-from riff_tui.tui.navigation.location import History, Location, crumbs, hidden
+from riff_tui.tui.navigation.history import History
+from riff_tui.tui.navigation.location import Location, crumbs, hidden
 from riff_tui.tui.navigation.navigator import Navigator
 from riff_tui.tui.panes.body import Body
 from riff_tui.tui.panes.detail_controller import DetailController
@@ -282,7 +284,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def whole(self, place: Location) -> int | None:
         """How many rows a place has without what was typed, where that is known."""
-        found = self.known(replace(place, filter=""))
+        found = self.known(replace(place, filter=Filter()))
         return len(found.rows) if found is not None else None
 
     def known(self, place: Location) -> Table | None:

@@ -15,7 +15,8 @@ from typing import Any, TextIO
 from riff_tui.errors import OutputError, writing
 from riff_tui.output.files import write_whole
 from riff_tui.text.safe_text import file_name
-from riff_tui.tui.navigation.location import Stack, same
+from riff_tui.tui.navigation.history import is_same
+from riff_tui.tui.navigation.location import Stack
 from riff_tui.tui.session.session_state import (
     NOTHING,
     SessionState,
@@ -65,7 +66,7 @@ class SessionFile:
 
     def be_at(self, stack: Stack) -> None:
         """One is at a place now."""
-        if self._opened_at and same(stack, self._opened_at):
+        if self._opened_at and is_same(stack, self._opened_at):
             return
         self._opened_at = ()
         if stack != self.state.stack:

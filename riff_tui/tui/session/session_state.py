@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from riff_tui.filters import FilterError, parse
+from riff_tui.filters import Filter, FilterError, parse
 from riff_tui.text.safe_text import one_line
 from riff_tui.tui.navigation.location import SIDE_BY_SIDE, Location, Stack
 from riff_tui.view_registry import find
@@ -65,7 +65,8 @@ class _Document(msgspec.Struct):
 
 def encoded(lasting: SessionState, store: str) -> bytes:
     """The file's bytes; `store` tells a reader which store it belongs to."""
-    return msgspec.json.format(msgspec.json.encode(_Document(FORM, one_line(store), _bounded(lasting))), indent=1)
+    document = _Document(FORM, one_line(store), _bounded(lasting))
+    return msgspec.json.format(msgspec.json.encode(document, enc_hook=_plain), indent=1)
 
 
 def decoded(raw: bytes) -> SessionState:
@@ -74,7 +75,7 @@ def decoded(raw: bytes) -> SessionState:
         form = msgspec.json.decode(raw, type=_Form).form
         if form != FORM:
             raise Unreadable(f"it has the form of {'a newer' if form > FORM else 'an older'} riff-tui")
-        found = msgspec.json.decode(raw, type=_Document).kept
+        found = msgspec.json.decode(raw, type=_Document, dec_hook=_filter).kept
     except (ValueError, RecursionError) as error:
         raise Unreadable("it is damaged") from error
     return replace(_bounded(found), stack=found.stack if _sound(found.stack) else ())
@@ -104,6 +105,18 @@ def with_view(values: Mapping[str, T], view: str, value: T | None) -> dict[str, 
     return others if value is None else {**others, view: value}
 
 
+def _plain(value: object) -> str:
+    if not isinstance(value, Filter):
+        raise NotImplementedError
+    return value.text
+
+
+def _filter(kind: type, value: object) -> Filter:
+    if kind is not Filter or not isinstance(value, str):
+        raise ValueError("a filter is a text")
+    return Filter(value)
+
+
 def _bounded(lasting: SessionState) -> SessionState:
     """No more of anything than a session could want."""
     return SessionState(
@@ -127,9 +140,10 @@ def _sound_place(place: Location) -> bool:
     if spec is None or not spec.listed or paired != bool(place.pair):
         return False
     aspected = not place.aspect or (spec.aspects and not paired)
-    texts = [*(getattr(place, each.name) for each in fields(Location)), *place.pair, *place.sides]
+    values = [*(getattr(place, each.name) for each in fields(Location)), *place.pair, *place.sides]
+    texts = [value.text if isinstance(value, Filter) else value for value in values]
     short = all(len(text) <= LONGEST for text in texts if isinstance(text, str))
-    filters = (place.scope, place.filter, *place.pair)
+    filters = (place.scope.text, place.filter.text, *place.pair)
     sided = len(place.sides) == (2 if spec.sides and not paired else 0)
     return short and sided and aspected and place.index >= 0 and all(_is_filter(each) for each in filters)
 

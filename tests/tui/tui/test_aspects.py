@@ -11,9 +11,10 @@ from riff_store.database import open_store
 from riff_tui.catalog import show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
+from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.tui.actions.registry import ActionContext, hints
-from riff_tui.tui.navigation.links import link, opened
+from riff_tui.tui.navigation.links import link, open_link
 from riff_tui.tui.navigation.location import START, Location, crumbs
 from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.tui.session.session_state import decoded, encoded
@@ -64,7 +65,7 @@ def test_the_aspect_is_part_of_the_place_and_of_its_link() -> None:
     assert crumbs((*START, ERRORS)) == ["flows", "effects on errors"]
     assert replace(ERRORS, aspect="").question != ERRORS.question
     assert link(ERRORS) == "riff-tui ui effects --aspect errors"
-    assert opened("effects", "flow:a", "errors") == (*START, replace(ERRORS, filter="flow:a"))
+    assert open_link("effects", "flow:a", "errors") == (*START, replace(ERRORS, filter=Filter("flow:a")))
     session = SessionFile()
     session.be_at((*START, ERRORS))
     assert decoded(encoded(session.state, "x")).stack[-1] == ERRORS

@@ -14,6 +14,7 @@ import pytest
 
 from riff_store.database import open_store
 from riff_tui import catalog
+from riff_tui.filters import Filter
 from riff_tui.settings import state_directory
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
@@ -25,8 +26,8 @@ from tests.support.walker import Walker
 
 CONVERSATION = (
     *START,
-    Location("conversations", scope="flow=viewing", row="run=run-1 conversation=c-0003", index=1),
-    Location("conversation", "c-0003", "run=run-1 conversation=c-0003"),
+    Location("conversations", scope=Filter("flow=viewing"), row="run=run-1 conversation=c-0003", index=1),
+    Location("conversation", "c-0003", Filter("run=run-1 conversation=c-0003")),
 )
 
 
@@ -74,7 +75,7 @@ async def test_a_conversation_comes_back_with_the_list_that_n_and_p_go_through(t
 
 async def test_a_place_that_is_gone_is_said_and_the_first_screen_opens(tiny: Path) -> None:
     session = SessionFile()
-    session.be_at((*START, Location("conversation", "c-9999", "run=run-1 conversation=c-9999")))
+    session.be_at((*START, Location("conversation", "c-9999", Filter("run=run-1 conversation=c-9999"))))
     async with opened_with(tiny, session) as at:
         assert at.path.startswith("flows ")
         assert "cannot be shown" in at.bottom

@@ -10,6 +10,7 @@ from dataclasses import replace
 from textual import events
 
 from riff_store.errors import StoreBusy
+from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.actions.registry import ACTIONS
@@ -88,7 +89,7 @@ async def test_what_calls_say_is_counted_by_the_store_once_nothing_more_is_typed
 
 
 async def test_of_a_place_that_opened_with_a_filter_the_whole_is_asked_for_once() -> None:
-    async with finding((replace(START[0], filter="weather"),)) as at:
+    async with finding((replace(START[0], filter=Filter("weather")),)) as at:
         await at.press("slash")
         await at.type(" qwe")
         assert (at.typed, at.verdict) == ("weather qwe", "1 of 3 flows matches")

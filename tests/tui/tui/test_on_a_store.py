@@ -9,7 +9,7 @@ import pytest
 from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
 from riff_store.writer import Writer
-from riff_tui.tui.navigation.links import opened as stack_of
+from riff_tui.tui.navigation.links import open_link as stack_of
 from riff_tui.view_registry import views
 from tests.support.dump_commands import answer, as_json, dumped_rows, rows_on
 from tests.support.golden import assert_golden
@@ -84,7 +84,7 @@ async def test_what_is_typed_in_a_state_narrows_its_graph_and_its_metrics_as_wel
 async def test_a_filter_on_calls_holds_all_the_way_down(tiny: Path) -> None:
     async with exploring(tiny) as at:
         await at.press("slash", *"run:run-1", "enter", "enter", "enter", "enter")
-        assert "run:run-1" in at.screen.history.here.scope
+        assert "run:run-1" in at.screen.history.here.scope.text
         assert {row.record["run"] for row in at.screen.table.table.rows} == {"run-1"}
 
 

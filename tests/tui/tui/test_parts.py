@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE
@@ -234,7 +235,7 @@ def test_how_long_ago_is_said_in_the_largest_unit(seconds: float, said: str) -> 
 
 def test_counts_say_what_a_filter_left() -> None:
     table = flow_table(1)
-    assert counted(Location("states", filter="x"), table, 412) == "1 of 412 states shown"
+    assert counted(Location("states", filter=Filter("x")), table, 412) == "1 of 412 states shown"
     assert counted(Location("states"), table, None) == "1 state"
     assert counted(Location("worklist"), table, None) == "1 entry"
     assert counted(Location("neighbors"), flow_table(0), None) == "0 conversations"
@@ -244,8 +245,8 @@ def test_counts_say_what_a_filter_left() -> None:
     ("place", "said"),
     [
         (Location("flows"), "riff-tui ingest"),
-        (Location("states", filter="x"), "Esc clears"),
-        (Location("states", scope="flow=a"), "q goes back"),
+        (Location("states", filter=Filter("x")), "Esc clears"),
+        (Location("states", scope=Filter("flow=a")), "q goes back"),
         (Location("worklist"), "Nothing stands out"),
         (Location("effects"), "takes measured calls"),
         (Location("compare", sides=("a", "b")), "a call that counts"),

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from riff_store.answers.neighbors import PooledLatency
+from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.text.glyphs import ASCII, UNICODE
@@ -21,7 +22,7 @@ from riff_tui.views.parts.state_latency import StateFigure
 from tests.support.fake_catalog import WAITS, FakeCatalog
 from tests.support.walker import Walker, walking
 
-HERE = (*START, Location("neighbors", "collect_details", scope="flow=viewing state=collect_details"))
+HERE = (*START, Location("neighbors", "collect_details", scope=Filter("flow=viewing state=collect_details")))
 TABLE = FakeCatalog().show("neighbors", Request(where="flow=viewing state=collect_details"))
 GRAPH: Sequence[Line] = [((f"graph {number}", None),) for number in range(5)]
 PALETTE = PALETTES["ansi"]
@@ -235,7 +236,7 @@ async def test_what_goes_wrong_later_is_said_and_the_place_stays(catalog: Slow) 
 
 
 async def test_a_trend_that_takes_long_comes_after_the_rows_into_the_column_that_waits_for_it(catalog: Slow) -> None:
-    app = Explorer(catalog.show, start=(Location("flows", filter="viewing"),))
+    app = Explorer(catalog.show, start=(Location("flows", filter=Filter("viewing")),))
     async with app.run_test(size=(120, 24)) as pilot:
         at = Walker(app, pilot, catalog)
         await slowly(at)

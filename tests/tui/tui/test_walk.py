@@ -11,7 +11,7 @@ from textual.dom import DOMNode
 from textual.widget import Widget
 
 from riff_store.errors import StoreBusy
-from riff_tui.filters import FilterError
+from riff_tui.filters import Filter, FilterError
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.actions.handlers import HANDLERS
@@ -345,7 +345,7 @@ async def test_q_on_the_first_screen_quits_and_ctrl_c_in_the_prompt_only_closes_
 
 
 async def test_it_opens_where_it_was_told_to() -> None:
-    async with walking((*START, Location("states", filter="stall>0.3"))) as at:
+    async with walking((*START, Location("states", filter=Filter("stall>0.3")))) as at:
         assert at.path.startswith("flows › states [stall>0.3]")
         await at.press("q")
         assert at.path.startswith("flows ")

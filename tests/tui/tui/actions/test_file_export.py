@@ -12,6 +12,7 @@ import pytest
 from riff_store.database import open_store
 from riff_tui import catalog
 from riff_tui.errors import OutputError, UsageError
+from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.actions.file_export import Exists, ExportStopped, FileExport, proposed, target, to_write
@@ -38,10 +39,10 @@ def written(path: Path, table: Table = FLOWS, form: str = "markdown", *, over: b
 def test_every_place_has_a_name_of_its_own_that_every_file_system_takes() -> None:
     places = [
         Location("states"),
-        Location("states", scope="flow=a"),
-        Location("states", scope="flow=a", filter="stall>0.3"),
+        Location("states", scope=Filter("flow=a")),
+        Location("states", scope=Filter("flow=a"), filter=Filter("stall>0.3")),
         Location("side_by_side", of="states", pair=("state=a", "state=b")),
-        *(Location("conversation", scope=text) for text in HOSTILE.values()),
+        *(Location("conversation", scope=Filter(text)) for text in HOSTILE.values()),
     ]
     names = [proposed(place) for place in places]
     assert len(set(names)) == len(names)
@@ -147,14 +148,14 @@ def test_people_get_the_columns_that_were_chosen_and_programs_all_of_them() -> N
 
 def test_what_is_written_is_filtered_and_sorted_as_it_is_shown() -> None:
     show = FakeCatalog().show
-    place = Location("flows", filter="qwen", sort="-operability")
+    place = Location("flows", filter=Filter("qwen"), sort="-operability")
     table = to_write(show, place, place_of(show, place), AS_IT_IS, "csv")
     assert [row.id for row in table.rows] == ["weather qwen", "viewing qwen"]
 
 
 def test_words_of_callers_go_redacted_into_what_is_made_to_be_posted() -> None:
     catalog_ = FakeCatalog()
-    place = Location("conversation", scope="run=r1 conversation=c")
+    place = Location("conversation", scope=Filter("run=r1 conversation=c"))
     reading = place_of(catalog_.show, place)
     for form, redact in (("markdown", True), ("svg", True), ("text", False), ("json", False)):
         to_write(catalog_.show, place, reading, AS_IT_IS, form)
@@ -177,7 +178,7 @@ def test_a_file_of_a_real_store_is_the_dump_of_it(tiny: Path, tmp_path: Path) ->
             return catalog.show(store, view, request)
 
         for view, where in (("states", "flow=viewing"), ("conversations", ""), ("worklist", "")):
-            place = Location(view, scope=where)
+            place = Location(view, scope=Filter(where))
             table = to_write(show, place, place_of(show, place), AS_IT_IS, "text")
             expected = written(tmp_path / f"{view}.dump", show(view, Request(where=where)), "text")
             assert written(tmp_path / f"{view}.txt", table, "text") == expected

@@ -10,10 +10,9 @@ import pytest
 from riff_store.database import open_store
 from riff_tui import catalog
 from riff_tui.errors import UsageError
-from riff_tui.filters import FilterError
+from riff_tui.filters import Filter, FilterError
 from riff_tui.request import Request
 from riff_tui.tui.find.local_filter import finds, left_by, said
-from riff_tui.tui.navigation.scope_filters import both
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
 
 VIEWS = ("flows", "segments", "states", "runs", "judges", "archetypes", "skipped")
@@ -33,7 +32,7 @@ def test_what_would_be_left_is_what_the_store_leaves(tiny: Path, view: str) -> N
             whole = catalog.show(store, view, Request(where=scope))
             for expression in EXPRESSIONS:
                 try:
-                    answer = catalog.show(store, view, Request(where=both(scope, expression)))
+                    answer = catalog.show(store, view, Request(where=(Filter(scope) & Filter(expression)).text))
                 except FilterError:
                     with pytest.raises(FilterError):
                         left_by(expression, whole)

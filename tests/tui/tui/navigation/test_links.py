@@ -7,8 +7,8 @@ import shlex
 import pytest
 
 from riff_store.predicates import conjuncts
-from riff_tui.filters import FilterError, parse
-from riff_tui.tui.navigation.links import link, opened
+from riff_tui.filters import Filter, FilterError, parse
+from riff_tui.tui.navigation.links import link, open_link
 from riff_tui.tui.navigation.location import START, Location, Stack, choose, crumbs
 from tests.support.fake_catalog import walked
 
@@ -19,18 +19,20 @@ def followed(stack: Stack) -> Stack:
     assert (program, command) == ("riff-tui", "ui")
     options = dict(zip(rest[::2], rest[1::2], strict=True))
     assert set(options) <= {"--where"}
-    return opened(view, options.get("--where", ""))
+    return open_link(view, options.get("--where", ""))
 
 
 def test_it_opens_where_the_command_line_says() -> None:
-    assert opened("flows", " dent ") == (Location("flows", filter="dent"),)
-    assert opened("states", "") == (*START, Location("states"))
-    assert opened("states", "stall>0.3 agent=qwen")[-1] == Location("states", filter="stall>0.3 agent=qwen")
-    assert opened("runs", "flow=a")[-1] == Location("runs", filter="flow=a")
-    assert opened("neighbors", "flow=a state=b")[-1] == Location("neighbors", crumb="b", scope="flow=a state=b")
-    assert opened("conversation", "c-12")[-1] == Location("conversation", crumb="conversation", scope="c-12")
+    assert open_link("flows", " dent ") == (Location("flows", filter=Filter("dent")),)
+    assert open_link("states", "") == (*START, Location("states"))
+    assert open_link("states", "stall>0.3 agent=qwen")[-1] == Location("states", filter=Filter("stall>0.3 agent=qwen"))
+    assert open_link("runs", "flow=a")[-1] == Location("runs", filter=Filter("flow=a"))
+    assert open_link("neighbors", "flow=a state=b")[-1] == Location(
+        "neighbors", crumb="b", scope=Filter("flow=a state=b")
+    )
+    assert open_link("conversation", "c-12")[-1] == Location("conversation", crumb="conversation", scope=Filter("c-12"))
     with pytest.raises(FilterError):
-        opened("states", "stall>")
+        open_link("states", "stall>")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def test_it_opens_where_the_command_line_says() -> None:
     ],
 )
 def test_it_lies_below_the_places_that_one_would_have_come_through(view: str, where: str, path: list[str]) -> None:
-    assert crumbs(opened(view, where)) == path
+    assert crumbs(open_link(view, where)) == path
 
 
 @pytest.mark.parametrize("rows", [(), (0,), (0, 0), (0, 0, 0), (0, 0, 0, 0)])
@@ -54,21 +56,21 @@ def test_a_link_from_the_walk_leads_back_to_where_it_was_copied(rows: tuple[int,
     stack = walked(*rows)
     found = followed(stack)
     assert found[-1].view == stack[-1].view
-    assert set(conjuncts(parse(found[-1].where))) == set(conjuncts(parse(stack[-1].where)))
+    assert set(conjuncts(found[-1].where.predicate)) == set(conjuncts(stack[-1].where.predicate))
     if stack[-1].view != "conversation":
         assert crumbs(found) == crumbs(stack)
 
 
 def test_a_link_to_the_calls_of_a_state_lies_below_the_state() -> None:
-    stack = choose(walked(0, 0, 0), "conversations", "persona:calm")
+    stack = choose(walked(0, 0, 0), "conversations", parse("persona:calm"))
     found = followed(stack)
-    assert set(conjuncts(parse(found[-1].where))) == set(conjuncts(parse(stack[-1].where)))
+    assert set(conjuncts(found[-1].where.predicate)) == set(conjuncts(stack[-1].where.predicate))
     assert crumbs(found) == ["flows", "viewing @ gemini", "collect", "collect_details", "conversations [persona:calm]"]
 
 
 def test_a_link_names_the_order_and_a_store_that_is_not_the_default_one() -> None:
-    place = Location("states", scope='flow="it\'s"', filter="a | b", sort="-hum:codex")
+    place = Location("states", scope=Filter('flow="it\'s"'), filter=Filter("a | b"), sort="-hum:codex")
     assert link(place, "my runs.db") == (
         "riff-tui ui states --where 'flow=\"it'\"'\"'s\" (a | b)' --sort -hum:codex --store 'my runs.db'"
     )
-    assert shlex.split(link(place))[4] == place.where
+    assert shlex.split(link(place))[4] == place.where.text

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from riff_tui.filters import Filter, parse
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
+from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.location import (
     START,
-    History,
     Location,
     below,
-    centred,
+    center_on,
     choose,
     crumbs,
     descend,
     state_of,
 )
-from riff_tui.tui.navigation.scope_filters import both, carried, fixed, kept, narrowed, offset, within
+from riff_tui.tui.navigation.scope_filters import about_calls, fixed_fields, is_within, keep_steps, narrow
 from tests.support.fake_catalog import FakeCatalog, flow_table, walked
 
 
@@ -25,15 +26,15 @@ def test_the_walk_goes_from_flows_down_to_a_state() -> None:
     stack = walked(0, 0, 0)
     assert [place.view for place in stack] == ["flows", "segments", "states", "neighbors"]
     assert crumbs(stack) == ["flows", "viewing @ gemini", "collect", "collect_details"]
-    assert stack[-1].scope == "flow=viewing agent=gemini segment=collect state=collect_details"
+    assert stack[-1].scope.text == "flow=viewing agent=gemini segment=collect state=collect_details"
 
 
 def test_what_was_typed_about_calls_holds_below_and_what_was_typed_about_rows_does_not() -> None:
     table = flow_table()
-    place = Location("flows", filter="persona:angry operability<4")
+    place = Location("flows", filter=Filter("persona:angry operability<4"))
     down = descend(place, table, table.rows[0])
     assert down is not None
-    assert down.scope == "persona:angry flow=apartment_scheduler_0"
+    assert down.scope.text == "persona:angry flow=apartment_scheduler_0"
     assert crumbs((place, down))[0] == "flows [persona:angry operability<4]"
 
 
@@ -47,7 +48,7 @@ def test_a_row_without_a_way_down_opens_nothing() -> None:
 def test_the_worklist_leads_to_the_place_of_each_entry() -> None:
     table = FakeCatalog().show("worklist", Request())
     found = [descend(Location("worklist"), table, row) for row in table.rows]
-    assert [(place.view, place.scope) for place in found if place] == [
+    assert [(place.view, place.scope.text) for place in found if place] == [
         ("segments", "flow=viewing agent=gemini"),
         ("states", "flow=viewing segment=collect"),
         ("neighbors", "flow=viewing state=collect_details"),
@@ -61,10 +62,10 @@ def test_a_level_leads_to_its_flows_and_a_judge_to_the_judges() -> None:
 
     flow = down("flow", "viewing", "flow=viewing")
     assert flow is not None
-    assert (flow.view, flow.scope, flow.crumb) == ("flows", "flow=viewing", "viewing")
+    assert (flow.view, flow.scope.text, flow.crumb) == ("flows", "flow=viewing", "viewing")
     judge = down("judge", "codex", "judge=codex")
     assert judge is not None
-    assert (judge.view, judge.scope) == ("judges", "judge=codex")
+    assert (judge.view, judge.scope.text) == ("judges", "judge=codex")
     assert down("flow", None, "") is None
 
 
@@ -78,8 +79,8 @@ def test_a_row_about_a_state_has_a_graph() -> None:
 
 
 def test_a_neighbour_takes_the_middle_within_the_same_flow() -> None:
-    place = centred(Location("neighbors", scope="flow=viewing segment=collect state=a persona=calm"), "so so")
-    assert place.scope == 'flow=viewing persona=calm state="so so"'
+    place = center_on(Location("neighbors", scope=Filter("flow=viewing segment=collect state=a persona=calm")), "so so")
+    assert place.scope.text == 'flow=viewing persona=calm state="so so"'
 
 
 @pytest.mark.parametrize(
@@ -94,22 +95,22 @@ def test_a_neighbour_takes_the_middle_within_the_same_flow() -> None:
 )
 def test_a_view_chosen_by_its_key_is_narrowed_as_far_as_it_can_be(view: str, scope: str, depth: int) -> None:
     chosen = choose(walked(0, 0, 0), view)
-    assert (chosen[-1].view, chosen[-1].scope, len(chosen)) == (view, scope, depth)
+    assert (chosen[-1].view, chosen[-1].scope.text, len(chosen)) == (view, scope, depth)
 
 
 def test_the_same_key_again_shows_everything_and_leaves_the_flows_above() -> None:
     once = choose(walked(0, 0), "states")
-    assert [(place.view, place.scope) for place in once][1:] == [
+    assert [(place.view, place.scope.text) for place in once][1:] == [
         ("segments", "flow=viewing agent=gemini"),
         ("states", "flow=viewing agent=gemini"),
     ]
     twice = choose(once, "states")
-    assert [(place.view, place.scope) for place in twice] == [("flows", ""), ("states", "")]
+    assert [(place.view, place.scope.text) for place in twice] == [("flows", ""), ("states", "")]
     assert choose(twice, "states") == twice
 
 
 def test_conditions_typed_here_go_along_to_a_chosen_view() -> None:
-    assert choose(START, "states", "persona:angry")[-1].scope == "persona:angry"
+    assert choose(START, "states", parse("persona:angry"))[-1].scope.text == "persona:angry"
 
 
 def test_one_goes_back_and_forward_through_where_one_was() -> None:
@@ -131,23 +132,33 @@ def test_a_moved_cursor_is_no_step_to_go_back_over() -> None:
 
 
 def test_names_in_a_scope_are_replaced_field_by_field() -> None:
+    def narrowed(scope: str, by: str) -> str:
+        return Filter.of(narrow(parse(scope), parse(by))).text
+
     assert narrowed("flow=a agent=b", "agent=c state=d") == "flow=a agent=c state=d"
     assert narrowed('flow="a b"', "persona:calm") == 'flow="a b" persona:calm'
     assert narrowed("agent=·", "agent=x") == "agent=x"
-    assert kept("flow=a state=b persona:calm", ("flow",)) == "flow=a persona:calm"
-    assert fixed('flow="a b" stall>0.3 agent=·') == {"flow", "agent"}
-    assert within("flow=a state=b", "flow=a")
-    assert not within("flow=a", "flow=a state=b")
+    assert narrowed("judge=a flow=b", "judge=c | judge=d") == "flow=b (judge=c | judge=d)"
+    assert keep_steps(parse("flow=a state=b persona:calm"), ("flow",)) == parse("flow=a persona:calm")
+    assert fixed_fields(parse('flow="a b" stall>0.3 agent=·')) == {"flow", "agent"}
+    assert is_within(parse("flow=a state=b"), parse("flow=a"))
+    assert not is_within(parse("flow=a"), parse("flow=a state=b"))
 
 
-@pytest.mark.parametrize("typed", ["stall>0.3", "a | b", "(a b)", "(a b) | c", "(a | b)"])
-def test_a_typed_filter_keeps_its_words_and_its_place(typed: str) -> None:
-    whole = both("flow=a", typed)
-    at = offset("flow=a", typed)
-    assert whole[at : at + len(typed)] == typed
-    assert both("", typed) == typed
-    assert offset("", typed) == 0
+def test_a_group_that_is_left_alone_still_speaks_of_one_state() -> None:
+    group = keep_steps(parse("flow=a (state:b stall=1)"), ())
+    assert Filter.of(group).text == "(state:b stall=1)"
+    assert Filter.of(narrow(group, parse("flow=c"))).text == "(state:b stall=1) flow=c"
+
+
+@pytest.mark.parametrize("typed", ["stall>0.3", "a | b", "(a b)", "(a b) | c", "(a | b)", "  a  b "])
+@pytest.mark.parametrize("scope", ["", "flow=a"])
+def test_a_typed_filter_keeps_its_words_and_its_place(scope: str, typed: str) -> None:
+    place = Location("states", scope=Filter(scope), filter=Filter(typed))
+    assert place.where.text[place.typed_from :].startswith(typed)
+    assert place.where.predicate == parse(place.where.text)
+    assert scope or place.where.text == typed
 
 
 def test_a_filter_that_ties_calls_to_rows_is_not_carried_down() -> None:
-    assert carried("persona:angry | operability<4", flow_table()) == ""
+    assert about_calls(parse("persona:angry | operability<4"), flow_table()) is None

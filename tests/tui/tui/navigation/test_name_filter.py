@@ -6,16 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riff_tui.filters import Filter, parse
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.navigation.location import START, Location, Stack, choose, crumbs, descend
-from riff_tui.tui.navigation.name_filter import holds, picked, put, surroundings, without
-from riff_tui.tui.navigation.scope_filters import fixed, kept, value
+from riff_tui.tui.navigation.name_filter import calls_around, pick, picked_name, set_name, without_field
+from riff_tui.tui.navigation.scope_filters import fixed_fields, fixed_value, keep_steps
 from tests.support.fake_catalog import FakeCatalog, walked
 
 
 def told(stack: Stack) -> list[tuple[str, str, str]]:
-    return [(place.view, place.scope, place.filter) for place in stack]
+    return [(place.view, place.scope.text, place.filter.text) for place in stack]
 
 
 @pytest.mark.parametrize(
@@ -31,49 +32,51 @@ def told(stack: Stack) -> list[tuple[str, str, str]]:
     ],
 )
 def test_a_name_is_put_into_what_was_typed_and_taken_out_again(expression: str, name: str | None, after: str) -> None:
-    assert put(expression, "flow", name) == after
+    assert set_name(Filter(expression), "flow", name).text == after
 
 
 def test_in_a_list_of_everything_the_name_goes_into_the_filter() -> None:
-    stack = picked(START, "agent", "qwen")
+    stack = pick(START, "agent", "qwen")
     assert told(stack) == [("flows", "", "agent=qwen")]
-    assert told(picked(stack, "agent", None)) == told(START)
-    assert holds(stack[-1], "agent") == "qwen"
-    assert holds(stack[-1], "flow") is None
+    assert told(pick(stack, "agent", None)) == told(START)
+    assert picked_name(stack[-1], "agent") == "qwen"
+    assert picked_name(stack[-1], "flow") is None
 
 
 def test_below_a_flow_another_one_brings_its_own_segments_and_states() -> None:
-    states = picked(walked(0, 0), "flow", "weather")
+    states = pick(walked(0, 0), "flow", "weather")
     assert told(states) == [("flows", "", ""), ("states", "agent=gemini flow=weather", "")]
     assert crumbs(states) == ["flows", "weather @ gemini › states"]
-    segments = picked(walked(0), "agent", "qwen")
+    segments = pick(walked(0), "agent", "qwen")
     assert told(segments) == [("flows", "", ""), ("segments", "flow=viewing agent=qwen", "")]
     assert crumbs(segments) == ["flows", "viewing @ qwen"]
-    assert crumbs(picked(walked(0), "agent", None)) == ["flows", "viewing"]
+    assert crumbs(pick(walked(0), "agent", None)) == ["flows", "viewing"]
 
 
 def test_a_state_keeps_its_graph_for_another_agent_and_has_none_in_another_flow() -> None:
-    state = picked(walked(0, 0, 0), "agent", "qwen")
+    state = pick(walked(0, 0, 0), "agent", "qwen")
     assert told(state)[-1] == ("neighbors", "flow=viewing segment=collect state=collect_details agent=qwen", "")
     assert crumbs(state)[-1] == "viewing @ qwen › collect_details"
-    run = picked(walked(0, 0, 0), "run", "r1")
+    run = pick(walked(0, 0, 0), "run", "r1")
     assert told(run)[-1][1].endswith("run=r1")
     assert [place.view for place in run] == ["flows", "segments", "states", "neighbors"]
-    assert [place.view for place in picked(walked(0, 0, 0), "flow", "weather")] == ["flows", "states"]
+    assert [place.view for place in pick(walked(0, 0, 0), "flow", "weather")] == ["flows", "states"]
 
 
 def test_what_depends_on_a_flow_goes_with_it_and_conditions_on_calls_stay() -> None:
-    scope = "flow=a agent=b segment=c state=d run=e persona:f"
-    assert without(scope, "flow") == "agent=b run=e persona:f"
-    assert without(scope, "run") == "flow=a agent=b segment=c state=d persona:f"
+    scope = parse("flow=a agent=b segment=c state=d run=e persona:f")
+    assert without_field(scope, "flow") == parse("agent=b run=e persona:f")
+    assert without_field(scope, "run") == parse("flow=a agent=b segment=c state=d persona:f")
 
 
 def test_the_names_to_pick_from_are_those_of_the_calls_that_are_left() -> None:
     table = FakeCatalog().show("segments", Request())
-    place = Location("segments", scope="flow=viewing agent=gemini", filter="persona:angry stall>0.3 run=r1")
-    assert surroundings(place, "agent", table) == "flow=viewing persona:angry run=r1"
-    assert surroundings(place, "run", table) == "flow=viewing agent=gemini persona:angry"
-    assert surroundings(place, "flow", None) == "agent=gemini"
+    place = Location(
+        "segments", scope=Filter("flow=viewing agent=gemini"), filter=Filter("persona:angry stall>0.3 run=r1")
+    )
+    assert calls_around(place, "agent", table).text == "flow=viewing persona:angry run=r1"
+    assert calls_around(place, "run", table).text == "flow=viewing agent=gemini persona:angry"
+    assert calls_around(place, "flow", None).text == "agent=gemini"
 
 
 names = st.text(min_size=1, max_size=8).filter(lambda text: not {"\ud800"} & set(text))
@@ -81,9 +84,9 @@ names = st.text(min_size=1, max_size=8).filter(lambda text: not {"\ud800"} & set
 
 @given(st.lists(st.sampled_from([0, 1]), max_size=3), st.sampled_from(["flow", "agent", "run"]), names)
 def test_wherever_one_is_a_picked_name_holds_until_it_is_taken_off(rows: list[int], field: str, name: str) -> None:
-    stack = picked(walked(*rows), field, name)
-    assert holds(stack[-1], field) == name.encode("utf-8", "backslashreplace").decode()
-    assert holds(picked(stack, field, None)[-1], field) is None
+    stack = pick(walked(*rows), field, name)
+    assert picked_name(stack[-1], field) == name.encode("utf-8", "backslashreplace").decode()
+    assert picked_name(pick(stack, field, None)[-1], field) is None
 
 
 # Runs, archetypes and judges as places
@@ -98,13 +101,13 @@ def row(field: str, name: str) -> tuple[Table, Row]:
 def test_a_run_an_archetype_and_a_judge_lead_to_what_they_hold(field: str, below: str) -> None:
     place = descend(Location(f"{field}s"), *row(field, "x1"))
     assert place is not None
-    assert (place.view, place.scope, place.crumb) == (below, f"{field}=x1", "x1")
+    assert (place.view, place.scope.text, place.crumb) == (below, f"{field}=x1", "x1")
 
 
 def test_a_run_holds_all_the_way_down_and_goes_along_to_other_views() -> None:
     place = descend(Location("runs"), *row("run", "r1"))
     assert place is not None
-    stack = (*START, Location("runs"), place, Location("segments", "viewing", "run=r1 flow=viewing"))
+    stack = (*START, Location("runs"), place, Location("segments", "viewing", Filter("run=r1 flow=viewing")))
     states = choose(stack, "states")
     assert told(states)[-1] == ("states", "run=r1 flow=viewing", "")
     assert [each.view for each in states] == ["flows", "runs", "flows", "segments", "states"]
@@ -113,10 +116,10 @@ def test_a_run_holds_all_the_way_down_and_goes_along_to_other_views() -> None:
     assert told(choose(states, "worklist"))[-1] == ("worklist", "run=r1", "")
     assert choose(states, "skipped") == (*START, Location("skipped"))
     assert choose(states, "flows") == START
-    assert kept("run=r1 flow=a", ()) == "run=r1"
-    assert fixed("archetype=a run=b") == {"archetype", "run"}
+    assert keep_steps(parse("run=r1 flow=a"), ()) == parse("run=r1")
+    assert fixed_fields(parse("archetype=a run=b")) == {"archetype", "run"}
 
 
 def test_from_a_conversation_other_views_are_of_what_its_list_was_of() -> None:
-    stack = (*walked(0, 0, 0), Location("conversation", "c-1", "run=r1 conversation=c-1"))
-    assert value(choose(stack, "states")[-1].scope, "segment") == "collect"
+    stack = (*walked(0, 0, 0), Location("conversation", "c-1", Filter("run=r1 conversation=c-1")))
+    assert fixed_value(choose(stack, "states")[-1].scope.predicate, "segment") == "collect"

@@ -13,11 +13,13 @@ from riff_store.database import open_store
 from riff_tui.catalog import show
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
+from riff_tui.filters import Filter, parse
 from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.actions.registry import ActionContext, hints
-from riff_tui.tui.navigation.links import opened as stack_of
-from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, History, Location, below, crumbs, descend
+from riff_tui.tui.navigation.history import History
+from riff_tui.tui.navigation.links import open_link as stack_of
+from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, Location, below, crumbs, descend
 from riff_tui.tui.navigation.sides import heading, scope_of, sides_of
 from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.tui.session.session_state import decoded, encoded
@@ -60,8 +62,9 @@ def test_two_runs_are_sides_and_two_agents_of_a_flow(
 
 def test_sides_are_compared_within_what_the_rows_were_narrowed_to() -> None:
     agents = pair({"flow": "f 1", "agent": "x"}, {"flow": "f 1", "agent": "y"})
-    assert scope_of(agents, "persona=calm agent=z") == 'persona=calm flow="f 1"'
-    assert scope_of(pair({"run": "r1"}, {"run": "r2"}), "run=r1 persona=calm flow=f") == "persona=calm flow=f"
+    assert scope_of(agents, parse("persona=calm agent=z")) == parse('persona=calm flow="f 1"')
+    runs = pair({"run": "r1"}, {"run": "r2"})
+    assert scope_of(runs, parse("run=r1 persona=calm flow=f")) == parse("persona=calm flow=f")
 
 
 def test_the_way_leads_from_the_pair_to_a_flow_to_a_call(location: Path) -> None:
@@ -73,12 +76,14 @@ def test_the_way_leads_from_the_pair_to_a_flow_to_a_call(location: Path) -> None
         assert place is not None
         assert (place.view, place.sides, place.between) == ("compare", ("night-1", "night-2"), ("night-1", "night-2"))
         table = show(store, "compare", Request(sides=place.between))
-        down = descend(replace(place, filter="verdict=worse scenario:task"), table, table.rows[0])
+        down = descend(replace(place, filter=Filter("verdict=worse scenario:task")), table, table.rows[0])
         assert down is not None
-        assert (down.view, down.scope, down.sides) == ("failures", "scenario:task flow=dental", place.sides)
-        failed = show(store, "failures", Request(where=down.scope, sides=down.between))
+        assert (down.view, down.scope.text, down.sides) == ("failures", "scenario:task flow=dental", place.sides)
+        failed = show(store, "failures", Request(where=down.scope.text, sides=down.between))
         call = descend(down, failed, failed.rows[1])
-        assert call == Location("conversation", "night-2-dental-02", "run=night-2 conversation=night-2-dental-02")
+        assert call == Location(
+            "conversation", "night-2-dental-02", Filter("run=night-2 conversation=night-2-dental-02")
+        )
         only_a = descend(down, failed, failed.rows[0])
         assert only_a is not None
         assert only_a.crumb == "night-1-dental-14"
@@ -93,7 +98,7 @@ def test_the_way_leads_from_the_pair_to_a_flow_to_a_call(location: Path) -> None
 
 
 def test_a_comparison_of_sides_lasts_and_one_that_was_forged_does_not() -> None:
-    place = Location("compare", "significance", "flow=a", sides=("a", "b"))
+    place = Location("compare", "significance", Filter("flow=a"), sides=("a", "b"))
     session = SessionFile()
     session.be_at((*START, place))
     assert decoded(encoded(session.state, "x")).stack[-1] == place
@@ -187,7 +192,7 @@ async def test_every_key_of_a_list_works_on_sides(location: Path, view: str) -> 
 
 async def test_the_screen_is_what_its_command_prints_and_can_be_filtered(location: Path) -> None:
     place = Location("compare", "significance", sides=("night-1", "night-2"))
-    async with exploring(location, start=(*START, replace(place, filter="verdict!=noise"))) as at:
+    async with exploring(location, start=(*START, replace(place, filter=Filter("verdict!=noise")))) as at:
         assert at.screen.loaded is not None
         table = at.screen.loaded.main
         assert len(table.rows) == 4
@@ -201,8 +206,8 @@ async def test_the_screen_is_what_its_command_prints_and_can_be_filtered(locatio
 
 async def test_a_call_that_one_comes_back_to_still_lies_in_its_list(location: Path) -> None:
     row = "night-1 night-1-dental-02 / night-2 night-2-dental-02"
-    above = Location("failures", "dental", "flow=dental", row=row, index=1, sides=("night-1", "night-2"))
-    call = Location("conversation", "night-2-dental-02", "run=night-2 conversation=night-2-dental-02")
+    above = Location("failures", "dental", Filter("flow=dental"), row=row, index=1, sides=("night-1", "night-2"))
+    call = Location("conversation", "night-2-dental-02", Filter("run=night-2 conversation=night-2-dental-02"))
     async with exploring(location, start=(*START, above, call)) as at:
         assert "2 of 13" in at.path
         await at.press("n")

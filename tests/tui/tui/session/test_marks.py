@@ -8,12 +8,14 @@ from dataclasses import replace
 import pytest
 
 from riff_tui.errors import UsageError
+from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.actions.registry import ActionContext, action
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows
-from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, History, Location
-from riff_tui.tui.navigation.pairs import compared, paired, turned, wanted
+from riff_tui.tui.navigation.history import History
+from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, Location
+from riff_tui.tui.navigation.pairs import load_pair, pair_ids, pair_location, swapped
 from riff_tui.tui.session.list_state import ListState
 from riff_tui.tui.session.marks import Marks, list_of
 from riff_tui.tui.session.session_file import SessionFile
@@ -21,7 +23,7 @@ from riff_tui.tui.session.session_state import decoded, encoded
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row, flow_table
 from tests.support.walker import Walker, walking
 
-STATES = Location("states", scope="flow=viewing")
+STATES = Location("states", scope=Filter("flow=viewing"))
 
 
 def marks() -> Marks:
@@ -36,8 +38,8 @@ def marks() -> Marks:
 def test_marks_belong_to_a_view_and_what_it_is_narrowed_to_whatever_its_order_and_filter() -> None:
     found = marks()
     assert found.toggle(STATES, flow_row(3), 3)
-    assert found.of(replace(STATES, filter="stall>0.3", sort="-stall")) == ("r3",)
-    assert found.of(Location("states")) == found.of(Location("segments", scope="flow=viewing")) == ()
+    assert found.of(replace(STATES, filter=Filter("stall>0.3"), sort="-stall")) == ("r3",)
+    assert found.of(Location("states")) == found.of(Location("segments", scope=Filter("flow=viewing"))) == ()
     assert not found.toggle(STATES, flow_row(3), 0)
     assert found.of(STATES) == ()
     assert list_of(Location("flows")) == "flows"
@@ -89,9 +91,9 @@ def test_marks_and_columns_are_kept_with_the_rest() -> None:
 
 
 def test_it_takes_two_rows_the_marked_ones_or_the_marked_one_and_the_one_under_the_cursor() -> None:
-    assert wanted(("r1", "r2"), flow_row(5)) == ("r1", "r2")
-    assert wanted(("r1",), flow_row(5)) == ("r1", "r5")
-    assert wanted(("r1",), flow_row(1)) == wanted((), flow_row(1)) == wanted(("r1", "r2", "r3"), None) == ()
+    assert pair_ids(("r1", "r2"), flow_row(5)) == ("r1", "r2")
+    assert pair_ids(("r1",), flow_row(5)) == ("r1", "r5")
+    assert pair_ids(("r1",), flow_row(1)) == pair_ids((), flow_row(1)) == pair_ids(("r1", "r2", "r3"), None) == ()
 
 
 @pytest.mark.parametrize(
@@ -114,17 +116,19 @@ def test_what_cannot_be_compared_says_why(context: ActionContext, reason: str) -
 
 def test_a_pair_is_asked_for_under_the_conditions_on_calls_that_hold_where_it_was_marked() -> None:
     table = FakeCatalog().show("flows", Request())
-    place = paired(Location("flows", filter="persona=calm operability<9"), table, [row.id for row in table.rows[:2]])
-    assert (place.view, place.of, place.scope) == (SIDE_BY_SIDE, "flows", "persona=calm")
+    place = pair_location(
+        Location("flows", filter=Filter("persona=calm operability<9")), table, [row.id for row in table.rows[:2]]
+    )
+    assert (place.view, place.of, place.scope.text) == (SIDE_BY_SIDE, "flows", "persona=calm")
     assert place.crumb == "gemini | qwen"
-    assert turned(place).pair == place.pair[::-1]
-    assert turned(place).question != place.question
-    assert paired(Location("flows"), table, ["viewing gemini", "elsewhere"]).crumb == "comparison"
+    assert swapped(place).pair == place.pair[::-1]
+    assert swapped(place).question != place.question
+    assert pair_location(Location("flows"), table, ["viewing gemini", "elsewhere"]).crumb == "comparison"
 
 
 def test_a_row_that_is_gone_is_said() -> None:
     with pytest.raises(UsageError, match="nothing to compare"):
-        compared(FakeCatalog().show, Location(SIDE_BY_SIDE, of="flows", pair=("viewing gemini", "elsewhere")))
+        load_pair(FakeCatalog().show, Location(SIDE_BY_SIDE, of="flows", pair=("viewing gemini", "elsewhere")))
 
 
 def test_a_comparison_lasts_and_one_that_was_forged_does_not() -> None:
@@ -145,8 +149,8 @@ def test_a_comparison_lasts_and_one_that_was_forged_does_not() -> None:
 def test_the_last_view_is_one_of_something_else_and_takes_one_back_again() -> None:
     history = History()
     assert history.to_last() is history
-    history = history.down(Location("segments", scope="flow=a")).instead(
-        Location("segments", scope="flow=a", filter="x")
+    history = history.down(Location("segments", scope=Filter("flow=a"))).instead(
+        Location("segments", scope=Filter("flow=a"), filter=Filter("x"))
     )
     assert history.last == START
     there = history.to_last()

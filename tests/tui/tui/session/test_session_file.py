@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.errors import OutputError
+from riff_tui.filters import Filter
 from riff_tui.tui.navigation.location import START, Location
 from riff_tui.tui.session.session_file import LARGEST, SessionFile, session_path
 from riff_tui.tui.session.session_state import (
@@ -27,7 +28,10 @@ from riff_tui.tui.session.session_state import (
     encoded,
 )
 
-STACK = (*START, Location("states", "collect", "flow=viewing segment=collect", "stall>0.3", "-n", "r1", "stall", 3))
+STACK = (
+    *START,
+    Location("states", "collect", Filter("flow=viewing segment=collect"), Filter("stall>0.3"), "-n", "r1", "stall", 3),
+)
 
 
 @pytest.fixture
@@ -260,7 +264,7 @@ def test_what_could_not_be_written_is_written_with_the_next_change(file: Path) -
 
 def test_names_that_are_no_text_are_said_and_not_written(file: Path) -> None:
     session = SessionFile(file)
-    session.be_at((Location("states", filter="\udcff"),))
+    session.be_at((Location("states", filter=Filter("\udcff")),))
     with pytest.raises(OutputError, match="no text"):
         session.write()
 

@@ -1,0 +1,92 @@
+"""Remember the ways through the store: the locations that one came through, and the steps back and forward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from riff_tui.tui.navigation.location import START, Location, Stack
+
+MOST_STEPS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Hold the stack of locations that is shown, those before and after it, and the last one of another view."""
+
+    stacks: tuple[Stack, ...] = (START,)
+    at: int = 0
+    last: Stack | None = None
+
+    @property
+    def stack(self) -> Stack:
+        """Return the locations from the first screen down to the one that is shown."""
+        return self.stacks[self.at]
+
+    @property
+    def here(self) -> Location:
+        """Return the location that is shown."""
+        return self.stack[-1]
+
+    def go(self, stack: Stack) -> History:
+        """Step to another stack; the steps ahead are forgotten."""
+        if is_same(stack, self.stack):
+            return self
+        steps = (*self.stacks[: self.at + 1], stack)[-MOST_STEPS:]
+        return History(steps, len(steps) - 1, self._last_for(stack))
+
+    def down(self, location: Location) -> History:
+        """Step to a location below this one."""
+        return self.go((*self.stack, location))
+
+    def up(self) -> History:
+        """Step to the location above, if there is one."""
+        return self.go(self.stack[:-1]) if len(self.stack) > 1 else self
+
+    def instead(self, location: Location) -> History:
+        """Step to a location that takes the place of this one."""
+        return self.go((*self.stack[:-1], location))
+
+    def back(self) -> History:
+        """Go one step back in time, if there is one."""
+        return self._to(max(0, self.at - 1))
+
+    def forward(self) -> History:
+        """Go one step forward in time, if there is one."""
+        return self._to(min(len(self.stacks) - 1, self.at + 1))
+
+    def to_last(self) -> History:
+        """Step to the last location in another view or scope, and from there back again."""
+        return self.go(self.last) if self.last is not None else self
+
+    def alter(self, location: Location) -> History:
+        """Put another cursor or order into this location, which is no step."""
+        return self.amend((*self.stack[:-1], location))
+
+    def amend(self, stack: Stack) -> History:
+        """Put other cursors or orders into these locations, which is no step."""
+        return replace(self, stacks=(*self.stacks[: self.at], stack, *self.stacks[self.at + 1 :]))
+
+    def ordered(self, sorts: Mapping[str, str]) -> History:
+        """Sort this location by the column that was chosen for its view."""
+        here = self.here
+        sort = None if here.kind == "conversation" else sorts.get(here.view)
+        return self if sort == here.sort else self.alter(replace(here, sort=sort))
+
+    def _to(self, at: int) -> History:
+        return replace(self, at=at, last=self._last_for(self.stacks[at]))
+
+    def _last_for(self, stack: Stack) -> Stack | None:
+        """Return the last other view once that stack is shown: this one, unless both show the same."""
+        here, there = self.here, stack[-1]
+        stays = (here.view, here.scope, here.pair, here.sides) == (there.view, there.scope, there.pair, there.sides)
+        return self.last if stays else self.stack
+
+
+def is_same(first: Stack, second: Stack) -> bool:
+    """Return whether two stacks hold the same locations, whatever their order of rows and their cursor."""
+
+    def plain(stack: Stack) -> list[Location]:
+        return [replace(location, row="", column="", index=0, sort=None) for location in stack]
+
+    return plain(first) == plain(second)
