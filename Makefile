@@ -3,7 +3,10 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --constraint constraints.txt
-PYTEST_ARGS ?= -n 3 -q
+PYTEST_ARGS ?= -n 3 --dist worksteal -q --durations=10
+
+# The tests start hundreds of processes, and none of them should have to compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test check lint types walls bench readme screenshots format clean
 

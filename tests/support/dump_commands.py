@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from riff_tui.cli import run
 from tests.support.walker import Walker
 
 
@@ -26,11 +27,11 @@ def dumped_rows(store: Path, at: Walker) -> list[object]:
 
 
 def answer(store: Path, command: str) -> dict[str, Any]:
-    """What a dump command prints, as JSON."""
-    given = [*shlex.split(command)[1:], "--format", "json", "--store", str(store)]
-    run = "import sys; from riff_tui.cli import main; main(sys.argv[1:])"
-    done = subprocess.run([sys.executable, "-c", run, *given], capture_output=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
+    """Return what a dump command prints as JSON."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert run([*shlex.split(command)[1:], "--format", "json", "--store", str(store)]) == 0
+    found: dict[str, Any] = json.loads(out.getvalue())
     return found
 
 
