@@ -21,11 +21,11 @@ The store adds up whole billionths, and sums of larger ones would be too large f
 Duration: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=LONGEST)]
 
 
-class _Event(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=False, gc=False):
+class _EventBase(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=False, gc=False):
     pass
 
 
-class StateEntered(_Event, frozen=True, tag="state_entered"):
+class StateEntered(_EventBase, frozen=True, tag="state_entered"):
     """Record that the machine enters a state; `segment` names its phase where the source knows it."""
 
     state: str
@@ -33,7 +33,7 @@ class StateEntered(_Event, frozen=True, tag="state_entered"):
     segment: str | None = None
 
 
-class StateExited(_Event, frozen=True, tag="state_exited"):
+class StateExited(_EventBase, frozen=True, tag="state_exited"):
     """Record that the machine leaves a state for another one."""
 
     state: str
@@ -42,14 +42,14 @@ class StateExited(_Event, frozen=True, tag="state_exited"):
     t: float | None = None
 
 
-class TurnComplete(_Event, frozen=True, tag="turn_complete"):
+class TurnComplete(_EventBase, frozen=True, tag="turn_complete"):
     """Record that the agent finished one turn in the state entered last; latency in milliseconds."""
 
     latency_ms: Duration | None = None
     t: float | None = None
 
 
-class GuardEvaluated(_Event, frozen=True, tag="guard_evaluated"):
+class GuardEvaluated(_EventBase, frozen=True, tag="guard_evaluated"):
     """Record that a transition guard was evaluated; `error` is `None` unless it raised."""
 
     guard: str
@@ -58,7 +58,7 @@ class GuardEvaluated(_Event, frozen=True, tag="guard_evaluated"):
     t: float | None = None
 
 
-class SlotFilled(_Event, frozen=True, tag="slot_filled"):
+class SlotFilled(_EventBase, frozen=True, tag="slot_filled"):
     """Record that a public slot was committed, tagged with the state that collected it."""
 
     slot: str

@@ -117,7 +117,7 @@ def ingest(
     plans += [left_out(path, reason) for path, reason in found.passed_over]
     plans += [left_out(path, reason, note="defect") for path, reason in found.set_aside]
     writer.order(plan.file.path for plan in plans)
-    run = _Run(writer, summary, rebuild, progress, Progress(len(plans), sum(plan.file.size for plan in plans)))
+    run = _IngestRun(writer, summary, rebuild, progress, Progress(len(plans), sum(plan.file.size for plan in plans)))
     with _collector_paused():
         run.take(plans, jobs)
     if any(result.status == "changed" for result in summary.results):
@@ -140,7 +140,7 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-class _Run:
+class _IngestRun:
     """Run one ingest: what is due goes in batches, each of them one transaction."""
 
     def __init__(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from riff_ingest.judging.conversations import FoundConversations
     from riff_ingest.judging.protocol import Usage
     from riff_ingest.judging.runner import RunProgress
-    from riff_ingest.judging.session import Plan, RunEnd, Session
+    from riff_ingest.judging.session import JudgingPlan, RunEnd, Session
     from riff_ingest.judging.settings import JudgeSettings, Prices
 
 EXAMPLES = (
@@ -149,7 +149,7 @@ def _name(identifier: str) -> str:
     return identifier if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", identifier) else file_name(identifier)
 
 
-def _run(session: Session, plan: Plan, concurrency: int | None) -> RunEnd:
+def _run(session: Session, plan: JudgingPlan, concurrency: int | None) -> RunEnd:
     import os
 
     from riff_tui.output.progress import on_terminal
@@ -170,7 +170,7 @@ def _run(session: Session, plan: Plan, concurrency: int | None) -> RunEnd:
         return session.run(plan, os.environ, at_once=concurrency, report=show, stopped=stopped)
 
 
-def report_plan(plan: Plan, found: FoundConversations, config: JudgeSettings, tokens: int) -> Iterator[str]:
+def report_plan(plan: JudgingPlan, found: FoundConversations, config: JudgeSettings, tokens: int) -> Iterator[str]:
     """Yield what a run would do, a line each."""
     about = f"about {tokens} tokens to read"
     price = config.prices.input
@@ -180,7 +180,7 @@ def report_plan(plan: Plan, found: FoundConversations, config: JudgeSettings, to
     yield from _passed_over(plan, found)
 
 
-def report(plan: Plan, found: FoundConversations, prices: Prices, ended: RunEnd | None) -> Iterator[str]:
+def report(plan: JudgingPlan, found: FoundConversations, prices: Prices, ended: RunEnd | None) -> Iterator[str]:
     """Yield what came of a run, a line each."""
     progress = ended.progress if ended else None
     parts = [f"{progress.scored if progress else 0} judged"]
@@ -203,7 +203,7 @@ def spent_text(usage: Usage, prices: Prices) -> str:
     return tokens if cost is None else f"{tokens}, {cost:.4f} {prices.currency}"
 
 
-def _passed_over(plan: Plan, found: FoundConversations) -> Iterator[str]:
+def _passed_over(plan: JudgingPlan, found: FoundConversations) -> Iterator[str]:
     before = {
         "had a score already": plan.scored_before,
         "were unscored before (--retry-unscored)": plan.unscored_before,

@@ -7,8 +7,8 @@ from typing import Any
 
 from riff_ingest.eva.audio import Segments, latencies
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.metrics import RecordFiles, Score
-from riff_ingest.eva.trace import Entry
+from riff_ingest.eva.metrics import MetricScore, RecordFiles
+from riff_ingest.eva.trace import LoggedEntry
 
 NO_FILES = RecordFiles()
 Audio = Mapping[int, Segments | None]
@@ -36,7 +36,9 @@ def call(
             "assistant_interrupted_turns": frozenset(barged_in),
             "user_interrupted_turns": frozenset(interrupted),
             "fallback_turn_ids": frozenset(nudged),
-            "conversation_trace": [Entry("tool_call", turn, tool_name="bake", parameters={}) for turn in tools_in],
+            "conversation_trace": [
+                LoggedEntry("tool_call", turn, tool_name="bake", parameters={}) for turn in tools_in
+            ],
             **others,
         }
     )
@@ -52,6 +54,6 @@ def waits(*seconds: float) -> tuple[dict[int, Segments | None], dict[int, Segmen
     return user, agent
 
 
-def parts_of(score: Score) -> dict[str, float | None]:
+def parts_of(score: MetricScore) -> dict[str, float | None]:
     """The scores of a metric's parts by key."""
     return {key: part.score for key, part in (score.sub_metrics or {}).items()}

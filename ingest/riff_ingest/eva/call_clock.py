@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from riff_ingest.eva.audio import AudioByTurn
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.trace import Entry
+from riff_ingest.eva.trace import LoggedEntry
 from riff_ingest.events import LONGEST
 
 
@@ -26,7 +26,7 @@ class CallClock:
             return None
         return round(moment - self.start, 6)
 
-    def of(self, entry: Entry) -> float | None:
+    def of(self, entry: LoggedEntry) -> float | None:
         """Return when an entry of the trace was logged.
 
         One that was made up is as old as its side's audio in that turn.

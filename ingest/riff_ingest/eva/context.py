@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from riff_ingest.eva.audio import AudioByTurn
-from riff_ingest.eva.trace import Entry, Texts
+from riff_ingest.eva.trace import LoggedEntry, Texts
 from riff_ingest.eva.turns import PipelineType
 
 
@@ -57,7 +57,7 @@ class MetricContext:
     tool_called: list[str] = field(default_factory=list)
     tool_params: list[dict[str, Any]] = field(default_factory=list)
     tool_responses: list[dict[str, Any]] = field(default_factory=list)
-    conversation_trace: list[Entry] = field(default_factory=list)
+    conversation_trace: list[LoggedEntry] = field(default_factory=list)
     assistant_interrupted_turns: frozenset[int] = frozenset()
     user_interrupted_turns: frozenset[int] = frozenset()
     fallback_turn_ids: frozenset[int] = frozenset()
@@ -115,7 +115,7 @@ class MetricContext:
         for name in _TURN_SETS & found.keys():
             found[name] = frozenset(found[name])
         if "conversation_trace" in found:
-            found["conversation_trace"] = [Entry.from_dict(entry) for entry in found["conversation_trace"]]
+            found["conversation_trace"] = [LoggedEntry.from_dict(entry) for entry in found["conversation_trace"]]
         return cls(**found)
 
 
@@ -132,7 +132,7 @@ _BY_TURN = {
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Entry):
+    if isinstance(value, LoggedEntry):
         return _plain(value.to_dict())
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

@@ -16,7 +16,7 @@ from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.tool_call_validity import INVALID
 from riff_ingest.eva.tools import segment_of_tool, tool_name
-from riff_ingest.eva.trace import GENERIC_ERROR, Entry
+from riff_ingest.eva.trace import GENERIC_ERROR, LoggedEntry
 from riff_ingest.events import Event, GuardEvaluated, StateEntered, StateExited, TurnComplete
 from riff_ingest.sources.lenient_json import is_deep
 
@@ -61,7 +61,7 @@ def error_of(response: Any) -> str | None:
     return ": ".join(said) or "error"
 
 
-def _closing(trace: list[Entry]) -> int | None:
+def _closing(trace: list[LoggedEntry]) -> int | None:
     """Return where the last turn after the last tool begins: the agent's last one, or the caller's alone."""
     after = next((index + 1 for index in reversed(range(len(trace))) if trace[index].tool_name is not None), 0)
     past = trace[after - 1].turn_id if after else 0
@@ -86,7 +86,7 @@ class _Walk:
         self._agent_turns = _agent_turns(context)
         self._untraced = _untraced(context, self._agent_turns)
 
-    def take(self, index: int, entry: Entry, *, closes: bool) -> None:
+    def take(self, index: int, entry: LoggedEntry, *, closes: bool) -> None:
         """Take the next entry of the trace."""
         self.catch_up(entry.turn_id)
         at = self._moments.of(entry)
@@ -110,7 +110,7 @@ class _Walk:
                 self._move(OPENING, at)
             self._said(role, number, text, at)
 
-    def _called(self, entry: Entry, answer: Entry | None, at: float | None) -> None:
+    def _called(self, entry: LoggedEntry, answer: LoggedEntry | None, at: float | None) -> None:
         name = tool_name(entry.tool_name)
         self._move(name, at)
         error = error_of(answer.tool_response) if answer is not None else None
@@ -119,7 +119,7 @@ class _Walk:
         if error is not None and answer is not None:
             self._guard(name, error, self._moments.of(answer))
 
-    def _response(self, entry: Entry, at: float | None) -> None:
+    def _response(self, entry: LoggedEntry, at: float | None) -> None:
         error = error_of(entry.tool_response)
         if id(entry) not in self._answered:  # its call was not logged, but it was made
             self._move(tool_name(entry.tool_name), at)
@@ -130,7 +130,7 @@ class _Walk:
         if isinstance(kind, str) and kind in INVALID:
             self.found.errors.append({"kind": kind, "message": error, "t": at, "tool": tool_name(entry.tool_name)})
 
-    def _message(self, entry: Entry, at: float | None) -> None:
+    def _message(self, entry: LoggedEntry, at: float | None) -> None:
         text = entry.content or ""
         self._said(entry.role or "assistant", entry.turn_id, text, at)
         if entry.role == "assistant" and GENERIC_ERROR in text and entry.turn_id not in self._failed_turns:
@@ -161,7 +161,7 @@ class _Walk:
         self._state = state
 
 
-def _answers(trace: list[Entry]) -> dict[int, Entry]:
+def _answers(trace: list[LoggedEntry]) -> dict[int, LoggedEntry]:
     """Return the response to each call, by the call's place: the first one of that tool that no earlier call got."""
     waiting: defaultdict[str, deque[int]] = defaultdict(deque)
     found = {}

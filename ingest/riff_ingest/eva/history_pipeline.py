@@ -9,7 +9,7 @@ from riff_ingest.eva.audio import AudioByTurn, Segments, latencies, segments
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.history import ASSISTANT, USER, as_events
 from riff_ingest.eva.spoken import spoken_only
-from riff_ingest.eva.trace import CUT_ITSELF_OFF, Entry, Texts, grouped, label_interruptions, suffixed, tools_of
+from riff_ingest.eva.trace import CUT_ITSELF_OFF, LoggedEntry, Texts, grouped, label_interruptions, suffixed, tools_of
 from riff_ingest.eva.turns import PipelineType, Turns, extract
 from riff_ingest.eva.warnings import Warnings
 
@@ -79,12 +79,12 @@ def _aligned(heard: Texts, meant: Texts, audio: dict[int, Segments]) -> tuple[Te
     )
 
 
-def reconcile(trace: list[Entry], turns: Turns, pipeline_type: PipelineType) -> None:
+def reconcile(trace: list[LoggedEntry], turns: Turns, pipeline_type: PipelineType) -> None:
     """Complete a trace and the texts by turn in place; the turns of each side have the same keys already."""
     if not trace:
         greeting = turns.meant_assistant.get(0)
         if greeting:
-            trace.append(Entry("intended", 0, role="assistant", content=greeting))
+            trace.append(LoggedEntry("intended", 0, role="assistant", content=greeting))
         return
     _greet_first(trace, turns)
     if not turns.meant_user:
@@ -92,14 +92,14 @@ def reconcile(trace: list[Entry], turns: Turns, pipeline_type: PipelineType) -> 
     latest = max(turns.meant_user)
     last = trace[-1]
     if latest > last.turn_id:
-        trace.append(Entry("intended", latest, role="user", content=turns.meant_user[latest]))
+        trace.append(LoggedEntry("intended", latest, role="user", content=turns.meant_user[latest]))
         turns.heard_user[latest] = turns.heard_user.get(latest) or turns.meant_user[latest]
         return
     _close_trailing_agent_turn(trace, turns, pipeline_type)
     turns.heard_user[latest] = turns.heard_user.get(latest) or turns.meant_user[latest]
 
 
-def _greet_first(trace: list[Entry], turns: Turns) -> None:
+def _greet_first(trace: list[LoggedEntry], turns: Turns) -> None:
     """Put the greeting first in a call that the caller seems to begin (R8.2)."""
     if trace[0].role != "user" or trace[0].turn_id <= 0:
         return
@@ -109,10 +109,10 @@ def _greet_first(trace: list[Entry], turns: Turns) -> None:
             return
     meant = turns.meant_assistant.get(0)
     greeting = meant or turns.heard_assistant.get(0) or None
-    trace.insert(0, Entry("intended" if meant else "transcribed", 0, role="assistant", content=greeting))
+    trace.insert(0, LoggedEntry("intended" if meant else "transcribed", 0, role="assistant", content=greeting))
 
 
-def _close_trailing_agent_turn(trace: list[Entry], turns: Turns, pipeline_type: PipelineType) -> None:
+def _close_trailing_agent_turn(trace: list[LoggedEntry], turns: Turns, pipeline_type: PipelineType) -> None:
     """Mark what the agent said last as cut off where it was never answered, a goodbye as well (R8.5)."""
     last = trace[-1]
     turn = last.turn_id if last.role == "assistant" else _unheard_turn(trace, turns)
@@ -122,7 +122,7 @@ def _close_trailing_agent_turn(trace: list[Entry], turns: Turns, pipeline_type: 
     if last.role == "assistant":
         last.content = suffixed(last.content or "", CUT_ITSELF_OFF)
     else:
-        trace.append(Entry("intended", turn, role="assistant", content=suffixed(meant, CUT_ITSELF_OFF)))
+        trace.append(LoggedEntry("intended", turn, role="assistant", content=suffixed(meant, CUT_ITSELF_OFF)))
     if meant and pipeline_type != "s2s":
         turns.meant_assistant[turn] = suffixed(meant, CUT_ITSELF_OFF)
     heard = turns.heard_assistant.get(turn)
@@ -130,7 +130,7 @@ def _close_trailing_agent_turn(trace: list[Entry], turns: Turns, pipeline_type: 
     turns.heard_assistant[turn] = suffixed(heard, CUT_ITSELF_OFF) if heard else turns.meant_assistant.get(turn)
 
 
-def _unheard_turn(trace: list[Entry], turns: Turns) -> int | None:
+def _unheard_turn(trace: list[LoggedEntry], turns: Turns) -> int | None:
     """Return the last turn that the agent meant to speak in, if the trace ends before it."""
     if not turns.meant_assistant:
         return None

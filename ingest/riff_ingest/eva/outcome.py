@@ -17,7 +17,7 @@ _DISCONNECT = "_disconnect"
 _BROKEN = frozenset({"error", "cancelled"})
 
 
-class Outcome(NamedTuple):
+class EvaOutcome(NamedTuple):
     """Hold how a conversation ended; `error` says why it does not count, `None` where it counts."""
 
     completed: bool | None
@@ -30,17 +30,17 @@ class Outcome(NamedTuple):
         return self.completed is True
 
 
-def outcome_of(result: Mapping[str, Any] | None) -> Outcome:
+def outcome_of(result: Mapping[str, Any] | None) -> EvaOutcome:
     """Return what a result.json says of the end; without one the conversation was never finished."""
     if result is None:
-        return Outcome(False, "error", "result.json is missing or broken, so the conversation was never finished")
+        return EvaOutcome(False, "error", "result.json is missing or broken, so the conversation was never finished")
     reason = result.get("conversation_ended_reason")
     reason = reason if isinstance(reason, str) and reason else None
     completed, stop = _end(reason)
     error = _error(result, reason)
     if error is not None:
-        return Outcome(False, stop or "error", error)
-    return Outcome(completed, stop, None)
+        return EvaOutcome(False, stop or "error", error)
+    return EvaOutcome(completed, stop, None)
 
 
 def _end(reason: str | None) -> tuple[bool | None, str | None]:

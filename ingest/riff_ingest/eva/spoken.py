@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from riff_ingest.eva.trace import Entry, without_labels
+from riff_ingest.eva.trace import LoggedEntry, without_labels
 
 FEWEST_CHARACTERS = 20
 """A shared beginning that is shorter than this is chance."""
 
 
-def spoken_only(trace: Iterable[Entry], pieces: Mapping[int, Sequence[str]]) -> list[Entry]:
+def spoken_only(trace: Iterable[LoggedEntry], pieces: Mapping[int, Sequence[str]]) -> list[LoggedEntry]:
     """Return the trace with what the agent's voice was given; unspoken texts are gone, but not nudges."""
     voiced = {turn: _Voiced(own) for turn, own in pieces.items()}
     kept = []

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from riff_ingest.eva.directories import Identity
 from riff_ingest.eva.logs.files import find, read_object
 from riff_ingest.eva.metrics.registry import METRICS, threshold
-from riff_ingest.eva.metrics.score import Score, number
+from riff_ingest.eva.metrics.score import MetricScore, number
 from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import JudgedScore
@@ -41,7 +41,7 @@ _BEST = {"conciseness": 3.0, "user_speech_fidelity": 3.0}
 _BY_CALLS_OF_TOOLS = "transcription_accuracy_key_entities"
 
 
-def stored_scores(directory: Path, warnings: Warnings) -> dict[str, Score]:
+def stored_scores(directory: Path, warnings: Warnings) -> dict[str, MetricScore]:
     """Return the scores of a conversation by their current names, none where metrics.json is missing or broken."""
     path = find(directory, METRICS_FILE)
     if path is None:
@@ -59,14 +59,14 @@ def stored_scores(directory: Path, warnings: Warnings) -> dict[str, Score]:
     found = {}
     for name, stored in given.items() if isinstance(given, Mapping) else ():
         if isinstance(stored, Mapping):
-            score = Score.from_dict({**stored, "name": name})
+            score = MetricScore.from_dict({**stored, "name": name})
             found[score.name] = score
         elif stored is not None:
             warnings.add("metrics_score_unreadable", f"{name} is no object")
     return found
 
 
-def stored_pass(scores: Mapping[str, Score]) -> bool | None:
+def stored_pass(scores: Mapping[str, MetricScore]) -> bool | None:
     """Tell whether EVA found the task done; `None` where it does not say."""
     score = scores.get(_TASK)
     if score is None or score.skipped or score.value is None:
@@ -75,7 +75,7 @@ def stored_pass(scores: Mapping[str, Score]) -> bool | None:
 
 
 def verdicts(
-    scores: Mapping[str, Score], identity: Identity, places: Places, *, audio_native: bool = False
+    scores: Mapping[str, MetricScore], identity: Identity, places: Places, *, audio_native: bool = False
 ) -> Iterator[JudgedScore]:
     """Yield the verdicts of judges: every stored score that is not computed here, by a judge of the metric's name.
 
@@ -99,13 +99,13 @@ def verdicts(
         )
 
 
-def is_judged(score: Score) -> bool:
+def is_judged(score: MetricScore) -> bool:
     """Tell whether a judge gave a score: what can be computed is not judged, but for old turn-taking (10.3)."""
     known = METRICS.get(score.name)
     return known is None or known.judged or (score.name == "turn_taking" and _OF_OLD_TURN_TAKING in score.details)
 
 
-def _verdict(score: Score) -> tuple[float | None, str | None]:
+def _verdict(score: MetricScore) -> tuple[float | None, str | None]:
     """Return a score from 0 to 10 with why, or `None` with the reason why there is none."""
     if score.error is not None:
         return None, _short(score.error)
@@ -162,7 +162,7 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST_RATIONALE else f"{text[: LONGEST_RATIONALE - 1]}…"
 
 
-def named_turns(score: Score, places: Places, *, audio_native: bool = False) -> list[int] | None:
+def named_turns(score: MetricScore, places: Places, *, audio_native: bool = False) -> list[int] | None:
     """Return what was said in turns that have less than the best rating.
 
     `None` where the judge rates no single turns.

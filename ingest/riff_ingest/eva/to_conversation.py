@@ -14,7 +14,7 @@ from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.derived import Derived, derive
 from riff_ingest.eva.directories import Identity
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.score import Score
+from riff_ingest.eva.metrics.score import MetricScore
 from riff_ingest.eva.metrics.task_completion import task_completion
 from riff_ingest.eva.metrics.turn_taking import turn_taking
 from riff_ingest.eva.outcome import outcome_of
@@ -43,7 +43,7 @@ def conversation_of(
     configuration: Configuration,
     context: MetricContext,
     result: Mapping[str, Any] | None,
-    scores: Mapping[str, Score],
+    scores: Mapping[str, MetricScore],
     played: Mapping[str, Any] | None = None,
 ) -> ReadCall:
     """Return the conversation of a context with its scores.
@@ -94,7 +94,7 @@ def _contract(derived: Derived, types: Mapping[str, str], expected: set[str]) ->
     return Contract(escalation_terminals=list(called))
 
 
-def _timing(context: MetricContext) -> Score | None:
+def _timing(context: MetricContext) -> MetricScore | None:
     """Return the score of turn-taking.
 
     `None` where no turn could be looked at, which is not the same as badly timed.
@@ -103,7 +103,7 @@ def _timing(context: MetricContext) -> Score | None:
     return score if score.details["num_evaluated"] or score.details["missed_turn"] else None
 
 
-def _task(context: MetricContext, scores: Mapping[str, Score]) -> tuple[Task, list[str]]:
+def _task(context: MetricContext, scores: Mapping[str, MetricScore]) -> tuple[Task, list[str]]:
     """Return whether the task was done, by the logs where they can tell, else as stored; and where these two differ."""
     stored = stored_pass(scores)
     computed = task_completion(context, RecordFiles())

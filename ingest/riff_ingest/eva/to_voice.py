@@ -8,14 +8,14 @@ from typing import Any
 from riff_ingest.eva.audio import AudioByTurn
 from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.metrics.score import Score
+from riff_ingest.eva.metrics.score import MetricScore
 from riff_ingest.eva.tools import tool_name
-from riff_ingest.eva.trace import Entry
+from riff_ingest.eva.trace import LoggedEntry
 from riff_ingest.sources.lenient_json import is_deep
 from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn
 
 
-def voice_of(context: MetricContext, moments: CallClock, task: Task, turn_taking: Score | None) -> Voice:
+def voice_of(context: MetricContext, moments: CallClock, task: Task, turn_taking: MetricScore | None) -> Voice:
     """Return the kept form of a call's context."""
     details = turn_taking.details if turn_taking is not None else {}
     return Voice(
@@ -32,7 +32,7 @@ def voice_of(context: MetricContext, moments: CallClock, task: Task, turn_taking
     )
 
 
-def task_of(passed: bool | None, source: str | None, score: Score | None) -> Task:
+def task_of(passed: bool | None, source: str | None, score: MetricScore | None) -> Task:
     """Tell whether the task was done and, where the score tells, how the database differs from the expected one."""
     details = score.details if score is not None else {}
     message = details.get("message")
@@ -84,7 +84,7 @@ def _of_turn(details: Mapping[str, Any], name: str, turn: int) -> Any:
     return by_turn.get(turn) if isinstance(by_turn, Mapping) else None
 
 
-def _entry(entry: Entry, moments: CallClock) -> TraceEntry:
+def _entry(entry: LoggedEntry, moments: CallClock) -> TraceEntry:
     if entry.role is not None:
         return TraceEntry(entry.type, entry.turn_id, moments.of(entry), role=entry.role, text=entry.content)
     value = entry.parameters if entry.type == "tool_call" else entry.tool_response

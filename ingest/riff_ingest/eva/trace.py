@@ -62,7 +62,7 @@ def without_labels(text: str) -> str:
 
 
 @dataclass(slots=True)
-class Entry:
+class LoggedEntry:
     """Represent a message, a tool's call or its response, in the turn that it belongs to.
 
     `timestamp` is milliseconds since the epoch, `None` where the entry was made up from a turn's text.
@@ -94,7 +94,7 @@ class Entry:
         return {**found, "type": self.type, "turn_id": self.turn_id}
 
     @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> Entry:
+    def from_dict(cls, entry: Mapping[str, Any]) -> LoggedEntry:
         """Return the entry that `to_dict` wrote; keys that are unknown are ignored."""
         known = ("type", "turn_id", "timestamp", "role", "content", "tool_name", "parameters", "tool_response")
         return cls(**{key: entry[key] for key in known if key in entry})
@@ -109,7 +109,7 @@ class Tools:
     responses: list[dict[str, Any]]
 
 
-def annotate(trace: list[Entry], turn: int, role: str, type: EntryType, label: str) -> None:
+def annotate(trace: list[LoggedEntry], turn: int, role: str, type: EntryType, label: str) -> None:
     """Put a label behind the latest message of that role and type, if the turn is the trace's last and has one."""
     for entry in reversed(trace):
         if entry.turn_id != turn:
@@ -119,7 +119,7 @@ def annotate(trace: list[Entry], turn: int, role: str, type: EntryType, label: s
             return
 
 
-def tools_of(trace: Iterable[Entry]) -> Tools:
+def tools_of(trace: Iterable[LoggedEntry]) -> Tools:
     """Return the tools that a trace has seen (R7.5)."""
     calls = [entry for entry in trace if entry.tool_name and entry.parameters is not None]
     answers = [entry for entry in trace if entry.tool_response is not None]
@@ -130,9 +130,9 @@ def tools_of(trace: Iterable[Entry]) -> Tools:
     )
 
 
-def grouped(trace: Iterable[Entry]) -> list[Entry]:
+def grouped(trace: Iterable[LoggedEntry]) -> list[LoggedEntry]:
     """Join neighbours that one side said in one turn to one message; a tool between them keeps them apart (R7.3)."""
-    found: list[Entry] = []
+    found: list[LoggedEntry] = []
     for entry in trace:
         last = found[-1] if found else None
         if last is None or entry.role is None or (last.role, last.turn_id) != (entry.role, entry.turn_id):
@@ -142,7 +142,7 @@ def grouped(trace: Iterable[Entry]) -> list[Entry]:
     return found
 
 
-def label_interruptions(trace: list[Entry], by_assistant: Iterable[int], by_user: Iterable[int]) -> None:
+def label_interruptions(trace: list[LoggedEntry], by_assistant: Iterable[int], by_user: Iterable[int]) -> None:
     """Label the first message of a turn that began by interrupting (R7.4)."""
     for turn in by_assistant:
         first = next((entry for entry in trace if entry.role == "assistant" and entry.turn_id == turn), None)

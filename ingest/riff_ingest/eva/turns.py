@@ -21,8 +21,8 @@ from riff_ingest.eva.trace import (
     LIKELY_INTERRUPTION,
     PAUSE,
     USER_INTERRUPTS,
-    Entry,
     EntryType,
+    LoggedEntry,
     Texts,
     annotate,
     append,
@@ -48,7 +48,7 @@ class Turns:
     heard_assistant: Texts = field(default_factory=dict)
     meant_assistant: Texts = field(default_factory=dict)
     pieces: defaultdict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
-    trace: list[Entry] = field(default_factory=list)
+    trace: list[LoggedEntry] = field(default_factory=list)
     assistant_interrupted: set[int] = field(default_factory=set)
     user_interrupted: set[int] = field(default_factory=set)
     nudged: set[int] = field(default_factory=set)
@@ -178,7 +178,7 @@ class _Machine:
         if self._label_next_user or (turns.heard_user.get(turn) and turn in turns.user_interrupted):
             text, self._label_next_user = prefixed(USER_INTERRUPTS, text), False
         if self._pipeline == "cascade":
-            turns.trace.append(Entry("transcribed", turn, at, role="user", content=text))
+            turns.trace.append(LoggedEntry("transcribed", turn, at, role="user", content=text))
         interrupted = turn in turns.assistant_interrupted
         append(turns.heard_user, turn, text, ASSISTANT_INTERRUPTS if interrupted else None)
 
@@ -192,7 +192,9 @@ class _Machine:
             shown: EntryType = "transcribed" if self._pipeline == "cascade" else "intended"
             annotate(turns.trace, turn, "user", shown, CUT_OFF_BY_ASSISTANT)
         nudge, self._nudge_next = self._nudge_next, False
-        turns.trace.append(Entry("intended", turn, at, role="assistant", content=text, needs_check=True, nudge=nudge))
+        turns.trace.append(
+            LoggedEntry("intended", turn, at, role="assistant", content=text, needs_check=True, nudge=nudge)
+        )
 
     def _assistant_in_trace(self, turn: int) -> bool:
         return any(entry.role == "assistant" and entry.turn_id == turn for entry in self.turns.trace)
@@ -205,7 +207,7 @@ class _Machine:
         elif event.event_type == "tool_response":
             self._tools_in_turn = True
             self.turns.trace.append(
-                Entry(
+                LoggedEntry(
                     "tool_response",
                     self._turn,
                     event.timestamp_ms,
@@ -218,7 +220,7 @@ class _Machine:
         else:
             self._tools_in_turn = True
             self.turns.trace.append(
-                Entry(
+                LoggedEntry(
                     "tool_call",
                     self._turn,
                     event.timestamp_ms,
@@ -251,7 +253,7 @@ class _Machine:
         append(turns.meant_assistant, turn, text, between)
         turns.pieces[turn].append(text)
         if text == GENERIC_ERROR:
-            turns.trace.append(Entry("intended", turn, role="assistant", content=text))
+            turns.trace.append(LoggedEntry("intended", turn, role="assistant", content=text))
 
     # What the simulator's log says
 
@@ -341,7 +343,7 @@ class _Machine:
         elif self._label_next_user:
             # Where the text has the label already, the entry shows it twice.
             content, self._label_next_user = prefixed(USER_INTERRUPTS, shown), False
-        turns.trace.append(Entry("intended", turn, at, role="user", content=content))
+        turns.trace.append(LoggedEntry("intended", turn, at, role="user", content=content))
 
     def _assistant_speech(self, text: str, at: int) -> None:
         """Add what the caller's side heard of the agent to the turn of the agent's latest audio (R6.13)."""
@@ -358,4 +360,4 @@ class _Machine:
             between = LIKELY_INTERRUPTION
         append(turns.heard_assistant, turn, text, between)
         if self._pipeline == "s2s":
-            turns.trace.append(Entry("transcribed", turn, at, role="assistant", content=text))
+            turns.trace.append(LoggedEntry("transcribed", turn, at, role="assistant", content=text))

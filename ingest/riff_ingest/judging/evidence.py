@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from riff_ingest.conversation import Turn
-from riff_ingest.judging.rubric import Prompt, Rubric
+from riff_ingest.judging.rubric import JudgePrompt, Rubric
 
 LONGEST_TURN = 4_000
 LONGEST_BLOCK = 120_000
@@ -42,7 +42,7 @@ class Evidence:
     turns: frozenset[int]
     is_cut: bool
 
-    def prompt(self, rubric: Rubric) -> Prompt:
+    def prompt(self, rubric: Rubric) -> JudgePrompt:
         """Return the prompt with this evidence, under a code that nobody has seen before."""
         code = secrets.token_hex(16)
         while code in self.document:

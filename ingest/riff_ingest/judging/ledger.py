@@ -32,7 +32,7 @@ class Unkeepable(OutputError):
     """Report a file that verdicts cannot be kept in; the message says why."""
 
 
-class _Line(msgspec.Struct):
+class _LedgerLine(msgspec.Struct):
     conversation_id: str
     judge: str
     score: float | None
@@ -41,7 +41,7 @@ class _Line(msgspec.Struct):
     model: str | None = None
 
 
-_decoder = msgspec.json.Decoder(_Line)
+_decoder = msgspec.json.Decoder(_LedgerLine)
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from riff_ingest.judging.rubric import Prompt
+from riff_ingest.judging.rubric import JudgePrompt
 from riff_store.errors import RiffError, UsageError
 
 
@@ -33,7 +33,7 @@ class Question:
 
     run: str
     conversation: str
-    prompt: Prompt
+    prompt: JudgePrompt
 
 
 @dataclass(frozen=True, slots=True)

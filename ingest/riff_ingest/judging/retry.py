@@ -11,7 +11,7 @@ from riff_ingest.conversation import Turn
 from riff_ingest.judging.evidence import evidence_of
 from riff_ingest.judging.protocol import Answer, Judge, Question, Refused, Unanswered, Usage
 from riff_ingest.judging.rubric import Rubric
-from riff_ingest.judging.verdict import Malformed, Verdict, parse
+from riff_ingest.judging.verdict import JudgeVerdict, Malformed, parse
 from riff_store.errors import RiffError
 
 MALFORMED_TRIES = 2
@@ -38,10 +38,10 @@ class CallToJudge:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JudgingOutcome:
     """Hold what came of a call: a verdict, or why it is unscored; `answered` where the judge said anything at all."""
 
-    verdict: Verdict | None
+    verdict: JudgeVerdict | None
     unscored: str | None = None
     answered: bool = True
     is_cut: bool = False
@@ -64,7 +64,7 @@ class Retry:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     paused_until: float = 0.0
 
-    async def outcome(self, call: CallToJudge) -> Outcome:
+    async def outcome(self, call: CallToJudge) -> JudgingOutcome:
         """Return the verdict on a call; raise `Refused` and `RunStopped`."""
         evidence = evidence_of(call.turns)
         fault, answer = "", Answer()
@@ -76,12 +76,12 @@ class Retry:
                 answer = await self._answer(question)
                 verdict = _read(answer, evidence.turns)
             except Unanswered as error:
-                return Outcome(None, error.reason, answered=False, is_cut=evidence.is_cut)
+                return JudgingOutcome(None, error.reason, answered=False, is_cut=evidence.is_cut)
             except Malformed as error:
                 fault = str(error)
                 continue
-            return Outcome(verdict, is_cut=evidence.is_cut, judged_at=answer.judged_at)
-        return Outcome(None, fault, is_cut=evidence.is_cut, judged_at=answer.judged_at)
+            return JudgingOutcome(verdict, is_cut=evidence.is_cut, judged_at=answer.judged_at)
+        return JudgingOutcome(None, fault, is_cut=evidence.is_cut, judged_at=answer.judged_at)
 
     async def _answer(self, question: Question) -> Answer:
         attempt = 1
@@ -130,7 +130,7 @@ class Retry:
             raise RunStopped
 
 
-def _read(answer: Answer, turns: frozenset[int]) -> Verdict:
+def _read(answer: Answer, turns: frozenset[int]) -> JudgeVerdict:
     if answer.fault is not None:
         raise Malformed(answer.fault)
     return parse(answer.text, turns)

@@ -56,7 +56,7 @@ The code of this call is {{code}}.
 The evidence has ended. Answer with the JSON object."""
 
 
-class Prompt(NamedTuple):
+class JudgePrompt(NamedTuple):
     """Hold the two messages that a judge gets: the rubric, and the call in its block."""
 
     rubric: str
@@ -88,6 +88,6 @@ class Rubric:
         """Return the start of the SHA-256 of everything but the call: equal hashes mean the same prompt."""
         return hashlib.sha256(f"{self.text}\n{_FRAME}".encode()).hexdigest()[:12]
 
-    def prompt(self, evidence: str, code: str) -> Prompt:
+    def prompt(self, evidence: str, code: str) -> JudgePrompt:
         """Return the prompt for one call."""
-        return Prompt(self.text, _FRAME.format(code=code, evidence=evidence))
+        return JudgePrompt(self.text, _FRAME.format(code=code, evidence=evidence))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from riff_ingest.judging.protocol import Refused, Usage
-from riff_ingest.judging.retry import CallToJudge, Outcome, Retry, RunStopped
+from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RunStopped
 
 MOST_IN_A_ROW = 25
 """Calls in a row that got no answer before the judge counts as out of reach."""
@@ -30,7 +30,7 @@ class RunProgress:
     spent: Usage = field(default_factory=Usage)
 
 
-Keep = Callable[[CallToJudge, Outcome], None]
+Keep = Callable[[CallToJudge, JudgingOutcome], None]
 Report = Callable[[RunProgress], None]
 
 

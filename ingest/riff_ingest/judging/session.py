@@ -12,7 +12,7 @@ from riff_ingest.judging.conversations import ConversationName, FoundConversatio
 from riff_ingest.judging.evidence import evidence_of
 from riff_ingest.judging.ledger import Ledger
 from riff_ingest.judging.protocol import Signature
-from riff_ingest.judging.retry import CallToJudge, Outcome, Retry
+from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry
 from riff_ingest.judging.runner import Report, Runner, RunProgress
 from riff_ingest.judging.settings import JudgeSettings
 
@@ -20,7 +20,7 @@ CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(slots=True)
-class Plan:
+class JudgingPlan:
     """Hold which calls to ask about, and how many need not be asked."""
 
     due: list[ConversationName] = field(default_factory=list)
@@ -56,13 +56,13 @@ class Session:
         """Return the runs of the calls that can be judged."""
         return {name.run for name in self.found.places}
 
-    def plan(self, *, limit: int | None = None, retry_unscored: bool = False) -> Plan:
+    def plan(self, *, limit: int | None = None, retry_unscored: bool = False) -> JudgingPlan:
         """Return what is left to ask, at most `limit` calls.
 
         What has a score under the same signature is not asked again.
         """
         known = self.ledger.known(self.runs())
-        plan = Plan()
+        plan = JudgingPlan()
         for name in self.found.places:
             signature = self.config.sign(*name)
             if signature is None:
@@ -78,7 +78,7 @@ class Session:
         plan.due = chosen
         return plan
 
-    def estimate(self, plan: Plan) -> int:
+    def estimate(self, plan: JudgingPlan) -> int:
         """Estimate the tokens of the prompts of a plan, by their length."""
         rubric = self.config.rubric
         return sum(
@@ -88,7 +88,7 @@ class Session:
 
     def run(
         self,
-        plan: Plan,
+        plan: JudgingPlan,
         environ: Mapping[str, str],
         *,
         at_once: int | None = None,
@@ -103,7 +103,7 @@ class Session:
         progress = RunProgress(len(plan.due))
         ended = RunEnd(progress, Counter())
 
-        def keep(call: CallToJudge, outcome: Outcome) -> None:
+        def keep(call: CallToJudge, outcome: JudgingOutcome) -> None:
             self.ledger.keep(call.run, self._line(call, outcome))
             if outcome.unscored is not None:
                 ended.unscored[outcome.unscored] += 1
@@ -114,7 +114,7 @@ class Session:
         ended.signal, ended.error = runner.signal, runner.error
         return ended
 
-    def _line(self, call: CallToJudge, outcome: Outcome) -> dict[str, Any]:
+    def _line(self, call: CallToJudge, outcome: JudgingOutcome) -> dict[str, Any]:
         """Return a line of a humanness file (docs/formats.md, section 2)."""
         signature = self.config.sign(call.run, call.conversation) or Signature(None, None)
         verdict = outcome.verdict

@@ -21,7 +21,7 @@ class Malformed(RiffError):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JudgeVerdict:
     """Hold a score from 0 to 10, the numbers of the turns that decided it, and the judge's reason."""
 
     score: float
@@ -29,7 +29,7 @@ class Verdict:
     reason: str
 
 
-def parse(answer: str, turns: Collection[int]) -> Verdict:
+def parse(answer: str, turns: Collection[int]) -> JudgeVerdict:
     """Return the verdict in an answer about a call of which these turns were shown; raise `Malformed`.
 
     The answer is one JSON object with exactly `score`, `evidence` and `reason`. One fence of code around
@@ -45,7 +45,7 @@ def parse(answer: str, turns: Collection[int]) -> Verdict:
     value = _load(fenced[1] if fenced else text)
     if not isinstance(value, dict) or value.keys() != _KEYS:
         raise Malformed("the answer is not an object of score, evidence and reason alone")
-    return Verdict(_score(value["score"]), _evidence(value["evidence"], turns), _reason(value["reason"]))
+    return JudgeVerdict(_score(value["score"]), _evidence(value["evidence"], turns), _reason(value["reason"]))
 
 
 def _load(text: str) -> Any:

@@ -35,7 +35,7 @@ TROUBLES = (
 STOPS = ("hangup", "hangup", "hangup", "hangup", "max_turns", "max_turns", "max_turns", "loop", "loop", "timeout")
 
 
-class Outcome(NamedTuple):
+class CallOutcome(NamedTuple):
     completed: bool
     stop_reason: str
     final_status: str | None
@@ -94,12 +94,12 @@ class SimulatedCall:
             contract=self._stage.contract,
         )
 
-    def _visit(self, state: str) -> Outcome | None:
+    def _visit(self, state: str) -> CallOutcome | None:
         if state in self._stage.successes:
             unclear = self._random() > 1 - (1 - self._case.agent.competence) / 2
-            return Outcome(True, "terminal", "unclear" if unclear else state)
+            return CallOutcome(True, "terminal", "unclear" if unclear else state)
         if state in self._stage.escalations:
-            return Outcome(False, "terminal", "transferred")
+            return CallOutcome(False, "terminal", "transferred")
         self._visits += 1
         script = self._stage.scripts[state]
         fate = self._fate(state, script)
@@ -107,7 +107,7 @@ class SimulatedCall:
         if self._visits == self._breaks_at:
             return self._break()
         if not script.next:
-            return Outcome(False, "terminal", None)
+            return CallOutcome(False, "terminal", None)
         if fate == "stall":
             return self._stall(line)
         if fate == "escalate":
@@ -207,14 +207,14 @@ class SimulatedCall:
             reason = "slots_complete" if self._stage.required[state] else "tool_done" if script.tool else "understood"
             self._machine.commit_transition(next_state(script, self._tasks), reason)
 
-    def _stall(self, line: str) -> Outcome:
+    def _stall(self, line: str) -> CallOutcome:
         stop = self._caller.pick(STOPS)
         for _ in range(2 + int(self._random() * 3)):
             self._say(line if stop == "loop" else self._agent.says(self._phrases.again, line))
             self._reply(self._caller.pick(self._phrases.frustrated))
         if stop == "hangup":
             self._reply(self._caller.pick(self._phrases.gives_up))
-        return Outcome(False, stop, None)
+        return CallOutcome(False, stop, None)
 
     def _escalate(self, state: str, line: str) -> None:
         if self._random() < 0.5:
@@ -224,10 +224,10 @@ class SimulatedCall:
         humans = sorted(self._stage.successors[state] & self._stage.escalations)
         self._machine.commit_transition(self._caller.pick(humans), "escalation")
 
-    def _break(self) -> Outcome:
+    def _break(self) -> CallOutcome:
         reason = self._caller.pick(BROKEN)
         self._driver.failed("integration", reason, t=self._now)
-        return Outcome(False, "error", None, reason)
+        return CallOutcome(False, "error", None, reason)
 
     # the smallest steps
 

@@ -8,8 +8,8 @@ from functools import lru_cache, partial
 from typing import Any
 
 from riff_ingest.contract import Contract
-from riff_ingest.simulate.cast import AgentProfile, Persona, Run
-from riff_ingest.simulate.flow_file import Scenario, SimulatedFlow, StateScript, Weakness, WeaknessKind, load_flow
+from riff_ingest.simulate.cast import AgentProfile, CallerPersona, SimulatedRun
+from riff_ingest.simulate.flow_file import CallScenario, SimulatedFlow, StateScript, Weakness, WeaknessKind, load_flow
 from riff_ingest.simulate.lexicon import Pool, pools
 from riff_ingest.simulate.machine import Guard
 
@@ -36,10 +36,10 @@ class Case:
     number: int
     seed: int
     stage: Stage
-    scenario: Scenario
+    scenario: CallScenario
     agent: AgentProfile
-    persona: Persona
-    run: Run
+    persona: CallerPersona
+    run: SimulatedRun
     trial: int
     started_at: str
     weak: Mapping[tuple[str, WeaknessKind], float]
@@ -72,7 +72,7 @@ def stage_of(name: str) -> Stage:
     )
 
 
-def weak_points(flow: SimulatedFlow, run: Run, agent: AgentProfile) -> dict[tuple[str, WeaknessKind], float]:
+def weak_points(flow: SimulatedFlow, run: SimulatedRun, agent: AgentProfile) -> dict[tuple[str, WeaknessKind], float]:
     """Return the strength by (state, kind) of what was planted for this agent, with what the run puts on top."""
     overrides: list[Weakness] = [override for override in run.overrides if override.flow == flow.flow]
     return {
@@ -82,7 +82,7 @@ def weak_points(flow: SimulatedFlow, run: Run, agent: AgentProfile) -> dict[tupl
     }
 
 
-def route(stage: Stage, scenario: Scenario) -> list[str]:
+def route(stage: Stage, scenario: CallScenario) -> list[str]:
     """Return the states of a call that goes well, in order, without its outcome."""
     state, path, tasks = stage.flow.simulate.initial, [], list(scenario.tasks)
     while state not in stage.successes:

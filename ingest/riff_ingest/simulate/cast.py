@@ -26,7 +26,7 @@ class AgentProfile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lead_ins: list[str]
 
 
-class Persona(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CallerPersona(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Describe how a caller talks; the fields are explained in speech/personas.toml."""
 
     name: str
@@ -46,7 +46,7 @@ class Override(Weakness, frozen=True, forbid_unknown_fields=True, kw_only=True):
     flow: str
 
 
-class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SimulatedRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Describe one night of calls, the commit that was tried, and what that commit made worse or better."""
 
     id: str
@@ -62,11 +62,11 @@ class _Agents(msgspec.Struct):
 
 
 class _Personas(msgspec.Struct):
-    personas: list[Persona]
+    personas: list[CallerPersona]
 
 
 class _Runs(msgspec.Struct):
-    runs: list[Run]
+    runs: list[SimulatedRun]
 
 
 T = TypeVar("T")
@@ -83,12 +83,12 @@ def agents() -> tuple[AgentProfile, ...]:
 
 
 @lru_cache(maxsize=1)
-def personas() -> tuple[Persona, ...]:
+def personas() -> tuple[CallerPersona, ...]:
     """Return the five personas; `front_loader` says most of its slots before it is asked."""
     return tuple(_load("speech/personas.toml", _Personas).personas)
 
 
 @lru_cache(maxsize=1)
-def runs() -> tuple[Run, ...]:
+def runs() -> tuple[SimulatedRun, ...]:
     """Return the ten runs, in order of time."""
     return tuple(_load("runs.toml", _Runs).runs)

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from riff_ingest.simulate.call import SimulatedCall
-from riff_ingest.simulate.cast import Run
+from riff_ingest.simulate.cast import SimulatedRun
 from riff_ingest.simulate.flow_file import Planted, planted
 from riff_ingest.simulate.judges import JUDGES, verdicts
 from riff_ingest.simulate.suite import DEFAULT_CONVERSATIONS, Suite, plan
@@ -33,7 +33,7 @@ def simulate(
     flows: Sequence[str] | None = None,
     conversations: int = DEFAULT_CONVERSATIONS,
     seed: int = 0,
-    run: Run | None = None,
+    run: SimulatedRun | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SimulationSummary:
     """Write `RUN/flow-transcripts-FLOW.jsonl` and `RUN/humanness-JUDGE.jsonl` below `out`.
@@ -52,7 +52,7 @@ def simulate(
     return SimulationSummary(tuple(files), report.done, tuple(planted(suite.flows)))
 
 
-def _write_run(out: Path, suite: Suite, run: Run, report: _Progress) -> list[Path]:
+def _write_run(out: Path, suite: Suite, run: SimulatedRun, report: _Progress) -> list[Path]:
     written: list[Path] = []
     judged_at = suite.judged_at(run)
     with ExitStack() as judging:
@@ -78,7 +78,7 @@ def _write_run(out: Path, suite: Suite, run: Run, report: _Progress) -> list[Pat
     return [*written, *(file.path for file in scores)]
 
 
-def _folder(out: Path, run: Run) -> Path:
+def _folder(out: Path, run: SimulatedRun) -> Path:
     folder = out / run.id
     if folder.is_symlink():
         raise OSError(f"{folder} is a link; not writing through it")

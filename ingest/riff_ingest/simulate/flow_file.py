@@ -32,7 +32,7 @@ class Weakness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: list[str] = []
 
 
-class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CallScenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Describe why a caller calls: the tasks that routing states turn on, how the call opens, pools of its own."""
 
     name: str
@@ -66,7 +66,7 @@ class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     initial: str
     slots: dict[str, str]
-    scenarios: list[Scenario]
+    scenarios: list[CallScenario]
     states: dict[str, StateScript]
 
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from riff_ingest.conversation import Conversation
 from riff_ingest.simulate.call import SimulatedCall
 from riff_ingest.simulate.case import Case, route, stage_of, weak_points
-from riff_ingest.simulate.cast import Override, Run, agents, personas, runs
+from riff_ingest.simulate.cast import Override, SimulatedRun, agents, personas, runs
 from riff_ingest.simulate.flow_file import flow_names
 from riff_store.errors import UsageError
 
@@ -33,9 +33,9 @@ class Suite:
     flows: tuple[str, ...]
     conversations: int
     seed: int
-    runs: tuple[Run, ...] = field(default_factory=runs)
+    runs: tuple[SimulatedRun, ...] = field(default_factory=runs)
 
-    def cases(self, run: Run, flow: str) -> Iterator[Case]:
+    def cases(self, run: SimulatedRun, flow: str) -> Iterator[Case]:
         """Yield the calls of one flow in one run."""
         cast, voices = agents(), personas()
         stage, night, place = stage_of(flow), self.runs.index(run), self.flows.index(flow)
@@ -51,7 +51,7 @@ class Suite:
                 number, self.seed, stage, scenario, cast[which], voices[who], run, trial, started_at, weak[which]
             )
 
-    def judged_at(self, run: Run) -> str:
+    def judged_at(self, run: SimulatedRun) -> str:
         """Return when the judges went over a run."""
         return _rfc3339(run, timedelta(hours=CALLING_HOURS + 2))
 
@@ -61,11 +61,11 @@ class Suite:
         for start in range(first, self.conversations, block * len(self.runs)):
             yield from range(start, min(start + block, self.conversations), len(self.flows))
 
-    def _started_at(self, run: Run, number: int) -> str:
+    def _started_at(self, run: SimulatedRun, number: int) -> str:
         return _rfc3339(run, timedelta(hours=CALLING_HOURS * number / self.conversations))
 
 
-def plan(flows: Sequence[str] | None, conversations: int, seed: int, run: Run | None = None) -> Suite:
+def plan(flows: Sequence[str] | None, conversations: int, seed: int, run: SimulatedRun | None = None) -> Suite:
     """Return a simulation of these built-in flows, or of all, in the ten runs of the demo or in one of one's own.
 
     Raises `UsageError` for what cannot be simulated.
@@ -88,18 +88,18 @@ def generate(
     flows: Sequence[str] | None = None,
     conversations: int = DEFAULT_CONVERSATIONS,
     seed: int = 0,
-    run: Run | None = None,
+    run: SimulatedRun | None = None,
 ) -> Iterator[Conversation]:
     """Yield simulated conversations, run by run and flow by flow; raises `UsageError` as `plan` does."""
     suite = plan(flows, conversations, seed, run)
     return (SimulatedCall(case).play() for run in suite.runs for flow in suite.flows for case in suite.cases(run, flow))
 
 
-def _rfc3339(run: Run, later: timedelta) -> str:
+def _rfc3339(run: SimulatedRun, later: timedelta) -> str:
     return (run.start + later).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def custom_run(name: str, seed: int = 0, weaken: Mapping[str, float] | None = None) -> Run:
+def custom_run(name: str, seed: int = 0, weaken: Mapping[str, float] | None = None) -> SimulatedRun:
     """Return one run, as many nights after the ten of the demo as its seed says.
 
     `weaken` gives, by flow, the share of its calls that get stuck on top of what the flow loses
@@ -112,7 +112,7 @@ def custom_run(name: str, seed: int = 0, weaken: Mapping[str, float] | None = No
     overrides = [weakened(flow, share) for flow, share in sorted((weaken or {}).items())]
     commit = hashlib.sha256(name.encode()).hexdigest()[:7]
     start = runs()[-1].start + timedelta(days=1 + seed % NIGHTS)
-    return Run(name, name, commit, "main", start, overrides)
+    return SimulatedRun(name, name, commit, "main", start, overrides)
 
 
 def weakened(flow: str, share: float) -> Override:

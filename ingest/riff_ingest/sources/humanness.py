@@ -21,7 +21,7 @@ _ABSENT: Any = object()
 _Turn = Annotated[int, msgspec.Meta(ge=1, lt=2**53)]
 
 
-class _Verdict(msgspec.Struct):
+class _ScoreLine(msgspec.Struct):
     conversation_id: Name | int
     judge: Name | int
     score: Annotated[float, msgspec.Meta(ge=0, le=10)] | None
@@ -35,7 +35,7 @@ class _Verdict(msgspec.Struct):
     evidence: list[_Turn] | None = None
 
 
-_decoder = msgspec.json.Decoder(_Verdict)
+_decoder = msgspec.json.Decoder(_ScoreLine)
 _NAMES = ("conversation_id", "judge")
 _REQUIRED = (*_NAMES, "score")
 
@@ -69,7 +69,7 @@ def read(path: Path) -> Iterator[JudgedScore | Skipped]:
         yield Skipped("skipped", left.line, left.reason)
 
 
-def _score(verdict: _Verdict, run: str, judged_at: int | None, line: int) -> JudgedScore:
+def _score(verdict: _ScoreLine, run: str, judged_at: int | None, line: int) -> JudgedScore:
     return JudgedScore(
         run=run if verdict.run_id in (None, "") else str(verdict.run_id),
         conversation=str(verdict.conversation_id),
@@ -86,14 +86,14 @@ def _score(verdict: _Verdict, run: str, judged_at: int | None, line: int) -> Jud
     )
 
 
-def _verdict(data: bytes, reasons: list[str]) -> _Verdict:
+def _verdict(data: bytes, reasons: list[str]) -> _ScoreLine:
     try:
         return _decoder.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return _salvaged(data, reasons)
 
 
-def _salvaged(data: bytes, reasons: list[str]) -> _Verdict:
+def _salvaged(data: bytes, reasons: list[str]) -> _ScoreLine:
     defects: Counter[str] = Counter()
     value = loads(data, defects)
     if not isinstance(value, dict):
@@ -101,7 +101,7 @@ def _salvaged(data: bytes, reasons: list[str]) -> _Verdict:
     if value.get("score") is None and defects.pop(NOT_FINITE, 0):
         value["score"] = _ABSENT  # it was there and must not count as unscored
     taken = {}
-    for info in fields_of(_Verdict):
+    for info in fields_of(_ScoreLine):
         try:
             taken[info.name] = _field(value, info.name, info.type)
         except KeyError:
@@ -112,7 +112,7 @@ def _salvaged(data: bytes, reasons: list[str]) -> _Verdict:
                 raise
             reasons.append(f"{problem.reason} and is left out")
     reasons += [f"{defect} {count}" for defect, count in sorted(defects.items())]
-    return _Verdict(**taken)
+    return _ScoreLine(**taken)
 
 
 def _field(value: dict[str, Any], name: str, kind: Any) -> Any:

@@ -16,7 +16,7 @@ from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
 from riff_ingest.sources.lines import BrokenInput, read_lines
 from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
-from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, Line, Salvage, refusal, salvage
+from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, Salvage, TranscriptLine, refusal, salvage
 from riff_store.facts import Skipped
 
 __all__ = ["parse_time", "read"]
@@ -25,7 +25,7 @@ _KEPT_CONTRACTS = 1024
 _BOXES = frozenset({dict, list})
 _MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
 
-_line_decoder = msgspec.json.Decoder(Line)
+_line_decoder = msgspec.json.Decoder(TranscriptLine)
 _contract_decoder = msgspec.json.Decoder(Contract)
 
 
@@ -37,7 +37,7 @@ def read(path: Path, context: ReadContext | None = None) -> Iterator[tuple[int, 
     a field that does not fit is a `defect`, what is left out of lists is counted in `defects`.
     """
     broken: list[BrokenInput] = []
-    reader = _Reader(run_of(path), context.contracts if context else {})
+    reader = _TranscriptReader(run_of(path), context.contracts if context else {})
     for number, data in read_lines(path, broken.append):
         try:
             call, reasons = reader.call(data)
@@ -53,10 +53,10 @@ def read(path: Path, context: ReadContext | None = None) -> Iterator[tuple[int, 
 
 def read_line(data: bytes, run: str) -> tuple[Conversation, list[str]]:
     """Return the conversation of a line, with the reasons for each field that was left out; raise `BrokenInput`."""
-    return _Reader(run, {}).call(data)
+    return _TranscriptReader(run, {}).call(data)
 
 
-class _Reader:
+class _TranscriptReader:
     """Remember from line to line what is needed: contracts by their bytes, and by run and flow."""
 
     def __init__(self, run: str, contracts: Mapping[str, Contract]) -> None:
@@ -103,7 +103,9 @@ class _Reader:
         self._given[key] = contract
         return contract
 
-    def _finish(self, line: Line, contract: Contract | None, defects: dict[str, int]) -> tuple[Conversation, list[str]]:
+    def _finish(
+        self, line: TranscriptLine, contract: Contract | None, defects: dict[str, int]
+    ) -> tuple[Conversation, list[str]]:
         reasons = []
         started_at = line.started_at or None
         if started_at is not None and parse_time(started_at) is None:
@@ -154,7 +156,7 @@ def _total(taken: Salvage) -> dict[str, int]:
     return dict(Counter(taken.line.defects or {}) + taken.defects)
 
 
-def _is_doubtful(line: Line) -> bool:
+def _is_doubtful(line: TranscriptLine) -> bool:
     """Tell whether a value fits its type and still must not pass, because it is nested too deeply."""
     boxes: list[Any] = []
     for event in line.events or ():

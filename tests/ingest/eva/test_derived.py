@@ -10,29 +10,31 @@ from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.derived import Derived, derive, error_of
 from riff_ingest.eva.tools import guessed_type, is_transfer, segment_of_tool, tool_types
-from riff_ingest.eva.trace import GENERIC_ERROR, Entry
+from riff_ingest.eva.trace import GENERIC_ERROR, LoggedEntry
 from riff_ingest.events import GuardEvaluated, StateEntered, StateExited, TurnComplete
 
 START = 1_780_000_000_000
 
 
-def agent(turn: int, text: str = "Yes.", at: int | None = None) -> Entry:
-    return Entry("intended", turn, at, role="assistant", content=text)
+def agent(turn: int, text: str = "Yes.", at: int | None = None) -> LoggedEntry:
+    return LoggedEntry("intended", turn, at, role="assistant", content=text)
 
 
-def caller(turn: int, text: str = "Please.", at: int | None = START) -> Entry:
-    return Entry("transcribed", turn, at, role="user", content=text)
+def caller(turn: int, text: str = "Please.", at: int | None = START) -> LoggedEntry:
+    return LoggedEntry("transcribed", turn, at, role="user", content=text)
 
 
-def call(turn: int, tool: Any, at: int = START, **parameters: Any) -> Entry:
-    return Entry("tool_call", turn, at, tool_name=tool, parameters=parameters)
+def call(turn: int, tool: Any, at: int = START, **parameters: Any) -> LoggedEntry:
+    return LoggedEntry("tool_call", turn, at, tool_name=tool, parameters=parameters)
 
 
-def answer(turn: int, tool: str, **response: Any) -> Entry:
-    return Entry("tool_response", turn, START + 1000, tool_name=tool, tool_response=response or {"status": "success"})
+def answer(turn: int, tool: str, **response: Any) -> LoggedEntry:
+    return LoggedEntry(
+        "tool_response", turn, START + 1000, tool_name=tool, tool_response=response or {"status": "success"}
+    )
 
 
-def of(*trace: Entry, said_goodbye: bool = True, types: dict[str, str] | None = None, **given: Any) -> Derived:
+def of(*trace: LoggedEntry, said_goodbye: bool = True, types: dict[str, str] | None = None, **given: Any) -> Derived:
     spoken = {entry.turn_id: entry.content for entry in trace if entry.role == "assistant"}
     context = MetricContext(
         conversation_trace=list(trace), **{"started_ms": START, "intended_assistant_turns": spoken, **given}

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riff_ingest.eva import process_history
-from riff_ingest.eva.logs.framework import Line, events_of
+from riff_ingest.eva.logs.framework import LogLine, events_of
 from riff_ingest.eva.turns import PipelineType
 from tests.support import eva_oracle
 from tests.support.eva_events import (
@@ -152,5 +152,5 @@ def words_follow(lines: Sequence[dict[str, Any]], at: int) -> bool:
 @given(lines_of_the_framework)
 def test_previews_are_taken_out_as_the_rules_say(lines: list[dict[str, Any]]) -> None:
     known = [line for line in lines if line["type"] != "transcript"]
-    found = events_of([Line(line["type"], line["timestamp"], line["data"]["frame"]) for line in known])
+    found = events_of([LogLine(line["type"], line["timestamp"], line["data"]["frame"]) for line in known])
     assert [(each.timestamp_ms, each.event_type, each.data["frame"]) for each in found] == framework(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riff_ingest.eva.history_pipeline import reconcile
-from riff_ingest.eva.trace import Entry, label_interruptions
+from riff_ingest.eva.trace import LoggedEntry, label_interruptions
 from riff_ingest.eva.turns import PipelineType, Turns
 from tests.support.eva_events import (
     agent_ends,
@@ -47,9 +47,9 @@ def test_a_trace_that_is_empty_in_a_model_that_speaks_itself_stays_empty() -> No
 def test_a_greeting_that_comes_late_goes_to_the_front() -> None:
     """R8.2."""
     trace = [
-        Entry("transcribed", 1, role="user", content="Rolls"),
-        Entry("intended", 0, role="assistant", content="Bakery."),
-        Entry("intended", 0, role="assistant", content="Hello."),
+        LoggedEntry("transcribed", 1, role="user", content="Rolls"),
+        LoggedEntry("intended", 0, role="assistant", content="Bakery."),
+        LoggedEntry("intended", 0, role="assistant", content="Hello."),
     ]
     reconcile(trace, Turns(), "cascade")
     assert [(entry.turn_id, entry.content) for entry in trace] == [(0, "Bakery."), (1, "Rolls"), (0, "Hello.")]
@@ -65,20 +65,20 @@ def test_a_greeting_that_comes_late_goes_to_the_front() -> None:
 )
 def test_a_call_in_which_the_caller_seems_to_begin_was_greeted(texts: Turns, content: str | None, type: str) -> None:
     """R8.2 and quirk 14."""
-    trace = [Entry("transcribed", 1, 5, role="user", content="Rolls")]
+    trace = [LoggedEntry("transcribed", 1, 5, role="user", content="Rolls")]
     reconcile(trace, texts, "cascade")
     assert trace[0].to_dict() == {"role": "assistant", "content": content, "type": type, "turn_id": 0}
 
 
 def test_a_caller_who_begins_in_turn_0_was_not_greeted() -> None:
-    trace = [Entry("transcribed", 0, role="user", content="Hello?")]
+    trace = [LoggedEntry("transcribed", 0, role="user", content="Hello?")]
     reconcile(trace, Turns(), "cascade")
     assert len(trace) == 1
 
 
 def test_without_any_words_that_the_caller_meant_nothing_is_closed() -> None:
     """R8.3."""
-    trace = [Entry("intended", 0, role="assistant", content="Bakery.")]
+    trace = [LoggedEntry("intended", 0, role="assistant", content="Bakery.")]
     reconcile(trace, Turns(meant_assistant={0: "Bakery."}), "cascade")
     assert trace[0].content == "Bakery."
 
@@ -94,8 +94,8 @@ def test_what_the_caller_said_last_is_added_where_nobody_heard_it() -> None:
 def test_the_last_words_are_added_again_where_an_earlier_turn_ends_the_trace() -> None:
     """Quirk 18."""
     trace = [
-        Entry("intended", 2, role="user", content="Four"),
-        Entry("transcribed", 1, role="assistant", content="How many?"),
+        LoggedEntry("intended", 2, role="user", content="Four"),
+        LoggedEntry("transcribed", 1, role="assistant", content="How many?"),
     ]
     reconcile(trace, Turns(meant_user={1: "Rolls", 2: "Four"}, heard_user={1: "", 2: ""}), "s2s")
     assert [entry.content for entry in trace if entry.role == "user"] == ["Four", "Four"]
@@ -130,7 +130,7 @@ def test_after_a_tool_the_answer_is_added_only_if_the_turn_has_none() -> None:
 
 
 def test_a_nudge_without_a_voice_leaves_no_text_at_all() -> None:
-    trace = [Entry("intended", 1, role="assistant", content="Are you there?")]
+    trace = [LoggedEntry("intended", 1, role="assistant", content="Are you there?")]
     turns = Turns(meant_user={1: "Rolls"}, heard_user={1: "Rolls"})
     reconcile(trace, turns, "cascade")
     assert trace[0].content == f"Are you there? {CSO}"
@@ -138,7 +138,7 @@ def test_a_nudge_without_a_voice_leaves_no_text_at_all() -> None:
 
 
 def test_the_turn_of_a_model_that_speaks_itself_keeps_its_empty_text() -> None:
-    trace = [Entry("transcribed", 1, role="assistant", content="Goodbye")]
+    trace = [LoggedEntry("transcribed", 1, role="assistant", content="Goodbye")]
     turns = Turns(meant_user={1: "Rolls"}, meant_assistant={1: ""}, heard_assistant={1: "Goodbye"})
     reconcile(trace, turns, "s2s")
     assert (turns.meant_assistant, turns.heard_assistant) == ({1: ""}, {1: f"Goodbye {CSO}"})
@@ -155,11 +155,11 @@ def test_a_turn_that_nobody_transcribed_is_heard_as_meant_at_the_end() -> None:
 def test_the_first_message_of_a_turn_that_began_by_interrupting_says_so_once() -> None:
     """R7.4."""
     trace = [
-        Entry("intended", 1, role="assistant", content="Rolls?"),
-        Entry("intended", 1, role="assistant", content="[assistant interrupts] Or cake?"),
-        Entry("transcribed", 2, role="user", content="Four"),
-        Entry("transcribed", 2, role="user", content="[user interrupts] please"),
-        Entry("transcribed", 3, role="user", content="now"),
+        LoggedEntry("intended", 1, role="assistant", content="Rolls?"),
+        LoggedEntry("intended", 1, role="assistant", content="[assistant interrupts] Or cake?"),
+        LoggedEntry("transcribed", 2, role="user", content="Four"),
+        LoggedEntry("transcribed", 2, role="user", content="[user interrupts] please"),
+        LoggedEntry("transcribed", 3, role="user", content="now"),
     ]
     label_interruptions(trace, [1, 7], [2, 3, 7])
     assert [entry.content for entry in trace] == [

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.eva.spoken import spoken_only, spoken_part
-from riff_ingest.eva.trace import LABELS, Entry
+from riff_ingest.eva.trace import LABELS, LoggedEntry
 
 LONG = "Your two dozen rolls will be ready on Friday morning at seven."
 
@@ -58,10 +58,10 @@ def test_words_of_labels_count_where_a_text_is_cut() -> None:
 
 def test_only_marked_entries_are_looked_at_and_only_in_their_turn() -> None:
     trace = [
-        Entry("intended", 1, role="assistant", content=LONG, needs_check=True),
-        Entry("intended", 2, role="assistant", content=LONG, needs_check=True),
-        Entry("intended", 3, role="assistant", content=LONG, needs_check=True, nudge=True),
-        Entry("transcribed", 4, role="user", content="never spoken by the agent"),
+        LoggedEntry("intended", 1, role="assistant", content=LONG, needs_check=True),
+        LoggedEntry("intended", 2, role="assistant", content=LONG, needs_check=True),
+        LoggedEntry("intended", 3, role="assistant", content=LONG, needs_check=True, nudge=True),
+        LoggedEntry("transcribed", 4, role="user", content="never spoken by the agent"),
     ]
     kept = spoken_only(trace, {2: [LONG]})
     assert [(entry.turn_id, entry.content) for entry in kept] == [(2, LONG), (3, LONG), (4, trace[3].content)]
@@ -109,7 +109,9 @@ def test_it_is_the_rule_as_written_at_every_cut() -> None:
 
 def test_a_log_of_one_endless_turn_is_checked_soon() -> None:
     pieces = [f"{number} rolls are ready, and {number} more" for number in range(3_000)]
-    trace = [Entry("intended", 1, role="assistant", content=f"{piece} soon", needs_check=True) for piece in pieces]
+    trace = [
+        LoggedEntry("intended", 1, role="assistant", content=f"{piece} soon", needs_check=True) for piece in pieces
+    ]
     began = perf_counter()
     kept = spoken_only(trace, {1: pieces})
     assert [entry.content for entry in kept[:2]] == pieces[:2]

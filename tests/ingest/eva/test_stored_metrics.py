@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from riff_ingest.eva.directories import Identity
-from riff_ingest.eva.metrics.score import NO_TURNS, Score
+from riff_ingest.eva.metrics.score import NO_TURNS, MetricScore
 from riff_ingest.eva.stored_metrics import LONGEST_RATIONALE, stored_pass, stored_scores, verdicts
 from riff_ingest.eva.warnings import Warnings
 from riff_store.facts import JudgedScore
@@ -83,7 +83,7 @@ def test_a_judge_names_the_turns_that_it_found_wanting(tmp_path: Path) -> None:
 
 
 def test_entities_of_an_audio_native_call_are_of_tools_and_not_of_turns() -> None:
-    score = Score("transcription_accuracy_key_entities", 0.5, 0.5, {"per_turn_ratings": {"1": 0}})
+    score = MetricScore("transcription_accuracy_key_entities", 0.5, 0.5, {"per_turn_ratings": {"1": 0}})
     assert [each.evidence for each in verdicts({score.name: score}, ID, PLACES)] == [[2]]
     assert [each.evidence for each in verdicts({score.name: score}, ID, PLACES, audio_native=True)] == [None]
 

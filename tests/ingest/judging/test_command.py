@@ -13,14 +13,14 @@ import pytest
 from riff_ingest.conversation import Turn
 from riff_ingest.judging.command import CommandJudge, without_secrets
 from riff_ingest.judging.protocol import Refused, Signature
-from riff_ingest.judging.retry import CallToJudge, Outcome, Retry, RetryPolicy
+from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
 from riff_ingest.judging.rubric import Rubric
 
 CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning. ключ $HOME `id`"), Turn("caller", "Hello; rm -rf.")])
 GOOD = """print('{"score": 6, "evidence": [2], "reason": "Polite."}')"""
 
 
-def outcome_of(program: str, *, timeout: float = 120.0, tries: int = 1) -> Outcome:
+def outcome_of(program: str, *, timeout: float = 120.0, tries: int = 1) -> JudgingOutcome:
     judge = CommandJudge([sys.executable, "-c", program], None, "hash")
     return asyncio.run(Retry(judge, Rubric(), RetryPolicy(timeout, tries, pause=0.01)).outcome(CALL))
 

@@ -17,7 +17,7 @@ from riff_ingest.conversation import Turn
 from riff_ingest.judging.openai import _RAW, _SENT_HEADERS, LARGEST_BODY, OpenAIJudge, _retry_after
 from riff_ingest.judging.openai import Endpoint as Address
 from riff_ingest.judging.protocol import Misconfigured, Refused, Usage
-from riff_ingest.judging.retry import CallToJudge, Outcome, Retry, RetryPolicy
+from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
 from riff_ingest.judging.rubric import Rubric
 from tests.support.judge_endpoint import PATH, Asked, Behaviour, Endpoint, Reply, completion, error, serving, verdict
 from tests.support.judged_calls import KEY, KEY_VARIABLE
@@ -41,7 +41,7 @@ def in_turn(replies: Iterable[Reply]) -> Behaviour:
     return lambda asked: left.pop(0) if len(left) > 1 else left[0]
 
 
-async def asked_of(endpoint: Endpoint, policy: RetryPolicy = QUICK, **fields: Any) -> tuple[Outcome, Retry]:
+async def asked_of(endpoint: Endpoint, policy: RetryPolicy = QUICK, **fields: Any) -> tuple[JudgingOutcome, Retry]:
     described: dict[str, Any] = {"model": "played-1", "key": KEY, "key_variable": KEY_VARIABLE, **fields}
     judge = OpenAIJudge(Address(endpoint.url, **described), Rubric().prompt_hash, policy.timeout)
     asking = Retry(judge, Rubric(), policy)
@@ -51,7 +51,9 @@ async def asked_of(endpoint: Endpoint, policy: RetryPolicy = QUICK, **fields: An
         await judge.close()
 
 
-def outcome_of(behave: Behaviour, policy: RetryPolicy = QUICK, **fields: Any) -> tuple[Outcome, list[Asked], Retry]:
+def outcome_of(
+    behave: Behaviour, policy: RetryPolicy = QUICK, **fields: Any
+) -> tuple[JudgingOutcome, list[Asked], Retry]:
     with serving(behave) as endpoint:
         outcome, asking = asyncio.run(asked_of(endpoint, policy, **fields))
         return outcome, endpoint.asked, asking
@@ -130,7 +132,7 @@ def test_what_may_pass_is_tried_again(bad: Reply) -> None:
 )
 def test_what_does_not_pass_leaves_the_call_unscored(bad: Reply, reason: str, tries: int) -> None:
     outcome, asked, _ = outcome_of(lambda asked: bad)
-    assert outcome == Outcome(None, reason, answered=False)
+    assert outcome == JudgingOutcome(None, reason, answered=False)
     assert len(asked) == tries
 
 
@@ -213,21 +215,21 @@ def test_a_redirect_is_not_followed_and_the_key_goes_nowhere_else(status: int) -
 def test_an_answer_that_takes_too_long_is_given_up(slow: Reply) -> None:
     before = time.monotonic()
     outcome, asked, _ = outcome_of(lambda asked: slow, RetryPolicy(0.2, tries=2, pause=0.01))
-    assert outcome == Outcome(None, "no answer in time, 2 times", answered=False)
+    assert outcome == JudgingOutcome(None, "no answer in time, 2 times", answered=False)
     assert len(asked) == 2
     assert time.monotonic() - before < 100
 
 
 def test_an_answer_without_an_end_is_given_up() -> None:
     outcome, _, _ = outcome_of(lambda asked: Reply(body=b"x" * (LARGEST_BODY + 1)))
-    assert outcome == Outcome(None, "the answer is too large", answered=False)
+    assert outcome == JudgingOutcome(None, "the answer is too large", answered=False)
 
 
 def test_nobody_at_the_address_is_no_connection() -> None:
     with serving(lambda asked: GOOD) as endpoint:
         pass
     outcome, _ = asyncio.run(asked_of(endpoint))
-    assert outcome == Outcome(None, "no connection to the endpoint, 3 times", answered=False)
+    assert outcome == JudgingOutcome(None, "no connection to the endpoint, 3 times", answered=False)
 
 
 def test_retry_after_is_heeded_as_a_number_and_as_a_date() -> None:

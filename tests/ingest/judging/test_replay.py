@@ -12,7 +12,7 @@ import pytest
 from riff_ingest.conversation import Turn
 from riff_ingest.judging.protocol import Misconfigured, Signature
 from riff_ingest.judging.replay import ReplayJudge
-from riff_ingest.judging.retry import CallToJudge, Outcome, Retry, RetryPolicy
+from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
 from riff_ingest.judging.rubric import Rubric
 
 TURNS = [Turn("agent", "Good morning."), Turn("caller", "Hello.")]
@@ -29,7 +29,7 @@ def line(conversation: str, **more: Any) -> dict[str, Any]:
     return {"run_id": "run-1", "conversation_id": conversation, "judge": "old", **more}
 
 
-def outcome_of(judge: ReplayJudge, conversation: str) -> Outcome:
+def outcome_of(judge: ReplayJudge, conversation: str) -> JudgingOutcome:
     asking = Retry(judge, Rubric(), RetryPolicy(5.0, 1))
     return asyncio.run(asking.outcome(CallToJudge("run-1", conversation, TURNS)))
 

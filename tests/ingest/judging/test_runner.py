@@ -14,7 +14,7 @@ import pytest
 from riff_ingest.conversation import Turn
 from riff_ingest.judging import runner
 from riff_ingest.judging.protocol import Answer, Question, Refused, Signature, Unanswered, Usage
-from riff_ingest.judging.retry import CallToJudge, Outcome, Retry, RetryPolicy
+from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
 from riff_ingest.judging.rubric import Rubric
 from riff_ingest.judging.runner import MOST_IN_A_ROW, Runner, RunProgress
 from tests.support.judge_endpoint import verdict
@@ -68,7 +68,7 @@ class Run:
         self.judge = Played(play)
         given = {"timeout": 300.0, "pause": 0.01, **patience}
         self.asking = Retry(self.judge, Rubric(), RetryPolicy(tries=3, **given))
-        self.kept: dict[str, Outcome] = {}
+        self.kept: dict[str, JudgingOutcome] = {}
         self.progress = RunProgress(calls)
         self.stops: list[int] = []
         self.reports = 0
@@ -81,7 +81,7 @@ class Run:
         )
         self.runner.run(_calls(calls), at_once)
 
-    def _keep(self, call: CallToJudge, outcome: Outcome) -> None:
+    def _keep(self, call: CallToJudge, outcome: JudgingOutcome) -> None:
         self.kept[call.conversation] = outcome
 
     def _stop(self, progress: RunProgress) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.judging.verdict import LONGEST_ANSWER, LONGEST_REASON, Malformed, Verdict, parse
+from riff_ingest.judging.verdict import LONGEST_ANSWER, LONGEST_REASON, JudgeVerdict, Malformed, parse
 
 TURNS = frozenset(range(1, 6))
 GOOD = '{"score": 7.5, "evidence": [3, 1, 3], "reason": " Warm. "}'
@@ -23,7 +23,7 @@ anything = st.recursive(
 
 
 def test_a_verdict_is_read() -> None:
-    assert parse(GOOD, TURNS) == Verdict(7.5, (1, 3), "Warm.")
+    assert parse(GOOD, TURNS) == JudgeVerdict(7.5, (1, 3), "Warm.")
 
 
 @pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```", "\n```JSON \n{}\n ```\n\n"])
@@ -99,7 +99,7 @@ def test_a_long_reason_is_cut() -> None:
 )
 def test_every_verdict_comes_back_as_it_was_given(score: float, evidence: list[int], reason: str) -> None:
     answer = json.dumps({"score": score, "evidence": evidence, "reason": reason})
-    assert parse(answer, TURNS) == Verdict(score, tuple(sorted(set(evidence))), reason.strip())
+    assert parse(answer, TURNS) == JudgeVerdict(score, tuple(sorted(set(evidence))), reason.strip())
 
 
 @given(answer=st.text() | anything.map(json.dumps))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from riff_ingest.conversation import Conversation
 from riff_ingest.simulate import flow_names, generate
 from riff_ingest.simulate.case import weak_points
-from riff_ingest.simulate.cast import Override, Run, agents, personas, runs
+from riff_ingest.simulate.cast import Override, SimulatedRun, agents, personas, runs
 from riff_ingest.simulate.flow_file import load_flow
 from riff_ingest.simulate.suite import Suite, plan
 from riff_store.errors import UsageError
@@ -84,10 +84,10 @@ def test_calls_of_a_run_start_after_it_and_in_order(conversations: list[Conversa
 def test_a_run_of_ones_own_can_carry_a_regression() -> None:
     start = runs()[0].start
     override = Override(flow="generic_inquiry", state="lookup_answer", kind="stall", strength=1.0)
-    later = Run("later", "later", "0000000", "main", start, [override])
+    later = SimulatedRun("later", "later", "0000000", "main", start, [override])
     flow, agent = load_flow("generic_inquiry"), agents()[0]
     assert weak_points(flow, later, agent) == {("lookup_answer", "stall"): 1.0}
-    suite = Suite(("generic_inquiry",), 40, 0, (Run("first", "first", "0000000", "main", start), later))
+    suite = Suite(("generic_inquiry",), 40, 0, (SimulatedRun("first", "first", "0000000", "main", start), later))
     assert {case.run.id for run in suite.runs for case in suite.cases(run, "generic_inquiry") if case.weak} == {"later"}
 
 

@@ -20,7 +20,7 @@ _KINDS = frozenset({"turn_start", "turn_end", "tts_text", "llm_response"})
 _LOG = "framework_log"
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """Hold a line of the log: its type, its time as logged, its text."""
 
     type: str
@@ -45,7 +45,7 @@ def has_log(directory: Path, stored_path: Any) -> bool:
     return find(directory, stored_name(stored_path)) is not None or stored_file(stored_path) is not None
 
 
-def events_of(lines: list[Line]) -> list[HistoryEvent]:
+def events_of(lines: list[LogLine]) -> list[HistoryEvent]:
     """Return the events of lines in the order of the file: without previews, neighbours of one type joined."""
     if any(line.type == "tts_text" for line in lines):
         lines = _without_previews([line for line in lines if line.type != "llm_response"])
@@ -57,8 +57,8 @@ def events_of(lines: list[Line]) -> list[HistoryEvent]:
     return events
 
 
-def _lines(path: Path, warnings: Warnings) -> list[Line]:
-    lines: list[Line] = []
+def _lines(path: Path, warnings: Warnings) -> list[LogLine]:
+    lines: list[LogLine] = []
     seen: set[bytes] = set()
     latest = 0
     for record, raw in read_records(path, _LOG, warnings):
@@ -76,7 +76,7 @@ def _lines(path: Path, warnings: Warnings) -> list[Line]:
         if time is not None and time < latest:
             warnings.add(f"{_LOG}_out_of_order", "time runs backwards, and words are joined in the order of the file")
         latest = max(latest, time or 0)
-        line = Line(record["type"], record.get("timestamp"), frame)
+        line = LogLine(record["type"], record.get("timestamp"), frame)
         # A word may well be said twice at one time, anything else may not.
         if raw in seen and (line.type != "tts_text" or _is_sentence(line)):
             warnings.add(f"{_LOG}_duplicate_line", "a line stands there twice")
@@ -85,18 +85,18 @@ def _lines(path: Path, warnings: Warnings) -> list[Line]:
     return lines
 
 
-def _without_previews(lines: list[Line]) -> list[Line]:
+def _without_previews(lines: list[LogLine]) -> list[LogLine]:
     """Take out sentences that are logged as a whole beside their words."""
     times = Counter(str(line.timestamp) for line in lines if line.type == "tts_text")
     left = [line for line in lines if not (_is_sentence(line) and times[str(line.timestamp)] > 1)]
     return [line for index, line in enumerate(left) if not _is_followed_by_its_words(left, index)]
 
 
-def _is_sentence(line: Line) -> bool:
+def _is_sentence(line: LogLine) -> bool:
     return line.type == "tts_text" and " " in line.frame
 
 
-def _is_followed_by_its_words(lines: list[Line], index: int) -> bool:
+def _is_followed_by_its_words(lines: list[LogLine], index: int) -> bool:
     if not _is_sentence(lines[index]):
         return False
     sentence = lines[index].frame

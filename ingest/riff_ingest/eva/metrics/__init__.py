@@ -3,6 +3,6 @@
 from riff_ingest.eva.metrics.composites import composites
 from riff_ingest.eva.metrics.compute import compute_metrics
 from riff_ingest.eva.metrics.files import RecordFiles, read_files
-from riff_ingest.eva.metrics.score import Score
+from riff_ingest.eva.metrics.score import MetricScore
 
-__all__ = ["RecordFiles", "Score", "composites", "compute_metrics", "read_files"]
+__all__ = ["MetricScore", "RecordFiles", "composites", "compute_metrics", "read_files"]

@@ -7,13 +7,13 @@ from typing import Any
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.score import Score, part, rate, unmeasured
+from riff_ingest.eva.metrics.score import MetricScore, part, rate, unmeasured
 from riff_ingest.eva.metrics.task_completion import NO_EXPECTED, NO_FINAL, session_mismatches, session_of
 
 NAME = "authentication_success"
 
 
-def authentication_success(context: MetricContext, files: RecordFiles) -> Score:
+def authentication_success(context: MetricContext, files: RecordFiles) -> MetricScore:
     """Return 1.0 where the final session has all that is expected, else 0.0.
 
     Skipped where nothing is expected (10.2).
@@ -22,7 +22,7 @@ def authentication_success(context: MetricContext, files: RecordFiles) -> Score:
     if expected is None:
         return unmeasured(NAME, NO_EXPECTED)
     if not session_of(expected):
-        return Score(NAME, skipped=True, details={"reason": "no session is expected"})
+        return MetricScore(NAME, skipped=True, details={"reason": "no session is expected"})
     if final is None:
         return unmeasured(NAME, NO_FINAL)
     mismatches = session_mismatches(expected, final)
@@ -34,7 +34,7 @@ def authentication_success(context: MetricContext, files: RecordFiles) -> Score:
     if mismatches:
         details["reason"] = f"The session differs from the expected one in: {', '.join(mismatches)}"
     value = 0.0 if mismatches else 1.0
-    return Score(NAME, value, value, details, sub_metrics=_parts(_calls(context), succeeded=not mismatches))
+    return MetricScore(NAME, value, value, details, sub_metrics=_parts(_calls(context), succeeded=not mismatches))
 
 
 def _calls(context: MetricContext) -> Counter[str]:
@@ -50,7 +50,7 @@ def _calls(context: MetricContext) -> Counter[str]:
     return Counter(name for name in names if isinstance(name, str) and name in known)
 
 
-def _parts(calls: Counter[str], *, succeeded: bool) -> dict[str, Score] | None:
+def _parts(calls: Counter[str], *, succeeded: bool) -> dict[str, MetricScore] | None:
     if not calls:
         return None
     average = round(calls.total() / len(calls), 4)

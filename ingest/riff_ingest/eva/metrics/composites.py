@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import comb
 
 from riff_ingest.eva.metrics.registry import METRICS, threshold
-from riff_ingest.eva.metrics.score import Score
+from riff_ingest.eva.metrics.score import MetricScore
 
 ACCURACY = ("task_completion", "faithfulness", "agent_speech_fidelity")
 EXPERIENCE = ("conversation_progression", "turn_taking", "conciseness")
 TOLERANCE = 1e-9
 
 
-def composites(scores: Mapping[str, Score], metrics_version: str | None = None) -> dict[str, float | None]:
+def composites(scores: Mapping[str, MetricScore], metrics_version: str | None = None) -> dict[str, float | None]:
     """Return the six composites of a call, `None` where too little was measured.
 
     Before 2.0.0 of the metrics turn-taking passed from 0.5 on.
@@ -31,7 +31,7 @@ def composites(scores: Mapping[str, Score], metrics_version: str | None = None) 
     }
 
 
-def passed(scores: Mapping[str, Score], names: Iterable[str], metrics_version: str | None = None) -> float | None:
+def passed(scores: Mapping[str, MetricScore], names: Iterable[str], metrics_version: str | None = None) -> float | None:
     """Return 1.0 where every metric reaches its threshold, else 0.0; `None` where one is missing or has an error.
 
     Skipped metrics are left out; where all are, the answer is `None`.
@@ -49,7 +49,7 @@ def passed(scores: Mapping[str, Score], names: Iterable[str], metrics_version: s
     return float(all(verdicts)) if verdicts else None
 
 
-def mean(scores: Mapping[str, Score], names: Iterable[str]) -> float | None:
+def mean(scores: Mapping[str, MetricScore], names: Iterable[str]) -> float | None:
     """Return the mean of the values that there are, `None` where there is none."""
     found = [score.value for name in names if (score := scores.get(name)) is not None]
     values = [value for value in found if value is not None]
@@ -80,7 +80,7 @@ def theoretical_power_k(trials: int, passing: int, k: int) -> float:
     return (passing / trials) ** k
 
 
-def verdicts(name: str, scores: Iterable[Score], metrics_version: str | None = None) -> list[bool]:
+def verdicts(name: str, scores: Iterable[MetricScore], metrics_version: str | None = None) -> list[bool]:
     """Return which trials of a record passed a metric; those with an error and skipped ones are left out."""
     limit = threshold(name, metrics_version)
     return [

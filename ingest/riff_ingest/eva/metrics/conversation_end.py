@@ -9,7 +9,7 @@ from riff_ingest.eva.audio import last_end
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.history import inner
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.score import Score
+from riff_ingest.eva.metrics.score import MetricScore
 from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput
 
@@ -33,15 +33,15 @@ def agent_timed_out(context: MetricContext) -> bool:
     return context.conversation_ended_reason == "inactivity_timeout" and last_audio_speaker(context) == "user"
 
 
-def conversation_completed_on_time(context: MetricContext, files: RecordFiles) -> Score:
+def conversation_completed_on_time(context: MetricContext, files: RecordFiles) -> MetricScore:
     """Return 0.0 where the call was ended because it took too long, else 1.0 (10.9)."""
     ended = context.conversation_ended_reason
     late = ended == "time_limit_exceeded"
     value = 0.0 if late else 1.0
-    return Score(COMPLETED_ON_TIME, value, value, {"conversation_ended_reason": ended, "timed_out": late})
+    return MetricScore(COMPLETED_ON_TIME, value, value, {"conversation_ended_reason": ended, "timed_out": late})
 
 
-def conversation_correctly_finished(context: MetricContext, files: RecordFiles) -> Score:
+def conversation_correctly_finished(context: MetricContext, files: RecordFiles) -> MetricScore:
     """Return 0.0 where the call ended of inactivity after the caller had spoken, else 1.0 (10.8)."""
     left = agent_timed_out(context)
     details: dict[str, Any] = {
@@ -51,28 +51,28 @@ def conversation_correctly_finished(context: MetricContext, files: RecordFiles) 
     if left:
         details["reason"] = AGENT_TIMEOUT
     value = 0.0 if left else 1.0
-    return Score(CORRECTLY_FINISHED, value, value, details)
+    return MetricScore(CORRECTLY_FINISHED, value, value, details)
 
 
-def conversation_valid_end(context: MetricContext, files: RecordFiles) -> Score:
+def conversation_valid_end(context: MetricContext, files: RecordFiles) -> MetricScore:
     """Return 1.0 where the simulator's log ends with a goodbye, or where the agent left the caller waiting (10.7).
 
     A log whose last line cannot be read is an error, for then nobody knows how the call ended.
     """
     if agent_timed_out(context):
-        return Score(VALID_END, 1.0, 1.0, {"ended_properly": True, "reason": AGENT_TIMEOUT})
+        return MetricScore(VALID_END, 1.0, 1.0, {"ended_properly": True, "reason": AGENT_TIMEOUT})
     place = {"file_path": files.simulator_log}
     event, problem = _last_event(files.simulator_end)
     if event is None:
-        return Score(VALID_END, 0.0, 0.0, {"ended_properly": False, **place}, error=problem)
+        return MetricScore(VALID_END, 0.0, 0.0, {"ended_properly": False, **place}, error=problem)
     kind = event.get("type")
     if kind != "connection_state":
         why = {"reason": "the last event is no connection_state"}
-        return Score(VALID_END, 0.0, 0.0, {"ended_properly": False, "last_event_type": kind, **place, **why})
+        return MetricScore(VALID_END, 0.0, 0.0, {"ended_properly": False, "last_event_type": kind, **place, **why})
     if reason_of(event) != "goodbye":
         why = {"reason": f"the session ended for another reason than goodbye: {reason_of(event)}"}
-        return Score(VALID_END, 0.0, 0.0, {"ended_properly": False, "last_event_type": kind, **place, **why})
-    return Score(VALID_END, 1.0, 1.0, {"ended_properly": True, "last_event_type": kind, **place})
+        return MetricScore(VALID_END, 0.0, 0.0, {"ended_properly": False, "last_event_type": kind, **place, **why})
+    return MetricScore(VALID_END, 1.0, 1.0, {"ended_properly": True, "last_event_type": kind, **place})
 
 
 def conversation_finished(files: RecordFiles) -> bool:

@@ -18,7 +18,7 @@ _WITH_VOICE: tuple[PipelineType, ...] = ("cascade", "audio_llm")
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class EvaMetric:
     """Describe a metric: `judged` ones are taken as stored; a trial passes from `threshold` on where `in_trials`."""
 
     name: str
@@ -31,26 +31,26 @@ class Metric:
 
 
 _METRICS = (
-    Metric("task_completion", "accuracy", threshold=1.0),
-    Metric("faithfulness", "accuracy", judged=True),
-    Metric("agent_speech_fidelity", "accuracy", judged=True, threshold=0.95),
-    Metric("turn_taking", "experience", threshold=0.8),
-    Metric("conversation_progression", "experience", judged=True),
-    Metric("conciseness", "experience", judged=True),
-    Metric("authentication_success", "diagnostic", in_trials=False),
-    Metric("response_speed", "diagnostic", in_trials=False, higher_is_better=False),
-    Metric("tool_call_validity", "diagnostic", in_trials=False),
-    Metric("stt_wer", "diagnostic", in_trials=False, pipelines=("cascade",)),
-    Metric("conversation_correctly_finished", "diagnostic", in_trials=False),
-    Metric("conversation_completed_on_time", "diagnostic", in_trials=False),
-    Metric("speakability", "diagnostic", judged=True, in_trials=False, pipelines=_WITH_VOICE),
-    Metric("transcription_accuracy_key_entities", "diagnostic", judged=True, in_trials=False),
-    Metric("tts_fidelity", "diagnostic", judged=True, in_trials=False, pipelines=_WITH_VOICE),
-    Metric("conversation_valid_end", "validation"),
-    Metric("user_behavioral_fidelity", "validation", judged=True),
-    Metric("user_speech_fidelity", "validation", judged=True),
+    EvaMetric("task_completion", "accuracy", threshold=1.0),
+    EvaMetric("faithfulness", "accuracy", judged=True),
+    EvaMetric("agent_speech_fidelity", "accuracy", judged=True, threshold=0.95),
+    EvaMetric("turn_taking", "experience", threshold=0.8),
+    EvaMetric("conversation_progression", "experience", judged=True),
+    EvaMetric("conciseness", "experience", judged=True),
+    EvaMetric("authentication_success", "diagnostic", in_trials=False),
+    EvaMetric("response_speed", "diagnostic", in_trials=False, higher_is_better=False),
+    EvaMetric("tool_call_validity", "diagnostic", in_trials=False),
+    EvaMetric("stt_wer", "diagnostic", in_trials=False, pipelines=("cascade",)),
+    EvaMetric("conversation_correctly_finished", "diagnostic", in_trials=False),
+    EvaMetric("conversation_completed_on_time", "diagnostic", in_trials=False),
+    EvaMetric("speakability", "diagnostic", judged=True, in_trials=False, pipelines=_WITH_VOICE),
+    EvaMetric("transcription_accuracy_key_entities", "diagnostic", judged=True, in_trials=False),
+    EvaMetric("tts_fidelity", "diagnostic", judged=True, in_trials=False, pipelines=_WITH_VOICE),
+    EvaMetric("conversation_valid_end", "validation"),
+    EvaMetric("user_behavioral_fidelity", "validation", judged=True),
+    EvaMetric("user_speech_fidelity", "validation", judged=True),
 )
-METRICS: MappingProxyType[str, Metric] = MappingProxyType({metric.name: metric for metric in _METRICS})
+METRICS: MappingProxyType[str, EvaMetric] = MappingProxyType({metric.name: metric for metric in _METRICS})
 
 
 def applies(name: str, pipeline_type: PipelineType) -> bool:

@@ -7,14 +7,14 @@ from typing import Any
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.score import Score, number, part
+from riff_ingest.eva.metrics.score import MetricScore, number, part
 from riff_ingest.eva.metrics.turn_timing import tool_turns
 
 NAME = "response_speed"
 LONGEST_SECONDS = 1000
 
 
-def response_speed(context: MetricContext, files: RecordFiles) -> Score:
+def response_speed(context: MetricContext, files: RecordFiles) -> MetricScore:
     """Return the mean of the latencies above zero, in seconds; skipped where there is none (10.4).
 
     Parts are the same of turns with and without tools, and the mean latencies of the models from result.json.
@@ -23,7 +23,7 @@ def response_speed(context: MetricContext, files: RecordFiles) -> Score:
         turn: seconds for turn, seconds in context.latency_assistant_turns.items() if 0 < seconds < LONGEST_SECONDS
     }
     if not speeds:
-        return Score(NAME, skipped=True, details={"reason": "no turn has a latency above zero"})
+        return MetricScore(NAME, skipped=True, details={"reason": "no turn has a latency above zero"})
     tools = tool_turns(context)
     score, details = _statistics(list(speeds.values()))
     parts = {
@@ -33,10 +33,10 @@ def response_speed(context: MetricContext, files: RecordFiles) -> Score:
         **_of_model("stt_latency", context.stt_latency),
         **_of_model("tts_latency", context.tts_latency),
     }
-    return Score(NAME, score, details=details, sub_metrics=parts)
+    return MetricScore(NAME, score, details=details, sub_metrics=parts)
 
 
-def _statistics_of(key: str, speeds: Sequence[float]) -> dict[str, Score]:
+def _statistics_of(key: str, speeds: Sequence[float]) -> dict[str, MetricScore]:
     if not speeds:
         return {}
     score, details = _statistics(speeds)
@@ -53,7 +53,7 @@ def _statistics(speeds: Sequence[float]) -> tuple[float, dict[str, Any]]:
     }
 
 
-def _of_model(key: str, latency: Mapping[str, Any] | None) -> dict[str, Score]:
+def _of_model(key: str, latency: Mapping[str, Any] | None) -> dict[str, MetricScore]:
     mean = number((latency or {}).get("mean_ms"))
     if latency is None or mean is None:
         return {}

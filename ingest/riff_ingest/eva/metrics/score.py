@@ -13,7 +13,7 @@ _OLD_NAMES = {"conversation_finished": "conversation_valid_end"}
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class MetricScore:
     """Hold what a metric says of a call, or what a part of it (`sub_metrics`) says.
 
     `score` has the metric's own unit, `normalized_score` goes from 0 to 1; both are `None` where nothing was measured.
@@ -29,7 +29,7 @@ class Score:
     skipped: bool = False
     version: str | None = None
     prompt_hash: str | None = None
-    sub_metrics: dict[str, Score] | None = None
+    sub_metrics: dict[str, MetricScore] | None = None
 
     @property
     def value(self) -> float | None:
@@ -62,7 +62,7 @@ class Score:
         }
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any], name: str = "") -> Score:
+    def from_dict(cls, stored: Mapping[str, Any], name: str = "") -> MetricScore:
         """Return a stored score, from old files as well; what is of another type than it should be counts as missing.
 
         `name` is the key under which it was stored. Old names of metrics become today's.
@@ -82,20 +82,20 @@ class Score:
         )
 
 
-def part(metric: str, key: str, score: float | None, normalized: float | None = None, **details: Any) -> Score:
+def part(metric: str, key: str, score: float | None, normalized: float | None = None, **details: Any) -> MetricScore:
     """Return a part of a metric; its name is the metric's with its key behind a dot."""
-    return Score(f"{metric}.{key}", score, normalized, details)
+    return MetricScore(f"{metric}.{key}", score, normalized, details)
 
 
-def rate(metric: str, key: str, value: float, digits: int = 4, **details: Any) -> Score:
+def rate(metric: str, key: str, value: float, digits: int = 4, **details: Any) -> MetricScore:
     """Return a part whose score is a share already, so that its normalised score is the same."""
     rounded = round(value, digits)
     return part(metric, key, rounded, rounded, **details)
 
 
-def unmeasured(name: str, why: str) -> Score:
+def unmeasured(name: str, why: str) -> MetricScore:
     """Return the score of a metric for which something is missing."""
-    return Score(name, error=why)
+    return MetricScore(name, error=why)
 
 
 def current_name(name: str) -> str:
@@ -124,9 +124,9 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _stored_parts(metric: str, parts: Mapping[str, Any]) -> dict[str, Score]:
+def _stored_parts(metric: str, parts: Mapping[str, Any]) -> dict[str, MetricScore]:
     return {
-        str(key): Score.from_dict(stored, f"{metric}.{key}")
+        str(key): MetricScore.from_dict(stored, f"{metric}.{key}")
         for key, stored in parts.items()
         if isinstance(stored, Mapping)
     }

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.score import Score, rate
+from riff_ingest.eva.metrics.score import MetricScore, rate
 
 NAME = "stt_wer"
 MISSING = 'whisper-normalizer and jiwer are not installed; `pip install "riff-tui[eva]"` brings them'
@@ -57,23 +57,25 @@ class TurnErrors:
         }
 
 
-def stt_wer(context: MetricContext, files: RecordFiles) -> Score:
+def stt_wer(context: MetricContext, files: RecordFiles) -> MetricScore:
     """Return the word error rate over all turns that the caller meant to speak in and was heard in (10.6).
 
     Skipped for other languages than English, whose spelling EVA evens out by rules of its own, and with an error
     where the packages for it are not installed.
     """
     if context.language.lower().replace("_", "-").split("-")[0] != "en":
-        return Score(NAME, skipped=True, details={"language": context.language, "reason": "only English is computed"})
+        return MetricScore(
+            NAME, skipped=True, details={"language": context.language, "reason": "only English is computed"}
+        )
     turns = _compared(context)
     if not turns:
-        return Score(NAME, 0.0, 0.0, {"language": context.language}, error="no turn has both texts of the caller")
+        return MetricScore(NAME, 0.0, 0.0, {"language": context.language}, error="no turn has both texts of the caller")
     if any(len(text) > _LONGEST_TEXT for texts in turns.values() for text in texts):
-        return Score(NAME, error=f"a turn has a text of more than {_LONGEST_TEXT} characters")
+        return MetricScore(NAME, error=f"a turn has a text of more than {_LONGEST_TEXT} characters")
     try:
         errors = {turn: turn_errors(*map(normalised_english, texts)) for turn, texts in turns.items()}
     except ImportError:
-        return Score(NAME, skipped=True, error=MISSING)
+        return MetricScore(NAME, skipped=True, error=MISSING)
     return _scored(context.language, errors)
 
 
@@ -116,7 +118,7 @@ def _unmarked(text: str | None) -> str:
     return "".join([*kept, text[at:]]).strip()
 
 
-def _scored(language: str, errors: Mapping[int, TurnErrors]) -> Score:
+def _scored(language: str, errors: Mapping[int, TurnErrors]) -> MetricScore:
     words = sum(each.reference_words for each in errors.values())
     counts = {
         "substitution": sum(each.substituted for each in errors.values()),
@@ -143,7 +145,7 @@ def _scored(language: str, errors: Mapping[int, TurnErrors]) -> Score:
         for kind, count in counts.items()
         if words
     }
-    return Score(NAME, round(wer, 3), accuracy, details, sub_metrics=parts)
+    return MetricScore(NAME, round(wer, 3), accuracy, details, sub_metrics=parts)
 
 
 def _summary(first: TurnErrors) -> dict[str, Any]:

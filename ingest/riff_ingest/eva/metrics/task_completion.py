@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.score import Score, unmeasured
+from riff_ingest.eva.metrics.score import MetricScore, unmeasured
 from riff_ingest.eva.scenario_db import SESSION, database_hash, databases_differ, stored_form, summary
 
 NAME = "task_completion"
@@ -15,7 +15,7 @@ NO_EXPECTED = "no expected database is known; --expected-db names it, --dataset 
 NO_FINAL = "the record has no final_scenario_db.json"
 
 
-def task_completion(context: MetricContext, files: RecordFiles) -> Score:
+def task_completion(context: MetricContext, files: RecordFiles) -> MetricScore:
     """Return 1.0 where the session and the whole final database are as expected, else 0.0 with how they differ (10.1).
 
     Today's hash is computed of both databases, for a hash in result.json may be of an older form; which one it is
@@ -28,7 +28,7 @@ def task_completion(context: MetricContext, files: RecordFiles) -> Score:
         return unmeasured(NAME, NO_FINAL)
     mismatches = session_mismatches(expected, final)
     if mismatches:
-        return Score(NAME, 0.0, 0.0, _session_details(mismatches))
+        return MetricScore(NAME, 0.0, 0.0, _session_details(mismatches))
     expected_hash, actual_hash = database_hash(expected), database_hash(final)
     matches = expected_hash == actual_hash
     details: dict[str, Any] = {
@@ -41,7 +41,7 @@ def task_completion(context: MetricContext, files: RecordFiles) -> Score:
     if not matches:
         details |= _difference(expected, final)
     value = 1.0 if matches else 0.0
-    return Score(NAME, value, value, details)
+    return MetricScore(NAME, value, value, details)
 
 
 def session_mismatches(expected: Mapping[str, Any], final: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.score import Score, part, rate
+from riff_ingest.eva.metrics.score import MetricScore, part, rate
 
 NAME = "tool_call_validity"
 _KINDS_OF_VALUES = (
@@ -37,12 +37,12 @@ INVALID = (
 """Types of errors that count; those of other domains than the airline's do not (quirk 10)."""
 
 
-def tool_call_validity(context: MetricContext, files: RecordFiles) -> Score:
+def tool_call_validity(context: MetricContext, files: RecordFiles) -> MetricScore:
     """Return the share of responses of tools that complain neither of the call nor of its parameters (10.5)."""
     total = len(context.tool_responses)
     parts = {"num_tool_calls": part(NAME, "num_tool_calls", float(total))}
     if not total:
-        return Score(NAME, 1.0, 1.0, {"total_tool_calls": 0}, sub_metrics=parts)
+        return MetricScore(NAME, 1.0, 1.0, {"total_tool_calls": 0}, sub_metrics=parts)
     errors = _errors(context)
     valid = total - len(errors)
     counts = Counter(error["error_type"] for error in errors)
@@ -54,7 +54,7 @@ def tool_call_validity(context: MetricContext, files: RecordFiles) -> Score:
         "invalid_tool_calls": len(errors),
         "errors": errors,
     }
-    return Score(NAME, value, value, details, sub_metrics=parts)
+    return MetricScore(NAME, value, value, details, sub_metrics=parts)
 
 
 def _errors(context: MetricContext) -> list[dict[str, Any]]:

@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeAlias
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.conversation_end import agent_timed_out
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.score import Score
+from riff_ingest.eva.metrics.score import MetricScore
 from riff_ingest.eva.metrics.turn_taking_parts import turn_taking_parts
 from riff_ingest.eva.metrics.turn_timing import (
     TODAY,
     Limits,
-    Rules,
+    TimingRules,
     TurnAudio,
     audible_turns,
     count_value,
@@ -37,7 +37,7 @@ class Timing:
     evidence: Evidence
 
 
-def turn_taking(context: MetricContext, files: RecordFiles, rules: Rules = TODAY) -> Score:
+def turn_taking(context: MetricContext, files: RecordFiles, rules: TimingRules = TODAY) -> MetricScore:
     """Return the mean of the turns in which both sides were heard.
 
     0.0 where the agent left the caller waiting (10.3).
@@ -58,10 +58,10 @@ def turn_taking(context: MetricContext, files: RecordFiles, rules: Rules = TODAY
     }
     evidence = [timing.evidence for timing in timings.values()]
     parts = turn_taking_parts(context, files, audible, evidence, rules) if audible else None
-    return Score(NAME, value, value, details, sub_metrics=parts)
+    return MetricScore(NAME, value, value, details, sub_metrics=parts)
 
 
-def _timings(context: MetricContext, audible: dict[int, TurnAudio], rules: Rules) -> dict[int, Timing]:
+def _timings(context: MetricContext, audible: dict[int, TurnAudio], rules: TimingRules) -> dict[int, Timing]:
     tools = tool_turns(context)
     found = {}
     for turn in sorted(audible.keys() | context.fallback_turn_ids):

@@ -8,8 +8,8 @@ from typing import Any
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.history import whole
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.score import Score, part, rate
-from riff_ingest.eva.metrics.turn_timing import Rules, TurnAudio, tool_turns
+from riff_ingest.eva.metrics.score import MetricScore, part, rate
+from riff_ingest.eva.metrics.turn_timing import TimingRules, TurnAudio, tool_turns
 
 _METRIC = "turn_taking"
 
@@ -19,8 +19,8 @@ def turn_taking_parts(
     files: RecordFiles,
     audible: Mapping[int, TurnAudio],
     evidence: Sequence[Mapping[str, Any]],
-    rules: Rules,
-) -> dict[str, Score]:
+    rules: TimingRules,
+) -> dict[str, MetricScore]:
     """Return all parts of a call in which at least one turn is audible; one that was not measured is absent or `None`.
 
     Rates and values are normalised as they are; milliseconds, counts and tokens have no normalised score.
@@ -37,7 +37,7 @@ def turn_taking_parts(
     return {each.name.removeprefix(f"{_METRIC}."): each for each in parts}
 
 
-def _latencies(context: MetricContext, audible: Mapping[int, TurnAudio], rules: Rules) -> Iterable[Score]:
+def _latencies(context: MetricContext, audible: Mapping[int, TurnAudio], rules: TimingRules) -> Iterable[MetricScore]:
     tools = tool_turns(context)
     by_turn = {turn: audio.latency_ms for turn, audio in audible.items()}
     limits = {turn: rules.limits(tool=turn in tools) for turn in by_turn}
@@ -56,7 +56,7 @@ def _latencies(context: MetricContext, audible: Mapping[int, TurnAudio], rules: 
 
 def _agent_interruptions(
     context: MetricContext, audible: Mapping[int, TurnAudio], evidence: Iterable[Mapping[str, Any]]
-) -> Iterable[Score]:
+) -> Iterable[MetricScore]:
     seen = [each for each in evidence if "overlap_ms" in each]
     share = len(audible.keys() & context.assistant_interrupted_turns) / len(audible)
     yield rate(_METRIC, "agent_interruption.rate", share)
@@ -70,20 +70,20 @@ def _agent_interruptions(
 
 def _user_interruptions(
     context: MetricContext, audible: Mapping[int, TurnAudio], evidence: Iterable[Mapping[str, Any]]
-) -> Iterable[Score]:
+) -> Iterable[MetricScore]:
     share = len(audible.keys() & context.user_interrupted_turns) / len(audible)
     yield rate(_METRIC, "user_interruption.rate", share)
     yield from _means("user_interruption", "yield_ms", "yield_score", evidence)
 
 
-def _nudges(context: MetricContext) -> Iterable[Score]:
+def _nudges(context: MetricContext) -> Iterable[MetricScore]:
     turns, nudged = len(context.audio_timestamps_assistant_turns), len(context.fallback_turn_ids)
     if turns:
         yield rate(_METRIC, "fallback_nudge.rate", nudged / turns)
     yield part(_METRIC, "fallback_nudge.count", float(nudged) if nudged else None)
 
 
-def _speech_before_tools(entries: Iterable[Mapping[str, Any]]) -> Iterable[Score]:
+def _speech_before_tools(entries: Iterable[Mapping[str, Any]]) -> Iterable[MetricScore]:
     """Yield the share of groups of tools before which the agent spoke, since the caller last did (quirk 9)."""
     timed = [(time, entry) for entry in entries if (time := whole(entry.get("timestamp"))) is not None]
     groups: list[bool] = []
@@ -104,14 +104,14 @@ def _speech_before_tools(entries: Iterable[Mapping[str, Any]]) -> Iterable[Score
         yield rate(_METRIC, "pretoolspeech_rate", sum(groups) / len(groups))
 
 
-def _means(side: str, ms: str, value: str, evidence: Iterable[Mapping[str, Any]]) -> Iterable[Score]:
+def _means(side: str, ms: str, value: str, evidence: Iterable[Mapping[str, Any]]) -> Iterable[MetricScore]:
     """Yield the means of a measure and of what it is worth, of the figures as they are shown."""
     seen = [each for each in evidence if ms in each]
     yield from _mean(f"{side}.mean_{ms}", [each[ms] for each in seen], 3)
     yield from _mean(f"{side}.mean_{value}", [each[value] for each in seen], 4, is_value=True)
 
 
-def _mean(key: str, values: Sequence[float], digits: int, *, is_value: bool = False) -> Iterable[Score]:
+def _mean(key: str, values: Sequence[float], digits: int, *, is_value: bool = False) -> Iterable[MetricScore]:
     if values:
         mean = round(sum(values) / len(values), digits)
         yield part(_METRIC, key, mean, mean if is_value else None)

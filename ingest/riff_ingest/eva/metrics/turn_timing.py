@@ -33,7 +33,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class TimingRules:
     """Hold the limits of turns without tools and of those with."""
 
     plain: Limits = Limits(2000, 3500, 2750)
@@ -44,12 +44,12 @@ class Rules:
         return self.tool if tool else self.plain
 
 
-TODAY = Rules()
-FIRST = Rules(tool=Limits(4000, 7000, 6000))
+TODAY = TimingRules()
+FIRST = TimingRules(tool=Limits(4000, 7000, 6000))
 """Those of 0.1.3, the first version that was no judge."""
 
 
-def rules_of(version: str | None) -> Rules | None:
+def rules_of(version: str | None) -> TimingRules | None:
     """Return the rules by which a stored score was computed; `None` where a judge gave it."""
     if version is None:
         return TODAY

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.eva.metrics import RecordFiles, Score
+from riff_ingest.eva.metrics import MetricScore, RecordFiles
 from riff_ingest.eva.metrics.authentication_success import authentication_success
 from riff_ingest.eva.metrics.task_completion import task_completion
 from riff_ingest.eva.scenario_db import (
@@ -28,7 +28,7 @@ from tests.support.eva_calls import NO_FILES, call, parts_of
 SAME: dict[str, Any] = {"tables_added": [], "tables_removed": [], "tables_modified": {}}
 
 
-def completed(expected: Any, final: Any, stored: str | None = None) -> Score:
+def completed(expected: Any, final: Any, stored: str | None = None) -> MetricScore:
     context = call(expected_scenario_db=expected, final_scenario_db=final)
     return task_completion(context, RecordFiles(stored_final_hash=stored))
 
@@ -230,7 +230,7 @@ def test_the_order_of_keys_says_nothing(database: dict[str, Any], chance: Any) -
 TOOLS = [{"name": "check_pin", "tool_type": "auth"}, {"id": "check_mail", "tool_type": "auth"}, {"name": "bake"}, {}]
 
 
-def authenticated(caller: str, *names: Any) -> Score:
+def authenticated(caller: str, *names: Any) -> MetricScore:
     context = call(
         expected_scenario_db={"session": {"caller": "Ode"}},
         final_scenario_db={"session": {"caller": caller, "more": 1}},

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.eva.metrics import Score
+from riff_ingest.eva.metrics import MetricScore
 from riff_ingest.eva.metrics.stt_wer import TurnErrors, stt_wer, turn_errors
 from tests.support.eva_calls import NO_FILES, call, parts_of
 
@@ -21,7 +21,7 @@ pytest.importorskip("whisper_normalizer")
 from riff_ingest.eva.metrics.stt_wer import normalised_english
 
 
-def wer(*turns: tuple[str | None, str | None], **others: Any) -> Score:
+def wer(*turns: tuple[str | None, str | None], **others: Any) -> MetricScore:
     """The score of turns 1, 2, …: what was meant, and what was heard."""
     meant = {turn: texts[0] for turn, texts in enumerate(turns, start=1)}
     heard = {turn: texts[1] for turn, texts in enumerate(turns, start=1)}

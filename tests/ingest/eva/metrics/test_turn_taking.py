@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.eva.audio import Segments
-from riff_ingest.eva.metrics import RecordFiles, Score
+from riff_ingest.eva.metrics import MetricScore, RecordFiles
 from riff_ingest.eva.metrics.turn_taking import turn_taking
 from riff_ingest.eva.metrics.turn_timing import FIRST, TODAY, count_value, overlap_value, rules_of, yield_value
 from tests.support.eva_calls import NO_FILES, call, parts_of, waits
 
 
-def scored(score: Score, turn: int) -> tuple[float, str, dict[str, Any]]:
+def scored(score: MetricScore, turn: int) -> tuple[float, str, dict[str, Any]]:
     return tuple(score.details[f"per_turn_{kind}"][turn] for kind in ("score", "reason", "evidence"))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.turn_taking import turn_taking
-from riff_ingest.eva.trace import Entry
+from riff_ingest.eva.trace import LoggedEntry
 
 Spans = list[tuple[float, float]]
 TURNS = range(-1, 5)
@@ -122,7 +122,9 @@ def context_of(audio: dict[int, Any], ai: frozenset[int], ui: frozenset[int], to
         user, agent = users[turn], agents[turn]
         if user and agent:
             context.latency_assistant_turns[turn] = round(agent[0][0] - user[-1][1], 6)
-    context.conversation_trace = [Entry("tool_call", turn, tool_name="x", parameters={}) for turn in sorted(tools)]
+    context.conversation_trace = [
+        LoggedEntry("tool_call", turn, tool_name="x", parameters={}) for turn in sorted(tools)
+    ]
     return context
 
 

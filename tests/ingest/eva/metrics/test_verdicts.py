@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.metrics import Score, composites
+from riff_ingest.eva.metrics import MetricScore, composites
 from riff_ingest.eva.metrics.composites import (
     ACCURACY,
     EXPERIENCE,
@@ -36,11 +36,11 @@ GOOD = {
 }
 
 
-def scores(**changed: float | Score | None) -> dict[str, Score]:
+def scores(**changed: float | MetricScore | None) -> dict[str, MetricScore]:
     """Scores that just pass but for what is changed; `None` leaves one out."""
     values = {**GOOD, **changed}
     return {
-        name: value if isinstance(value, Score) else Score(name, value, value)
+        name: value if isinstance(value, MetricScore) else MetricScore(name, value, value)
         for name, value in values.items()
         if value is not None
     }
@@ -67,7 +67,7 @@ def test_one_that_misses_a_threshold_fails_but_not_by_how_numbers_are_written(na
 
 @pytest.mark.parametrize("name", GOOD)
 def test_what_is_missing_or_has_an_error_leaves_it_open(name: str) -> None:
-    for lost in (None, Score(name, 1.0, 1.0, error="x"), Score(name)):
+    for lost in (None, MetricScore(name, 1.0, 1.0, error="x"), MetricScore(name)):
         found = composites(scores(**{name: lost}))
         assert found["EVA-A_pass" if name in ACCURACY else "EVA-X_pass"] is None
         assert found["EVA-overall_pass"] is None
@@ -75,7 +75,7 @@ def test_what_is_missing_or_has_an_error_leaves_it_open(name: str) -> None:
 
 
 def test_what_was_skipped_is_left_out() -> None:
-    skipped = {name: Score(name, skipped=True) for name in EXPERIENCE}
+    skipped = {name: MetricScore(name, skipped=True) for name in EXPERIENCE}
     assert composites(scores(turn_taking=skipped["turn_taking"]))["EVA-X_pass"] == 1.0
     found = composites(scores(**skipped))
     assert (found["EVA-X_pass"], found["EVA-X_mean"], found["EVA-overall_pass"]) == (None, None, None)
@@ -113,12 +113,12 @@ def test_no_trials_have_no_rates() -> None:
 
 def test_only_trials_that_say_something_are_counted() -> None:
     trials = [
-        Score("turn_taking", 0.8, 0.8),
-        Score("turn_taking", 0.79, 0.79),
-        Score("turn_taking", 1.0, 1.0, error="x"),
-        Score("turn_taking", 1.0, 1.0, skipped=True),
-        Score("turn_taking"),
-        Score("turn_taking", 0.9),
+        MetricScore("turn_taking", 0.8, 0.8),
+        MetricScore("turn_taking", 0.79, 0.79),
+        MetricScore("turn_taking", 1.0, 1.0, error="x"),
+        MetricScore("turn_taking", 1.0, 1.0, skipped=True),
+        MetricScore("turn_taking"),
+        MetricScore("turn_taking", 0.9),
     ]
     assert verdicts("turn_taking", trials) == [True, False, True]
     assert verdicts("turn_taking", trials, "1.0") == [True, True, True]
@@ -172,22 +172,22 @@ def test_directions_go_by_the_ends_of_names(name: str, higher: bool) -> None:
 
 
 def test_a_value_is_the_normalised_score_or_else_the_score_and_nothing_with_an_error() -> None:
-    assert Score("x", 3.0, 1.0).value == 1.0
-    assert Score("x", 3.0).value == 3.0
-    assert Score("x", 3.0, 0.0).value == 0.0
-    assert Score("x", 3.0, 1.0, error="y").value is None
+    assert MetricScore("x", 3.0, 1.0).value == 1.0
+    assert MetricScore("x", 3.0).value == 3.0
+    assert MetricScore("x", 3.0, 0.0).value == 0.0
+    assert MetricScore("x", 3.0, 1.0, error="y").value is None
 
 
 def test_a_score_survives_its_json_and_old_ones_are_understood() -> None:
-    part = Score("x.y", 0.5, None, {"n": 1}, sub_metrics={"z": Score("x.y.z", 1.0)})
-    score = Score("x", 0.5, 0.5, {"1": [1, 2]}, None, True, "v0.2", "abc", {"y": part})
-    assert Score.from_dict(score.to_dict()) == score
+    part = MetricScore("x.y", 0.5, None, {"n": 1}, sub_metrics={"z": MetricScore("x.y.z", 1.0)})
+    score = MetricScore("x", 0.5, 0.5, {"1": [1, 2]}, None, True, "v0.2", "abc", {"y": part})
+    assert MetricScore.from_dict(score.to_dict()) == score
     assert "prompt_hash" not in score.to_dict()["sub_metrics"]["y"]
-    old = Score.from_dict({"score": 1, "details": None, "skipped": "no", "error": ""}, "conversation_finished")
-    assert old == Score("conversation_valid_end", 1.0)
+    old = MetricScore.from_dict({"score": 1, "details": None, "skipped": "no", "error": ""}, "conversation_finished")
+    assert old == MetricScore("conversation_valid_end", 1.0)
     odd = {"name": 5, "score": "1", "normalized_score": float("nan"), "version": 2, "sub_metrics": {"a": 5, "b": {}}}
-    assert Score.from_dict(odd, "m") == Score("m", sub_metrics={"b": Score("m.b")})
-    assert Score.from_dict({"score": 10**400, "normalized_score": True}, "m") == Score("m")
+    assert MetricScore.from_dict(odd, "m") == MetricScore("m", sub_metrics={"b": MetricScore("m.b")})
+    assert MetricScore.from_dict({"score": 10**400, "normalized_score": True}, "m") == MetricScore("m")
 
 
 def test_every_metric_that_applies_has_a_score() -> None:
