@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from riff_store.answers.neighbors import Bucket
+from riff_store.answers.cells import Bucket
 from riff_tui.text.glyphs import Glyphs, glyphs
 from riff_tui.text.numbers import fixed
 

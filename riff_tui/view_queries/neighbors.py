@@ -16,7 +16,7 @@ from riff_tui.view_queries.view_query import FilterParts, ViewQuery
 from riff_tui.views.neighbors import neighbors
 
 if TYPE_CHECKING:
-    from riff_store.answers.neighbors import PooledLatency
+    from riff_store.answers.cells import PooledLatency
 
 QUICK_CALLS = 600
 """So many transcripts are read before anybody notices."""

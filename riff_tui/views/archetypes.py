@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from riff_store.answers.lists import ArchetypeCell
+from riff_store.answers.cells import ArchetypeCell
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
@@ -77,7 +77,7 @@ SPEC = ViewSpec(
     order=160,
     key="A",
     key_help="The families of flows, each with its worst member.",
-    query="riff_store.queries.archetypes:archetypes",
+    query="riff_store.queries.flows:archetypes",
     build=archetypes,
     columns=_COLUMNS,
     nouns=("archetype", "archetypes"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from riff_store.answers.scores import Score
+from riff_store.answers.calls import Score
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
 from riff_tui.table import Column

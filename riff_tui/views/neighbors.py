@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from riff_store.answers.cells import StateCell
-from riff_store.answers.neighbors import Neighbor, Neighborhood, PooledLatency
+from riff_store.answers.cells import Neighbor, Neighborhood, PooledLatency, StateCell
 from riff_store.ranking import mean
 from riff_tui.charts import neighbor_graph
 from riff_tui.table import Column, Row, Severity, Table

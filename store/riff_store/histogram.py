@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from riff_store.answers.neighbors import Bucket
+from riff_store.answers.cells import Bucket
 
 MOST = 12
 _SMALLEST, _LARGEST = 1e-3, 1e9

@@ -19,7 +19,7 @@ from riff_store.migrations import STEPS, backup_path, migrate
 from riff_store.models import SCHEMA_VERSION
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.judges import judges
-from riff_store.queries.timeline import timeline
+from riff_store.queries.quality import timeline
 from tests.support.facts import broken_rows, call, contents, fresh, put, verdict
 from tests.support.older_stores import SCHEMAS, restore
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import overload
 
-from riff_store.answers.neighbors import Bucket, Neighbor, Neighborhood, PooledLatency
+from riff_store.answers.cells import Bucket, Neighbor, Neighborhood, PooledLatency
 from riff_store.predicates import terms
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.filters import parse

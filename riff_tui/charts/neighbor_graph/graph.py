@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from riff_store.answers.neighbors import Neighbor as AnsweredNeighbor
-from riff_store.answers.neighbors import Neighborhood
+from riff_store.answers.cells import Neighbor as AnsweredNeighbor
+from riff_store.answers.cells import Neighborhood
 
 Direction = Literal["in", "centre", "out"]
 

@@ -20,13 +20,13 @@ class KnownNames:
 
     def known(self, field: str, where: str = "") -> list[str]:
         """Every name of a field in order, states of the calls that `where` chooses; none of what is no name."""
-        from riff_store.queries.names import known_names
+        from riff_store.queries.contents import known_names
 
         return known_names(self.store, field, _calls(where))
 
     def counted(self, field: str, where: str = "") -> list[tuple[str, int]]:
         """The names that the calls have which `where` chooses, each with how many; runs the latest first."""
-        from riff_store.queries.names import counted_names
+        from riff_store.queries.contents import counted_names
 
         return counted_names(self.store, field, _calls(where))
 

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from rich.style import Style
 from textual.geometry import Region
 
-from riff_store.answers.neighbors import PooledLatency
+from riff_store.answers.cells import PooledLatency
 from riff_tui.charts.lanes import Lanes
 from riff_tui.charts.neighbor_graph import EgoGraph, Spot, drawing
 from riff_tui.charts.sparklines import Sparklines

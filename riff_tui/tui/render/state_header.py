@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from riff_store.answers.neighbors import PooledLatency
+from riff_store.answers.cells import PooledLatency
 from riff_tui.charts import histogram
 from riff_tui.table import Table
 from riff_tui.text.glyphs import Glyphs

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from riff_store.answers.neighbors import PooledLatency
+from riff_store.answers.cells import PooledLatency
 from riff_tui.charts import histogram, neighbor_graph
 from riff_tui.text.numbers import fixed
 

@@ -30,6 +30,24 @@ class FlowCell:
 
 
 @dataclass(frozen=True, slots=True)
+class ArchetypeCell:
+    """A family of flows: pooled over its (flow, agent) cells, with the member that does worst.
+
+    `archetype` is None for the flows that name no family.
+    """
+
+    archetype: str | None
+    flows: int
+    n: int
+    excluded: int
+    operability: float | None
+    correctness: Measure
+    completion: Measure
+    worst_flow: str
+    worst_operability: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class StateCell:
     """A cell of the state matrix; `keys` hold flow, state and any `by`.
 
@@ -59,3 +77,60 @@ class SegmentCell:
     n: int
     measures: Mapping[str, Measure]
     worst: StateCell
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A state on one side of another: how often the step was taken, its share of that side, and its own health."""
+
+    state: str
+    count: int
+    share: float | None
+    stall: float | None
+    n: int
+    outcome: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Neighborhood:
+    """A state between its predecessors and successors, and what it can reach.
+
+    `cell` is None where no call saw the state. `reach` maps each state reachable from it to the
+    share of the flow's calls that got there.
+    """
+
+    flow: str
+    state: str
+    cell: StateCell | None
+    predecessors: Sequence[Neighbor]
+    successors: Sequence[Neighbor]
+    loops: int
+    reach: Mapping[str, float]
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """How many values lie from `low` up to but not at `high`; the last bucket may have no end."""
+
+    low: float
+    high: float | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PooledLatency:
+    """Latencies in seconds of all turns in a state at once, as far as transcripts were kept.
+
+    `turns` with a latency come from `calls`, those from `kept` transcripts. Where these are `too_many`
+    to be read, and where they hold no latency, the percentiles are None and there are no buckets.
+    """
+
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    turns: int
+    calls: int
+    kept: int
+    too_many: bool = False
+    buckets: Sequence[Bucket] = ()

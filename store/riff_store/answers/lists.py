@@ -41,24 +41,6 @@ class JudgeSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class ArchetypeCell:
-    """A family of flows: pooled over its (flow, agent) cells, with the member that does worst.
-
-    `archetype` is None for the flows that name no family.
-    """
-
-    archetype: str | None
-    flows: int
-    n: int
-    excluded: int
-    operability: float | None
-    correctness: Measure
-    completion: Measure
-    worst_flow: str
-    worst_operability: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class SkippedEntry:
     """Something that was not taken as it stood."""
 

@@ -10,7 +10,7 @@ from riff_store.answers.agreement import PairAgreement
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.predicates import Predicate
-from riff_store.queries.judge_scores import Judge, JudgeScores, judges_of, scores_of
+from riff_store.queries.judges import Judge, JudgeScores, judges_of, scores_of
 
 _NOTHING = Measure(0, 0)
 

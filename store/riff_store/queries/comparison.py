@@ -14,8 +14,7 @@ from riff_store.measure import UNIT, Measure
 from riff_store.metrics import OF_CALLS, Direction, Metric, plugins
 from riff_store.predicates import Predicate
 from riff_store.queries.flows import chosen_judges
-from riff_store.queries.pairs import Pair, SideCalls, Values, paired
-from riff_store.queries.sides import sides
+from riff_store.queries.sides import Pair, SideCalls, Values, paired, sides
 from riff_store.statistics import intervals, significance
 
 SIGNIFICANT = 0.05

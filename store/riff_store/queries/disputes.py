@@ -11,7 +11,7 @@ from riff_store.database import Store
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
-from riff_store.queries.judge_scores import Judge, judges_of, scores_of
+from riff_store.queries.judges import Judge, judges_of, scores_of
 
 
 class _Who(NamedTuple):

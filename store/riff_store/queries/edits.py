@@ -11,8 +11,8 @@ from riff_store.answers.edits import Edit, EditEffect
 from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store
 from riff_store.predicates import Predicate
+from riff_store.queries.dimensions import run_starts
 from riff_store.queries.last_edits import Edits
-from riff_store.queries.order import run_starts
 from riff_store.queries.quality import RowQuality, mean, row_qualities
 
 

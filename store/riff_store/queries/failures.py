@@ -9,8 +9,7 @@ from riff_store import models as m
 from riff_store.answers.comparison import Failed, FailedCall, FailedPair, Failures
 from riff_store.database import Store
 from riff_store.predicates import Predicate
-from riff_store.queries.pairs import SideCalls, paired
-from riff_store.queries.sides import sides
+from riff_store.queries.sides import SideCalls, paired, sides
 
 SUCCESS = 10.0
 _CHUNK = 500

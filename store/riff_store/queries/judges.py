@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import peewee as pw
 
@@ -10,9 +11,10 @@ from riff_store import models as m
 from riff_store.agreement import spearman
 from riff_store.answers.lists import JudgeSummary
 from riff_store.database import Store
+from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import Grouping
-from riff_store.queries.judge_scores import CORRECTNESS, judges_of, scores_of
+from riff_store.queries.dimensions import Grouping, judge_names, judges_shown, told_apart
+from riff_store.queries.scope import Scope
 from riff_store.queries.sums import aspect_sums
 
 _Key = tuple[str, int]
@@ -68,3 +70,72 @@ def _most_used(store: Store, column: pw.TextField) -> dict[_Key, str]:
 def _agreement(first: Mapping[int, float], second: Mapping[int, float]) -> float | None:
     shared = sorted(first.keys() & second.keys())
     return spearman([first[call] for call in shared], [second[call] for call in shared])
+
+
+CORRECTNESS = "correctness"
+HUMANNESS = "humanness"
+
+
+class Judge(NamedTuple):
+    """A judge in one version of its prompt, judging one aspect; `key` is its own in the store.
+
+    `shown` is what it is called wherever it is a column, `label` adds the aspect if that is neither
+    humanness nor called like the judge.
+    """
+
+    key: tuple[str, int]
+    name: str
+    shown: str
+    label: str
+
+    @property
+    def aspect(self) -> str:
+        """What it judges."""
+        return self.key[0]
+
+    def is_meant(self, judges: Predicate | None) -> bool:
+        """Whether a filter on judges means this one, by its name or as it is shown."""
+        return judges is None or matches(judges, {"judge": [self.name, self.shown]}, ("judge",))
+
+
+def judges_of(store: Store, keys: Iterable[tuple[str, int]]) -> list[Judge]:
+    """The judges of some (aspect, key of the judge), in the order of their labels; no two labels are alike."""
+    shown, names = judges_shown(store), judge_names(store)
+    found = sorted({key for key in keys if key[1] in names}, key=lambda key: (key[0] != HUMANNESS, shown[key[1]], key))
+    labels = told_apart(
+        {
+            key: shown[key[1]] if key[0] in (HUMANNESS, names[key[1]]) else f"{shown[key[1]]} ({key[0]})"
+            for key in found
+        },
+        {CORRECTNESS},
+    )
+    judges = [Judge(key, names[key[1]], shown[key[1]], labels[key]) for key in found]
+    return sorted(judges, key=lambda judge: judge.label)
+
+
+class JudgeScores(NamedTuple):
+    """Scores by call: of each (aspect, key of the judge), and computed correctness. Unscored is left out."""
+
+    judged: Mapping[tuple[str, int], Mapping[int, float]]
+    correctness: Mapping[int, float]
+
+
+def scores_of(store: Store, calls: Predicate | None = None) -> JudgeScores:
+    """What the calls that count were given, of those that any judge may have scored."""
+    score = m.AspectScore
+    aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
+    correctness = next((key for key, name in aspects.items() if name == CORRECTNESS), 0)
+    query = (
+        score.select(score.aspect, score.judge, score.conversation, score.value)
+        .join(m.Conversation, on=(m.Conversation.id == score.conversation))
+        .where(~m.Conversation.errored, score.value.is_null(False), Scope(store).condition(calls))
+        .where((score.judge != m.COMPUTED_JUDGE) | (score.aspect == correctness))
+    )
+    judged: dict[tuple[str, int], dict[int, float]] = {}
+    computed: dict[int, float] = {}
+    for aspect, judge, call, value in store.execute(query) if judge_names(store) else ():
+        if judge == m.COMPUTED_JUDGE:
+            computed[call] = value
+        else:
+            judged.setdefault((aspects[aspect], judge), {})[call] = value
+    return JudgeScores(judged, computed)

@@ -8,7 +8,7 @@ import msgspec
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.neighbors import PooledLatency
+from riff_store.answers.cells import PooledLatency
 from riff_store.database import Store
 from riff_store.histogram import buckets, percentile
 from riff_store.predicates import Predicate, Term, all_of

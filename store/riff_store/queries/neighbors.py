@@ -7,8 +7,7 @@ from collections.abc import Mapping, Set
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.cells import StateCell
-from riff_store.answers.neighbors import Neighbor, Neighborhood
+from riff_store.answers.cells import Neighbor, Neighborhood, StateCell
 from riff_store.database import Store
 from riff_store.predicates import Predicate, Term, both
 from riff_store.queries.dimensions import Grouping

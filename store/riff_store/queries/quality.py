@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from riff_store.answers.quality import COMPUTED
+from riff_store import models as m
+from riff_store.answers.quality import COMPUTED, FlowQuality, QualityCell, RunQuality
 from riff_store.database import Store
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import Grouping, Names
+from riff_store.queries.dimensions import Grouping, Names, run_order, run_starts
 from riff_store.queries.flows import chosen_judges
+from riff_store.queries.last_edits import Edits
 from riff_store.queries.sums import AspectSums, aspect_sums, call_counts
 from riff_store.scoring import operability
 
@@ -72,3 +74,76 @@ def _row(n: int, excluded: int, sums: Mapping[tuple[str, int], AspectSums], judg
         {COMPUTED: quality({}), **{name: quality({name: by.mean}) if by.n else None for name, by in judged.items()}},
         {COMPUTED: correctness.n if correctness else 0, **{name: by.n for name, by in judged.items()}},
     )
+
+
+def timeline(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[RunQuality]:
+    """The runs that hold such calls, the earliest first; runs without a time come last.
+
+    `judges` chooses the judges besides `(computed)`.
+    """
+    with store.snapshot():
+        rows, columns = row_qualities(store, calls, ("run", "flow", "agent"), judges)
+        commits = dict(store.execute(m.Run.select(m.Run.name, m.Run.commit)))
+        started, order, edits = run_starts(store), run_order(store), Edits(store)
+    runs: dict[str, dict[str, list[RowQuality]]] = {}
+    for (run, flow, _), row in rows.items():
+        runs.setdefault(run or "", {}).setdefault(flow or "", []).append(row)
+    return [
+        _run(run, started.get(run), commits.get(run), runs[run], columns, edits)
+        for run in sorted(runs, key=lambda name: order.get(name, 0))
+    ]
+
+
+def _run(
+    run: str,
+    started: int | None,
+    commit: str | None,
+    flows: dict[str, list[RowQuality]],
+    judges: Sequence[str],
+    edits: Edits,
+) -> RunQuality:
+    rows = [row for found in flows.values() for row in found]
+    values = {judge: [row.quality.get(judge) for row in rows] for judge in judges}
+    return RunQuality(
+        run=run,
+        started_at=started,
+        commit=commit,
+        flows=len(flows),
+        n=sum(row.n for row in rows),
+        excluded=sum(row.excluded for row in rows),
+        quality={judge: mean(found) for judge, found in values.items()},
+        rows={judge: sum(value is not None for value in found) for judge, found in values.items()},
+        edit=edits.latest(flows, started),
+    )
+
+
+def flow_table(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[FlowQuality]:
+    """The flows, the one with the least computed quality of any agent first; `judges` chooses those besides it."""
+    with store.snapshot():
+        rows, columns = row_qualities(store, calls, ("flow", "agent"), judges)
+    flows: dict[str, dict[str, RowQuality]] = {}
+    for (flow, agent), row in rows.items():
+        flows.setdefault(flow or "", {})[agent or ""] = row
+    return sorted((_flow(flow, agents, columns) for flow, agents in flows.items()), key=_least_first)
+
+
+def _flow(flow: str, agents: Mapping[str, RowQuality], judges: Sequence[str]) -> FlowQuality:
+    return FlowQuality(
+        flow=flow,
+        n=sum(row.n for row in agents.values()),
+        excluded=sum(row.excluded for row in agents.values()),
+        cells=[
+            QualityCell(agent, judge, row.quality.get(judge), row.n, row.scored.get(judge, 0))
+            for agent, row in agents.items()
+            for judge in judges
+        ],
+    )
+
+
+def _least_first(flow: FlowQuality) -> tuple[bool, float, str]:
+    least = _least(cell.quality for cell in flow.cells if cell.judge == COMPUTED)
+    return least is None, least or 0.0, flow.flow
+
+
+def _least(values: Iterable[float | None]) -> float | None:
+    return min((value for value in values if value is not None), default=None)

@@ -6,8 +6,7 @@ from riff_store import models as m
 from riff_store.answers.lists import RunSummary
 from riff_store.database import Store
 from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import Grouping
-from riff_store.queries.order import run_order, run_starts
+from riff_store.queries.dimensions import Grouping, run_order, run_starts
 from riff_store.queries.sums import call_counts
 
 

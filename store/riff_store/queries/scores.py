@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from riff_store import models as m
-from riff_store.answers.scores import Score
+from riff_store.answers.calls import Score
 from riff_store.database import Store
 from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import judges_shown
+from riff_store.queries.dimensions import judges_shown, run_order, run_starts
 from riff_store.queries.last_edits import Edits
-from riff_store.queries.order import run_order, run_starts
 from riff_store.queries.scope import Scope
 
 PAGE = 500

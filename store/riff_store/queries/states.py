@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from riff_store import models as m
-from riff_store.answers.cells import StateCell
+from riff_store.answers.cells import SegmentCell, StateCell
 from riff_store.database import Store
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate, both, terms
@@ -87,3 +87,36 @@ def _described(store: Store, rows: Predicate | None, by: Sequence[str]) -> dict[
         if rows is None or matches(rows, record, ()):
             found[tuple(record[name] for name in by)] = segment
     return found
+
+
+def segment_cells(
+    store: Store,
+    calls: Predicate | None = None,
+    facts: Predicate | None = None,
+    by: Sequence[str] = ("flow", "segment"),
+) -> list[SegmentCell]:
+    """The cells of the segment matrix, the worst first; each pools the rows of its states.
+
+    Terms about states narrow the rows. The worst member is judged by its rows in this segment.
+    """
+    apart = tuple(name for name in by if name != "segment")
+    keys = tuple(dict.fromkeys((*(("flow", *apart) if "flow" not in apart else apart), "state")))
+    with store.snapshot():
+        sums = state_sums(store, both(calls, facts), Grouping(keys))
+    members: dict[Names, list[tuple[StateCell, StateSums]]] = {}
+    for names, segments in sums.items():
+        member = dict(zip(keys, names, strict=True))
+        for segment, found in segments.items():
+            cell = tuple(segment if name == "segment" else member[name] for name in by)
+            row = StateCell(keys=member, segment=segment, n=found.n, measures=found.measures(), to_states={})
+            members.setdefault(cell, []).append((row, found))
+    cells = [_segment_cell(dict(zip(by, names, strict=True)), found) for names, found in members.items()]
+    return sorted(cells, key=worst_first)
+
+
+def _segment_cell(keys: dict[str, str | None], members: Sequence[tuple[StateCell, StateSums]]) -> SegmentCell:
+    total = NO_ROWS
+    for _, sums in members:
+        total = add(total, sums)
+    worst = min((member for member, _ in members), key=worst_first)
+    return SegmentCell(keys=keys, n=total.n, measures=total.measures(), worst=worst)

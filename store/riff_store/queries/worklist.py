@@ -7,8 +7,7 @@ from riff_store.answers.lists import Worklist
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.flows import flow_cells
-from riff_store.queries.segments import segment_cells
-from riff_store.queries.states import state_cells
+from riff_store.queries.states import segment_cells, state_cells
 from riff_store.ranking import badness, is_thin, is_weak_flow, is_weak_segment, mean, reasons, worst_first
 
 LIMIT = 10

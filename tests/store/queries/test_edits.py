@@ -16,8 +16,8 @@ from riff_store.facts import ConversationFacts, FlowEdit
 from riff_store.queries.edits import edit_effects
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.last_edits import Edits
+from riff_store.queries.quality import timeline
 from riff_store.queries.scores import score_pages
-from riff_store.queries.timeline import timeline
 from riff_store.writer import Writer
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put

@@ -14,8 +14,8 @@ from riff_store.answers.cells import FlowCell
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.facts import ConversationFacts
+from riff_store.queries.contents import overview
 from riff_store.queries.flows import flow_cells
-from riff_store.queries.overview import overview
 from riff_store.scoring import operability
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict

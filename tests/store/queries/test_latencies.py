@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from riff_store.answers.neighbors import Bucket
+from riff_store.answers.cells import Bucket
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
 from riff_store.predicates import And, InState, Term

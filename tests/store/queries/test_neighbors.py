@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers.neighbors import Neighbor
+from riff_store.answers.cells import Neighbor
 from riff_store.database import Store
 from riff_store.facts import DescribedFlow, DescribedState
 from riff_store.queries.neighbors import neighborhood

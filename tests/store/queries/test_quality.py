@@ -11,8 +11,7 @@ import pytest
 from riff_store.answers.quality import COMPUTED
 from riff_store.facts import ConversationFacts
 from riff_store.predicates import Predicate
-from riff_store.queries.flow_table import flow_table
-from riff_store.queries.timeline import timeline
+from riff_store.queries.quality import flow_table, timeline
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.random_stores import World, close, grouped, quality, selected, world

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers.scores import Score
+from riff_store.answers.calls import Score
 from riff_store.database import Store
 from riff_store.predicates import Predicate
-from riff_store.queries.order import run_order
+from riff_store.queries.dimensions import run_order
 from riff_store.queries.scores import score_pages
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict

@@ -16,8 +16,7 @@ from riff_store.answers.cells import StateCell
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, DescribedFlow, DescribedState, ExpectedStep, StateAspects
 from riff_store.measure import Measure
-from riff_store.queries.segments import segment_cells
-from riff_store.queries.states import state_cells
+from riff_store.queries.states import segment_cells, state_cells
 from riff_store.ranking import worst_first
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state

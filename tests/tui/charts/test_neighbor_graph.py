@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.answers import neighbors as answers
+from riff_store.answers import cells as answers
 from riff_tui.charts.neighbor_graph import (
     LEGEND,
     Drawing,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from riff_store.answers.neighbors import PooledLatency
+from riff_store.answers.cells import PooledLatency
 from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Table

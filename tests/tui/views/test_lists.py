@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from riff_store.answers.lists import ArchetypeCell, JudgeSummary, RunSummary, SkippedEntry
+from riff_store.answers.cells import ArchetypeCell
+from riff_store.answers.lists import JudgeSummary, RunSummary, SkippedEntry
 from riff_tui.views.archetypes import archetypes
 from riff_tui.views.conversations import COLUMNS, conversations, row
 from riff_tui.views.judges import judges

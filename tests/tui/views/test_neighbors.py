@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from riff_store.answers.cells import StateCell
-from riff_store.answers.neighbors import Bucket, Neighbor, Neighborhood, PooledLatency
+from riff_store.answers.cells import Bucket, Neighbor, Neighborhood, PooledLatency, StateCell
 from riff_tui.charts.neighbor_graph import LEGEND
 from riff_tui.views.neighbors import neighbors
 from tests.support.view_answers import state_cell

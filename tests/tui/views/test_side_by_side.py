@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riff_store.answers.lists import ArchetypeCell, RunSummary
+from riff_store.answers.cells import ArchetypeCell
+from riff_store.answers.lists import RunSummary
 from riff_tui.output.sinks import render
 from riff_tui.table import Column, Row, Table
 from riff_tui.view_registry import spec_of

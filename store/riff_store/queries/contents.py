@@ -1,14 +1,41 @@
-"""Which names are there, and how many calls have each?"""
+"""List what a store holds: totals, names with their counts, and notes of the ingest."""
 
 from __future__ import annotations
 
+import peewee as pw
+
 from riff_store import models as m
+from riff_store.answers.lists import Overview, SkippedEntry
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of
 from riff_store.queries.runs import runs
 from riff_store.queries.scope import Scope, needs
 from riff_store.queries.sums import call_counts
+
+
+def overview(store: Store) -> Overview:
+    """Flows, agents and runs that have calls, and how many calls there are."""
+    sums = m.CallRollup
+    query = sums.select(
+        pw.fn.COUNT(sums.flow.distinct()),
+        pw.fn.COUNT(sums.agent.distinct()),
+        pw.fn.COUNT(sums.run.distinct()),
+        pw.fn.COALESCE(pw.fn.SUM(sums.n), 0),
+        pw.fn.COALESCE(pw.fn.SUM(sums.excluded), 0),
+    )
+    return Overview(*(int(count) for count in store.execute(query)[0]))
+
+
+def skipped(store: Store) -> list[SkippedEntry]:
+    """All notes of the ingest, in the order of files and lines."""
+    note = m.SkippedInput
+    query = (
+        note.select(m.SourceFile.path, note.line, note.kind, note.reason, note.conversation)
+        .join(m.SourceFile, on=(m.SourceFile.id == note.source_file))
+        .order_by(m.SourceFile.path, note.line.asc(nulls="FIRST"), note.kind, note.reason, note.id)
+    )
+    return [SkippedEntry(*row) for row in store.execute(query)]
 
 
 def known_names(store: Store, field: str, calls: Predicate | None = None) -> list[str]:

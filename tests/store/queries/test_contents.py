@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from riff_store.database import Store
-from riff_store.queries.names import counted_names, known_names
+from riff_store.queries.contents import counted_names, known_names
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state, verdict
 
