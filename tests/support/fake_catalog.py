@@ -140,10 +140,10 @@ class FakeCatalog:
         if self.error is not None:
             raise self.error
         table = _TABLES[view](request)
-        words = [term for term in terms(parse(request.where)) if term.field is None]
+        words = [term for term in terms(request.predicate or parse(request.where)) if term.field is None]
         rows = [row for row in table.rows if all(str(term.value) in row.id for term in words)]
         if request.sort == "-stall" and table.view == "conversations":
-            named = {term.value for term in terms(parse(request.where)) if term.field == "state"}
+            named = {term.value for term in terms(request.predicate or parse(request.where)) if term.field == "state"}
             rows.sort(key=lambda row: row.record["stalled_in"] not in named)
         elif request.sort:
             key = request.sort.removeprefix("-")
@@ -196,7 +196,7 @@ STATES = ("collect_details", "confirm", "greet", "triage")
 
 def _states(request: Request) -> Table:
     rows = _cells("state", STATES, "viewing")
-    wanted = {str(term.value) for term in terms(parse(request.where)) if term.field == "state"}
+    wanted = {str(term.value) for term in terms(request.predicate or parse(request.where)) if term.field == "state"}
     return Table(
         "states", "States", _STATE_COLUMNS, [row for row in rows if not wanted or row.record["state"] in wanted]
     )
@@ -214,7 +214,7 @@ WAITS = PooledLatency(
 
 
 def _neighbors(request: Request) -> Table:
-    state = next(str(term.value) for term in terms(parse(request.where)) if term.field == "state")
+    state = next(str(term.value) for term in terms(request.predicate or parse(request.where)) if term.field == "state")
     stall = 0.36 if state == "collect_details" else 0.2
     cell = state_cell("viewing", state, n=11, progress=1 - stall, stall=stall, escalation=0.1, dwell_turns=3.6)
     answer = Neighborhood(
