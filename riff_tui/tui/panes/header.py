@@ -17,8 +17,7 @@ from riff_tui.tui.data.loader import LoadedView
 from riff_tui.tui.navigation.location import Location, center_on
 from riff_tui.tui.navigation.sides import heading
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.fact_lines import conversation_lines
-from riff_tui.tui.render.lanes_header import LanesHeader
+from riff_tui.tui.render.conversation_header import LanesHeader, conversation_lines
 from riff_tui.tui.render.state_header import Canvas, Fold, folded, following, pooled_of
 from riff_tui.tui.render.styled_lines import Line, Piece
 from riff_tui.tui.widgets.bars import Bar

@@ -20,10 +20,11 @@ from riff_tui.tui.data.paged_rows import PAGE, PagedRows, all_at_hand, at_hand, 
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.render.columns import WHY, for_screen, text_of
+from riff_tui.tui.render.conversation_header import conversation_lines
 from riff_tui.tui.render.counts import ago, counted, nothing_here
-from riff_tui.tui.render.fact_lines import conversation_lines, reach_lines
 from riff_tui.tui.render.help_lines import help_lines, trouble_lines
 from riff_tui.tui.render.palette import PALETTES, following
+from riff_tui.tui.render.state_header import reach_lines
 from riff_tui.tui.render.styled_lines import Line
 from riff_tui.tui.render.transcript_lines import tell
 from riff_tui.tui.terminal.capabilities import look_around

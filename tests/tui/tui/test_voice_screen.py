@@ -11,7 +11,7 @@ from riff_tui.charts.lanes import Lanes
 from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.panes.detail_controller import RESTS_AFTER_S
-from riff_tui.tui.render.lanes_header import SHORTEST_S, LanesHeader
+from riff_tui.tui.render.conversation_header import SHORTEST_S, LanesHeader
 from riff_tui.tui.render.palette import PALETTES
 from riff_tui.tui.render.transcript_lines import tell
 from riff_tui.tui.render.turn_lines import turn_lines

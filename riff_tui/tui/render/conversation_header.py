@@ -1,23 +1,50 @@
-"""The lanes above a voice call: which part of it they show, and the turn under the cursor."""
+"""Head a conversation: how it ended and what it scored, and the lanes of a voice call around the cursor's turn."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from rich.style import Style
 
 from riff_tui.charts.lanes import Lanes, Tone
-from riff_tui.table import Row
+from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import Glyphs
+from riff_tui.text.numbers import fixed
+from riff_tui.text.safe_text import fit
+from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.render.styled_lines import Line
+from riff_tui.tui.render.styled_lines import Line, Piece, cut
 
 Nearness: TypeAlias = Literal["all", "part", "nearest"]
 
 STEP = 2
 SHORTEST_S = 2.0
+_ASPECTS = (
+    ("correctness", "corr"),
+    ("completion", "comp"),
+    ("errors", "errs"),
+    ("latency_p95", "p95"),
+    ("turn_count", "turns"),
+)
+
+
+def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """How the call ended and who was in it; then what it scored."""
+    call = table.extras.get("call")
+    if not isinstance(call, Mapping):
+        return [((f" {fit(shown(note, glyphs), width - 2, glyphs.ellipsis)}", None),) for note in list(table.notes)[:2]]
+    where = f" in {call['final_state']}" if call.get("final_state") else ""
+    ended = f"{call.get('stop_reason') or 'ended'}{where}"
+    good = call.get("completed")
+    style = palette.bad if good is False else None
+    mark = glyphs.bad if good is False else " "
+    said = [f"status {call['final_status']}"] if call.get("final_status") else []
+    said += [f"errored: {call.get('error') or 'the agent or its backend was broken'}"] if call.get("errored") else []
+    said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
+    first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
+    return [cut(first, width - 1, glyphs), cut(_scores(table, glyphs, palette), width - 1, glyphs)]
 
 
 class LanesHeader:
@@ -82,6 +109,21 @@ class LanesHeader:
         self._centre = max(first + half, min(last - half, self._centre))
         window = (self._centre - half, self._centre + half) if self._times > 1 else None
         self.lanes = replace(self.lanes, window=window, at=at)
+
+
+def _scores(table: Table, glyphs: Glyphs, palette: Palette) -> list[Piece]:
+    aspects = table.extras.get("aspects")
+    aspects = aspects if isinstance(aspects, Mapping) else {}
+    computed: Mapping[str, Any] = aspects.get("computed") or {}
+    pieces: list[Piece] = [(" ", None)]
+    for key, word in _ASPECTS:
+        pieces += [(f"{word} ", palette.faint), (f"{fixed(computed.get(key), 1)}  ", None)]
+    if "turn_taking" in computed:
+        pieces += [("turn-taking ", palette.faint), (f"{fixed(computed['turn_taking'], 1)}  ", None)]
+    for verdict in aspects.get("judged") or ():
+        score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
+        pieces += [(f"{shown(str(verdict.get('judge')), glyphs)} ", palette.faint), (f"{score}  ", None)]
+    return pieces
 
 
 def _styles(palette: Palette) -> Mapping[Tone, Style | None]:
