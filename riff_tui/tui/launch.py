@@ -14,7 +14,7 @@ from riff_tui.tui.navigation.links import open_link
 from riff_tui.tui.navigation.location import Stack
 from riff_tui.tui.render.palette import PALETTES
 from riff_tui.tui.session.session_file import SessionFile, session_path
-from riff_tui.tui.terminal.capabilities import look_around
+from riff_tui.tui.terminal.capabilities import detect_capabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings) -> int:
     named = "" if path == os.path.realpath(store_location(load())) else path
     watcher = StoreWatcher(opened_store, named)
     session = SessionFile(session_path(path, state_directory()), path, fresh=start.fresh)
-    found = look_around(
+    found = detect_capabilities(
         theme=settings.theme, remembered=session.state.theme, ascii_only=settings.ascii, mouse=settings.mouse
     )
     explorer = Explorer(

@@ -11,7 +11,7 @@ from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.data.loader import ShowView
-from riff_tui.tui.terminal.capabilities import look_around
+from riff_tui.tui.terminal.capabilities import detect_capabilities
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
 from tests.support.fake_names import FakeNames, HostileNames
 from tests.support.hostile import HOSTILE
@@ -96,7 +96,7 @@ def _spoiled(row: Row, index: int) -> Row:
 
 def main() -> None:
     """Run the explorer that was asked for and end with its code."""
-    found = look_around()
+    found = detect_capabilities()
     kinds = (walk, big, slow, broken, hostile, voice, hostile_voice)
     show = {kind.__name__: kind for kind in kinds}[sys.argv[1]]()
     names = HostileNames(100) if sys.argv[1] == "hostile" else FakeNames()

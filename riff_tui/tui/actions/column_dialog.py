@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from riff_tui.table import Column, Table
 from riff_tui.tui.navigation.location import hidden, noun
-from riff_tui.tui.render.columns import every, for_screen, has_values, shown, title
+from riff_tui.tui.render.columns import all_columns, has_values, shown, title, visible_columns
 from riff_tui.tui.session.column_choice import AS_IT_IS, INTERVAL, ColumnChoice, offered
 from riff_tui.tui.widgets.check_list import Check, CheckList, Ticks
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def offering(table: Table, hide: frozenset[str]) -> list[Column]:
     """The columns that one can show or hide: not the names that stay, nor those of which the place fixes the value."""
-    return [column for column in offered(table, every(table)) if column.key not in hide]
+    return [column for column in offered(table, all_columns(table)) if column.key not in hide]
 
 
 def choose_columns(screen: ExplorerScreen) -> None:
@@ -30,7 +30,7 @@ def choose_columns(screen: ExplorerScreen) -> None:
     columns = offering(table, hide)
 
     def keys(choice: ColumnChoice) -> set[str]:
-        return {column.key for column in for_screen(table, hide, choice)}
+        return {column.key for column in visible_columns(table, hide, choice)}
 
     def take(ticked: Collection[str]) -> None:
         screen.choose(choice.asking(keys(AS_IT_IS), ticked, [column.key for column in columns]))

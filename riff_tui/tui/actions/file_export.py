@@ -17,7 +17,7 @@ from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.safe_text import file_name
 from riff_tui.tui.navigation.location import Location
-from riff_tui.tui.render.columns import every
+from riff_tui.tui.render.columns import all_columns
 from riff_tui.tui.session.column_choice import ColumnChoice
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _with_columns(table: Table, choice: ColumnChoice, form: str) -> Table:
         return table
     columns = [
         replace(column, shown=(column.shown or column.key in choice.shown) and column.key not in choice.hidden)
-        for column in every(table)
+        for column in all_columns(table)
         if column in table.columns or column.key in choice.shown
     ]
     return replace(table, columns=columns)

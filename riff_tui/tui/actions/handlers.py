@@ -18,7 +18,7 @@ from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.links import link_to
 from riff_tui.tui.navigation.location import choose, descend, state_of
 from riff_tui.tui.navigation.scope_filters import about_calls_or_names
-from riff_tui.tui.render.palette import following
+from riff_tui.tui.render.palette import next_palette
 from riff_tui.tui.render.turn_lines import is_voice
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.view_registry import views
@@ -232,7 +232,7 @@ def _pause(screen: ExplorerScreen) -> None:
 
 
 def _theme(screen: ExplorerScreen) -> None:
-    palette = following(screen.explorer.palette)
+    palette = next_palette(screen.explorer.palette)
     screen.explorer.palette = palette
     screen.explorer.session.take_theme(palette.name)
     screen.restyle(palette)
@@ -250,12 +250,12 @@ def _help(screen: ExplorerScreen) -> None:
 
 
 def _trouble(screen: ExplorerScreen) -> None:
-    from riff_tui.tui.render.help_lines import trouble_lines
+    from riff_tui.tui.render.help_lines import error_lines
     from riff_tui.tui.screens.reader import Reader
 
     error, explorer = screen.last_error, screen.explorer
     if error is not None:
-        screen.app.push_screen(Reader(lambda width: trouble_lines(error, width, explorer.glyphs, explorer.palette)))
+        screen.app.push_screen(Reader(lambda width: error_lines(error, width, explorer.glyphs, explorer.palette)))
 
 
 def _quit_or_back(screen: ExplorerScreen) -> None:

@@ -18,7 +18,7 @@ from riff_tui.tui.navigation.location import Location, center_on
 from riff_tui.tui.navigation.sides import heading
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.conversation_header import LanesHeader, conversation_lines
-from riff_tui.tui.render.state_header import Canvas, Fold, folded, following, pooled_of
+from riff_tui.tui.render.state_header import Canvas, Fold, next_fold, pooled_of, state_header_lines
 from riff_tui.tui.render.styled_lines import Line, Piece
 from riff_tui.tui.widgets.bars import Bar
 
@@ -101,7 +101,7 @@ class Header(Bar):
     @property
     def next_fold(self) -> Fold:
         """What would be shown next."""
-        return following(self.fold, self.reading.neighbors if self.reading else None)
+        return next_fold(self.fold, self.reading.neighbors if self.reading else None)
 
     def unfold(self) -> Fold:
         """Go on to what is shown next, of this state and of others; the graph only while the cursor is in it."""
@@ -212,7 +212,7 @@ class Header(Bar):
     def _state(self, neighbors: Table) -> list[Line]:
         canvas = Canvas(self.app.size.width, self._room(), self.glyphs, self.palette)
         graph = self._drawing(canvas.width - 2)
-        return folded(self.fold, graph, neighbors, self.pooled, self.doing, canvas)
+        return state_header_lines(self.fold, graph, neighbors, self.pooled, self.doing, canvas)
 
     def _drawing(self, width: int) -> Sequence[Line]:
         if self._graph is None:

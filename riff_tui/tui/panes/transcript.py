@@ -17,7 +17,7 @@ from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.find.match_highlight import marked
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.render.styled_lines import strip_of
-from riff_tui.tui.render.transcript_lines import TranscriptLine, tell
+from riff_tui.tui.render.transcript_lines import TranscriptLine, transcript_lines
 from riff_tui.tui.terminal.partial_repaint import QuietFocus, ScrollingLines
 
 _NOTHING = Table(view="conversation", title="", columns=(), rows=())
@@ -140,7 +140,7 @@ class Transcript(QuietFocus, ScrollingLines, can_focus=True):
         width = self.size.width
         if not width:
             return
-        self._told = tell(self.table.rows, self.table.notes, width, self.glyphs, self.palette)
+        self._told = transcript_lines(self.table.rows, self.table.notes, width, self.glyphs, self.palette)
         spans: dict[int, tuple[int, int]] = {}
         for line, told in enumerate(self._told):
             if told.row is not None:

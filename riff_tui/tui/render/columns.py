@@ -80,7 +80,7 @@ def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
     return cell_text(column, row, glyphs)
 
 
-def for_screen(table: Table, hide: frozenset[str] = frozenset(), choice: ColumnChoice = AS_IT_IS) -> list[Column]:
+def visible_columns(table: Table, hide: frozenset[str] = frozenset(), choice: ColumnChoice = AS_IT_IS) -> list[Column]:
     """The columns of a list: without those of which the place fixes the value and those in which nothing stands.
 
     What was chosen to be shown or not goes over that. What a line of the worklist says in its dump is one
@@ -91,7 +91,7 @@ def for_screen(table: Table, hide: frozenset[str] = frozenset(), choice: ColumnC
     known = _known(table)
     found = [
         column
-        for column in every(table)
+        for column in all_columns(table)
         if column.key not in hide and _is_wanted(column, choice, unasked=_is_shown_unasked(column, table, known))
     ]
     last = spec_of(table.view).last
@@ -99,7 +99,7 @@ def for_screen(table: Table, hide: frozenset[str] = frozenset(), choice: ColumnC
     return found or list(table.columns)
 
 
-def every(table: Table) -> list[Column]:
+def all_columns(table: Table) -> list[Column]:
     """Every column that the rows could show: intervals behind what they belong to, the trend behind the counts."""
     known = _known(table)
     found = with_intervals(table.columns, known)

@@ -10,7 +10,7 @@ from riff_tui.view_registry import spec_of
 _LOOKED_AT = 20_000
 
 
-def counted(place: Location, table: Table, whole: int | None, marked: int = 0) -> str:
+def count_text(place: Location, table: Table, whole: int | None, marked: int = 0) -> str:
     """`37 of 412 states shown`; `whole` is the number of rows without what was typed, where it is known."""
     return (f"{marked:,} marked · " if marked else "") + _counted(place, table, whole)
 
@@ -35,7 +35,7 @@ def nouns(place: Location, count: int) -> str:
     return one if count == 1 else several
 
 
-def nothing_here(place: Location) -> str:
+def empty_text(place: Location) -> str:
     """What to do next where a place has no rows."""
     if place.filter:
         return "Nothing matches the filter: Esc clears it, / changes it."

@@ -15,7 +15,7 @@ from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.render.columns import TREND, shown, text_of
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line, Piece
-from riff_tui.tui.render.transcript_lines import tell
+from riff_tui.tui.render.transcript_lines import transcript_lines
 from riff_tui.tui.session.column_choice import INTERVAL
 from riff_tui.views.parts.mark_reasons import reasons, thinness
 from riff_tui.views.side_by_side import label
@@ -41,7 +41,7 @@ def detail_lines(
     if told is not None:
         writer.lines.append(())
         writer.rule("transcript")
-        writer.lines += [each.line for each in tell(told.rows, (), width, glyphs, palette)]
+        writer.lines += [each.line for each in transcript_lines(told.rows, (), width, glyphs, palette)]
     return writer.lines
 
 

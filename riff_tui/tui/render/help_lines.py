@@ -10,7 +10,7 @@ from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.actions.registry import ACTIONS, ActionContext
-from riff_tui.tui.render.columns import for_screen, shown, title
+from riff_tui.tui.render.columns import shown, title, visible_columns
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line
 from riff_tui.view_registry import spec_of
@@ -60,7 +60,7 @@ def help_lines(
     if table is not None:
         if context.kind == "state":
             writer.glossary("Metrics, with their 95 % intervals", [columns.N, *columns.STATE_METRICS])
-        writer.glossary("Columns", [*for_screen(table), *table.columns])
+        writer.glossary("Columns", [*visible_columns(table), *table.columns])
         writer.section("Notes", table.notes)
         writer.section("Prints the same", [dump for dump in dumps or [table.dump] if dump])
     writer.keys(context)
@@ -71,7 +71,7 @@ def help_lines(
     return writer.lines
 
 
-def trouble_lines(error: Exception, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+def error_lines(error: Exception, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
     """What went wrong and where it came from, without values that could hold callers' words."""
     writer = _Writer(width, glyphs, palette)
     writer.head("What went wrong", "Esc closes")

@@ -47,7 +47,7 @@ PALETTES: dict[str, Palette] = {
 }
 
 
-def following(palette: Palette) -> Palette:
+def next_palette(palette: Palette) -> Palette:
     """The palette after this one, round and round."""
     names = list(PALETTES)
     return PALETTES[names[(names.index(palette.name) + 1) % len(names)]]

@@ -1,6 +1,6 @@
 """What stands above a state's conversations: its graph, its metrics, how long callers waited, what starves behind it.
 
-Where there is no room for all of it, what was asked for comes first and the rest is folded.
+Where there is no room for all of it, what was asked for comes first and the rest is state_header_lines.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Canvas:
     palette: Palette
 
 
-def following(fold: Fold, table: Table | None) -> Fold:
+def next_fold(fold: Fold, table: Table | None) -> Fold:
     """What the key shows next: the graph, the latencies where there are some, the list alone, and all of it again."""
     order: list[Fold] = ["all", "graph", "latencies", "list"]
     if not has_latencies(table):
@@ -57,7 +57,7 @@ def pooled_of(table: Table | None) -> PooledLatency | None:
     return figure.pooled if isinstance(figure, StateFigure) else None
 
 
-def folded(
+def state_header_lines(
     fold: Fold, graph: Sequence[Line], table: Table, pooled: PooledLatency | None, doing: str, canvas: Canvas
 ) -> list[Line]:
     """The lines that fit; `doing` says what is being done to know the latencies, if it is."""

@@ -33,7 +33,7 @@ class TranscriptLine:
     line: Line
 
 
-def tell(
+def transcript_lines(
     rows: Sequence[Row], notes: Sequence[str], width: int, glyphs: Glyphs, palette: Palette
 ) -> list[TranscriptLine]:
     """The rows and notes of a `conversation` table in lines of `width` cells."""

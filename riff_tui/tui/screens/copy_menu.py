@@ -17,7 +17,7 @@ from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.text.safe_text import block
 from riff_tui.tui.navigation.links import link_to
-from riff_tui.tui.render.columns import for_screen, shown, text_of
+from riff_tui.tui.render.columns import shown, text_of, visible_columns
 from riff_tui.tui.terminal import clipboard
 from riff_tui.tui.widgets.bars import BottomLine
 
@@ -118,7 +118,7 @@ def markdown(table: Table) -> str:
 
 def line(table: Table, row: Row) -> str:
     """A row as one line of titles and values."""
-    columns = for_screen(table)
+    columns = visible_columns(table)
     return " · ".join(f"{shown(column.title, UNICODE)} {text_of(column, row, UNICODE)}" for column in columns)
 
 

@@ -38,7 +38,7 @@ from riff_tui.tui.panes.detail_controller import DetailController
 from riff_tui.tui.panes.header import Header
 from riff_tui.tui.panes.transcript import Transcript
 from riff_tui.tui.render.columns import shown
-from riff_tui.tui.render.counts import counted, nothing_here
+from riff_tui.tui.render.counts import count_text, empty_text
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.session.column_choice import ColumnChoice
 from riff_tui.tui.session.list_state import ListState
@@ -208,7 +208,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
                 row=place.row,
                 index=place.index,
                 column=place.column,
-                empty=nothing_here(place),
+                empty=empty_text(place),
                 marked=self.list_state.marks.of(place),
                 choice=self.list_state.choice(place),
                 again=again,
@@ -280,7 +280,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             position = self.position()
             return f"{position[0]} of {position[1]}" if position else ""
         whole = self.whole(place) if place.filter else None
-        return counted(place, reading.main, whole, len(self.list_state.marks.of(place)))
+        return count_text(place, reading.main, whole, len(self.list_state.marks.of(place)))
 
     def whole(self, place: Location) -> int | None:
         """How many rows a place has without what was typed, where that is known."""

@@ -25,7 +25,7 @@ class Capabilities:
     mouse: bool
 
 
-def look_around(
+def detect_capabilities(
     *,
     theme: str | None = None,
     remembered: str | None = None,

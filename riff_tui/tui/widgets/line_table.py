@@ -17,7 +17,7 @@ from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.data.paged_rows import position
 from riff_tui.tui.render.column_layout import ColumnLayout, ColumnWidths, Slot
-from riff_tui.tui.render.columns import TREND, for_screen, shown, text_of
+from riff_tui.tui.render.columns import TREND, shown, text_of, visible_columns
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.render.styled_lines import Run, add_style, append_run, strip_of_runs
 from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
@@ -92,7 +92,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         same = table.view == self.table.view
         old_column = self.columns[self.column].key if same and self.columns else ""
         self.table, self._empty, self._marked = table, empty, frozenset(marked)
-        self.columns = for_screen(table, hide, choice)
+        self.columns = visible_columns(table, hide, choice)
         keys = [each.key for each in self.columns]
         wanted = column or old_column
         self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())

@@ -19,15 +19,15 @@ from riff_tui.tui.actions.registry import ActionContext
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows, all_at_hand, at_hand, position
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.navigation.location import Location
-from riff_tui.tui.render.columns import WHY, for_screen, text_of
+from riff_tui.tui.render.columns import WHY, text_of, visible_columns
 from riff_tui.tui.render.conversation_header import conversation_lines
-from riff_tui.tui.render.counts import ago, counted, nothing_here
-from riff_tui.tui.render.help_lines import help_lines, trouble_lines
-from riff_tui.tui.render.palette import PALETTES, following
+from riff_tui.tui.render.counts import ago, count_text, empty_text
+from riff_tui.tui.render.help_lines import error_lines, help_lines
+from riff_tui.tui.render.palette import PALETTES, next_palette
 from riff_tui.tui.render.state_header import reach_lines
 from riff_tui.tui.render.styled_lines import Line
-from riff_tui.tui.render.transcript_lines import tell
-from riff_tui.tui.terminal.capabilities import look_around
+from riff_tui.tui.render.transcript_lines import transcript_lines
+from riff_tui.tui.terminal.capabilities import detect_capabilities
 from riff_tui.tui.terminal.clipboard import copy
 from riff_tui.tui.terminal.keys import textual_keys
 from riff_tui.views.segments import segments
@@ -76,19 +76,19 @@ UTF8 = Stream("utf-8")
 def test_surroundings_decide_unless_told_otherwise(
     environ: dict[str, str], asked: dict[str, object], palette: str, ascii_only: bool, mouse: bool
 ) -> None:
-    found = look_around(environ=environ, stream=UTF8, **asked)  # type: ignore[arg-type]  # as the cases say
+    found = detect_capabilities(environ=environ, stream=UTF8, **asked)  # type: ignore[arg-type]  # as the cases say
     assert (found.palette.name, found.glyphs.ascii_only, found.mouse) == (palette, ascii_only, mouse)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "no such"])
 def test_a_terminal_that_cannot_show_the_signs_gets_ascii(encoding: str) -> None:
-    assert look_around(environ={}, stream=Stream(encoding)).glyphs is ASCII
+    assert detect_capabilities(environ={}, stream=Stream(encoding)).glyphs is ASCII
 
 
 def test_palettes_come_round_again() -> None:
     palette = ANSI
     for _ in PALETTES:
-        palette = following(palette)
+        palette = next_palette(palette)
     assert palette is ANSI
 
 
@@ -203,9 +203,9 @@ def test_a_row_is_found_where_it_was_or_where_it_went() -> None:
 
 def test_columns_without_a_value_are_left_out_and_those_with_a_trend_gain_one() -> None:
     table = FakeCatalog().show("flows", Request())
-    assert "completion" not in [column.key for column in for_screen(table)]
+    assert "completion" not in [column.key for column in visible_columns(table)]
     trending = Table("flows", "", table.columns, [Row("a", {**table.rows[0].record, "trend": [0.0, None, 10.0]})])
-    columns = for_screen(trending, frozenset({"flow"}))
+    columns = visible_columns(trending, frozenset({"flow"}))
     assert [column.key for column in columns] == ["agent", "operability", "correctness", "turn_count", "n", "trend"]
     assert text_of(columns[-1], trending.rows[0], UNICODE) == "▁·█"
 
@@ -213,7 +213,7 @@ def test_columns_without_a_value_are_left_out_and_those_with_a_trend_gain_one() 
 def test_a_segment_names_its_worst_member_before_what_may_have_no_room() -> None:
     worst = state_cell("f", "query", n=9, stall=0.5)
     table = segments([segment_cell("f", "action", worst, stall=0.1, progress=0.9, dwell_turns=1.0, revisit=0.0)])
-    columns = for_screen(table)
+    columns = visible_columns(table)
     assert [column.key for column in columns] == [
         "flow", "segment", "n", "progress", "stall", "worst_state", "revisit", "dwell_turns",
     ]  # fmt: skip
@@ -236,10 +236,10 @@ def test_how_long_ago_is_said_in_the_largest_unit(seconds: float, said: str) -> 
 
 def test_counts_say_what_a_filter_left() -> None:
     table = flow_table(1)
-    assert counted(Location("states", filter=Filter("x")), table, 412) == "1 of 412 states shown"
-    assert counted(Location("states"), table, None) == "1 state"
-    assert counted(Location("worklist"), table, None) == "1 entry"
-    assert counted(Location("neighbors"), flow_table(0), None) == "0 conversations"
+    assert count_text(Location("states", filter=Filter("x")), table, 412) == "1 of 412 states shown"
+    assert count_text(Location("states"), table, None) == "1 state"
+    assert count_text(Location("worklist"), table, None) == "1 entry"
+    assert count_text(Location("neighbors"), flow_table(0), None) == "0 conversations"
 
 
 @pytest.mark.parametrize(
@@ -254,13 +254,13 @@ def test_counts_say_what_a_filter_left() -> None:
     ],
 )
 def test_an_empty_place_says_what_to_do_next(place: Location, said: str) -> None:
-    assert said in nothing_here(place)
+    assert said in empty_text(place)
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_words_stay_words_in_a_transcript_and_in_help(text: str) -> None:
     table = conversation_table(text)
-    told = tell(table.rows, [text], 60, UNICODE, PLAIN)
+    told = transcript_lines(table.rows, [text], 60, UNICODE, PLAIN)
     lines = [line.line for line in told]
     lines += help_lines(
         Table("flows", text, table.columns, [], notes=[text], dump=text), ActionContext(), 60, UNICODE, PLAIN
@@ -275,7 +275,7 @@ def test_hostile_words_stay_words_in_a_transcript_and_in_help(text: str) -> None
 
 def test_a_transcript_wraps_words_and_marks_slow_turns() -> None:
     table = conversation_table()
-    told = tell(table.rows, table.notes, 60, UNICODE, ANSI)
+    told = transcript_lines(table.rows, table.notes, 60, UNICODE, ANSI)
     text = ["".join(words for words, _ in line.line).rstrip() for line in told]
     assert text[0].startswith("    0.0 ── greet ──")
     assert text[1] == "    0.4  agent   Hi, which day suits you?              0.9 s"
@@ -284,14 +284,14 @@ def test_a_transcript_wraps_words_and_marks_slow_turns() -> None:
     assert any("! guard has_name raised" in line for line in text)
     assert any(line.endswith("!9.1 s") for line in text)
     assert [line.row for line in told][-1] is None
-    assert all(_line(each.line).isascii() for each in tell(table.rows, table.notes, 60, ASCII, ANSI))
+    assert all(_line(each.line).isascii() for each in transcript_lines(table.rows, table.notes, 60, ASCII, ANSI))
 
 
 def test_what_went_wrong_is_told_without_the_words_in_it() -> None:
     try:
         raise ValueError("what the caller said")
     except ValueError as error:
-        text = "\n".join(_line(line) for line in trouble_lines(error, 80, UNICODE, ANSI))
+        text = "\n".join(_line(line) for line in error_lines(error, 80, UNICODE, ANSI))
     assert "unexpected ValueError" in text
     assert "test_parts.py" in text
     assert "caller said" not in text.replace('raise ValueError("what the caller said")', "")

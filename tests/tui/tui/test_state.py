@@ -16,7 +16,7 @@ from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
 from riff_tui.tui.render.palette import PALETTES
-from riff_tui.tui.render.state_header import Canvas, Fold, folded, following, pooled_of
+from riff_tui.tui.render.state_header import Canvas, Fold, next_fold, pooled_of, state_header_lines
 from riff_tui.tui.render.styled_lines import Line, width_of
 from riff_tui.views.parts.state_latency import StateFigure
 from tests.support.fake_catalog import WAITS, FakeCatalog
@@ -38,7 +38,7 @@ def lines(
     ascii_only: bool = False,
 ) -> list[str]:
     canvas = Canvas(width, room, ASCII if ascii_only else UNICODE, PALETTE)
-    found = folded(fold, GRAPH, TABLE, pooled, doing, canvas)
+    found = state_header_lines(fold, GRAPH, TABLE, pooled, doing, canvas)
     assert len(found) <= room
     assert all(width_of(line) <= width for line in found)
     return ["".join(text for text, _ in line) for line in found]
@@ -104,10 +104,10 @@ def test_columns_that_are_still_to_come_have_their_room() -> None:
 
 def test_parts_come_round_and_latencies_only_where_there_are_some() -> None:
     folds: list[Fold] = ["all", "graph", "latencies", "list"]
-    assert [following(fold, TABLE) for fold in folds] == ["graph", "latencies", "list", "all"]
+    assert [next_fold(fold, TABLE) for fold in folds] == ["graph", "latencies", "list", "all"]
     bare = replace(TABLE, figure=None)
     assert pooled_of(bare) is None
-    assert [following(fold, bare) for fold in folds] == ["graph", "list", "list", "all"]
+    assert [next_fold(fold, bare) for fold in folds] == ["graph", "list", "list", "all"]
 
 
 async def test_v_goes_round_the_parts_of_a_state_and_says_what_comes_next() -> None:

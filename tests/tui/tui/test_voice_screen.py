@@ -13,7 +13,7 @@ from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.panes.detail_controller import RESTS_AFTER_S
 from riff_tui.tui.render.conversation_header import SHORTEST_S, LanesHeader
 from riff_tui.tui.render.palette import PALETTES
-from riff_tui.tui.render.transcript_lines import tell
+from riff_tui.tui.render.transcript_lines import transcript_lines
 from riff_tui.tui.render.turn_lines import turn_lines
 from riff_tui.views.conversation import conversation
 from tests.support.golden import assert_golden
@@ -169,7 +169,7 @@ async def test_bad_moments_are_gone_to_and_words_are_found() -> None:
 
 def lines_of(voice: Voice, width: int, glyphs: Glyphs = UNICODE) -> list[str]:
     table = conversation(detail(document(voice)))
-    told = ["".join(text for text, _ in each.line) for each in tell(table.rows, (), width, glyphs, PLAIN)]
+    told = ["".join(text for text, _ in each.line) for each in transcript_lines(table.rows, (), width, glyphs, PLAIN)]
     for row in table.rows:
         told += ["".join(text for text, _ in line) for line in turn_lines(table, row, width, glyphs, PLAIN)]
     return told

@@ -10,7 +10,7 @@ from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.tui.actions.column_dialog import offering
 from riff_tui.tui.render.column_layout import layout_columns, scroll_to_column
-from riff_tui.tui.render.columns import every, for_screen, text_of
+from riff_tui.tui.render.columns import all_columns, text_of, visible_columns
 from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
 from tests.support.fake_catalog import FakeCatalog, flow_table
 from tests.support.walker import walking
@@ -29,7 +29,7 @@ TABLE = Table("states", "", COLUMNS, [Row("a", {**RECORD, "intervals": {"stall":
 
 
 def keys(choice: ColumnChoice, hide: frozenset[str] = frozenset(), table: Table = TABLE) -> list[str]:
-    return [column.key for column in for_screen(table, hide, choice)]
+    return [column.key for column in visible_columns(table, hide, choice)]
 
 
 @given(KEYS, KEYS, st.booleans())
@@ -51,7 +51,7 @@ def test_hidden_columns_can_be_shown_and_shown_ones_hidden() -> None:
 def test_an_interval_stands_behind_its_metric() -> None:
     choice = ColumnChoice(shown=frozenset({"intervals.stall"}))
     assert keys(choice) == ["state", "n", "stall", "intervals.stall"]
-    column = for_screen(TABLE, choice=choice)[-1]
+    column = visible_columns(TABLE, choice=choice)[-1]
     assert text_of(column, TABLE.rows[0], UNICODE) == "0.1–0.46"
     assert text_of(column, TABLE.rows[0], ASCII) == "0.1-0.46"
     assert text_of(column, Row("b", RECORD), UNICODE) == ""
@@ -86,7 +86,7 @@ def test_what_is_as_usual_is_no_choice() -> None:
 
 
 def test_every_column_that_there_is_can_be_looked_up() -> None:
-    assert [column.key for column in every(TABLE)] == [
+    assert [column.key for column in all_columns(TABLE)] == [
         "state", "segment", "n", "stall", "intervals.stall", "guard", "never"
     ]  # fmt: skip
 
