@@ -11,6 +11,7 @@ from riff_store.database import Store, open_store
 from riff_tui.catalog import show
 from riff_tui.output.formats import FORMATS
 from riff_tui.request import Request
+from riff_tui.view_registry import views
 from tests.support.golden import printed
 from tests.support.hostile import LIVE
 from tests.support.hostile_store import WORDS, build
@@ -22,29 +23,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield opened
 
 
-@pytest.mark.parametrize("format", sorted(FORMATS))
-@pytest.mark.parametrize(
-    "view",
-    [
-        "flows",
-        "segments",
-        "states",
-        "worklist",
-        "conversations",
-        "runs",
-        "judges",
-        "agreement",
-        "disputes",
-        "repeats",
-        "archetypes",
-        "timeline",
-        "flow-table",
-        "effects",
-        "edits",
-        "skipped",
-    ],
-)
-def test_no_view_lets_a_name_act(store: Store, view: str, format: str) -> None:
+LISTS = [view.name for view in views() if view.name not in ("neighbors", "conversation") and not view.sides]
+CASES = [*((view, "text") for view in LISTS), *(("conversations", format) for format in FORMATS if format != "text")]
+
+
+@pytest.mark.parametrize(("view", "format"), [*CASES, ("flow-table", "markdown")])
+def test_no_view_and_no_sink_lets_a_name_act(store: Store, view: str, format: str) -> None:
     text = printed(show(store, view, Request()), format)
     assert not LIVE.search(text.replace("\r\n", "\n"))
 

@@ -14,12 +14,14 @@ from riff_store.database import open_store
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.tui.actions.registry import ACTIONS
+from riff_tui.tui.navigation.location import Location
 from riff_tui.view_registry import views
 from riff_tui.views.spec import ScreenKind
 from tests.conftest import SHARED_DATA
 from tests.support.hostile import LIVE
 from tests.support.hostile_store import WORDS, build
 from tests.support.pty_terminal import Terminal, foreign_controls
+from tests.support.walker import exploring
 
 PROGRAM = "from riff_tui.cli import main; main()"
 # As keyboards say it that tell it from the beginning of a sequence, so that nobody waits for the rest.
@@ -73,7 +75,7 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def exploring(store: Path, view: str, where: str = "") -> Terminal:
+def explorer(store: Path, view: str, where: str = "") -> Terminal:
     arguments = ["ui", view, "--where", where, "--fresh", "--store", str(store)]
     return Terminal(["-c", PROGRAM, *arguments], width=130, height=36, environ={"NO_COLOR": "1"})
 
@@ -91,19 +93,21 @@ def assert_text_only(sent: bytes) -> None:
 @pytest.mark.parametrize(
     "view", [view.name for view in views() if view.name not in ("neighbors", "conversation") and not view.sides]
 )
-def test_no_list_lets_a_name_act(store: Path, view: str) -> None:
-    with exploring(store, view) as terminal:
-        terminal.wait_for("? help")
-        for keys in ("p", "j", *["\x1b[6~"] * 5, "llllllll", "d", "d"):
-            terminal.press(keys, quiet=0.05)
-        assert_text_only(bytes(terminal.sent))
+async def test_no_list_lets_a_name_act(store: Path, view: str) -> None:
+    async with exploring(store, (130, 36), (Location(view),)) as at:
+        for keys in (("p", "j"), ("pagedown",) * 5, "llllllll", "d", "d"):
+            await at.press(*keys)
+            for strip in at.app.screen._compositor.render_strips():
+                assert not LIVE.search(strip.text)
+                assert not INVISIBLE.search(strip.text)
+                assert not any(style.link or style.meta for _, style, _ in strip if style)
 
 
 @pytest.mark.parametrize("kind", ["list", "state", "conversation"])
 def test_no_key_lets_a_name_or_a_word_act(
     store: Path, wheres: dict[ScreenKind, tuple[str, str]], kind: ScreenKind
 ) -> None:
-    with exploring(store, *wheres[kind]) as terminal:
+    with explorer(store, *wheres[kind]) as terminal:
         terminal.wait_for("? help")
         place = crumbs(terminal)
         for keys in keys_of(kind):

@@ -133,7 +133,7 @@ def is_heard(context: MetricContext, turn: int) -> bool:
     return turn != 0 and bool(users.get(turn)) and bool(agents.get(turn))
 
 
-@settings(max_examples=1000)
+@settings(max_examples=400)
 @given(
     st.dictionaries(st.sampled_from(list(TURNS)), st.tuples(segments, segments), min_size=2, max_size=6),
     some_turns,
