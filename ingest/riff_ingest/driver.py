@@ -94,7 +94,8 @@ class Driver:
         last thing that happened.
         """
         facts.setdefault("final_state", self._state)
-        facts.setdefault("duration_s", self._last_moment())
+        last = (*self._events[-1:], *self._turns[-1:], *self._tool_calls[-1:])
+        facts.setdefault("duration_s", max((item.t for item in last if item.t is not None), default=None))
         return Conversation(
             conversation_id=conversation_id,
             flow=flow,
@@ -110,7 +111,3 @@ class Driver:
         """Return the whole session and unsubscribe from its bus."""
         self._leave()
         return self.conversation(conversation_id, flow, **facts)
-
-    def _last_moment(self) -> float | None:
-        last = (*self._events[-1:], *self._turns[-1:], *self._tool_calls[-1:])
-        return max((item.t for item in last if item.t is not None), default=None)

@@ -35,7 +35,8 @@ def facts_of(
     aspects = call_aspects(call, stream)
     aspects |= {name: value for name, value in added.items() if value is not None or name not in aspects}
     states = state_rows(stream, call.contract, call.completed) if call.events else _brought_states(call)
-    defects = _added(call.defects, stream.defects)
+    counts = call.defects, stream.defects
+    defects = {name: sum(each.get(name, 0) for each in counts) for name in call.defects | stream.defects}
     facts = ConversationFacts(
         run=call.run_id or default_run,
         conversation=call.conversation_id,
@@ -63,7 +64,10 @@ def facts_of(
         aspects=aspects,
         states=states,
         terminals=stream.outcomes,
-        expected=[_expected(step.name, step.by, step.called, step.matched) for step in call.expected_steps],
+        expected=[
+            ExpectedStep(step.name if step.by == "agent" else f"user:{step.name}", step.by, step.called, step.matched)
+            for step in call.expected_steps
+        ],
         transcript=compress(call) if with_text else None,
     )
     notes = [Skipped("defect", line, problem, call.conversation_id) for problem in problems]
@@ -91,14 +95,6 @@ def compress(call: Conversation) -> bytes:
 @lru_cache(maxsize=1)
 def _compressor() -> zstandard.ZstdCompressor:
     return zstandard.ZstdCompressor(level=1, write_checksum=False)
-
-
-def _added(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
-    return {name: first.get(name, 0) + second.get(name, 0) for name in first | second} if second else first
-
-
-def _expected(name: str, by: str, called: bool, matched: bool | None) -> ExpectedStep:
-    return ExpectedStep(name if by == "agent" else f"user:{name}", by, called, matched)
 
 
 def _brought_states(call: Conversation) -> list[StateAspects]:

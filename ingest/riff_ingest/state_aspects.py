@@ -49,12 +49,10 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
                 visits.turns / visits.entries,
                 percentile(visits.latencies, 0.95),
                 visits.guard_errors,
-                _share(required[state], stream.slots.get(state)) if state in required else None,
+                len(required[state] & stream.slots.get(state, set())) / len(required[state])
+                if state in required
+                else None,
                 visits.to_states,
             )
         )
     return rows
-
-
-def _share(required: frozenset[str], filled: set[str] | None) -> float:
-    return len(required & filled) / len(required) if filled else 0.0

@@ -7,7 +7,7 @@ into it. A file that was renamed brings the edits made under its old name along 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -60,8 +60,9 @@ def read_edits(directory: Path, patterns: Sequence[str], progress: Callable[[str
     repository = Repository(directory)
     reading = _Reading(repository, [parse_pattern(pattern, repository.prefix) for pattern in patterns], progress)
     reading.read()
+    root = repository.ask("rev-list", "--first-parent", "--max-parents=0", repository.head)
     return EditHistory(
-        repository=_beginning(repository),
+        repository=root.decode("ascii").split()[0],
         edits=reading.edits(),
         is_shallow=repository.is_shallow,
         is_partial=repository.is_partial,
@@ -96,7 +97,9 @@ class _Reading:
                     self._rename(commit, change.before, own)
         while self._renamed:
             commit, paths = self._renamed.popitem()
-            for some in _chunks(sorted(paths)):
+            ordered = sorted(paths)
+            for start in range(0, len(ordered), _AT_ONCE):
+                some = ordered[start : start + _AT_ONCE]
                 self._follow(commit, {path: paths[path] for path in some})
 
     def edits(self) -> dict[str, list[FlowEdit]]:
@@ -145,13 +148,13 @@ class _Reading:
         said = self._repository.ask(
             "rev-list", "--full-history", "--encoding=UTF-8", "--format=%at%x00%an%x00%s", tip, "--", *pathspecs
         )  # fmt: skip
-        found = {commit: words for commit, words in _said(said) if commit not in self._boundary}
+        found = {commit: words for commit, words in _parse_rev_list(said) if commit not in self._boundary}
         new = [commit for commit in found if commit not in self._changes]
         self._commits |= found
         if new:
             listed = "".join(f"{commit}\n" for commit in new).encode()
             self._changes |= {commit: [] for commit in new}
-            self._changes |= _changed(self._repository.ask(*_DIFF, "-l1000", self._alike, stdin=listed))
+            self._changes |= _parse_diff_tree(self._repository.ask(*_DIFF, "-l1000", self._alike, stdin=listed))
         return list(found)
 
     def _places(self, commits: set[str]) -> dict[str, int]:
@@ -160,13 +163,8 @@ class _Reading:
         return {commit: place for place, commit in enumerate(listed.decode("ascii").split()) if commit in commits}
 
 
-def _beginning(repository: Repository) -> str:
-    found = repository.ask("rev-list", "--first-parent", "--max-parents=0", repository.head)
-    return found.decode("ascii").split()[0]
-
-
-def _said(listed: bytes) -> Iterator[tuple[str, _Commit]]:
-    """Yield what `rev-list` says of each commit: a line with its id, and one with what was asked for."""
+def _parse_rev_list(listed: bytes) -> Iterator[tuple[str, _Commit]]:
+    """Yield what `rev-list` prints of each commit: a line with its id, and one with what was asked for."""
     lines = iter(listed.split(b"\n"))
     for line in lines:
         if line.startswith(b"commit "):
@@ -176,8 +174,8 @@ def _said(listed: bytes) -> Iterator[tuple[str, _Commit]]:
             )  # fmt: skip
 
 
-def _changed(listed: bytes) -> dict[str, list[_Change]]:
-    """Yield what `diff-tree` says: the id of a commit, then for each file a status and its path, for a rename two."""
+def _parse_diff_tree(listed: bytes) -> dict[str, list[_Change]]:
+    """Parse what `diff-tree` prints: the id of a commit, then for each file a status and its path, for a rename two."""
     found: dict[str, list[_Change]] = {}
     changes: list[_Change] = []
     parts = iter(listed.split(b"\0"))
@@ -198,7 +196,3 @@ def _microseconds(seconds: bytes) -> int | None:
 
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def _chunks(paths: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
-    return (paths[start : start + _AT_ONCE] for start in range(0, len(paths), _AT_ONCE))

@@ -193,7 +193,11 @@ def _untraced(context: MetricContext, agent_turns: set[int]) -> list[tuple[int, 
     trace = context.conversation_trace
     traced = {entry.turn_id for entry in trace if entry.role == "assistant"}
     found = [
-        (turn, "assistant", context.intended_assistant_turns.get(turn) or _heard(context, turn))
+        (
+            turn,
+            "assistant",
+            context.intended_assistant_turns.get(turn) or context.transcribed_assistant_turns.get(turn) or "",
+        )
         for turn in agent_turns - traced
     ]
     callers = {entry.turn_id for entry in trace if entry.role == "user"}
@@ -202,7 +206,3 @@ def _untraced(context: MetricContext, agent_turns: set[int]) -> list[tuple[int, 
         texts = {turn: heard.get(turn) or meant.get(turn) for turn in heard.keys() | meant.keys()}
         found += [(turn, "user", text) for turn, text in texts.items() if text and turn not in callers]
     return sorted(found, key=lambda each: (each[0], each[1] != "user"))
-
-
-def _heard(context: MetricContext, turn: int) -> str:
-    return context.transcribed_assistant_turns.get(turn) or ""

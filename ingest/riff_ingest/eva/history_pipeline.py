@@ -38,20 +38,22 @@ def context_of(
     checked = pipeline_type != "s2s" and check_spoken
     trace = grouped(spoken_only(turns.trace, turns.pieces) if checked else turns.trace)
     label_interruptions(trace, sorted(turns.assistant_interrupted), sorted(turns.user_interrupted))
-    num_assistant_turns = len(turns.heard_assistant if pipeline_type == "s2s" else turns.meant_assistant)
-    num_user_turns = len(turns.heard_user)
-    turns.heard_user, turns.meant_user, user_turns = _aligned(turns.heard_user, turns.meant_user, audio_user)
-    turns.heard_assistant, turns.meant_assistant, assistant_turns = _aligned(
-        turns.heard_assistant, turns.meant_assistant, audio_assistant
+    num_assistant_turns = len(turns.transcribed_assistant if pipeline_type == "s2s" else turns.intended_assistant)
+    num_user_turns = len(turns.transcribed_user)
+    turns.transcribed_user, turns.intended_user, user_turns = _aligned(
+        turns.transcribed_user, turns.intended_user, audio_user
+    )
+    turns.transcribed_assistant, turns.intended_assistant, assistant_turns = _aligned(
+        turns.transcribed_assistant, turns.intended_assistant, audio_assistant
     )
     found_latencies = latencies(audio_user, audio_assistant)
     reconcile(trace, turns, pipeline_type)
     return MetricContext(
         pipeline_type=pipeline_type,
-        transcribed_assistant_turns=turns.heard_assistant,
-        transcribed_user_turns=turns.heard_user,
-        intended_assistant_turns=turns.meant_assistant,
-        intended_user_turns=turns.meant_user,
+        transcribed_assistant_turns=turns.transcribed_assistant,
+        transcribed_user_turns=turns.transcribed_user,
+        intended_assistant_turns=turns.intended_assistant,
+        intended_user_turns=turns.intended_user,
         audio_timestamps_assistant_turns=assistant_turns,
         audio_timestamps_user_turns=user_turns,
         latency_assistant_turns=found_latencies,
@@ -82,21 +84,21 @@ def _aligned(heard: Texts, meant: Texts, audio: dict[int, Segments]) -> tuple[Te
 def reconcile(trace: list[LoggedEntry], turns: Turns, pipeline_type: PipelineType) -> None:
     """Complete a trace and the texts by turn in place; the turns of each side have the same keys already."""
     if not trace:
-        greeting = turns.meant_assistant.get(0)
+        greeting = turns.intended_assistant.get(0)
         if greeting:
             trace.append(LoggedEntry("intended", 0, role="assistant", content=greeting))
         return
     _greet_first(trace, turns)
-    if not turns.meant_user:
+    if not turns.intended_user:
         return
-    latest = max(turns.meant_user)
+    latest = max(turns.intended_user)
     last = trace[-1]
     if latest > last.turn_id:
-        trace.append(LoggedEntry("intended", latest, role="user", content=turns.meant_user[latest]))
-        turns.heard_user[latest] = turns.heard_user.get(latest) or turns.meant_user[latest]
+        trace.append(LoggedEntry("intended", latest, role="user", content=turns.intended_user[latest]))
+        turns.transcribed_user[latest] = turns.transcribed_user.get(latest) or turns.intended_user[latest]
         return
     _close_trailing_agent_turn(trace, turns, pipeline_type)
-    turns.heard_user[latest] = turns.heard_user.get(latest) or turns.meant_user[latest]
+    turns.transcribed_user[latest] = turns.transcribed_user.get(latest) or turns.intended_user[latest]
 
 
 def _greet_first(trace: list[LoggedEntry], turns: Turns) -> None:
@@ -107,8 +109,8 @@ def _greet_first(trace: list[LoggedEntry], turns: Turns) -> None:
         if entry.role == "assistant" and entry.turn_id == 0:
             trace.insert(0, trace.pop(index))
             return
-    meant = turns.meant_assistant.get(0)
-    greeting = meant or turns.heard_assistant.get(0) or None
+    meant = turns.intended_assistant.get(0)
+    greeting = meant or turns.transcribed_assistant.get(0) or None
     trace.insert(0, LoggedEntry("intended" if meant else "transcribed", 0, role="assistant", content=greeting))
 
 
@@ -118,22 +120,22 @@ def _close_trailing_agent_turn(trace: list[LoggedEntry], turns: Turns, pipeline_
     turn = last.turn_id if last.role == "assistant" else _unheard_turn(trace, turns)
     if turn is None:
         return
-    meant = turns.meant_assistant.get(turn) or ""
+    meant = turns.intended_assistant.get(turn) or ""
     if last.role == "assistant":
         last.content = suffixed(last.content or "", CUT_ITSELF_OFF)
     else:
         trace.append(LoggedEntry("intended", turn, role="assistant", content=suffixed(meant, CUT_ITSELF_OFF)))
     if meant and pipeline_type != "s2s":
-        turns.meant_assistant[turn] = suffixed(meant, CUT_ITSELF_OFF)
-    heard = turns.heard_assistant.get(turn)
+        turns.intended_assistant[turn] = suffixed(meant, CUT_ITSELF_OFF)
+    heard = turns.transcribed_assistant.get(turn)
     # A nudge without a voice leaves the turn without any text of the agent, meant or heard.
-    turns.heard_assistant[turn] = suffixed(heard, CUT_ITSELF_OFF) if heard else turns.meant_assistant.get(turn)
+    turns.transcribed_assistant[turn] = suffixed(heard, CUT_ITSELF_OFF) if heard else turns.intended_assistant.get(turn)
 
 
 def _unheard_turn(trace: list[LoggedEntry], turns: Turns) -> int | None:
     """Return the last turn that the agent meant to speak in, if the trace ends before it."""
-    if not turns.meant_assistant:
+    if not turns.intended_assistant:
         return None
-    turn = max(turns.meant_assistant)
+    turn = max(turns.intended_assistant)
     in_trace = any(entry.role == "assistant" and entry.turn_id == turn for entry in trace)
-    return turn if turn >= trace[-1].turn_id and not in_trace and turns.meant_assistant[turn] else None
+    return turn if turn >= trace[-1].turn_id and not in_trace and turns.intended_assistant[turn] else None

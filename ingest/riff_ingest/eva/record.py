@@ -104,7 +104,7 @@ def _object(directory: Path, name: str, warnings: Warnings) -> dict[str, Any] | 
 def _take_result(context: MetricContext, directory: Path, result: Mapping[str, Any]) -> None:
     context.record_id = _text(result.get("record_id")) or _record_by_place(directory)
     context.conversation_ended_reason = _text(result.get("conversation_ended_reason"))
-    context.num_turns = _whole(result.get("num_turns"))
+    context.num_turns = num_turns if type(num_turns := result.get("num_turns")) is int else None
     context.duration_seconds = seconds(result.get("duration_seconds"))
     called = result.get("tools_called")
     context.tools_called = [str(name) for name in called] if isinstance(called, list) else None
@@ -163,7 +163,3 @@ def _take_agent(context: MetricContext, agent: Mapping[str, Any]) -> None:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -175,12 +175,9 @@ def named_turns(score: MetricScore, places: Places, *, audio_native: bool = Fals
         return None
     best = 1.0 if rated is normalized else _BEST.get(score.name, 1.0)
     side = "caller" if score.name in _OF_THE_CALLER else "agent"
-    found = (places.get((side, turn)) for turn in (_turn(key) for key in _worse(rated, best)) if turn is not None)
+    worse = [key for key, given in rated.items() if (value := number(given)) is not None and 0 <= value < best]
+    found = (places.get((side, turn)) for turn in map(_turn, worse) if turn is not None)
     return sorted(place for place in found if place is not None) or None
-
-
-def _worse(rated: Mapping[Any, Any], best: float) -> list[Any]:
-    return [turn for turn, given in rated.items() if (value := number(given)) is not None and 0 <= value < best]
 
 
 def _turn(key: Any) -> int | None:

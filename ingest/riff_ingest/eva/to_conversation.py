@@ -67,7 +67,7 @@ def conversation_of(
         scenario=identity.record,
         trial=identity.trial or 0,
         started_at=moments.started_at() or _stored_start(result),
-        duration_s=_duration(context),
+        duration_s=seconds if (seconds := context.duration_seconds) is not None and 0 <= seconds <= LONGEST else None,
         completed=ending.completed,
         stop_reason=ending.stop_reason,
         final_state=derived.states[-1] if derived.states else None,
@@ -133,8 +133,3 @@ def _stored_start(result: Mapping[str, Any] | None) -> str | None:
     """Return when the worker says it began: in its own time without a zone, so only where no log tells."""
     started = (result or {}).get("started_at")
     return started if isinstance(started, str) and parse_time(started) is not None else None
-
-
-def _duration(context: MetricContext) -> float | None:
-    seconds = context.duration_seconds
-    return seconds if seconds is not None and 0 <= seconds <= LONGEST else None

@@ -43,10 +43,10 @@ class Turns:
     `pieces` what the agent's voice was given in each turn, piece by piece.
     """
 
-    heard_user: Texts = field(default_factory=dict)
-    meant_user: Texts = field(default_factory=dict)
-    heard_assistant: Texts = field(default_factory=dict)
-    meant_assistant: Texts = field(default_factory=dict)
+    transcribed_user: Texts = field(default_factory=dict)
+    intended_user: Texts = field(default_factory=dict)
+    transcribed_assistant: Texts = field(default_factory=dict)
+    intended_assistant: Texts = field(default_factory=dict)
     pieces: defaultdict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     trace: list[LoggedEntry] = field(default_factory=list)
     assistant_interrupted: set[int] = field(default_factory=set)
@@ -175,12 +175,12 @@ class _Machine:
             self._agent_spoke = False
         self._advance(from_audio=False, ignore_hold=self._pipeline == "s2s")
         turn = self._turn
-        if self._label_next_user or (turns.heard_user.get(turn) and turn in turns.user_interrupted):
+        if self._label_next_user or (turns.transcribed_user.get(turn) and turn in turns.user_interrupted):
             text, self._label_next_user = prefixed(USER_INTERRUPTS, text), False
         if self._pipeline == "cascade":
             turns.trace.append(LoggedEntry("transcribed", turn, at, role="user", content=text))
         interrupted = turn in turns.assistant_interrupted
-        append(turns.heard_user, turn, text, ASSISTANT_INTERRUPTS if interrupted else None)
+        append(turns.transcribed_user, turn, text, ASSISTANT_INTERRUPTS if interrupted else None)
 
     def _assistant_wrote(self, text: str, at: int) -> None:
         """Take the text that the agent's model wrote, spoken or not (R6.2)."""
@@ -239,7 +239,7 @@ class _Machine:
             return
         turns, turn = self.turns, self._turn
         self._agent_spoke = True
-        if turns.meant_assistant.get(turn):
+        if turns.intended_assistant.get(turn):
             if turn in turns.user_interrupted:
                 annotate(turns.trace, turn, "assistant", "intended", CUT_OFF_BY_USER)
             elif turn in turns.assistant_interrupted:
@@ -250,7 +250,7 @@ class _Machine:
             between = CUT_OFF_BY_USER
         else:
             between = PAUSE if self._tools_in_turn else CUT_ITSELF_OFF
-        append(turns.meant_assistant, turn, text, between)
+        append(turns.intended_assistant, turn, text, between)
         turns.pieces[turn].append(text)
         if text == GENERIC_ERROR:
             turns.trace.append(LoggedEntry("intended", turn, role="assistant", content=text))
@@ -261,8 +261,8 @@ class _Machine:
         """Begin the caller's audio, perhaps in the middle of the agent's (R6.7)."""
         turns = self.turns
         if self._agent_open:
-            suffix(turns.meant_assistant, self._turn, CUT_OFF_BY_USER)
-            suffix(turns.heard_assistant, self._turn, CUT_OFF_BY_USER)
+            suffix(turns.intended_assistant, self._turn, CUT_OFF_BY_USER)
+            suffix(turns.transcribed_assistant, self._turn, CUT_OFF_BY_USER)
             annotate(turns.trace, self._turn, "assistant", "intended", CUT_OFF_BY_USER)
             self._label_next_user = True
         self._speech_in_session = False
@@ -331,9 +331,9 @@ class _Machine:
     def _user_said(self, text: str, at: int) -> None:
         """Add the caller's text to the turn of the caller's latest audio (R6.11)."""
         turns, turn = self.turns, self._user_audio_turn
-        before = turns.meant_user.get(turn)
+        before = turns.intended_user.get(turn)
         shown = prefixed(USER_INTERRUPTS, text) if not before and self._label_next_user else text
-        append(turns.meant_user, turn, shown, CUT_ITSELF_OFF)
+        append(turns.intended_user, turn, shown, CUT_ITSELF_OFF)
         self._speech_in_session = True
         if self._pipeline == "cascade":
             return
@@ -350,7 +350,7 @@ class _Machine:
         turns, turn = self.turns, self._agent_audio_turn
         if turn == self._turn:
             self._agent_spoke = True
-        if not turns.heard_assistant.get(turn) and turn in turns.assistant_interrupted:
+        if not turns.transcribed_assistant.get(turn) and turn in turns.assistant_interrupted:
             text = prefixed(ASSISTANT_INTERRUPTS, text)
         if turn in turns.user_interrupted:
             between = USER_INTERRUPTS
@@ -358,6 +358,6 @@ class _Machine:
             between = CUT_ITSELF_OFF
         else:
             between = LIKELY_INTERRUPTION
-        append(turns.heard_assistant, turn, text, between)
+        append(turns.transcribed_assistant, turn, text, between)
         if self._pipeline == "s2s":
             turns.trace.append(LoggedEntry("transcribed", turn, at, role="assistant", content=text))

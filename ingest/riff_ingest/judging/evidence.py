@@ -116,7 +116,7 @@ def visible(text: str) -> str:
     before = ""
     for hidden, group in groupby(text, _is_hidden):
         found = "".join(group)
-        parts.append(found if not hidden or _joins(found, before) else _told(found))
+        parts.append(found if not hidden or (found in _JOINERS and not before.isascii()) else _spelled(found))
         before = found[-1]
     return "".join(parts)
 
@@ -126,11 +126,7 @@ def without_brackets(document: str) -> str:
     return _BRACKET.sub(_escaped, document)
 
 
-def _joins(found: str, before: str) -> bool:
-    return found in _JOINERS and not before.isascii()
-
-
-def _told(found: str) -> str:
+def _spelled(found: str) -> str:
     if len(found) > SPELLED:
         return f"[{len(found)} hidden characters]"
     return "".join(f"[U+{ord(character):04X}]" for character in found)

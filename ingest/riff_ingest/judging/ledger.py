@@ -65,7 +65,7 @@ class Ledger:
         found = Known()
         for path in sorted({self._place(run) for run in runs}):
             for line in _split(_content(path)):
-                said = _said(line, path, self._judge)
+                said = _parse_line(line, path, self._judge)
                 if said is not None:
                     (found.unscored if said[1] is None else found.scored).add(said[0])
         return found
@@ -200,7 +200,7 @@ def _split(content: bytes) -> list[bytes]:
     return [line for line in content.split(b"\n") if line.strip()]
 
 
-def _said(line: bytes, path: Path, judge: str) -> tuple[tuple[ConversationName, Signature], float | None] | None:
+def _parse_line(line: bytes, path: Path, judge: str) -> tuple[tuple[ConversationName, Signature], float | None] | None:
     """Return which call under which signature a line of this judge is about, and its score.
 
     `None` for any other line.
@@ -219,7 +219,7 @@ def _ordered(content: bytes, path: Path, judge: str) -> bytes:
     best: dict[tuple[ConversationName, Signature], tuple[bool, bytes]] = {}
     others: list[bytes] = []
     for line in _split(content):
-        said = _said(line, path, judge)
+        said = _parse_line(line, path, judge)
         if said is None:
             others.append(line)
             continue

@@ -105,7 +105,9 @@ class SimulatedCall:
         fate = self._fate(state, script)
         line, missing = self._open(state, script, hears=fate == "pass")
         if self._visits == self._breaks_at:
-            return self._break()
+            reason = self._caller.pick(BROKEN)
+            self._driver.failed("integration", reason, t=self._now)
+            return CallOutcome(False, "error", None, reason)
         if not script.next:
             return CallOutcome(False, "terminal", None)
         if fate == "stall":
@@ -223,11 +225,6 @@ class SimulatedCall:
         self._say(self._agent.says(self._phrases.handovers))
         humans = sorted(self._stage.successors[state] & self._stage.escalations)
         self._machine.commit_transition(self._caller.pick(humans), "escalation")
-
-    def _break(self) -> CallOutcome:
-        reason = self._caller.pick(BROKEN)
-        self._driver.failed("integration", reason, t=self._now)
-        return CallOutcome(False, "error", None, reason)
 
     # the smallest steps
 

@@ -46,7 +46,7 @@ class Suite:
             trial, round_ = divmod(turn // len(self.runs), len(voices))
             who = (round_ + night + which) % len(voices)
             scenario = scenarios[who % len(scenarios)]
-            started_at = self._started_at(run, number)
+            started_at = _rfc3339(run, timedelta(hours=CALLING_HOURS * number / self.conversations))
             yield Case(
                 number, self.seed, stage, scenario, cast[which], voices[who], run, trial, started_at, weak[which]
             )
@@ -60,9 +60,6 @@ class Suite:
         first = block * night + place
         for start in range(first, self.conversations, block * len(self.runs)):
             yield from range(start, min(start + block, self.conversations), len(self.flows))
-
-    def _started_at(self, run: SimulatedRun, number: int) -> str:
-        return _rfc3339(run, timedelta(hours=CALLING_HOURS * number / self.conversations))
 
 
 def plan(flows: Sequence[str] | None, conversations: int, seed: int, run: SimulatedRun | None = None) -> Suite:

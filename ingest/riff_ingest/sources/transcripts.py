@@ -16,7 +16,7 @@ from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
 from riff_ingest.sources.lines import BrokenInput, read_lines
 from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
-from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, Salvage, TranscriptLine, refusal, salvage
+from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, TranscriptLine, refusal, salvage
 from riff_store.facts import Skipped
 
 __all__ = ["parse_time", "read"]
@@ -82,7 +82,8 @@ class _TranscriptReader:
         taken = salvage(data)
         if _is_doubtful(taken.line):
             taken = salvage(data, flatten=True)
-        call, reasons = self._finish(taken.line, taken.contract, _total(taken))
+        defects = dict(Counter(taken.line.defects or {}) + taken.defects)
+        call, reasons = self._finish(taken.line, taken.contract, defects)
         return call, taken.reasons + reasons
 
     def _decode(self, body: bytes) -> Contract | None:
@@ -150,10 +151,6 @@ class _TranscriptReader:
 
 def _text(value: str | int | None) -> str | None:
     return value if value is None or type(value) is str else str(value)
-
-
-def _total(taken: Salvage) -> dict[str, int]:
-    return dict(Counter(taken.line.defects or {}) + taken.defects)
 
 
 def _is_doubtful(line: TranscriptLine) -> bool:

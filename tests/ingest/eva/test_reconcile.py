@@ -58,8 +58,8 @@ def test_a_greeting_that_comes_late_goes_to_the_front() -> None:
 @pytest.mark.parametrize(
     ("texts", "content", "type"),
     [
-        (Turns(meant_assistant={0: "Bakery."}, heard_assistant={0: "Bakery"}), "Bakery.", "intended"),
-        (Turns(meant_assistant={0: ""}, heard_assistant={0: "Bakery"}), "Bakery", "transcribed"),
+        (Turns(intended_assistant={0: "Bakery."}, transcribed_assistant={0: "Bakery"}), "Bakery.", "intended"),
+        (Turns(intended_assistant={0: ""}, transcribed_assistant={0: "Bakery"}), "Bakery", "transcribed"),
         (Turns(), None, "transcribed"),
     ],
 )
@@ -79,7 +79,7 @@ def test_a_caller_who_begins_in_turn_0_was_not_greeted() -> None:
 def test_without_any_words_that_the_caller_meant_nothing_is_closed() -> None:
     """R8.3."""
     trace = [LoggedEntry("intended", 0, role="assistant", content="Bakery.")]
-    reconcile(trace, Turns(meant_assistant={0: "Bakery."}), "cascade")
+    reconcile(trace, Turns(intended_assistant={0: "Bakery."}), "cascade")
     assert trace[0].content == "Bakery."
 
 
@@ -97,7 +97,7 @@ def test_the_last_words_are_added_again_where_an_earlier_turn_ends_the_trace() -
         LoggedEntry("intended", 2, role="user", content="Four"),
         LoggedEntry("transcribed", 1, role="assistant", content="How many?"),
     ]
-    reconcile(trace, Turns(meant_user={1: "Rolls", 2: "Four"}, heard_user={1: "", 2: ""}), "s2s")
+    reconcile(trace, Turns(intended_user={1: "Rolls", 2: "Four"}, transcribed_user={1: "", 2: ""}), "s2s")
     assert [entry.content for entry in trace if entry.role == "user"] == ["Four", "Four"]
 
 
@@ -131,17 +131,17 @@ def test_after_a_tool_the_answer_is_added_only_if_the_turn_has_none() -> None:
 
 def test_a_nudge_without_a_voice_leaves_no_text_at_all() -> None:
     trace = [LoggedEntry("intended", 1, role="assistant", content="Are you there?")]
-    turns = Turns(meant_user={1: "Rolls"}, heard_user={1: "Rolls"})
+    turns = Turns(intended_user={1: "Rolls"}, transcribed_user={1: "Rolls"})
     reconcile(trace, turns, "cascade")
     assert trace[0].content == f"Are you there? {CSO}"
-    assert turns.heard_assistant == {1: None}
+    assert turns.transcribed_assistant == {1: None}
 
 
 def test_the_turn_of_a_model_that_speaks_itself_keeps_its_empty_text() -> None:
     trace = [LoggedEntry("transcribed", 1, role="assistant", content="Goodbye")]
-    turns = Turns(meant_user={1: "Rolls"}, meant_assistant={1: ""}, heard_assistant={1: "Goodbye"})
+    turns = Turns(intended_user={1: "Rolls"}, intended_assistant={1: ""}, transcribed_assistant={1: "Goodbye"})
     reconcile(trace, turns, "s2s")
-    assert (turns.meant_assistant, turns.heard_assistant) == ({1: ""}, {1: f"Goodbye {CSO}"})
+    assert (turns.intended_assistant, turns.transcribed_assistant) == ({1: ""}, {1: f"Goodbye {CSO}"})
 
 
 def test_a_turn_that_nobody_transcribed_is_heard_as_meant_at_the_end() -> None:

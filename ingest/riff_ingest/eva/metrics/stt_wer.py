@@ -165,7 +165,9 @@ def _frequent(runs: Iterable[str]) -> list[tuple[str, int]]:
 def normalised_english(text: str) -> str:
     """Return the text as its words are compared, in lower case; raise `ImportError` without the extra packages."""
     if text.isascii():
-        text = _ESCAPES.sub(lambda found: _decoded(found[0]), text)
+        text = _ESCAPES.sub(
+            lambda found: bytes.fromhex(found[0].replace("\\u", "")).decode("utf-16-be", "replace"), text
+        )
     text = text.translate(_QUOTES)
     text = _SPELLED.sub(lambda found: found[0].replace(" ", "").upper(), text)
     text = _DASH.sub(" ", text)
@@ -173,10 +175,6 @@ def normalised_english(text: str) -> str:
     pieces = (_piece(piece) for piece in _COMMA.split(text))
     text = " ".join(piece for piece in pieces if piece)
     return _ORDINAL.sub("", _LEADING_ZEROS.sub("", text))
-
-
-def _decoded(escapes: str) -> str:
-    return bytes.fromhex(escapes.replace("\\u", "")).decode("utf-16-be", "replace")
 
 
 def _without_hyphens(found: re.Match[str]) -> str:

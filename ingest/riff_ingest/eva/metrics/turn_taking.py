@@ -81,7 +81,11 @@ def _timing(context: MetricContext, turn: int, audio: TurnAudio, limits: Limits)
     if barged_in is not None and gave_way is not None:
         evidence = barged_in.evidence | gave_way.evidence
         return Timing(min(barged_in.value, gave_way.value), "dual_interrupt", evidence)
-    return barged_in or gave_way or _on_time(audio, limits)
+    timing = barged_in or gave_way
+    if timing is not None:
+        return timing
+    value = round(limits.value(audio.latency_ms), 4)
+    return Timing(value, "latency", {"latency_ms": round(audio.latency_ms, 3), "latency_score": value})
 
 
 def _agent_interrupted(audio: TurnAudio, limits: Limits) -> Timing:
@@ -108,8 +112,3 @@ def _user_interrupted(context: MetricContext, turn: int) -> Timing | None:
         return None
     value = round(yield_value(went_on), 4)
     return Timing(value, "user_interrupt", {"yield_ms": round(went_on, 3), "yield_score": value})
-
-
-def _on_time(audio: TurnAudio, limits: Limits) -> Timing:
-    value = round(limits.value(audio.latency_ms), 4)
-    return Timing(value, "latency", {"latency_ms": round(audio.latency_ms, 3), "latency_score": value})
