@@ -25,7 +25,7 @@ from riff_tui.output.sinks import render
 from riff_tui.request import Request
 from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.data.known_names import KnownNames
+from riff_tui.tui.data.store_watcher import KnownNames
 from tests.readme import demo_store
 from tests.support.voice_tables import IN_LIST, Voices
 

@@ -1,4 +1,4 @@
-"""The explorer as a Textual application: colours, signals, and an end that leaves the terminal as it was."""
+"""Run the explorer as a Textual application: signals, saving, and an end that leaves the terminal as it was."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from textual.timer import Timer
 
 from riff_tui.errors import ExitCode, OutputError
 from riff_tui.text.glyphs import UNICODE, Glyphs
+from riff_tui.tui.backend import Backend
 from riff_tui.tui.data.loader import NameSource, ShowView
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.store_watcher import StoreWatcher
@@ -27,7 +28,7 @@ from riff_tui.tui.screens.explorer import ExplorerScreen
 from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.tui.terminal.textual_internals import QuietApp, TerminalDriver, write_sequence
 
-# So much later what was changed is written, together with what is changed meanwhile.
+# So much later what changed is written, together with what changes meanwhile.
 SAVED_AFTER_S = 2.0
 _ENDS = {
     signal.SIGINT: int(ExitCode.INTERRUPTED),
@@ -37,10 +38,10 @@ _ENDS = {
 
 
 class Explorer(QuietApp, inherit_bindings=False):
-    """Walks the tables that `show` answers with; `overview` says in a few words how old they are.
+    """Walk the tables that `show` returns; `age` says in a few words how old they are.
 
-    `session` knows what lasts; `watcher` sees the store change, which is shown at once unless `paused`;
-    `store` is what a command has to name to find it, `names` tells which names there are in it.
+    `session` keeps what lasts; `watcher` sees the store change, which is shown at once unless `paused`; `store` is
+    what a command has to name to find it, `names` queries the names in it.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -54,7 +55,7 @@ class Explorer(QuietApp, inherit_bindings=False):
     def __init__(
         self,
         show: ShowView,
-        overview: Callable[[], str] | None = None,
+        age: Callable[[], str] = lambda: "",
         *,
         start: Stack = START,
         palette: Palette = PALETTES["ansi"],
@@ -68,28 +69,31 @@ class Explorer(QuietApp, inherit_bindings=False):
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self.animation_level = "none"
-        self.palette = palette
-        self.glyphs = glyphs
         self.session = session or SessionFile()
-        self.watcher = watcher
-        self.paused = paused
-        self.store = store
-        self.names = names
-        self.unsaved = False
-        self._show = show
-        self._overview = overview
-        self._start = start
-        self._to_be_saved: Timer | None = None
         self.worker = QueryWorker()
+        self.is_unsaved = False
+        self._backend = Backend(
+            show_view=show,
+            age=age,
+            names=names,
+            watcher=watcher,
+            paused=paused,
+            store=store,
+            session=self.session,
+            worker=self.worker,
+            send=self.send,
+        )
+        self._explorer = ExplorerScreen(self._backend, History((start,)), palette, glyphs)
+        self._save_timer: Timer | None = None
 
     def get_driver_class(self) -> type[Driver]:
-        """Textual's own, but for the way it finds the size of a terminal."""
+        """Return Textual's own driver, but for the way it finds the size of a terminal."""
         found = super().get_driver_class()
         return TerminalDriver if found.__name__ == "LinuxDriver" else found
 
     def get_default_screen(self) -> Screen[None]:
-        """The one screen."""
-        return ExplorerScreen(self._show, self._overview, History((self._start,)), self.worker)
+        """Return the one screen that everything else lies on."""
+        return self._explorer
 
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
@@ -106,24 +110,24 @@ class Explorer(QuietApp, inherit_bindings=False):
         self.refresh(layout=True)
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
-        """End, and know the place to come back to."""
-        self._note_place()
+        """End, and keep the location to come back to."""
+        self._keep_location()
         super().exit(result, return_code, message)
 
     def _end(self, code: int) -> None:
         """End by a signal: the terminal may be gone already, so what lasts is written before it is restored."""
-        self._note_place()
+        self._keep_location()
         with contextlib.suppress(OutputError):
             self.session.write()
         self.exit(None, code)
 
     def _save_soon(self) -> None:
-        if self._to_be_saved is None:
-            self._to_be_saved = self.set_timer(SAVED_AFTER_S, self._save)
+        if self._save_timer is None:
+            self._save_timer = self.set_timer(SAVED_AFTER_S, self._save)
 
     def _save(self) -> None:
-        self._to_be_saved = None
-        self._note_place()
+        self._save_timer = None
+        self._keep_location()
         self.run_worker(self._write(), group="saving", exit_on_error=False)
 
     async def _write(self) -> None:
@@ -131,20 +135,14 @@ class Explorer(QuietApp, inherit_bindings=False):
             await self.worker.ask(self.session.write)
         except OutputError as error:
             # Said once: a home that cannot be written stays so.
-            if not self.unsaved and self._walk is not None:
-                self._walk.say(f"what lasts is not kept: {error}", "warn")
-            self.unsaved = True
+            if not self.is_unsaved:
+                self._explorer.say(f"what lasts is not kept: {error}", "warn")
+            self.is_unsaved = True
 
-    def _note_place(self) -> None:
-        walk = self._walk
-        if walk is not None and walk.loaded is not None:
-            walk.settle()
-            self.session.be_at(walk.history.stack)
-
-    @property
-    def _walk(self) -> ExplorerScreen | None:
-        """The screen that everything else lies on."""
-        return next((screen for screen in self.screen_stack if isinstance(screen, ExplorerScreen)), None)
+    def _keep_location(self) -> None:
+        explorer = self._explorer
+        if explorer.loaded is not None:
+            self.session.be_at(explorer.history.stack)
 
     def on_app_blur(self, event: events.AppBlur) -> None:
         # Nothing looks different in a window without focus, so nothing is to be sent again.
@@ -154,15 +152,8 @@ class Explorer(QuietApp, inherit_bindings=False):
         event.prevent_default()
 
     def action_interrupt(self) -> None:
-        """Ctrl-C: leave a list or the prompt, else the explorer."""
-        screen = self.screen
-        if isinstance(screen, ExplorerScreen) and screen.picker.is_open:
-            screen.picker.close()
-        elif isinstance(screen, ExplorerScreen) and screen.prompt.is_open:
-            screen.prompt_controller.close()
-        elif isinstance(screen, ExplorerScreen) and screen.overlay is not None:
-            screen.overlay.leave()
-        else:
+        """Leave a list or the prompt, else the explorer."""
+        if self.screen is not self._explorer or not self._explorer.interrupt():
             self.exit(return_code=int(ExitCode.INTERRUPTED))
 
     def send(self, sequence: str) -> None:

@@ -1,4 +1,4 @@
-"""Open the explorer on a store: where, in which colours, with what earlier sessions left; and how it ended."""
+"""Open the explorer on a store, in the colours of its terminal and with what earlier sessions left."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from riff_tui.errors import OutputError, UsageError
 from riff_tui.settings import Settings, load, state_directory, store_location
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.data.known_names import KnownNames
-from riff_tui.tui.data.store_watcher import StoreWatcher
+from riff_tui.tui.data.store_watcher import KnownNames, StoreWatcher
 from riff_tui.tui.navigation.links import open_link
 from riff_tui.tui.navigation.location import Stack
 from riff_tui.tui.render.palette import PALETTES
@@ -19,7 +18,7 @@ from riff_tui.tui.terminal.capabilities import detect_capabilities
 
 @dataclass(frozen=True, slots=True)
 class StartOptions:
-    """The place to open at, the last one where no view is given; `fresh` leaves aside what earlier sessions left."""
+    """Hold where to open, at the last location where no view is given; `fresh` ignores what earlier sessions left."""
 
     view: str | None = None
     where: str = ""
@@ -29,7 +28,7 @@ class StartOptions:
 
 
 def run_explorer(location: str, start: StartOptions, settings: Settings) -> int:
-    """Open the explorer on a store; the exit code says how it ended.
+    """Open the explorer on a store; return the exit code.
 
     Raises `UsageError`, `FilterError` and the store's errors before the terminal is touched, and afterwards what
     ended the explorer.
@@ -62,8 +61,8 @@ def run_explorer(location: str, start: StartOptions, settings: Settings) -> int:
     explorer.run(mouse=found.mouse)
     if explorer.failure is None:
         # What ended the explorer against its will is no place to come back to.
-        _write(session, said=explorer.unsaved)
-    # Where a question is still on its way, the process ends without waiting for it; the store was only read.
+        _write(session, said=explorer.is_unsaved)
+    # Where a query is still on its way, the process ends without waiting for it; the store was only read.
     if explorer.worker.idle:
         watcher.close()
     if explorer.failure is not None:
@@ -83,7 +82,7 @@ def _write(session: SessionFile, *, said: bool) -> None:
 
 
 def _begin(session: SessionFile, start: StartOptions, wanted: Stack) -> Stack:
-    """The place that was asked for, else the last one."""
+    """Return the location that was asked for, else the last one."""
     if start.sort is not None:
         session.lend_sort(wanted[-1].view, start.sort)
     if start.view is None and session.state.stack:

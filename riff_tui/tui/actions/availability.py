@@ -1,11 +1,8 @@
-"""Why a key does not apply; an empty text where it does."""
+"""Return why a key does not apply, an empty text where it does."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from riff_tui.tui.actions.registry import ActionContext
+from riff_tui.tui.actions.context import ActionContext
 
 
 def needs_rows(context: ActionContext) -> str:
@@ -19,9 +16,9 @@ def needs_below(context: ActionContext) -> str:
 
 
 def needs_depth(context: ActionContext) -> str:
-    searched = context.kind == "conversation" and context.sought
-    begun = context.travelling or context.pane or context.graph
-    if begun or context.filtered or searched or context.depth > 1:
+    searching = context.kind == "conversation" and context.searched
+    begun = context.loading or context.pane or context.graph
+    if begun or context.filtered or searching or context.depth > 1:
         return ""
     return "this is the first screen; q quits"
 
@@ -47,7 +44,7 @@ def needs_aspects(context: ActionContext) -> str:
 
 
 def needs_words(context: ActionContext) -> str:
-    if context.sought:
+    if context.searched:
         return needs_rows(context)
     if context.kind == "conversation":
         return "nothing is searched for: / takes words"
@@ -61,7 +58,7 @@ def needs_siblings(context: ActionContext) -> str:
 
 
 def needs_matches(context: ActionContext) -> str:
-    return "" if context.sought else needs_siblings(context)
+    return "" if context.searched else needs_siblings(context)
 
 
 def needs_back(context: ActionContext) -> str:
@@ -84,8 +81,8 @@ def needs_live(context: ActionContext) -> str:
     return "" if context.live else "nothing is followed here; r asks the store again"
 
 
-def needs_trouble(context: ActionContext) -> str:
-    return "" if context.trouble else "nothing went wrong so far"
+def needs_error(context: ActionContext) -> str:
+    return "" if context.failed else "nothing went wrong so far"
 
 
 def needs_cells(context: ActionContext) -> str:

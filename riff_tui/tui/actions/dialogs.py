@@ -1,88 +1,127 @@
-"""The lists to choose from: names to narrow a place to, every action, what was typed earlier."""
+"""Ask in a list over the screen: for a name to narrow a location to, an aspect, columns, or any action."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from riff_tui.tui.actions.registry import ACTIONS, ActionContext, refusal
+from riff_tui.table import Column, Table
+from riff_tui.text.glyphs import Glyphs
+from riff_tui.tui.actions.context import ActionContext
+from riff_tui.tui.actions.controls import Controls, context_of
+from riff_tui.tui.actions.registry import ACTIONS, Action, reason_against
+from riff_tui.tui.navigation.location import hidden, noun
 from riff_tui.tui.navigation.name_filter import calls_around, pick, picked_name
+from riff_tui.tui.render.columns import all_columns, has_values, shown, title, visible_columns
+from riff_tui.tui.session.column_choice import AS_IT_IS, INTERVAL, ColumnChoice, offered
+from riff_tui.tui.widgets.check_list import Check, Ticks
 from riff_tui.tui.widgets.choice_list import ListItem
 from riff_tui.tui.widgets.picker import PickRequest
 
-if TYPE_CHECKING:
-    from riff_tui.tui.screens.explorer import ExplorerScreen
-
 _LAST = "Move"
 # Where there are more keys for the same, the first one is enough here.
-_WIDEST_KEYS = 7
+_MAX_KEYS_WIDTH = 7
 
 
-def pick_name(screen: ExplorerScreen, field: str) -> None:
-    """Choose a name of a field; the place that one is at is narrowed to it."""
-    screen.run_worker(_pick_name(screen, field), group="pick", exclusive=True, exit_on_error=False)
+def pick_name(controls: Controls, field: str) -> None:
+    """Choose a name of a field; the location is narrowed to it."""
+    controls.host.run(_pick_name(controls, field), "pick", exclusive=True)
 
 
-async def _pick_name(screen: ExplorerScreen, field: str) -> None:
-    names, place = screen.explorer.names, screen.history.here
-    where = calls_around(place, field, screen.loaded.main if screen.loaded else None)
-    found = await screen.explorer.worker.ask(lambda: names.counted(field, where.text)) if names is not None else []
-    if screen.history.here != place or screen.app.screen is not screen or screen.picker.is_open:
+async def _pick_name(controls: Controls, field: str) -> None:
+    host, picker, names = controls.host, controls.picker, controls.backend.names
+    location, loaded = host.location, host.loaded
+    where = calls_around(location, field, loaded.main if loaded else None)
+    found = await host.worker.ask(lambda: names.counted(field, where.text)) if names is not None else []
+    is_covered = picker.app.screen is not picker.screen or picker.is_open
+    if is_covered or host.location.question != location.question:
         return
     texts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
     width = max(map(len, texts), default=0)
-    choices = [ListItem(f"all {field}s")]
-    choices += [ListItem(name, text.rjust(width)) for (name, _), text in zip(found, texts, strict=True)]
-    held = picked_name(place, field)
+    items = [ListItem(f"all {field}s")]
+    items += [ListItem(name, text.rjust(width)) for (name, _), text in zip(found, texts, strict=True)]
+    held = picked_name(location, field)
     at = next((index for index, (name, _) in enumerate(found, 1) if name == held), 0)
 
     def take(index: int) -> None:
-        name = found[index - 1][0] if index else None
-        screen.settle()
-        screen.visit(screen.history.go(pick(screen.history.stack, field, name)))
+        history = host.history
+        host.visit(history.go(pick(history.stack, field, found[index - 1][0] if index else None)))
 
-    screen.picker.ask(PickRequest(f"{field}s", choices, take, doing="narrow to it", at=at, uncounted=1))
+    picker.ask(PickRequest(f"{field}s", items, take, doing="narrow to it", at=at, uncounted=1))
 
 
-def pick_aspect(screen: ExplorerScreen) -> None:
-    """Choose what the effects here explain."""
-    known = list(screen.loaded.main.extras.get("aspects") or ()) if screen.loaded else []
-    here = screen.history.here
+def pick_aspect(controls: Controls) -> None:
+    """Choose what the effects explain."""
+    host = controls.host
+    loaded, here = host.loaded, host.location
+    known = list(loaded.main.extras.get("aspects") or ()) if loaded else []
     at = known.index(here.aspect) if here.aspect in known else 0
 
     def take(index: int) -> None:
-        screen.settle()
+        history = host.history
         # Quality is what is explained where nothing else is named.
-        screen.visit(screen.history.instead(replace(screen.history.here, aspect=known[index] if index else "")))
+        host.visit(history.instead(replace(history.here, aspect=known[index] if index else "")))
 
-    screen.picker.ask(PickRequest("explained", [ListItem(name) for name in known], take, doing="explain it", at=at))
+    items = [ListItem(name) for name in known]
+    controls.picker.ask(PickRequest("explained", items, take, doing="explain it", at=at))
 
 
-def palette(screen: ExplorerScreen) -> None:
-    """Choose an action; those that do not apply say why, and movements come last."""
-    context = screen.context
-    actions = sorted(ACTIONS, key=lambda each: (bool(refusal(each, context)), each.group == _LAST))
-    choices = [_choice(each.id, context) for each in actions]
+def pick_action(controls: Controls, perform: Callable[[Controls, str], None]) -> None:
+    """Choose an action to `perform`; those that do not apply say why, and movements come last."""
+    context = context_of(controls)
+    actions = sorted(ACTIONS, key=lambda each: (bool(reason_against(each, context)), each.group == _LAST))
+    items = [_item(each, context) for each in actions]
 
     def take(index: int) -> None:
-        screen.action_do(actions[index].id)
+        perform(controls, actions[index].id)
 
-    screen.picker.ask(PickRequest("everything that can be done here", choices, take, doing="do it"))
-
-
-def _choice(id: str, context: ActionContext) -> ListItem:
-    each = next(action for action in ACTIONS if action.id == id)
-    reason = refusal(each, context)
-    more = f"not now: {reason}" if reason else each.help
-    spelled = " ".join(each.keys)
-    lead = spelled if len(spelled) <= _WIDEST_KEYS else each.keys[0]
-    return ListItem(each.said(context) or each.title, more, lead, f"{each.title} {each.help} {spelled}", reason)
+    controls.picker.ask(PickRequest("everything that can be done here", items, take, doing="do it"))
 
 
-def pick_earlier(screen: ExplorerScreen, earlier: Sequence[str], put: Callable[[str], None]) -> None:
-    """Choose what was typed earlier, to be edited."""
+def _item(action: Action, context: ActionContext) -> ListItem:
+    reason = reason_against(action, context)
+    more = f"not now: {reason}" if reason else action.help
+    keys = " ".join(action.keys)
+    lead = keys if len(keys) <= _MAX_KEYS_WIDTH else action.keys[0]
+    found_by = f"{action.title} {action.help} {keys}"
+    return ListItem(action.label_in(context) or action.title, more, lead, found_by, reason)
 
-    choices = [ListItem(expression) for expression in earlier]
-    title = "typed earlier, the latest first"
-    screen.picker.ask(PickRequest(title, choices, lambda index: put(earlier[index]), doing="take it to edit"))
+
+def choose_columns(controls: Controls) -> None:
+    """Choose which columns of the table to show."""
+    host = controls.host
+    loaded, location, glyphs = host.loaded, host.location, controls.table.glyphs
+    if loaded is None:
+        return
+    table, hide, choice = loaded.main, hidden(location), controls.list_state.columns(location)
+    columns = offering(table, hide)
+
+    def keys(choice: ColumnChoice) -> set[str]:
+        return {column.key for column in visible_columns(table, hide, choice)}
+
+    def take(ticked: Collection[str]) -> None:
+        show_columns(controls, choice.asking(keys(AS_IT_IS), ticked, [column.key for column in columns]))
+
+    checks = [_check(table, column, glyphs) for column in columns]
+    controls.check_list.ask(Ticks(f"columns of {noun(table.view)}", checks, keys(choice), keys(AS_IT_IS), take))
+
+
+def offering(table: Table, hide: frozenset[str]) -> list[Column]:
+    """Return the columns that one can show or hide: neither names that stay nor those that the location fixes."""
+    return [column for column in offered(table, all_columns(table)) if column.key not in hide]
+
+
+def show_columns(controls: Controls, choice: ColumnChoice) -> None:
+    """Show the same rows with other columns."""
+    host = controls.host
+    controls.list_state.choose_columns(host.location, choice)
+    if host.loaded is not None:
+        host.arrive(host.history, host.loaded)
+
+
+def _check(table: Table, column: Column, glyphs: Glyphs) -> Check:
+    indent = "  " if column.key.startswith(INTERVAL) else ""
+    unit = f" [{column.unit}]" if column.unit else ""
+    empty = not has_values(table, column)
+    about = f"{column.help}{unit}{' Nothing of it here.' if empty else ''}"
+    return Check(column.key, indent + title(column, glyphs, short=False), shown(about, glyphs), empty)

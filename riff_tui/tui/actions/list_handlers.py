@@ -1,101 +1,122 @@
-"""What actions do with the rows and columns of a list: marks, pairs, columns, the pane and the file."""
+"""Handle the keys that change how a list is shown: its order, marks, pairs, columns, the pane, and a file of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from riff_tui.tui.actions.column_dialog import choose_columns
+from riff_tui.table import Column
+from riff_tui.tui.actions.controls import Controls
+from riff_tui.tui.actions.dialogs import choose_columns, show_columns
 from riff_tui.tui.actions.file_export import FileExport, proposed, target, to_write
 from riff_tui.tui.navigation.pairs import pair_ids, pair_location, swapped
-from riff_tui.tui.widgets.file_prompt import Document, FilePrompt
+from riff_tui.tui.widgets.file_prompt import Document
 
-if TYPE_CHECKING:
-    from riff_tui.tui.screens.explorer import ExplorerScreen
-
-Handler = Callable[["ExplorerScreen"], None]
+Handler = Callable[[Controls], None]
 
 
-def _mark(screen: ExplorerScreen) -> None:
-    row, place = screen.table.row, screen.history.here
+def following_order(order: str | None, column: Column, *, other_way: bool) -> str | None:
+    """Return the order (a column, `-` before it for downwards) after sorting by a column, `None` for the view's own.
+
+    First comes the worst, then the best, then the view's own order; the `other_way` begins with the best and goes back
+    and forth.
+    """
+    up, down = column.key, f"-{column.key}"
+    rising = column.better == "higher" or column.kind in ("name", "text", "time")
+    worst, best = (up, down) if rising else (down, up)
+    if other_way:
+        return worst if order == best else best
+    if order == best:
+        return None
+    return best if order == worst else worst
+
+
+def _sort(*, other_way: bool) -> Handler:
+    def sort(controls: Controls) -> None:
+        host, column = controls.host, controls.table.under
+        if column is not None:
+            history = host.history
+            here = history.here
+            host.session.sort(here.view, following_order(here.sort, column, other_way=other_way))
+            host.visit(history)
+
+    return sort
+
+
+def _mark(controls: Controls) -> None:
+    host, table, row = controls.host, controls.table, controls.table.row
     if row is None or not row.id:
-        screen.say("the row is still being read", "warn")
+        host.say("the row is still being read", "warn")
         return
-    screen.list_state.marks.toggle(place, row, screen.table.cursor)
-    screen.table.mark(screen.list_state.marks.of(place))
-    screen.tell()
+    controls.list_state.toggle_mark(host.location, row, table.cursor)
+    table.mark(controls.list_state.marks(host.location))
+    host.update_lines()
 
 
-def _next_mark(screen: ExplorerScreen) -> None:
-    table = screen.table
-    index = screen.list_state.marks.next(screen.history.here, table.table.rows, table.cursor)
+def _next_mark(controls: Controls) -> None:
+    host, table = controls.host, controls.table
+    index = controls.list_state.next_mark(host.location, table.table.rows, table.cursor)
     if index is None:
-        screen.say("no marked row is among those that are shown; Esc clears a filter, x the marks", "warn")
+        host.say("no marked row is among those that are shown; Esc clears a filter, x the marks", "warn")
     elif index == table.cursor:
-        screen.say("this is the only marked row that is shown", "warn")
+        host.say("this is the only marked row that is shown", "warn")
     else:
         table.cursor = index
 
 
-def _clear_marks(screen: ExplorerScreen) -> None:
-    count = screen.list_state.marks.clear(screen.history.here)
-    screen.table.mark(())
-    screen.tell()
-    screen.say(f"{count} {'mark' if count == 1 else 'marks'} cleared")
+def _clear_marks(controls: Controls) -> None:
+    host = controls.host
+    count = controls.list_state.clear_marks(host.location)
+    controls.table.mark(())
+    host.update_lines()
+    host.say(f"{count} {'mark' if count == 1 else 'marks'} cleared")
 
 
-def _compare(screen: ExplorerScreen) -> None:
-    here, reading = screen.history.here, screen.loaded
-    if reading is None:
+def _compare(controls: Controls) -> None:
+    host = controls.host
+    history, loaded = host.history, host.loaded
+    here = history.here
+    if loaded is None:
         return
-    screen.settle()
     if here.sides:
-        screen.visit(screen.history.instead(replace(screen.history.here, sides=here.sides[::-1])))
-        return
-    if here.pair:
-        screen.visit(screen.history.alter(swapped(screen.history.here)))
-        return
-    ids = pair_ids(screen.list_state.marks.of(here), screen.table.row)
-    screen.visit(screen.history.down(pair_location(here, reading.main, ids)))
+        host.visit(history.instead(replace(here, sides=here.sides[::-1])))
+    elif here.pair:
+        host.visit(history.alter(swapped(here)))
+    else:
+        ids = pair_ids(controls.list_state.marks(here), controls.table.row)
+        host.visit(history.down(pair_location(here, loaded.main, ids)))
 
 
-def _wide(screen: ExplorerScreen) -> None:
-    before = screen.list_state.choice(screen.history.here)
+def _wide(controls: Controls) -> None:
+    before = controls.list_state.columns(controls.host.location)
     choice = replace(before, wide=not before.wide)
-    screen.choose(choice)
-    screen.say("columns at their full width; h and l scroll" if choice.wide else "columns fitted to the screen")
+    show_columns(controls, choice)
+    controls.host.say("columns at their full width; h and l scroll" if choice.wide else "columns fitted to the screen")
 
 
-def _pane(screen: ExplorerScreen) -> None:
-    screen.detail.toggle()
+def _pane(controls: Controls) -> None:
+    controls.detail.toggle()
 
 
-def _turn(lines: int) -> Handler:
-    return lambda screen: screen.detail.turn(lines)
-
-
-def _write(screen: ExplorerScreen) -> None:
-    reading, place = screen.loaded, screen.history.here
-    if reading is None:
+def _write(controls: Controls) -> None:
+    host = controls.host
+    loaded, location, show = host.loaded, host.location, host.show_view
+    if loaded is None:
         return
-    choice, show = screen.list_state.choice(place), screen.show_view
+    choice = controls.list_state.columns(location)
 
-    def write(typed: str, writing: FileExport, over: bool) -> Path:
-        path, form = target(typed, reading.source)
-        writing.write(to_write(show, place, reading, choice, form), path, form, over=over, ascii_only=False)
+    def write(typed: str, export: FileExport, over: bool) -> Path:
+        path, form = target(typed, loaded.source)
+        export.write(to_write(show, location, loaded, choice, form), path, form, over=over, ascii_only=False)
         return path
 
-    screen.query_one(FilePrompt).ask(Document(proposed(place), write, lambda path: screen.say(f"written to {path}")))
-
-
-def _last_view(screen: ExplorerScreen) -> None:
-    screen.settle()
-    screen.visit(screen.history.to_last())
+    controls.file_prompt.ask(Document(proposed(location), write, lambda path: host.say(f"written to {path}")))
 
 
 LIST_HANDLERS: Mapping[str, Handler] = {
+    "sort": _sort(other_way=False),
+    "reverse": _sort(other_way=True),
     "mark": _mark,
     "next_mark": _next_mark,
     "clear_marks": _clear_marks,
@@ -103,8 +124,5 @@ LIST_HANDLERS: Mapping[str, Handler] = {
     "columns": choose_columns,
     "wide": _wide,
     "pane": _pane,
-    "pane_down": _turn(3),
-    "pane_up": _turn(-3),
     "write": _write,
-    "last_view": _last_view,
 }

@@ -1,7 +1,6 @@
-"""Every action of the explorer, once: the bindings, the hint line, the help screen and the README come from here.
+"""Register every action of the explorer: the bindings, the hint line, the help screen and the README come from here.
 
-Keys are spelled as people read them; the text UI translates them. An action says itself why
-it does not apply, so no key is ever silently dead.
+Keys are spelled as people read them. An action says itself why it does not apply, so no key is ever silently dead.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from riff_tui.tui.actions.availability import (
     needs_column,
     needs_depth,
     needs_dump,
+    needs_error,
     needs_farther_lanes,
     needs_forward,
     needs_last,
@@ -35,95 +35,34 @@ from riff_tui.tui.actions.availability import (
     needs_rows,
     needs_siblings,
     needs_state,
-    needs_trouble,
     needs_unpaired,
     needs_words,
 )
-from riff_tui.view_registry import spec_of, views
+from riff_tui.tui.actions.context import KINDS, ActionContext
+from riff_tui.view_registry import views
 from riff_tui.views.spec import ScreenKind, ViewSpec
 
 Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Look", "Leave"]
 
 HINTS = 6
-KINDS: tuple[ScreenKind, ...] = ("list", "state", "conversation")
 
 
-@dataclass(frozen=True, slots=True)
-class ActionContext:
-    """What decides whether a key applies.
-
-    `below` names what Enter opens, `column` the column under the cursor if it has an order; `siblings` counts the
-    rows of the list that a conversation was opened from; `graph` says that the cursor is in the
-    neighbour graph, `fold` names what can be shown of a state next; `neighbors` that there is a graph to
-    go to; `trouble` that something went wrong; `travelling` that something is being read;
-    `sought` that there is something to go to the next match of.
-    `live` says that the store is followed, `paused` that it is not just now.
-
-    `marks` counts the marked rows of the list, `at_mark` says that the cursor is on one, `unlike` why its rows
-    cannot be compared, `pair` that two are being compared, `sided` that two runs or agents are;
-    `choosable` that there are columns to show or hide, `pane` that the detail pane is there, `covered` that it hides
-    the rows, `last` that another view was left.
-    `lanes` says how much of a voice call's lanes is shown: `all`, a `part` or the `nearest`.
-    """
-
-    view: str = "flows"
-    kind: ScreenKind = "list"
-    rows: int = 0
-    below: str = ""
-    column: str = ""
-    filtered: bool = False
-    sorted: bool = False
-    depth: int = 1
-    back: bool = False
-    forward: bool = False
-    graph: bool = False
-    fold: str = ""
-    neighbors: bool = False
-    siblings: int = 0
-    dump: bool = False
-    trouble: bool = False
-    travelling: bool = False
-    live: bool = False
-    paused: bool = False
-    sought: bool = False
-    marks: int = 0
-    at_mark: bool = False
-    unlike: str = ""
-    pair: bool = False
-    sided: bool = False
-    choosable: bool = False
-    pane: bool = False
-    covered: bool = False
-    last: bool = False
-    lanes: str = ""
-
-    @property
-    def spec(self) -> ViewSpec:
-        """Return the description of the view."""
-        return spec_of(self.view)
-
-    @property
-    def noun(self) -> str:
-        """Return what people call the view."""
-        return self.spec.noun or self.view
-
-
-Refusal: TypeAlias = Callable[[ActionContext], str]
+Availability: TypeAlias = Callable[[ActionContext], str]
 Label: TypeAlias = Callable[[ActionContext], str]
 
 
 def always(_: ActionContext) -> str:
-    """No reason against it."""
+    """Return no reason against an action."""
     return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that a key does.
+    """Describe something that a key does.
 
-    `title` is what the hint line says, unless `label` finds a better word for the context.
-    `refuse` gives the reason why the action does not apply, an empty text where it does. Actions may
-    share a key where no screen is in the `kinds` of both.
+    `title` is what the hint line says, unless `label` finds a better word for the context. `unavailable` returns the
+    reason why the action does not apply, an empty text where it does. Actions may share a key where no screen is in
+    the `kinds` of both.
     """
 
     id: str
@@ -131,12 +70,12 @@ class Action:
     title: str
     help: str
     group: Group
-    refuse: Refusal = always
+    unavailable: Availability = always
     label: Label | None = None
     kinds: tuple[ScreenKind, ...] = KINDS
 
-    def said(self, context: ActionContext) -> str:
-        """The word for the hint line."""
+    def label_in(self, context: ActionContext) -> str:
+        """Return the word for the hint line."""
         return self.label(context) if self.label else self.title
 
 
@@ -199,7 +138,7 @@ ACTIONS: tuple[Action, ...] = (
         "The next match of the search; without one, or where no more follows, the next conversation of the same list.",
         "Go",
         needs_matches,
-        lambda context: "next match" if context.sought else "next",
+        lambda context: "next match" if context.searched else "next",
         kinds=("conversation",),
     ),
     Action(
@@ -311,7 +250,7 @@ ACTIONS: tuple[Action, ...] = (
         needs_live,
         lambda context: "go on" if context.paused else "pause",
     ),
-    Action("trouble", ("!",), "what went wrong", "Show where the last error came from.", "Look", needs_trouble),
+    Action("error", ("!",), "what went wrong", "Show where the last error came from.", "Look", needs_error),
     Action("theme", ("t",), "theme", "Take the next set of colours.", "Look"),
     Action("palette", ("ctrl+p",), "everything", "Find an action by its name and do it.", "Leave"),
     Action("help", ("?",), "help", "What this screen is for, its keys and its columns.", "Leave"),
@@ -335,36 +274,36 @@ _HINTED: dict[ScreenKind, tuple[str, ...]] = {
 
 
 def action(id: str) -> Action:
-    """The action of that id; `KeyError` if there is none."""
+    """Return the action of that id; raise `KeyError` if there is none."""
     return _BY_ID[id]
 
 
-def refusal(each: Action, context: ActionContext) -> str:
-    """Why an action does not apply; also for one that belongs to other screens."""
+def reason_against(each: Action, context: ActionContext) -> str:
+    """Return why an action does not apply, also for one that belongs to other screens; an empty text where it does."""
     if context.kind not in each.kinds:
         return f"only in a {' or a '.join(each.kinds)}"
-    return each.refuse(context)
+    return each.unavailable(context)
 
 
-def meant(id: str, context: ActionContext) -> Action:
-    """Of the actions that share a key with that one, the one that the key means here."""
-    asked = _BY_ID[id]
-    if context.kind in asked.kinds:
-        return asked
-    sharing = (each for each in ACTIONS if context.kind in each.kinds and set(each.keys) & set(asked.keys))
-    return next(sharing, asked)
+def action_for(id: str, context: ActionContext) -> Action:
+    """Return the action that a key stands for in a context, among those that share it with the one of that id."""
+    bound = _BY_ID[id]
+    if context.kind in bound.kinds:
+        return bound
+    sharing = (each for each in ACTIONS if context.kind in each.kinds and set(each.keys) & set(bound.keys))
+    return next(sharing, bound)
 
 
 def hints(context: ActionContext) -> list[tuple[str, str]]:
-    """At most six (key, word) pairs that apply now, `?` and `q` first."""
+    """Return at most six (key, word) pairs that apply, `?` and `q` first."""
     # The line stays as it is while the cursor moves, on to a mark and off it.
     context = replace(context, at_mark=False)
     chosen = [_BY_ID[id] for id in _hinted(context)]
-    return [(each.keys[0], each.said(context)) for each in chosen if not each.refuse(context)][:HINTS]
+    return [(each.keys[0], each.label_in(context)) for each in chosen if not each.unavailable(context)][:HINTS]
 
 
 def _hinted(context: ActionContext) -> tuple[str, ...]:
-    """What matters most: what was begun, else what the screen is for."""
+    """Return the ids that matter most: for what was begun, else for what the screen is for."""
     if context.lanes:
         return ("help", "quit_or_back", "open", "zoom_in", "zoom_out", "next")
     if context.covered:
@@ -381,7 +320,7 @@ def _hinted(context: ActionContext) -> tuple[str, ...]:
 
 
 def key_table(actions: Sequence[Action] = ACTIONS) -> list[tuple[str, str]]:
-    """(keys, help) of every action in order, for the help screen and the README."""
+    """Return (keys, help) of every action in order, for the help screen and the README."""
     return [(" ".join(each.keys), each.help) for each in actions]
 
 

@@ -1,25 +1,26 @@
-"""Keep a screen true while its store grows: look seldom, show what changed, move nothing."""
+"""Keep a screen up to date while its store grows: look seldom, show what changed, move nothing."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from riff_store.errors import StoreBusy
-from riff_tui.tui.data.loader import LoadedView
-from riff_tui.tui.data.reload import changed_rows, read_again
+from riff_tui.tui.data.loader import LoadedView, changed_rows, load_again
 from riff_tui.tui.data.store_watcher import StoreChange, StoreWatcher
 
 if TYPE_CHECKING:
-    from riff_tui.tui.screens.explorer import ExplorerScreen
+    from riff_tui.tui.host import Host
+    from riff_tui.tui.widgets.line_table import LineTable
 
 PERIOD_S = 2.0
 # Nobody looks away in the middle of a movement.
 CALM_S = 0.7
-# What takes long to read is read again seldom, so that keys find the store idle.
-REST = 5.0
+# A view that takes long to load is loaded again seldom, so that keys find the worker idle.
+PAUSE_PER_LOAD = 5.0
 
-_WORDS: dict[StoreChange, str] = {
+_STATUS: dict[StoreChange, str] = {
     "same": "",
     "changed": "changed: r reads it",
     "busy": "being written",
@@ -29,143 +30,133 @@ _WORDS: dict[StoreChange, str] = {
 
 
 class AutoRefresh:
-    """Looks after the store for a screen; without a `StoreWatcher` it does nothing.
+    """Refresh a screen when its store changes; without a `StoreWatcher` never.
 
-    While it is `paused`, a change is offered and not shown.
+    While it is `paused`, a change is offered and not shown. `may_show` returns whether rows may change under the eyes.
     """
 
-    def __init__(self, screen: ExplorerScreen, live: StoreWatcher | None, *, paused: bool = False) -> None:
-        self.watcher = live
+    def __init__(
+        self,
+        host: Host,
+        table: LineTable,
+        watcher: StoreWatcher | None,
+        *,
+        age: Callable[[], str],
+        may_show: Callable[[], bool],
+        paused: bool = False,
+    ) -> None:
+        self.watcher = watcher
         self.paused = paused
-        self._screen = screen
+        self._host = host
+        self._table = table
+        self._age = age
+        self._may_show = may_show
+        self._reported: StoreChange = "same"
         self._found: StoreChange = "same"
-        self._looked: StoreChange = "same"
-        self._told = ("", "")
-        self._looking = False
+        self._shown = ("", "")
+        self._is_looking = False
         self._key_at = 0.0
-        self._rests_until = 0.0
+        self._idle_until = 0.0
 
-    def start(self) -> None:
-        """Look every now and then."""
-        if self.watcher is not None:
-            self._screen.set_interval(PERIOD_S, self.tick)
-
-    def key(self) -> None:
-        """A key is being handled: nothing else happens meanwhile, and what had changed has been seen."""
+    def note_key(self) -> None:
+        """Note that a key is handled: nothing is refreshed meanwhile, and what had changed has been seen."""
         self._key_at = time.monotonic()
-        self._screen.table.highlight(frozenset())
+        self._table.highlight(frozenset())
 
     @property
     def status(self) -> str:
-        """What is to be known of the store, in a few words; nothing as long as all is well."""
-        return " · ".join(word for word in ("paused" if self.paused else "", _WORDS[self._found]) if word)
+        """Return what is to be known of the store in a few words, an empty text as long as all is well."""
+        return " · ".join(word for word in ("paused" if self.paused else "", _STATUS[self._reported]) if word)
 
     def pause(self) -> None:
         """Show no more changes, or show them again."""
         self.paused = not self.paused
-        self._screen.tell()
+        self._host.update_lines()
         if self.paused:
-            self._screen.say("live refresh is paused: z goes on, r reads the store once")
+            self._host.say("live refresh is paused: z goes on, r reads the store once")
         else:
-            self._screen.say("live refresh goes on")
+            self._host.say("live refresh goes on")
             self._begin()
 
     def refresh(self) -> None:
-        """Take in the store as it is now, because somebody asked for it."""
-        self._screen.settle()
+        """Load the store as it is, because the user wants that."""
         if self.watcher is None:
-            self._screen.visit(self._screen.history, again=True)
+            self._host.visit(self._host.history, again=True)
         else:
-            self._screen.run_worker(self._refresh(self.watcher), group="live", exit_on_error=False)
-
-    def doubt(self) -> None:
-        """What is shown was read before the store changed."""
-        if self.watcher is not None:
-            self.watcher.distrust()
+            self._host.run(self._refresh(self.watcher), "live")
 
     def tick(self) -> None:
-        """Look, unless somebody is busy."""
+        """Look at the store, unless somebody is busy."""
         now = time.monotonic()
-        if now - self._key_at >= CALM_S and now >= self._rests_until:
+        if now - self._key_at >= CALM_S and now >= self._idle_until:
             self._begin()
 
-    @property
-    def _may_show(self) -> bool:
-        """Whether rows may change under the eyes: nothing is on its way, nothing is typed, nothing covers them."""
-        screen = self._screen
-        typing = screen.focused not in (None, screen.table, screen.transcript)
-        return not typing and screen.app.screen is screen and not screen.context.travelling
-
     def _begin(self) -> None:
-        if self.watcher is not None and not self._looking and self._screen.explorer.worker.idle:
-            self._screen.run_worker(self._look(self.watcher), group="live", exit_on_error=False)
+        if self.watcher is not None and not self._is_looking and self._host.worker.idle:
+            self._host.run(self._look(self.watcher), "live")
 
-    async def _look(self, live: StoreWatcher) -> None:
-        self._looking = True
+    async def _look(self, watcher: StoreWatcher) -> None:
+        self._is_looking = True
         try:
-            found = await self._screen.explorer.worker.ask(live.look)
-            if found == "changed" and not self.paused and self._may_show:
-                found = await self._follow(live)
+            found = await self._host.worker.ask(watcher.look)
+            if found == "changed" and not self.paused and self._may_show():
+                found = await self._follow(watcher)
         finally:
-            self._looking = False
-        self._became(found)
+            self._is_looking = False
+        self._report(found, watcher)
 
-    async def _follow(self, live: StoreWatcher) -> StoreChange:
-        """Show what the store holds now, with everything where it was."""
-        screen, began = self._screen, time.monotonic()
-        place, before = screen.place, screen.loaded
+    async def _follow(self, watcher: StoreWatcher) -> StoreChange:
+        """Show what the store holds by now, with everything where it was."""
+        host, began = self._host, time.monotonic()
+        location, before = host.location, host.loaded
         if before is None:
             return "same"
 
-        def ask() -> LoadedView:
-            live.renew()
-            return read_again(live.show, place, before)
+        def query() -> LoadedView:
+            watcher.renew()
+            return load_again(watcher.show, location, before)
 
         try:
-            reading = await screen.explorer.worker.ask(ask)
-            if reading.deferred is not None and before.deferred is None:
+            loaded = await host.worker.ask(query)
+            if loaded.deferred is not None and before.deferred is None:
                 # What was there would be missing for a moment.
-                rest = await screen.explorer.worker.follow(reading.deferred(), lambda doing: None)
-                reading = reading.completed(rest)
+                loaded = loaded.completed(await host.worker.follow(loaded.deferred(), lambda step: None))
         except StoreBusy:
-            live.distrust()
+            watcher.distrust()
             return "busy"
-        except Exception as error:  # said; what was read before stays
-            live.distrust()
-            self._rests_until = time.monotonic() + REST
-            screen.fail(error)
+        except Exception as error:  # said; what was loaded before stays
+            watcher.distrust()
+            self._idle_until = time.monotonic() + PAUSE_PER_LOAD
+            host.fail(error)
             return "changed"
-        self._rests_until = time.monotonic() + REST * (time.monotonic() - began)
-        if screen.place.question != place.question or not self._may_show:
-            live.distrust()
-            return self._found
-        screen.renew(reading)
-        screen.table.highlight(changed_rows(before.main, reading.main))
+        self._idle_until = time.monotonic() + PAUSE_PER_LOAD * (time.monotonic() - began)
+        if host.location.question != location.question or not self._may_show():
+            watcher.distrust()
+            return self._reported
+        host.renew(loaded)
+        self._table.highlight(changed_rows(before.main, loaded.main))
         return "same"
 
-    async def _refresh(self, live: StoreWatcher) -> None:
-        screen = self._screen
+    async def _refresh(self, watcher: StoreWatcher) -> None:
+        host = self._host
         try:
-            replaced = await screen.explorer.worker.ask(live.look) == "replaced"
-            await screen.explorer.worker.ask(live.renew)
-        except Exception as error:  # said; what was read before stays
-            screen.fail(error)
+            is_replaced = await host.worker.ask(watcher.look) == "replaced"
+            await host.worker.ask(watcher.renew)
+        except Exception as error:  # said; what was loaded before stays
+            host.fail(error)
             return
-        self._found = self._looked = "same"
-        screen.visit(screen.history, again=True, other=replaced)
+        self._reported = self._found = "same"
+        host.visit(host.history, again=True, other=is_replaced)
 
-    def _became(self, found: StoreChange) -> None:
-        before, self._looked = self._looked, found
+    def _report(self, found: StoreChange, watcher: StoreWatcher) -> None:
+        before, self._found = self._found, found
         # A writer holds the store for a blink at a time; only one that keeps it is worth a word.
         if found != "busy" or before == "busy":
-            self._found = found
-        age = self._screen.age
-        if (self.status, age) != self._told:
-            self._told = (self.status, age)
-            self._screen.tell_top()
-        if found != before and found in ("replaced", "gone") and self.watcher is not None:
-            told = {
-                "replaced": f"another file took the place of {self.watcher.location}; r opens it",
-                "gone": f"{self.watcher.location} is not there any more; what was read stays on the screen",
-            }
-            self._screen.say(told[found], "warn")
+            self._reported = found
+        if (self.status, self._age()) != self._shown:
+            self._shown = (self.status, self._age())
+            self._host.update_lines()
+        if found != before and found == "replaced":
+            self._host.say(f"another file took the place of {watcher.location}; r opens it", "warn")
+        elif found != before and found == "gone":
+            self._host.say(f"{watcher.location} is not there any more; what was read stays on the screen", "warn")

@@ -1,74 +1,77 @@
-"""Read what was left for later once a place is on the screen; going anywhere else gives it up."""
+"""Load what was left for later once a location is on the screen; going anywhere else gives it up."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
 
-from riff_tui.tui.data.loader import LoadedView
-
 if TYPE_CHECKING:
     from textual.worker import Worker
 
-    from riff_tui.tui.screens.explorer import ExplorerScreen
+    from riff_tui.tui.data.loader import LoadedView
+    from riff_tui.tui.host import Host
+    from riff_tui.tui.panes.header import Header
+    from riff_tui.tui.widgets.bars import BottomLine
 
 # Words that change more often than this cannot be read, but must be sent.
-_APART_S = 0.25
+_MIN_INTERVAL_S = 0.25
 
 
 class DeferredLoad:
-    """Reads the rest of what a screen shows, step by step, and says how far it is."""
+    """Load the rest of what a screen shows step by step, and say how far it is."""
 
-    def __init__(self, screen: ExplorerScreen) -> None:
-        self._screen = screen
+    def __init__(self, host: Host, header: Header, bottom: BottomLine) -> None:
+        self._host = host
+        self._header = header
+        self._bottom = bottom
         self._worker: Worker[Any] | None = None
         self._said = ""
         self._said_at = 0.0
 
-    def begin(self, reading: LoadedView) -> None:
-        """Read what a reading left for later, if anything, and nothing else any more."""
-        self.give_up()
-        if reading.deferred is not None:
+    def begin(self, loaded: LoadedView) -> None:
+        """Load what a view left for later, if anything, and nothing else any more."""
+        self.cancel()
+        if loaded.deferred is not None:
             self._said_at = time.monotonic()
-            self._worker = self._screen.run_worker(self._read(reading), group="rest", exit_on_error=False)
+            self._worker = self._host.run(self._load(loaded), "deferred")
 
     @property
-    def waits(self) -> bool:
-        """Whether something is being read."""
+    def is_loading(self) -> bool:
+        """Return whether something is being loaded."""
         return self._worker is not None and not self._worker.is_finished
 
-    def give_up(self) -> None:
-        """Read no further."""
+    def cancel(self) -> None:
+        """Load no further."""
         if self._worker is not None:
             self._worker.cancel()
             self._worker = None
-            self._tell("")
+            self._say("")
 
-    def leave(self) -> None:
-        """Read no further because somebody said so."""
-        self.give_up()
-        self._screen.head.tell("latencies are not read: r reads them")
-        self._screen.say("left it; r reads it again")
+    def stop(self) -> None:
+        """Load no further because the user wants that, and say how to load it after all."""
+        self.cancel()
+        self._header.set_progress("latencies are not read: r reads them")
+        self._host.say("stopped; r reads it again")
 
-    async def _read(self, reading: LoadedView) -> None:
-        assert reading.deferred is not None
+    async def _load(self, loaded: LoadedView) -> None:
+        assert loaded.deferred is not None
         try:
-            table = await self._screen.explorer.worker.follow(reading.deferred(), self._progress)
+            table = await self._host.worker.follow(loaded.deferred(), self._progress)
         except Exception as error:  # said; what is on the screen stays
-            self._screen.fail(error)
+            self._host.fail(error)
         else:
-            self._tell("")
-            if self._screen.loaded is reading:
-                self._screen.renew(reading.completed(table), changed=False)
+            self._say("")
+            if self._host.loaded is loaded:
+                self._host.renew(loaded.completed(table), changed=False)
 
-    def _progress(self, doing: str) -> None:
-        if time.monotonic() - self._said_at >= _APART_S:
+    def _progress(self, step: str) -> None:
+        if time.monotonic() - self._said_at >= _MIN_INTERVAL_S:
             self._said_at = time.monotonic()
-            self._tell(f"{doing} · Esc leaves it")
-            self._screen.head.tell(doing)
+            self._say(f"{step} · Esc stops it")
+            self._header.set_progress(step)
 
-    def _tell(self, said: str) -> None:
-        """Words in the line below that disturb no others."""
-        if self._screen.bottom.said in ("", self._said):
-            self._screen.say(said)
-        self._said = said
+    def _say(self, text: str) -> None:
+        """Say something in the bottom line unless something else stands there."""
+        if self._bottom.said in ("", self._said):
+            self._host.say(text)
+        self._said = text

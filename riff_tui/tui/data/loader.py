@@ -1,4 +1,4 @@
-"""What a place shows: the tables that it asks the store for."""
+"""Load the tables that a location shows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from riff_tui.errors import RiffError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Deferred, Table
-from riff_tui.tui.data.paged_rows import PAGE, PagedRows
-from riff_tui.tui.navigation.location import Location
+from riff_tui.tui.data.paged_rows import PAGE, PagedRows, index_of
+from riff_tui.tui.navigation.location import Location, Stack
 from riff_tui.tui.navigation.pairs import load_pair
 from riff_tui.tui.navigation.scope_filters import without_bare_words
 from riff_tui.view_registry import spec_of
@@ -19,86 +20,114 @@ STALLED_FIRST = "-stall"
 
 
 class ShowView(Protocol):
-    """Asks the store for a view."""
+    """Query the store for a view."""
 
     def __call__(self, view: str, request: Request, /) -> Table:
-        """The table; raises what stopped it."""
+        """Return the table; raise what stopped the query."""
         ...
 
 
 class NameSource(Protocol):
-    """Asks the store which names there are."""
+    """Query the store for names."""
 
     def known(self, field: str, where: str = "") -> Sequence[str]:
-        """Every name of a field in order."""
+        """Return every name of a field in order."""
         ...
 
     def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int]]:
-        """The names that such calls have, each with how many."""
+        """Return the names that such calls have, each with how many."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedView:
-    """The table that is walked and, for a state, its neighbours with its metrics and latencies."""
+    """Hold the table that is walked and, for a state, its neighbours with its metrics and latencies."""
 
     main: Table
     neighbors: Table | None = None
 
     @property
     def source(self) -> Table:
-        """The table whose dump prints what the place is about."""
+        """Return the table whose dump prints what the location is about."""
         return self.neighbors or self.main
 
     @property
     def dumps(self) -> list[str]:
-        """The commands that print all of it."""
+        """Return the commands that print all of it."""
         return [table.dump for table in (self.neighbors, self.main) if table is not None and table.dump]
 
     @property
     def deferred(self) -> Deferred | None:
-        """What was left for later."""
+        """Return what was left for later."""
         return self.source.deferred
 
     def completed(self, table: Table) -> LoadedView:
-        """The same with the table that the rest ended with."""
+        """Return the same with the table that the deferred query ended with."""
         return LoadedView(table) if self.neighbors is None else replace(self, neighbors=table)
 
 
-def read(show: ShowView, place: Location) -> LoadedView:
-    """Ask for what a place shows; what takes long is left to the reading's `rest`."""
-    rows = read_rows(show, place)
-    if place.kind != "state":
+def load(show: ShowView, location: Location) -> LoadedView:
+    """Load what a location shows; what takes long is left to the `deferred` query of the result."""
+    rows = load_rows(show, location)
+    if location.kind != "state":
         return LoadedView(rows)
-    where = place.scope & Filter.of(without_bare_words(place.filter.predicate))
+    where = location.scope & Filter.of(without_bare_words(location.filter.predicate))
     request = Request(where=where.text, predicate=where.predicate, defer=True)
-    return LoadedView(rows, neighbors=show(place.view, request))
+    return LoadedView(rows, neighbors=show(location.view, request))
 
 
-def read_rows(show: ShowView, place: Location) -> Table:
-    """Ask for the rows that one walks through alone."""
-    if place.pair:
-        return load_pair(show, place)
-    if place.kind == "conversation":
-        return show(place.view, Request(where=place.scope.text, predicate=place.scope.predicate, text=True))
-    spec, where = spec_of(place.view), place.where
+def load_rows(show: ShowView, location: Location) -> Table:
+    """Load only the rows that one walks through."""
+    if location.pair:
+        return load_pair(show, location)
+    if location.kind == "conversation":
+        return show(location.view, Request(where=location.scope.text, predicate=location.scope.predicate, text=True))
+    spec, where = spec_of(location.view), location.where
     if spec.rows_of:
-        request = Request(where=where.text, predicate=where.predicate, sort=place.sort or STALLED_FIRST)
-        return _buffered(show(spec.rows_of, request), place.index)
+        request = Request(where=where.text, predicate=where.predicate, sort=location.sort or STALLED_FIRST)
+        return _paged(show(spec.rows_of, request), location.index)
     request = Request(
         where=where.text,
         predicate=where.predicate,
-        sort=place.sort,
+        sort=location.sort,
         trend=spec.trend,
         defer=True,
-        sides=place.between,
-        aspect=place.aspect or None,
+        sides=location.between,
+        aspect=location.aspect or None,
     )
-    return _buffered(show(place.view, request), place.index)
+    return _paged(show(location.view, request), location.index)
 
 
-def _buffered(table: Table, index: int) -> Table:
-    """The table with rows that keep no screen waiting; those around `index` are at hand."""
+def load_again(show: ShowView, location: Location, before: LoadedView) -> LoadedView:
+    """Load what a location shows anew; of a long list the page with the row under the cursor, wherever it is."""
+    loaded = load(show, location)
+    rows, old = loaded.main.rows, before.main.rows
+    if isinstance(rows, PagedRows) and isinstance(old, PagedRows):
+        rows.follow(old, location.index, location.row)
+    return loaded
+
+
+def load_list(show: ShowView, stack: Stack) -> tuple[Location, LoadedView] | None:
+    """Load the list that a conversation lies in, with the cursor on it; `None` where there is none that can be read."""
+    if len(stack) < 2 or spec_of(stack[-2].view).row_kind != "call":
+        return None
+    location = stack[-2]
+    try:
+        loaded = load(show, location)
+    except RiffError:
+        return None
+    return replace(location, index=index_of(loaded.main.rows, location.row, location.index)), loaded
+
+
+def changed_rows(before: Table, after: Table) -> frozenset[str]:
+    """Return the ids of rows that say something else than before; of a list read whole, also of rows that are new."""
+    rows = after.rows if isinstance(after.rows, list | tuple) else ()
+    old = {row.id: row for row in before.rows} if isinstance(before.rows, list | tuple) else {}
+    return frozenset(row.id for row in rows if old.get(row.id) != row) if old else frozenset()
+
+
+def _paged(table: Table, index: int) -> Table:
+    """Return the table with rows that keep no screen waiting; the page around `index` is loaded."""
     if isinstance(table.rows, list | tuple):
         return table
     rows = PagedRows(table.rows)

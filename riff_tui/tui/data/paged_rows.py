@@ -1,28 +1,29 @@
-"""Rows of a long list for a screen that must not wait: those at hand at once, the others when they have come."""
+"""Hold a long list as pages: a row that is not loaded is blank until its page has come."""
 
 from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import overload
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from typing import Any, Protocol, overload
 
 from riff_tui.lazy_rows import LazyRows
 from riff_tui.table import Row
+from riff_tui.tui.data.query_worker import QueryWorker
 
 PAGE = 256
-_KEPT = 32
+_MAX_PAGES = 32
 # More than half of the rows that a screen can show.
-_AROUND = 60
-# So many pages before and behind are looked through for a row that is written anew.
-_SOUGHT = 8
+_MARGIN = 60
+# So many pages before and behind are searched for a row of a list that was loaded anew.
+_SEARCHED_PAGES = 8
 
 
 class PagedRows(Sequence[Row]):
-    """Pages of `rows`, which may ask the store when they are touched.
+    """Hold pages of `rows`, which may query the store when they are touched.
 
-    Touching a row that is not at hand gives a blank one and tells `missing` its index; `load` reads
-    a page and belongs on another thread.
+    Touching a row that is not loaded gives a blank one and passes its index to `missing`; `load` loads a page and
+    belongs on another thread.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -52,42 +53,44 @@ class PagedRows(Sequence[Row]):
         return iter(self._rows)
 
     def has(self, index: int) -> bool:
-        """Whether a row is at hand."""
+        """Return whether a row is loaded."""
         return index // PAGE in self._pages
 
     @property
     def indices(self) -> Iterable[int]:
-        """Where the rows at hand are."""
+        """Return the indices of the loaded rows."""
         pages = (range(page * PAGE, page * PAGE + len(rows)) for page, rows in self._pages.items())
         return itertools.chain.from_iterable(pages)
 
     def read(self, start: int, stop: int) -> Sequence[Row]:
-        """Some rows, which are not kept: for who goes through many of them; belongs on another thread."""
+        """Return some rows without keeping them, for a search through many; belongs on another thread."""
         return self._rows[start:stop]
 
     def load(self, page: int) -> None:
-        """Read a page; those used longest ago are let go."""
+        """Load a page; those loaded longest ago are dropped."""
         start = page * PAGE
         self._pages[page] = self._rows[start : start + PAGE]
-        if len(self._pages) > _KEPT:
+        if len(self._pages) > _MAX_PAGES:
             self._pages.popitem(last=False)
 
     def follow(self, before: PagedRows, index: int, row_id: str) -> None:
-        """Have the row at hand that was at `index` of an earlier answer to the same question, and those around it."""
-        place: int | None = None
+        """Load the row that was at `index` of an earlier result of the same query, and those around it."""
+        found: int | None = None
         if isinstance(self._rows, LazyRows) and isinstance(before._rows, LazyRows):
-            place = self._rows.place_of(before._rows, index)
-        if place is None:
-            place = self._sought(row_id, index)
-        for near in (place - _AROUND, place + _AROUND, place):
+            found = self._rows.place_of(before._rows, index)
+        if found is None:
+            found = self._search(row_id, index)
+        for near in (found - _MARGIN, found + _MARGIN, found):
             page = max(0, min(near, len(self) - 1)) // PAGE
             if len(self) and page not in self._pages:
                 self.load(page)
 
-    def _sought(self, row_id: str, index: int) -> int:
-        """Where the row of that id is, looked for around `index` and not too far, else `index`."""
+    def _search(self, row_id: str, index: int) -> int:
+        """Return the index of the row of that id, searched for on the pages around `index`, else `index`."""
         here = max(0, min(index, len(self) - 1)) // PAGE
-        pages = sorted(range(max(0, here - _SOUGHT), here + _SOUGHT + 1), key=lambda page: abs(page - here))
+        pages = sorted(
+            range(max(0, here - _SEARCHED_PAGES), here + _SEARCHED_PAGES + 1), key=lambda page: abs(page - here)
+        )
         for page in pages:
             for offset, row in enumerate(self.read(page * PAGE, (page + 1) * PAGE)):
                 if row.id == row_id:
@@ -95,27 +98,69 @@ class PagedRows(Sequence[Row]):
         return index
 
 
-def at_hand(rows: Sequence[Row], index: int) -> bool:
-    """Whether touching a row asks nobody."""
+class BackgroundWork(Protocol):
+    """Do work in the background and report its errors."""
+
+    @property
+    def worker(self) -> QueryWorker:
+        """Return the thread that queries the store."""
+        ...
+
+    def run(self, work: Coroutine[Any, Any, Any], group: str) -> object:
+        """Do some work in the background."""
+        ...
+
+    def fail(self, error: Exception) -> None:
+        """Report an error."""
+        ...
+
+
+class PageLoader:
+    """Load the missing pages of long lists in the background, each once however often it is wanted."""
+
+    def __init__(self, host: BackgroundWork) -> None:
+        self._host = host
+        self._wanted: set[tuple[int, int]] = set()
+
+    def load(self, rows: Sequence[Row], index: int, then: Callable[[], None]) -> None:
+        """Load the page that a row is on, and call `then` when it has come."""
+        page = index // PAGE
+        if isinstance(rows, PagedRows) and (id(rows), page) not in self._wanted:
+            self._wanted.add((id(rows), page))
+            self._host.run(self._load(rows, page, then), "pages")
+
+    async def _load(self, rows: PagedRows, page: int, then: Callable[[], None]) -> None:
+        try:
+            await self._host.worker.ask(lambda: rows.load(page))
+        except Exception as error:  # said; the rows stay blank and are wanted again when they are drawn
+            self._host.fail(error)
+        else:
+            then()
+        finally:
+            self._wanted.discard((id(rows), page))
+
+
+def is_loaded(rows: Sequence[Row], index: int) -> bool:
+    """Return whether a row can be looked at without a query."""
     return rows.has(index) if isinstance(rows, PagedRows) else True
 
 
-def all_at_hand(rows: Sequence[Row]) -> bool:
-    """Whether every row can be looked at without asking anybody."""
+def all_loaded(rows: Sequence[Row]) -> bool:
+    """Return whether every row can be looked at without a query."""
     if isinstance(rows, PagedRows):
         return all(rows.has(start) for start in range(0, len(rows), PAGE))
     return isinstance(rows, list | tuple)
 
 
-def indices_at_hand(rows: Sequence[Row]) -> Iterable[int]:
-    """Where the rows are that can be looked at without asking anybody."""
+def loaded_indices(rows: Sequence[Row]) -> Iterable[int]:
+    """Return the indices of the rows that can be looked at without a query."""
     return rows.indices if isinstance(rows, PagedRows) else range(len(rows)) if isinstance(rows, list | tuple) else ()
 
 
-def position(rows: Sequence[Row], row_id: str, index: int) -> int:
-    """Where the row of an id is: at `index`, else wherever it went; of a long list only what is at hand is searched."""
+def index_of(rows: Sequence[Row], row_id: str, index: int) -> int:
+    """Return the index of the row of an id, `index` where it is not found; of a long list loaded rows are searched."""
     index = max(0, min(index, len(rows) - 1))
-    if not len(rows) or not row_id or (at_hand(rows, index) and rows[index].id == row_id):
+    if not len(rows) or not row_id or (is_loaded(rows, index) and rows[index].id == row_id):
         return index
-    found = (each for each in range(len(rows)) if at_hand(rows, each) and rows[each].id == row_id)
+    found = (each for each in range(len(rows)) if is_loaded(rows, each) and rows[each].id == row_id)
     return next(found, index)

@@ -1,28 +1,31 @@
-"""A store that others fill, replace or take away while it is looked at."""
+"""Watch a store that others fill, replace or take away while it is looked at, and query it for views and names."""
 
 from __future__ import annotations
 
 import os
 import time
-from dataclasses import replace
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from riff_store.database import Store
 from riff_store.errors import StoreBusy, StoreError, StoreReadOnly
 from riff_tui import catalog
+from riff_tui.filters import parse, split
 from riff_tui.request import Request
 from riff_tui.table import Table, with_deferred
-from riff_tui.tui.render.counts import ago
 from riff_tui.views.parts.cells import shell_quoted
+
+if TYPE_CHECKING:
+    from riff_store.predicates import Predicate
 
 StoreChange: TypeAlias = Literal["same", "changed", "busy", "replaced", "gone"]
 
 
 class StoreWatcher:
-    """Asks a store for views and sees whether it still holds what it held when it was last taken in.
+    """Query a store for views, and see whether it still holds what it held when it was read last.
 
     `named` is what a command has to name to find the store, where that is not the default one.
-    `show`, `look` and `renew` belong on the one thread that asks the store.
+    `show`, `look` and `renew` belong on the thread of the query worker.
     """
 
     def __init__(self, store: Store, named: str = "") -> None:
@@ -32,10 +35,10 @@ class StoreWatcher:
         self._written_at: float | None = None
         self._file: tuple[int, int] | None = None
         self._seen: tuple[int, int, int] | None = None
-        self._take_in()
+        self._remember()
 
     def show(self, view: str, request: Request, /) -> Table:
-        """The table of a view, all of it from one state of the store."""
+        """Return the table of a view, all of it from one state of the store."""
         try:
             return self._show(view, request)
         except StoreReadOnly:
@@ -45,7 +48,7 @@ class StoreWatcher:
             return self._show(view, request)
 
     def look(self) -> StoreChange:
-        """What became of the store since it was last taken in; a writer is not waited for."""
+        """Return what became of the store since it was read last; a writer is not waited for."""
         try:
             file = os.stat(self.location)
             if (file.st_dev, file.st_ino) != self._file:
@@ -56,25 +59,25 @@ class StoreWatcher:
         except StoreBusy:
             return "busy"
         except StoreError:
-            # What is wrong with it is found when it is taken in.
+            # What is wrong with it is found when it is read.
             return "changed"
         return "same" if seen == self._seen else "changed"
 
     def renew(self) -> None:
-        """Take in what is at the store's place now; raises the store's errors, and then nothing changes."""
+        """Open what is at the store's path by now; raise the store's errors, and then nothing changes."""
         self._store.reopen()
-        self._take_in()
+        self._remember()
 
     def distrust(self) -> None:
         """Find the store changed when it is looked at next."""
         self._seen = None
 
     def age(self) -> str:
-        """When the store was written before it was last taken in, in words that are true now."""
+        """Return how long ago the store was written before it was read last, in a few words."""
         return "" if self._written_at is None else f"written {ago(time.time() - self._written_at)}"
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self._store.close()
 
     def _show(self, view: str, request: Request) -> Table:
@@ -83,9 +86,40 @@ class StoreWatcher:
         named = f" --store {shell_quoted(self._named)}" if self._named else ""
         return with_deferred(table, lambda found: replace(found, dump=f"{found.dump}{named}"))
 
-    def _take_in(self) -> None:
+    def _remember(self) -> None:
         # What is written between the two is found changed at the next look, which does no harm.
         file = os.stat(self.location)
         self._file = (file.st_dev, file.st_ino)
         self._written_at = file.st_mtime
         self._seen = (file.st_mtime_ns, file.st_size, self._store.change_counter())
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """Query a store for names; raise `FilterError` for an expression that calls cannot be chosen by."""
+
+    store: Store
+
+    def known(self, field: str, where: str = "") -> list[str]:
+        """Return every name of a field in order, states of the calls that `where` chooses; no missing ones."""
+        from riff_store.queries.contents import known_names
+
+        return known_names(self.store, field, _on_calls(where))
+
+    def counted(self, field: str, where: str = "") -> list[tuple[str, int]]:
+        """Return the names that the calls have which `where` chooses, each with how many; runs the latest first."""
+        from riff_store.queries.contents import counted_names
+
+        return counted_names(self.store, field, _on_calls(where))
+
+
+def _on_calls(where: str) -> Predicate | None:
+    return split(parse(where), ())[0]
+
+
+def ago(seconds: float) -> str:
+    """Return how long something is past, in the largest unit that fits."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit} ago"
+    return "just now"

@@ -9,8 +9,8 @@ from riff_store.predicates import Predicate, all_of, conjuncts, terms
 from riff_store.vocabulary import split_name
 from riff_tui.filters import FilterError, parse, split
 from riff_tui.table import Row, Table
-from riff_tui.tui.data.paged_rows import all_at_hand
-from riff_tui.tui.find.find_target import RowTest
+from riff_tui.tui.data.paged_rows import all_loaded
+from riff_tui.tui.find.finder import RowTest
 from riff_tui.view_registry import spec_of
 
 # Rows that are looked through within one keystroke.
@@ -26,7 +26,7 @@ def left_by(expression: str, table: Table) -> int | None:
     if predicate is None:
         return len(table.rows)
     fields = spec_of(table.view).row_fields
-    if not fields or len(table.rows) > MOST or not all_at_hand(table.rows):
+    if not fields or len(table.rows) > MOST or not all_loaded(table.rows):
         return None
     if any(term.field == "judge" for term in terms(predicate)):
         return None

@@ -1,156 +1,202 @@
-"""What the prompt makes of keys: how many rows would match, what was typed before, how a term goes on."""
+"""Answer the keys of the prompt: count what would match, bring back what was entered before, complete terms."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riff_tui.errors import describe
 from riff_tui.filters import Filter, FilterError, parse
 from riff_tui.request import Request
 from riff_tui.table import Table
-from riff_tui.tui.data.loader import read_rows
+from riff_tui.tui.data.loader import load_rows
 from riff_tui.tui.find import completion
 from riff_tui.tui.find.local_filter import left_by, said
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope_filters import keep_steps
 from riff_tui.tui.render.counts import nouns
+from riff_tui.tui.widgets.choice_list import ListItem
+from riff_tui.tui.widgets.picker import Picker, PickRequest
 from riff_tui.view_registry import spec_of
 
 if TYPE_CHECKING:
-    from riff_tui.tui.screens.explorer import ExplorerScreen
+    from textual.worker import Worker
+
+    from riff_tui.tui.data.loader import NameSource
+    from riff_tui.tui.find.search import Search
+    from riff_tui.tui.host import Host
+    from riff_tui.tui.navigation.navigator import Navigator
+    from riff_tui.tui.panes.transcript import Transcript
+    from riff_tui.tui.widgets.prompt import Prompt
 
 FILTER_HINT = "words · flow:dent stall>0.3 !x /re/ a | b · Tab completes · ↑ earlier · Esc"
 SEARCH_HINT = "words that were said · !x /re/ a | b · ↑ earlier · Enter finds · Esc"
-# What only the store can count is asked for once nothing has been typed for so long.
+# What only the store can count is counted once nothing has been typed for so long.
 _PAUSE_S = 0.15
 
 
 @dataclass(slots=True)
 class _Cycle:
-    """The possibilities to finish a term with, what stands before and behind it, and which of them stands there.
+    """The completions of a term, what stands before and behind it, and which of them stands there.
 
-    The first letters of each are the same, so they are not `told`.
+    The first letters of each are the same, so they are left out of the `labels`.
     """
 
     before: str
     after: str
-    offers: Sequence[str]
+    completions: Sequence[str]
     same: int
     at: int = 0
 
     @property
     def text(self) -> str:
-        return f"{self.before}{self.offers[self.at]}{self.after}"
+        return f"{self.before}{self.completions[self.at]}{self.after}"
 
     @property
-    def told(self) -> list[str]:
-        return [offer[self.same :] for offer in self.offers]
+    def labels(self) -> list[str]:
+        return [each[self.same :] for each in self.completions]
 
 
 class PromptController:
-    """Listens to the prompt of a screen: for a filter of its rows, or for what to find in a conversation."""
+    """Serve the prompt of a screen: for a filter of its rows, or for what to search for in a conversation."""
 
-    def __init__(self, screen: ExplorerScreen) -> None:
-        self._screen = screen
+    def __init__(
+        self,
+        host: Host,
+        prompt: Prompt,
+        *,
+        search: Search,
+        navigator: Navigator,
+        picker: Picker,
+        transcript: Transcript,
+        names: NameSource | None,
+    ) -> None:
+        self._host = host
+        self._prompt = prompt
+        self._search = search
+        self._navigator = navigator
+        self._picker = picker
+        self._transcript = transcript
+        self._names = names
+        self._counting: Worker[Any] | None = None
         self._cycle: _Cycle | None = None
         self._recalled: tuple[str, int] | None = None
         self._whole: Table | None = None
+        prompt.listener = self
 
     @property
-    def history(self) -> Sequence[str]:
-        """What was entered, the latest last: filters of lists, or searches, of which nothing is kept for longer."""
-        if self._screen.history.here.kind == "conversation":
-            return self._screen.search.earlier
-        return self._screen.explorer.session.state.filters
+    def entered_before(self) -> Sequence[str]:
+        """Return what was entered, the latest last: filters of lists, or searches, which are not kept for longer."""
+        if self._is_search:
+            return self._search.earlier
+        session = self._host.session
+        return session.state.filters
 
     def open(self) -> None:
-        """Ask for a filter, beginning with the one that holds, or for what to find in a conversation."""
-        screen, place = self._screen, self._screen.history.here
+        """Ask for a filter, beginning with the one that holds, or for what to search for in a conversation."""
         self._cycle = self._recalled = self._whole = None
-        if place.kind == "conversation":
-            screen.prompt.ask("", SEARCH_HINT)
+        if self._is_search:
+            self._prompt.ask("", SEARCH_HINT)
         else:
-            screen.prompt.ask(place.filter.text, FILTER_HINT)
+            self._prompt.ask(self._host.location.filter.text, FILTER_HINT)
 
     def close(self) -> None:
         """Close the prompt, whatever was typed."""
-        screen = self._screen
-        if screen.prompt.is_open:
-            screen.workers.cancel_group(screen, "count")
-            screen.prompt.close()
-            screen.set_focus(screen.body)
+        if self._prompt.is_open:
+            self._cancel_count()
+            self._prompt.close()
+            self._prompt.screen.set_focus(self._host.body)
 
     def changed(self, expression: str) -> None:
-        """Another text was typed: what it would find is counted."""
+        """Count what another text would find."""
         self._cycle = self._recalled = None
-        self._try(expression)
+        self._start_count(expression)
 
     def entered(self, expression: str) -> None:
-        """Filter by it, or search for it."""
-        screen, expression = self._screen, expression.strip()
-        if screen.history.here.kind == "conversation":
-            screen.search.search(expression)
+        """Filter by what was typed, or search for it; without any, go on to the next match."""
+        host, expression = self._host, expression.strip()
+        if self._is_search:
+            self._start_search(expression)
             return
-        screen.search.remember(expression)
-        screen.explorer.session.applied(expression)
-        screen.settle()
-        screen.visit(screen.history.instead(replace(screen.history.here, filter=Filter(expression))))
+        self._search.remember(expression)
+        host.session.applied(expression)
+        history = host.history
+        host.visit(history.instead(replace(history.here, filter=Filter(expression))))
+
+    def _start_search(self, expression: str) -> None:
+        if not expression:
+            self.close()
+            self._search.step_within(1)
+            return
+        try:
+            self._search.start(expression)
+        except FilterError as error:
+            self._prompt.complain(error)
+        else:
+            self.close()
+
+    @property
+    def _is_search(self) -> bool:
+        return self._host.location.kind == "conversation"
 
     # How many it would be
 
-    def _try(self, expression: str) -> None:
-        screen = self._screen
-        screen.run_worker(self._count(expression), group="count", exclusive=True, exit_on_error=False)
+    def _start_count(self, expression: str) -> None:
+        self._counting = self._host.run(self._count(expression), "count", exclusive=True)
+
+    def _cancel_count(self) -> None:
+        if self._counting is not None:
+            self._counting.cancel()
+            self._counting = None
 
     async def _count(self, expression: str) -> None:
-        screen, place = self._screen, replace(self._screen.history.here, filter=Filter(expression))
+        location = replace(self._host.location, filter=Filter(expression))
         try:
-            left, whole, noun = await self._counts(place, expression)
+            left, whole, noun = await self._counts(location, expression)
         except FilterError as error:
-            screen.navigator.load_errors.meet(error, screen.history.instead(place))
+            if not self._navigator.load_errors.point_at(error, location):
+                self._host.fail(error)
         except Exception as error:  # said under the prompt, where the next key mends it
-            screen.prompt.tell(describe(error)[1])
+            self._prompt.tell(describe(error)[1])
         else:
-            screen.prompt.tell(f"{left:,} of {whole:,} {noun} {'matches' if left == 1 else 'match'}")
+            self._prompt.tell(f"{left:,} of {whole:,} {noun} {'matches' if left == 1 else 'match'}")
 
-    async def _counts(self, place: Location, expression: str) -> tuple[int, int, str]:
-        screen = self._screen
-        if place.kind == "conversation":
-            rows = screen.transcript.table.rows
-            return sum(map(said(expression, screen.transcript.table), rows)), len(rows), "moments"
+    async def _counts(self, location: Location, expression: str) -> tuple[int, int, str]:
+        if location.kind == "conversation":
+            table = self._transcript.table
+            return sum(map(said(expression, table), table.rows)), len(table.rows), "moments"
         if self._whole is None:
-            self._whole = await self._unfiltered(replace(place, filter=Filter(), sort=None))
+            self._whole = await self._unfiltered(replace(location, filter=Filter()))
         left = left_by(expression, self._whole)
         if left is None:
-            left = await self._asked(place)
+            left = await self._count_in_store(location)
         whole = max(left, len(self._whole.rows))
-        return left, whole, nouns(place, whole)
+        return left, whole, nouns(location, whole)
 
-    async def _unfiltered(self, place: Location) -> Table:
-        screen = self._screen
-        known = screen.known(replace(place, sort=screen.history.here.sort))
-        if known is not None:
-            return known
-        return await screen.explorer.worker.ask(lambda: read_rows(screen.show_view, place))
+    async def _unfiltered(self, location: Location) -> Table:
+        cached = self._navigator.cached(location)
+        if cached is not None:
+            return cached
+        show_view = self._host.show_view
+        return await self._host.worker.ask(lambda: load_rows(show_view, replace(location, sort=None)))
 
-    async def _asked(self, place: Location) -> int:
-        """How many rows the store finds, once nothing more is typed."""
+    async def _count_in_store(self, location: Location) -> int:
+        """Return how many rows the store finds, once nothing more is typed."""
         await asyncio.sleep(_PAUSE_S)
-        screen = self._screen
-        view, where = spec_of(place.view).rows_of or place.view, place.where
+        view, where = spec_of(location.view).rows_of or location.view, location.where
         request = Request(
             where=where.text,
             predicate=where.predicate,
             defer=True,
-            sides=place.between,
-            aspect=place.aspect or None,
+            sides=location.between,
+            aspect=location.aspect or None,
         )
-        slow = screen.set_timer(_PAUSE_S, lambda: screen.prompt.tell("counting …"))
+        show_view = self._host.show_view
+        slow = self._host.set_timer(_PAUSE_S, lambda: self._prompt.tell("counting …"))
         try:
-            return len((await screen.explorer.worker.ask(lambda: screen.show_view(view, request))).rows)
+            return len((await self._host.worker.ask(lambda: show_view(view, request))).rows)
         finally:
             slow.stop()
 
@@ -158,80 +204,83 @@ class PromptController:
 
     def recall(self, steps: int) -> None:
         """Bring back what was entered before and holds what was typed; after the latest, what was typed."""
-        typed, at = self._recalled or (self._screen.prompt.field.value, 0)
-        fitting = [each for each in reversed(self.history) if typed.lower() in each.lower() and each != typed]
+        typed, at = self._recalled or (self._prompt.field.value, 0)
+        fitting = [each for each in reversed(self.entered_before) if typed.lower() in each.lower() and each != typed]
         if not fitting:
-            self._screen.prompt.tell(f"nothing {'like it ' if typed else ''}was entered before")
+            self._prompt.tell(f"nothing {'like it ' if typed else ''}was entered before")
             return
-        place = max(0, min(len(fitting), at - steps))
-        self.put(fitting[place - 1] if place else typed)
-        self._recalled = (typed, place)
+        index = max(0, min(len(fitting), at - steps))
+        self._put(fitting[index - 1] if index else typed)
+        self._recalled = (typed, index)
 
     def look_back(self) -> None:
         """Choose from everything that was entered before."""
-        from riff_tui.tui.actions.dialogs import pick_earlier
+        earlier = list(reversed(self.entered_before))
+        items = [ListItem(expression) for expression in earlier]
+        title = "typed earlier, the latest first"
+        self._picker.ask(PickRequest(title, items, lambda index: self._put(earlier[index]), doing="take it to edit"))
 
-        pick_earlier(self._screen, list(reversed(self.history)), self.put)
-
-    def put(self, expression: str) -> None:
-        """Have an expression in the prompt to be edited."""
+    def _put(self, expression: str) -> None:
+        """Put an expression into the prompt to be edited."""
         self._cycle = self._recalled = None
-        self._screen.prompt.field.set(expression)
-        self._try_if_whole(expression)
+        self._prompt.field.set(expression)
+        self._count_if_whole(expression)
 
     # How a term goes on
 
     def complete(self, steps: int) -> None:
-        """Finish what stands before the cursor; again, with the next possibility."""
-        field = self._screen.prompt.field
+        """Complete what stands before the cursor; pressed again, with the next possibility."""
+        field = self._prompt.field
         if self._cycle is not None and field.value == self._cycle.text:
-            self._cycle.at = (self._cycle.at + steps) % len(self._cycle.offers)
+            self._cycle.at = (self._cycle.at + steps) % len(self._cycle.completions)
             self._offer(self._cycle)
             return
-        begun = self._begin(field.value, field.typed.at)
-        self._screen.run_worker(begun, group="complete", exclusive=True, exit_on_error=False)
+        self._host.run(self._begin_cycle(field.value, field.typed.at), "complete", exclusive=True)
 
-    async def _begin(self, text: str, at: int) -> None:
-        prompt, want = self._screen.prompt, completion.wanted(text, at)
-        offers = await self._offers(want) if want is not None else []
+    async def _begin_cycle(self, text: str, at: int) -> None:
+        prompt, target = self._prompt, completion.wanted(text, at)
+        found = await self._completions(target) if target is not None else []
         if (prompt.field.value, prompt.field.typed.at) != (text, at) or not prompt.is_open:
             return
-        if want is None or not offers:
+        if target is None or not found:
             prompt.tell("nothing that is known goes on like this")
             return
-        self._cycle = _Cycle(text[: want.start], text[at:], offers, offers[0].index("=") + 1 if want.field else 0)
+        same = found[0].index("=") + 1 if target.field else 0
+        self._cycle = _Cycle(text[: target.start], text[at:], found, same)
         self._offer(self._cycle)
 
-    async def _offers(self, want: completion.CompletionTarget) -> list[str]:
-        if want.field:
-            return completion.names(want, await self._names(want.field))
-        keys = [column.key for column in self._screen.body.table.columns]
+    async def _completions(self, target: completion.CompletionTarget) -> list[str]:
+        if target.field:
+            return completion.names(target, await self._known(target.field))
+        body = self._host.body
+        keys = [column.key for column in body.table.columns]
         named = [key for key in keys if key in completion.NAMED]
-        return completion.fields(want, keys) or completion.named(
-            want, [(field, await self._names(field)) for field in named]
+        return completion.fields(target, keys) or completion.named(
+            target, [(field, await self._known(field)) for field in named]
         )
 
-    async def _names(self, field: str) -> Sequence[str]:
-        screen, names = self._screen, self._screen.explorer.names
-        where = Filter.of(keep_steps(screen.history.here.scope.predicate, ("flow", "agent"))).text
-        return [] if names is None else await screen.explorer.worker.ask(lambda: names.known(field, where))
+    async def _known(self, field: str) -> Sequence[str]:
+        names = self._names
+        scope = self._host.location.scope
+        where = Filter.of(keep_steps(scope.predicate, ("flow", "agent"))).text
+        return [] if names is None else await self._host.worker.ask(lambda: names.known(field, where))
 
     def _offer(self, cycle: _Cycle) -> None:
-        prompt = self._screen.prompt
-        prompt.field.set(cycle.text)
-        prompt.field.edit(prompt.field.typed.move(-len(cycle.after)))
-        if len(cycle.offers) > 1:
-            self._screen.workers.cancel_group(self._screen, "count")
-            prompt.offer(cycle.told, cycle.at)
+        field = self._prompt.field
+        field.set(cycle.text)
+        field.edit(field.typed.move(-len(cycle.after)))
+        if len(cycle.completions) > 1:
+            self._cancel_count()
+            self._prompt.offer(cycle.labels, cycle.at)
         else:
             self._cycle = None
-            self._try_if_whole(cycle.text)
+            self._count_if_whole(cycle.text)
 
-    def _try_if_whole(self, expression: str) -> None:
+    def _count_if_whole(self, expression: str) -> None:
         """Count what a finished expression finds; a field alone still lacks its value."""
         try:
             parse(expression)
         except FilterError:
-            self._screen.prompt.tell("a value is to follow; Tab tells which ones are known")
+            self._prompt.tell("a value is to follow; Tab tells which ones are known")
         else:
-            self._try(expression)
+            self._start_count(expression)

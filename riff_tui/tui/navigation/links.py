@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from riff_tui.filters import Filter
 from riff_tui.tui.navigation.location import START, Location, Stack
 from riff_tui.tui.navigation.scope_filters import Scope, fixed_fields, fixed_value, keep_steps, split_by_field
 from riff_tui.view_registry import spec_of
-
-if TYPE_CHECKING:
-    from riff_tui.tui.screens.explorer import ExplorerScreen
 
 
 def link(location: Location, store: str = "") -> str:
@@ -32,10 +28,10 @@ def link(location: Location, store: str = "") -> str:
     return " ".join(parts)
 
 
-def link_to(screen: ExplorerScreen) -> str:
-    """Return the link to the location of a screen, for a comparison to the list that it was made in."""
-    found = [each for each in screen.history.stack if not (each.pair or each.sides)]
-    return link(found[-1], screen.explorer.store)
+def link_to(stack: Stack, store: str) -> str:
+    """Return the link to the location on top of a stack, of a comparison to the list that it was made in."""
+    locations = [location for location in stack if not (location.pair or location.sides)]
+    return link(locations[-1], store)
 
 
 def open_link(view: str, where: str, aspect: str = "") -> Stack:

@@ -1,10 +1,8 @@
-"""What becomes of a place that cannot be read: asked again, shown otherwise, left for the first screen, or said."""
+"""Handle the errors of loading a location: load it again, in another order, begin elsewhere, or say what is wrong."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-from textual.timer import Timer
 
 from riff_store.errors import StoreBusy
 from riff_tui.errors import UsageError, describe
@@ -13,57 +11,61 @@ from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.location import START, Location, noun
 
 if TYPE_CHECKING:
-    from riff_tui.tui.screens.explorer import ExplorerScreen
+    from textual.timer import Timer
+
+    from riff_tui.tui.host import Host
+    from riff_tui.tui.widgets.prompt import Prompt
 
 _AGAIN_AFTER_S = 1.0
 
 
 class LoadErrors:
-    """Meets the errors that a screen's questions end with."""
+    """Handle the errors that queries for a screen end with."""
 
-    def __init__(self, screen: ExplorerScreen) -> None:
-        self._screen = screen
-        self._again: Timer | None = None
+    def __init__(self, host: Host, prompt: Prompt) -> None:
+        self._host = host
+        self._prompt = prompt
+        self._retry: Timer | None = None
 
     @property
-    def waits(self) -> bool:
-        """Whether a place is going to be asked for again."""
-        return self._again is not None
+    def is_waiting(self) -> bool:
+        """Return whether a location is going to be loaded again."""
+        return self._retry is not None
 
-    def give_up(self) -> None:
-        """Ask for nothing again."""
-        if self._again is not None:
-            self._again.stop()
-            self._again = None
+    def cancel_retry(self) -> None:
+        """Load nothing again."""
+        if self._retry is not None:
+            self._retry.stop()
+            self._retry = None
 
-    def meet(self, error: Exception, history: History) -> None:
-        """A place could not be read; the keys go on working where one is."""
-        screen, place = self._screen, history.here
-        if isinstance(error, FilterError) and self._pointed_at(error, place):
+    def handle(self, error: Exception, history: History) -> None:
+        """Handle that a location could not be loaded; the keys go on working where one is."""
+        host, location = self._host, history.here
+        if isinstance(error, FilterError) and self.point_at(error, location):
             return
         if isinstance(error, StoreBusy):
-            screen.say("another process is writing the store; it is asked until it answers, Esc gives up", "warn")
-            self._again = screen.set_timer(_AGAIN_AFTER_S, lambda: screen.visit(history))
-        elif place.sort is not None and isinstance(error, UsageError) and str(error).startswith("--sort"):
-            # The order comes from another place or an earlier session, and its column is not here any more.
-            screen.explorer.session.sort(place.view, None)
-            screen.notice = f"{noun(place.view)} cannot be sorted by {place.sort.removeprefix('-')} here"
+            host.say("another process is writing the store; it is asked until it answers, Esc gives up", "warn")
+            self._retry = host.set_timer(_AGAIN_AFTER_S, lambda: host.visit(history))
+        elif location.sort is not None and isinstance(error, UsageError) and str(error).startswith("--sort"):
+            # The order comes from another location or an earlier session, and its column is not here any more.
+            host.session.sort(location.view, None)
+            host.notice = f"{noun(location.view)} cannot be sorted by {location.sort.removeprefix('-')} here"
             self._visit(history)
-        elif screen.loaded is None and history.stack != START:
-            screen.last_error = error
-            screen.notice = f"the place to begin at cannot be shown: {describe(error)[1]}"
+        elif host.loaded is None and history.stack != START:
+            host.last_error = error
+            host.notice = f"the place to begin at cannot be shown: {describe(error)[1]}"
             self._visit(History((START,)))
         else:
-            screen.fail(error)
+            host.fail(error)
+
+    def point_at(self, error: FilterError, location: Location) -> bool:
+        """Show in the prompt where a filter is wrong; return whether it is open and the error is in what was typed."""
+        position = error.position - (location.typed_from if location.filter else 0)
+        if not self._prompt.is_open or position < 0:
+            return False
+        self._prompt.complain(FilterError(error.message, position))
+        return True
 
     def _visit(self, history: History) -> None:
-        # Not from within the question that failed, for going elsewhere ends that.
-        self._screen.call_later(self._screen.visit, history)
-
-    def _pointed_at(self, error: FilterError, place: Location) -> bool:
-        """Show where in the prompt it is wrong, if it is open and the place lies in it."""
-        position = error.position - (place.typed_from if place.filter else 0)
-        if not self._screen.prompt.is_open or position < 0:
-            return False
-        self._screen.prompt.complain(FilterError(error.message, position))
-        return True
+        # Not from within the query that failed, for going elsewhere ends that.
+        self._host.call_later(self._host.visit, history)

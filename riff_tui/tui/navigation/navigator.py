@@ -1,85 +1,111 @@
-"""The way to another place: asked for on another thread, while the keys of this one go on working."""
+"""Go to another location: its tables are loaded on another thread, while the keys of this one go on working."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from riff_tui.tui.data.loader import read
-from riff_tui.tui.data.reload import read_list
+from riff_tui.tui.data.loader import load, load_list
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.load_errors import LoadErrors
-from riff_tui.tui.navigation.location import noun
+from riff_tui.tui.navigation.location import Location, noun
 
 if TYPE_CHECKING:
-    from riff_tui.tui.data.query_worker import QueryWorker
-    from riff_tui.tui.data.result_cache import ResultCache
-    from riff_tui.tui.screens.explorer import ExplorerScreen
+    from textual.worker import Worker
 
-_GROUP = "visit"
+    from riff_tui.table import Table
+    from riff_tui.tui.data.result_cache import ResultCache
+    from riff_tui.tui.data.store_watcher import StoreWatcher
+    from riff_tui.tui.host import Host
+    from riff_tui.tui.widgets.prompt import Prompt
+
 _PATIENCE_S = 0.25
 
 
 class Navigator:
-    """Brings a screen from place to place; a place that is known is arrived at without asking."""
+    """Bring a screen from location to location; one that is cached is shown without a query."""
 
-    def __init__(self, screen: ExplorerScreen, worker: QueryWorker, memory: ResultCache) -> None:
-        self._screen = screen
-        self._worker = worker
-        self._memory = memory
-        self.load_errors = LoadErrors(screen)
+    def __init__(self, host: Host, cache: ResultCache, prompt: Prompt, watcher: StoreWatcher | None) -> None:
+        self._host = host
+        self._cache = cache
+        self._watcher = watcher
+        self._worker: Worker[Any] | None = None
+        self.load_errors = LoadErrors(host, prompt)
 
-    def set_out(self, history: History, *, again: bool, other: bool) -> None:
-        """Go to another place; what is known holds unless it is to be asked `again`, in `other` data nothing holds."""
-        screen = self._screen
-        self.load_errors.give_up()
-        history = history.ordered(screen.explorer.session.state.sorts)
+    def go(self, history: History, *, again: bool, other: bool) -> None:
+        """Go to another location, from the cache unless it is to be loaded `again`; `other` data empty the cache."""
+        self.load_errors.cancel_retry()
+        session = self._host.session
+        history = history.ordered(session.state.sorts)
         if again:
             self.forget(None if other else history)
-        remembered = self._memory.recall(history.here)
-        if remembered is not None:
-            screen.workers.cancel_group(screen, _GROUP)
-            if self._memory.is_stale(history.here):
-                screen.refresher.doubt()
-            screen.arrive(history, remembered)
+        cached = self._cache.recall(history.here)
+        if cached is not None:
+            self._cancel()
+            if self._watcher is not None and self._cache.is_stale(history.here):
+                self._watcher.distrust()
+            self._host.arrive(history, cached)
         else:
-            screen.run_worker(self._travel(history), group=_GROUP, exclusive=True, exit_on_error=False)
+            self._worker = self._host.run(self._load(history), "visit", exclusive=True)
 
     def forget(self, history: History | None) -> None:
-        """Take what is known for old, but for the list that a conversation came from: n and p go through it."""
-        self._memory.forget(history.stack[-2] if history and history.here.kind == "conversation" else None)
+        """Empty the cache, but for the list that a conversation came from: n and p go through it."""
+        self._cache.forget(history.stack[-2] if history and history.here.kind == "conversation" else None)
 
     @property
-    def is_under_way(self) -> bool:
-        """Whether another place is being read."""
-        on_its_way = any(worker.group == _GROUP and not worker.is_finished for worker in self._screen.workers)
-        return on_its_way or self.load_errors.waits
+    def is_loading(self) -> bool:
+        """Return whether another location is being loaded, or going to be."""
+        return (self._worker is not None and not self._worker.is_finished) or self.load_errors.is_waiting
 
     def stay(self) -> None:
-        """Give up reading another place."""
-        self.load_errors.give_up()
-        self._screen.workers.cancel_group(self._screen, _GROUP)
-        self._screen.say("left it; this is where you were")
+        """Give up loading another location."""
+        self.load_errors.cancel_retry()
+        self._cancel()
+        self._host.say("stopped; this is where you were")
 
-    async def _travel(self, history: History) -> None:
-        screen = self._screen
-        patience = screen.set_timer(_PATIENCE_S, lambda: screen.say(f"reading {noun(history.here.view)} …"))
+    def cached(self, location: Location) -> Table | None:
+        """Return the rows of a location, where they are cached."""
+        found = self._cache.recall(location)
+        return found.main if found else None
+
+    def list_above(self) -> Table | None:
+        """Return the rows of the list that the location shown was opened from."""
+        stack = self._host.history.stack
+        return self.cached(stack[-2]) if len(stack) > 1 else None
+
+    def position(self) -> tuple[int, int] | None:
+        """Return which of how many rows a conversation is in the list that it was opened from."""
+        table, stack = self.list_above(), self._host.history.stack
+        if table is None or not len(table.rows):
+            return None
+        return stack[-2].index + 1, len(table.rows)
+
+    def _cancel(self) -> None:
+        if self._worker is not None:
+            self._worker.cancel()
+            self._worker = None
+
+    async def _load(self, history: History) -> None:
+        host = self._host
+        show_view = host.show_view
+        patience = host.set_timer(_PATIENCE_S, lambda: host.say(f"reading {noun(history.here.view)} …"))
         try:
-            reading = await self._worker.ask(lambda: read(screen.show_view, history.here))
+            loaded = await host.worker.ask(lambda: load(show_view, history.here))
             history = await self._with_list(history)
-        except Exception as error:  # whatever stops a question is said and stops nothing else
-            self.load_errors.meet(error, history)
+        except Exception as error:  # whatever stops a query is said and stops nothing else
+            self.load_errors.handle(error, history)
         else:
-            screen.arrive(history, reading)
+            host.arrive(history, loaded)
         finally:
             patience.stop()
 
     async def _with_list(self, history: History) -> History:
-        """Know the list that a conversation lies in, for one can begin at a conversation."""
+        """Load the list that a conversation lies in as well, for one can begin at a conversation."""
         stack = history.stack
-        if history.here.kind != "conversation" or self._memory.recall(stack[-2]) is not None:
+        if history.here.kind != "conversation" or self._cache.recall(stack[-2]) is not None:
             return history
-        found = await self._worker.ask(lambda: read_list(self._screen.show_view, stack))
+        show_view = self._host.show_view
+        found = await self._host.worker.ask(lambda: load_list(show_view, stack))
         if found is None:
             return history
-        self._memory.keep((*stack[:-2], found[0]), found[1])
+        self._cache.keep((*stack[:-2], found[0]), found[1])
         return history.amend((*stack[:-2], found[0], stack[-1]))

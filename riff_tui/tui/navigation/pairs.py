@@ -10,7 +10,7 @@ from riff_tui.errors import UsageError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
-from riff_tui.tui.data.paged_rows import indices_at_hand
+from riff_tui.tui.data.paged_rows import loaded_indices
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope_filters import about_calls, narrow
 from riff_tui.view_queries.sort_limit import ordered
@@ -75,6 +75,6 @@ def _in_time(table: Table, ids: Sequence[str]) -> Sequence[str]:
 
 def _crumb(table: Table, ids: Sequence[str]) -> str:
     """Return both rows in few words if they are loaded."""
-    found = {table.rows[index].id: table.rows[index] for index in indices_at_hand(table.rows)}
+    found = {table.rows[index].id: table.rows[index] for index in loaded_indices(table.rows)}
     rows = [found[row_id] for row_id in ids if row_id in found]
     return " | ".join(label(table, row, rows) for row in rows) if len(rows) == len(ids) else "comparison"

@@ -1,21 +1,19 @@
-"""What stands between the line above and the line below: rows or a transcript, and a pane that tells more of a row."""
+"""Lay out what stands between the top line and the bottom line: rows or a transcript, and the pane of details."""
 
 from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.panes.pane import Pane
 from riff_tui.tui.panes.transcript import Transcript
-from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.widgets.line_table import LineTable
 
 
 class Body(Vertical):
-    """A class `-right`, `-below` or `-full` says where the pane stands, none of them that it is closed.
+    """Lay out the rows and the pane: `-right`, `-below` or `-full` says where the pane stands, none that it is closed.
 
-    With `-conversation` the transcript stands in the place of the rows.
+    With `-conversation` the transcript is shown instead of the rows.
     """
 
     DEFAULT_CSS = """
@@ -32,11 +30,13 @@ class Body(Vertical):
     Body.-full.-conversation Transcript { display: none; }
     """
 
-    def __init__(self, palette: Palette, glyphs: Glyphs) -> None:
+    def __init__(self, table: LineTable, transcript: Transcript, pane: Pane) -> None:
         super().__init__(id="body")
-        self._palette, self._glyphs = palette, glyphs
+        self.table = table
+        self.transcript = transcript
+        self.pane = pane
 
     def compose(self) -> ComposeResult:
-        yield LineTable(palette=self._palette, glyphs=self._glyphs, id="table")
-        yield Transcript(palette=self._palette, glyphs=self._glyphs, id="transcript")
-        yield Pane(palette=self._palette, glyphs=self._glyphs, id="pane")
+        yield self.table
+        yield self.transcript
+        yield self.pane

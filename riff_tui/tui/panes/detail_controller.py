@@ -1,4 +1,4 @@
-"""The detail pane: where it stands, which row it follows, and that it waits until the cursor rests."""
+"""Open, place and fill the pane of details, once the cursor rests on a row."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from textual.timer import Timer
-
 from riff_tui.errors import describe
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
-from riff_tui.tui.panes.body import Body
-from riff_tui.tui.panes.pane import Pane
-from riff_tui.tui.panes.transcript import Transcript
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.detail_lines import detail_lines, heading
 from riff_tui.tui.render.styled_lines import Line
 from riff_tui.tui.render.turn_lines import heading as turn_heading
 from riff_tui.tui.render.turn_lines import is_voice, turn_lines
-from riff_tui.tui.widgets.line_table import LineTable
 
 if TYPE_CHECKING:
-    from riff_tui.tui.data.loader import ShowView
-    from riff_tui.tui.screens.explorer import ExplorerScreen
+    from textual.timer import Timer
+
+    from riff_tui.tui.host import Host
+    from riff_tui.tui.panes.body import Body
 
 PanePosition: TypeAlias = Literal["right", "below", "full"]
 
@@ -31,72 +27,72 @@ RIGHT_FROM = 120
 BELOW_FROM = 30
 # Shorter than a pause that one notices, longer than the time between two moves of a key held down.
 RESTS_AFTER_S = 0.15
-_WIDEST = 64
-_MOST_TOLD = 16
+_MAX_WIDTH = 64
+_MAX_CONVERSATIONS = 16
 
 
 def side_for(width: int, height: int) -> PanePosition:
-    """Where the pane stands on a screen of that size."""
+    """Return where the pane stands on a screen of that size."""
     return "right" if width >= RIGHT_FROM else "below" if height >= BELOW_FROM else "full"
 
 
 class DetailController:
-    """Opens, places and fills the pane of a screen; `show` is asked for what was said in a call."""
+    """Open, place and fill the pane of a screen; of a call, it tells what was said as well."""
 
-    def __init__(self, screen: ExplorerScreen, show: ShowView) -> None:
+    def __init__(self, host: Host, body: Body) -> None:
+        self.pane = body.pane
+        self._host = host
+        self._body = body
         self._open: set[bool] = set()
-        self._screen = screen
-        self._show = show
         self._resting: Timer | None = None
-        self._told: OrderedDict[str, Table | str] = OrderedDict()
-        self._doubted: set[str] = set()
+        self._conversations: OrderedDict[str, Table | str] = OrderedDict()
+        self._stale: set[str] = set()
 
     @property
     def is_open(self) -> bool:
-        """Whether it was opened beside what is shown: a list and a conversation have it open or closed apart."""
-        return self._in_call in self._open
+        """Return whether it was opened: lists and conversations have it open or closed apart."""
+        return self._in_conversation in self._open
 
     @property
     def is_visible(self) -> bool:
-        """Whether it can be seen: of conversations, only a voice call has more to tell of a moment."""
-        reading = self._screen.loaded
-        return self.is_open and (not self._in_call or (reading is not None and is_voice(reading.main)))
+        """Return whether it can be seen: of conversations, only a voice call has more to tell of a moment."""
+        loaded = self._host.loaded
+        return self.is_open and (not self._in_conversation or (loaded is not None and is_voice(loaded.main)))
 
     @property
     def covers(self) -> bool:
-        """Whether it stands in the place of the table."""
+        """Return whether it is shown instead of the table."""
         return self.is_visible and self._side == "full"
 
     def toggle(self) -> None:
         """Open it or close it."""
-        self._open ^= {self._in_call}
+        self._open ^= {self._in_conversation}
         self.place()
         self._fill()
-        self._screen.body.focus()
-        self._screen.tell()
+        self._host.body.focus()
+        self._host.update_lines()
 
     def place(self) -> None:
         """Put it where the size of the screen has room for it."""
-        screen, side = self._screen, self._side
+        body, side = self._body, self._side
         for each in ("right", "below", "full"):
-            screen.query_one(Body).set_class(self.is_visible and each == side, f"-{each}")
+            body.set_class(self.is_visible and each == side, f"-{each}")
         at_right = self.is_visible and side == "right"
-        self.pane.beside = at_right
-        self.pane.styles.width = min(_WIDEST, screen.app.size.width * 2 // 5) if at_right else "100%"
-        for body in (screen.query_one(LineTable), screen.query_one(Transcript)):
-            body.companion = self.pane if at_right else None
+        self.pane.at_right = at_right
+        self.pane.styles.width = min(_MAX_WIDTH, body.app.size.width * 2 // 5) if at_right else "100%"
+        body.table.companion = body.transcript.companion = self.pane if at_right else None
 
     def arrived(self) -> None:
-        """The rows are others now, or say something else."""
-        self._doubted = set(self._told)
+        """Follow rows that are others, or say something else."""
+        self._stale = set(self._conversations)
         self.place()
         self._fill(keep=True)
 
     def moved(self) -> None:
-        """The cursor moved: what it is on is told when it stays there."""
+        """Follow the cursor once it rests."""
         if self.is_visible:
             self._stop()
-            self._resting = self._screen.set_timer(RESTS_AFTER_S, self._fill)
+            self._resting = self._host.set_timer(RESTS_AFTER_S, self._fill)
 
     def turn(self, lines: int) -> None:
         """Scroll it."""
@@ -107,17 +103,12 @@ class DetailController:
         self.pane.page(pages)
 
     @property
-    def pane(self) -> Pane:
-        """The widget."""
-        return self._screen.query_one(Pane)
-
-    @property
-    def _in_call(self) -> bool:
-        return self._screen.history.here.kind == "conversation"
+    def _in_conversation(self) -> bool:
+        return self._host.history.here.kind == "conversation"
 
     @property
     def _side(self) -> PanePosition:
-        return side_for(*self._screen.app.size)
+        return side_for(*self._body.app.size)
 
     def _stop(self) -> None:
         if self._resting is not None:
@@ -126,44 +117,46 @@ class DetailController:
 
     def _fill(self, *, keep: bool = False) -> None:
         self._stop()
-        reading, row = self._screen.loaded, self._screen.body.row
-        if not self.is_visible or reading is None:
+        loaded, row = self._host.loaded, self._host.body.row
+        if not self.is_visible or loaded is None:
             return
-        table, told = reading.main, None
+        table, conversation = loaded.main, None
         if row is not None and table.view == "conversations" and row.where:
-            told = self._told.get(row.where)
-            if told is None or row.where in self._doubted:
-                self._screen.run_worker(self._ask(row), group="detail", exclusive=True, exit_on_error=False)
-        self._draw(table, row, told, keep=keep)
+            conversation = self._conversations.get(row.where)
+            if conversation is None or row.where in self._stale:
+                self._host.run(self._load(row), "detail", exclusive=True)
+        self._draw(table, row, conversation, keep=keep)
 
-    def _draw(self, table: Table, row: Row | None, told: Table | str | None, *, keep: bool) -> None:
-        glyphs, palette = self.pane.glyphs, self.pane.palette
+    def _draw(self, table: Table, row: Row | None, conversation: Table | str | None, *, keep: bool) -> None:
+        pane = self.pane
+        glyphs, palette = pane.glyphs, pane.palette
 
         def make(width: int) -> tuple[str, Sequence[Line]]:
             if row is None or not row.id:
                 return "", ()
             if is_voice(table):
-                return turn_heading(row, glyphs), turn_lines(table, row, width, glyphs, self.pane.palette)
-            found = told if isinstance(told, Table) else None
-            lines = detail_lines(table, row, width, glyphs, self.pane.palette, found)
-            if isinstance(told, str):
-                lines += [(), ((f" {shown(told, glyphs)}", palette.faint),)]
+                return turn_heading(row, glyphs), turn_lines(table, row, width, glyphs, pane.palette)
+            found = conversation if isinstance(conversation, Table) else None
+            lines = detail_lines(table, row, width, glyphs, pane.palette, found)
+            if isinstance(conversation, str):
+                lines += [(), ((f" {shown(conversation, glyphs)}", palette.faint),)]
             return heading(table, row, glyphs), lines
 
-        self.pane.show(make, keep=keep)
+        pane.show(make, keep=keep)
 
-    async def _ask(self, row: Row) -> None:
-        told: Table | str
+    async def _load(self, row: Row) -> None:
+        conversation: Table | str
+        show_view = self._host.show_view
         try:
-            told = await self._screen.explorer.worker.ask(
-                lambda: self._show("conversation", Request(where=row.where, text=True))
+            conversation = await self._host.worker.ask(
+                lambda: show_view("conversation", Request(where=row.where, text=True))
             )
         except Exception as error:  # said where the words would have stood; the record is there without them
-            told = describe(error)[1]
-        self._told[row.where] = told
-        self._doubted.discard(row.where)
-        while len(self._told) > _MOST_TOLD:
-            self._told.popitem(last=False)
-        reading, now = self._screen.loaded, self._screen.table.row
-        if reading is not None and now is not None and now.id == row.id and self.is_visible:
-            self._draw(reading.main, now, told, keep=True)
+            conversation = describe(error)[1]
+        self._conversations[row.where] = conversation
+        self._stale.discard(row.where)
+        while len(self._conversations) > _MAX_CONVERSATIONS:
+            self._conversations.popitem(last=False)
+        loaded, at_cursor = self._host.loaded, self._body.table.row
+        if loaded is not None and at_cursor is not None and at_cursor.id == row.id and self.is_visible:
+            self._draw(loaded.main, at_cursor, conversation, keep=True)

@@ -1,4 +1,4 @@
-"""What stands above the rows of a place: a state's graph and metrics, a conversation's timeline."""
+"""Draw what stands above the rows of a location: a state's graph and metrics, a conversation's timeline."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ _TALL = 30
 
 
 class Header(Bar):
-    """Lines above the table; in a state's graph one can choose a neighbour."""
+    """Draw lines above the table; in a state's graph one can choose a neighbour."""
 
     DEFAULT_CSS = """
     Header { height: 0; }
     """
 
-    reading: LoadedView | None = None
-    place: Location | None = None
+    loaded: LoadedView | None = None
+    location: Location | None = None
     focused_graph: bool = False
     pooled: PooledLatency | None = None
-    doing: str = ""
+    progress: str = ""
     _aside: Fold = "all"
     _graph: EgoGraph | None = None
     _spots: tuple[Spot, ...] = ()
     _at: int = 0
     lanes: LanesHeader | None = None
 
-    def show(self, place: Location, reading: LoadedView) -> None:
-        """Show what belongs above the rows of this place, nothing above those of a list."""
-        before = self._spot if self.place and self.place.scope == place.scope else None
-        before_place = self.place
-        self.place, self.reading = place, reading
-        self.focused_graph = place.graph and reading.neighbors is not None
-        self.doing = LEFT_FOR_LATER if reading.deferred is not None else ""
-        if not self.doing or (before_place is not None and before_place.scope != place.scope):
-            self.pooled = pooled_of(reading.neighbors)
-        graph = getattr(reading.neighbors.figure, "graph", None) if reading.neighbors else None
+    def show(self, location: Location, loaded: LoadedView) -> None:
+        """Show what belongs above the rows of this location, nothing above those of a list."""
+        before = self._spot if self.location and self.location.scope == location.scope else None
+        before_location = self.location
+        self.location, self.loaded = location, loaded
+        self.focused_graph = location.graph and loaded.neighbors is not None
+        self.progress = LEFT_FOR_LATER if loaded.deferred is not None else ""
+        if not self.progress or (before_location is not None and before_location.scope != location.scope):
+            self.pooled = pooled_of(loaded.neighbors)
+        graph = getattr(loaded.neighbors.figure, "graph", None) if loaded.neighbors else None
         self._graph = graph if isinstance(graph, EgoGraph) else None
         self._at = 0
-        self._take_lanes(reading.main, same=before_place is not None and before_place.scope == place.scope)
+        self._take_lanes(loaded.main, same=before_location is not None and before_location.scope == location.scope)
         self.draw()
         sides = [spot.side for spot in self._spots]
         self._at = sides.index("out") if "out" in sides else 0
@@ -68,7 +68,7 @@ class Header(Bar):
             self.draw()
 
     def draw(self) -> None:
-        lines = self._lines() if self.reading and self.place and self.app.size.width else []
+        lines = self._lines() if self.loaded and self.location and self.app.size.width else []
         if self.styles.height is None or self.styles.height.value != len(lines):
             self.styles.height = len(lines)
             self.lines = tuple(lines)
@@ -80,7 +80,7 @@ class Header(Bar):
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def follow(self, row: Row | None) -> None:
-        """The cursor is on another moment of a conversation: its turn stands out in the lanes."""
+        """Let the turn of another moment of a conversation stand out in the lanes."""
         if self.lanes is not None:
             self.lanes.follow(row)
             self.draw()
@@ -95,13 +95,13 @@ class Header(Bar):
 
     @property
     def fold(self) -> Fold:
-        """What is shown of a state; the graph as long as the cursor is in it."""
+        """Return what is shown of a state; the graph as long as the cursor is in it."""
         return "graph" if self.focused_graph else self._aside
 
     @property
     def next_fold(self) -> Fold:
-        """What would be shown next."""
-        return next_fold(self.fold, self.reading.neighbors if self.reading else None)
+        """Return what would be shown next."""
+        return next_fold(self.fold, self.loaded.neighbors if self.loaded else None)
 
     def unfold(self) -> Fold:
         """Go on to what is shown next, of this state and of others; the graph only while the cursor is in it."""
@@ -109,9 +109,9 @@ class Header(Bar):
         self._aside = "all" if fold == "graph" else fold
         return fold
 
-    def tell(self, doing: str) -> None:
-        """Say what is being done to know what is not shown yet."""
-        self.doing = doing
+    def set_progress(self, step: str) -> None:
+        """Say what is being loaded for what is not shown yet."""
+        self.progress = step
         self.draw()
 
     def focus_graph(self, focused: bool) -> None:
@@ -137,27 +137,27 @@ class Header(Bar):
         self.draw()
 
     def _across(self, here: Spot, columns: int) -> list[Spot]:
-        """The spots on the far side of a side without any."""
+        """Return the spots on the far side of a side without any."""
         far = "out" if columns > 0 else "in"
         return [spot for spot in self._spots if spot.side == far] or [here]
 
-    def chosen(self, place: Location) -> tuple[Location | None, str]:
-        """The place of the neighbour under the cursor, or why one cannot walk there."""
+    def chosen(self, location: Location) -> tuple[Location | None, str]:
+        """Return the location of the neighbour under the cursor, or why one cannot go there."""
         spot = self._spot
         if spot is None or spot.side == "centre":
             return None, "this state is in the middle already; h and l go to its neighbours"
         row = self._row(spot)
         if row is None or not row.where:
             return None, "the call ends there: an outcome has no neighbours beyond it"
-        return center_on(place, spot.state), ""
+        return center_on(location, spot.state), ""
 
     @property
     def _spot(self) -> Spot | None:
         return self._spots[self._at] if self._at < len(self._spots) else None
 
     def _row(self, spot: Spot) -> Row | None:
-        """The neighbour's row in the table behind the drawing."""
-        table = self.reading.neighbors if self.reading else None
+        """Return the neighbour's row in the table behind the drawing."""
+        table = self.loaded.neighbors if self.loaded else None
         wanted = {"in": "in", "out": "out", "centre": "self"}[spot.side]
         rows = table.rows if table else ()
         return next(
@@ -166,20 +166,20 @@ class Header(Bar):
         )
 
     def _lines(self) -> list[Line]:
-        assert self.reading is not None
-        assert self.place is not None
-        if self.place.kind == "conversation":
-            return self._conversation(self.reading.main)
-        if self.place.pair:
-            return self._pair(self.reading.main)
-        if self.place.sides:
-            return self._titled(heading(self.reading.main))
-        if self.place.kind == "state" and self.reading.neighbors is not None:
-            return self._state(self.reading.neighbors)
-        return self._trends(self.reading.main) if isinstance(self.reading.main.figure, Sparklines) else []
+        assert self.loaded is not None
+        assert self.location is not None
+        if self.location.kind == "conversation":
+            return self._conversation(self.loaded.main)
+        if self.location.pair:
+            return self._pair(self.loaded.main)
+        if self.location.sides:
+            return self._titled(heading(self.loaded.main))
+        if self.location.kind == "state" and self.loaded.neighbors is not None:
+            return self._state(self.loaded.neighbors)
+        return self._trends(self.loaded.main) if isinstance(self.loaded.main.figure, Sparklines) else []
 
     def _room(self) -> int:
-        """How many lines may stand here, so that rows keep theirs."""
+        """Return how many lines may stand here, so that rows keep theirs."""
         return max(0, self.app.size.height - 2 - _LEAST_ROWS)
 
     def _conversation(self, table: Table) -> list[Line]:
@@ -194,7 +194,7 @@ class Header(Bar):
         return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.faint),)]
 
     def _trends(self, table: Table) -> list[Line]:
-        """A line for each judge, where rows do not lose their place to them or have enough of it."""
+        """Draw a line for each judge, where rows have enough room besides."""
         width, height = self.app.size
         drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2) if table.figure else []
         fits = len(drawn) + len(table.rows) + 3 <= height or (height >= _TALL and len(drawn) <= self._room())
@@ -212,7 +212,7 @@ class Header(Bar):
     def _state(self, neighbors: Table) -> list[Line]:
         canvas = Canvas(self.app.size.width, self._room(), self.glyphs, self.palette)
         graph = self._drawing(canvas.width - 2)
-        return state_header_lines(self.fold, graph, neighbors, self.pooled, self.doing, canvas)
+        return state_header_lines(self.fold, graph, neighbors, self.pooled, self.progress, canvas)
 
     def _drawing(self, width: int) -> Sequence[Line]:
         if self._graph is None:
@@ -223,7 +223,7 @@ class Header(Bar):
         return [self._drawn(number, text) for number, text in enumerate(drawn.lines)]
 
     def _drawn(self, number: int, text: str) -> Line:
-        """A line of the graph with its spots in the colours of their health."""
+        """Draw a line of the graph with its spots in the colours of their health."""
         pieces: list[Piece] = [(" ", None)]
         done = 0
         for spot in sorted((spot for spot in self._spots if spot.line == number), key=lambda spot: spot.start):

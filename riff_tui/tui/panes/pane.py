@@ -1,4 +1,4 @@
-"""A pane of lines that follow something else: only those that changed are sent."""
+"""Draw lines that follow something else: only those that changed are sent."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Make = Callable[[int], tuple[str, Sequence[Line]]]
 
 
 class Pane(Companion):
-    """Shows what `make` gives for a width: a heading as safe text, and lines under it that can be scrolled.
+    """Draw what `make` gives for a width: a heading as safe text, and lines under it that can be scrolled.
 
-    `beside` draws an edge at the left, for a pane at the right of something.
+    `at_right` draws an edge at the left, for a pane at the right of something.
     """
 
     DEFAULT_CSS = """
@@ -35,7 +35,7 @@ class Pane(Companion):
         super().__init__(id=id)
         self.palette = palette
         self.glyphs = glyphs
-        self.beside = False
+        self.at_right = False
         self._make: Make = lambda width: ("", ())
         self._head = ""
         self._lines: Sequence[Line] = ()
@@ -84,7 +84,7 @@ class Pane(Companion):
         return max(1, self.size.height - 1)
 
     def _remake(self) -> None:
-        width = self.size.width - (1 if self.beside else 0)
+        width = self.size.width - (1 if self.at_right else 0)
         if width > 0:
             self._head, self._lines = self._make(width)
             self._top = max(0, min(self._top, len(self._lines) - self._inside))
@@ -93,22 +93,22 @@ class Pane(Companion):
         return [tuple(self._line(y)) for y in range(self.size.height)]
 
     def _line(self, y: int) -> Line:
-        edge = ((self.glyphs.box["ns"], self.palette.faint),) if self.beside else ()
+        edge = ((self.glyphs.box["ns"], self.palette.faint),) if self.at_right else ()
         if y == 0:
             return (*edge, *self._title())
         index = self._top + y - 1
         return (*edge, *(self._lines[index] if index < len(self._lines) else ()))
 
     def _title(self) -> Line:
-        """The heading, and whether there is more above or below."""
-        width = self.size.width - (1 if self.beside else 0)
+        """Return the heading, with signs where there is more above or below."""
+        width = self.size.width - (1 if self.at_right else 0)
         above, below = self._top > 0, self._top + self._inside < len(self._lines)
         more = f" {self.glyphs.rising if above else ' '}{self.glyphs.falling if below else ' '}"
         rule = self.glyphs.box["ew"]
-        lead = "" if self.beside else f"{rule}{rule}"
+        lead = "" if self.at_right else f"{rule}{rule}"
         head = fit(f"{lead} {self._head} ", width - cell_width(more) - 1, self.glyphs.ellipsis)
         rest = width - cell_width(head) - cell_width(more)
-        filled = rule * rest if not self.beside else padded("", rest)
+        filled = rule * rest if not self.at_right else padded("", rest)
         return ((head, self.palette.head), (filled, self.palette.faint), (more, self.palette.faint))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:

@@ -8,7 +8,7 @@ from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import Glyphs, in_ascii
 from riff_tui.text.numbers import cell_text, fixed, interval_text
 from riff_tui.text.safe_text import one_line
-from riff_tui.tui.data.paged_rows import all_at_hand
+from riff_tui.tui.data.paged_rows import all_loaded
 from riff_tui.tui.session.column_choice import AS_IT_IS, INTERVAL, ColumnChoice, is_ranked, stays, with_intervals
 from riff_tui.view_registry import spec_of
 
@@ -122,7 +122,7 @@ def has_order(column: Column, table: Table) -> bool:
 
 def _known(table: Table) -> Sequence[Row]:
     """The rows, where one can look at all of them."""
-    return table.rows if len(table.rows) <= _LOOKED_AT and all_at_hand(table.rows) else ()
+    return table.rows if len(table.rows) <= _LOOKED_AT and all_loaded(table.rows) else ()
 
 
 def _has_trend(table: Table, known: Sequence[Row]) -> bool:

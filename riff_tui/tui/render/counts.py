@@ -45,11 +45,3 @@ def empty_text(place: Location) -> str:
     if place.scope:
         return f"There are no {nouns(place, 2)} here: q goes back."
     return "The store is empty: riff-tui ingest PATH... fills it, riff-tui demo shows what it can do."
-
-
-def ago(seconds: float) -> str:
-    """How long something is past, in the largest unit that fits."""
-    for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{int(seconds // size)} {word} ago"
-    return "just now"

@@ -9,7 +9,8 @@ from riff_tui.table import Column, Table
 from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width, padded
-from riff_tui.tui.actions.registry import ACTIONS, ActionContext
+from riff_tui.tui.actions.context import ActionContext
+from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.render.columns import shown, title, visible_columns
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line
@@ -126,13 +127,13 @@ class _Writer:
         for group in dict.fromkeys(each.group for each in ACTIONS):
             self.head(group)
             members = [each for each in ACTIONS if each.group == group]
-            refusals = [each.refuse(context) for each in members]
+            reasons = [each.unavailable(context) for each in members]
             said = [
-                f"{each.help} (not now: {refusal})" if refusal else each.help
-                for each, refusal in zip(members, refusals, strict=True)
+                f"{each.help} (not now: {reason})" if reason else each.help
+                for each, reason in zip(members, reasons, strict=True)
             ]
             spelled = [" ".join(self._key(key) for key in each.keys) for each in members]
-            faint = frozenset(number for number, refusal in enumerate(refusals) if refusal)
+            faint = frozenset(number for number, reason in enumerate(reasons) if reason)
             self.pairs([*zip(spelled, (shown(text, self._glyphs) for text in said), strict=True)], faint)
 
     def _key(self, key: str) -> str:

@@ -1,4 +1,4 @@
-"""A screen of lines to read: help, or what went wrong."""
+"""Show lines to read on a screen of their own: help, or what went wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FAR = 100_000
 
 
 class Reader(ModalScreen[None], inherit_bindings=False):
-    """Shows the lines that `make` gives for a width; any of its closing keys goes back."""
+    """Show the lines that `make` gives for a width; any of its closing keys goes back."""
 
     DEFAULT_CSS = """
     Reader { background: ansi_default; color: ansi_default; }

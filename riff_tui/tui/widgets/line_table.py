@@ -15,7 +15,7 @@ from textual.strip import Strip
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs
-from riff_tui.tui.data.paged_rows import position
+from riff_tui.tui.data.paged_rows import index_of
 from riff_tui.tui.render.column_layout import ColumnLayout, ColumnWidths, Slot
 from riff_tui.tui.render.columns import TREND, shown, text_of, visible_columns
 from riff_tui.tui.render.palette import PALETTES, Palette
@@ -99,7 +99,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         self._first = first
         self._widths = ColumnWidths(self.columns, self.glyphs, sort, wide=choice.wide)
         self._widths.measure(table.rows[:_SAMPLE])
-        self.set_reactive(LineTable.cursor, position(table.rows, row, index))
+        self.set_reactive(LineTable.cursor, index_of(table.rows, row, index))
         self.virtual_size = Size(self.size.width, len(table.rows) + 1)
         self._lay_out()
         if again:

@@ -53,6 +53,7 @@ class Prompt(Vertical):
     Prompt Horizontal { height: 1; }
     Prompt #sign { width: 1; }
     """
+    listener: Listener
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,ctrl+p", "recall(-1)", show=False),
         Binding("down,ctrl+n", "recall(1)", show=False),
@@ -61,18 +62,10 @@ class Prompt(Vertical):
         Binding("ctrl+r", "look_back", show=False),
     ]
 
-    def __init__(
-        self,
-        *,
-        listener: Listener,
-        palette: Palette = PALETTES["ansi"],
-        glyphs: Glyphs = UNICODE,
-        id: str | None = None,
-    ) -> None:
+    def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
         super().__init__(id=id)
         self.palette = palette
         self.glyphs = glyphs
-        self._listener = listener
 
     def compose(self) -> ComposeResult:
         with Horizontal():
@@ -135,12 +128,12 @@ class Prompt(Vertical):
     def on_text_field_changed(self, event: TextField.Changed) -> None:
         event.stop()
         if self.is_open and self._makes_sense(event.text):
-            self._listener.changed(event.text)
+            self.listener.changed(event.text)
 
     def on_text_field_entered(self, event: TextField.Entered) -> None:
         event.stop()
         if self._makes_sense(event.text):
-            self._listener.entered(event.text)
+            self.listener.entered(event.text)
 
     def _makes_sense(self, text: str) -> bool:
         try:
@@ -151,10 +144,10 @@ class Prompt(Vertical):
         return True
 
     def action_recall(self, steps: int) -> None:
-        self._listener.recall(steps)
+        self.listener.recall(steps)
 
     def action_complete(self, steps: int) -> None:
-        self._listener.complete(steps)
+        self.listener.complete(steps)
 
     def action_look_back(self) -> None:
-        self._listener.look_back()
+        self.listener.look_back()

@@ -109,7 +109,7 @@ async def test_what_cannot_be_written_is_said_once(tiny: Path, tmp_path: Path, m
         await at.press("t")
         await at.until(lambda: "what lasts is not kept" in at.bottom)
         await at.press("t")
-        await at.until(lambda: at.app._to_be_saved is None)
+        await at.until(lambda: at.app._save_timer is None)
         await at.settle()
         assert "what lasts is not kept" not in at.bottom
 

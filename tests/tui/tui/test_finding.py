@@ -338,7 +338,7 @@ async def test_escape_ends_a_long_search_and_the_cursor_stays() -> None:
     async with finding(catalog=catalog) as at:
         at.screen.search.remember("nowhere")
         await at.pilot.press("n")
-        await at.until(lambda: at.screen.finder.is_under_way)
+        await at.until(lambda: at.screen.finder.is_searching)
         await at.pilot.press("escape")
         assert "stopped looking at row" in at.bottom
         assert at.screen.table.cursor == 0

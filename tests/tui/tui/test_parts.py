@@ -15,13 +15,14 @@ from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE
-from riff_tui.tui.actions.registry import ActionContext
-from riff_tui.tui.data.paged_rows import PAGE, PagedRows, all_at_hand, at_hand, position
+from riff_tui.tui.actions.context import ActionContext
+from riff_tui.tui.data.paged_rows import PAGE, PagedRows, all_loaded, index_of, is_loaded
 from riff_tui.tui.data.query_worker import QueryWorker
+from riff_tui.tui.data.store_watcher import ago
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.render.columns import WHY, text_of, visible_columns
 from riff_tui.tui.render.conversation_header import conversation_lines
-from riff_tui.tui.render.counts import ago, count_text, empty_text
+from riff_tui.tui.render.counts import count_text, empty_text
 from riff_tui.tui.render.help_lines import error_lines, help_lines
 from riff_tui.tui.render.palette import PALETTES, next_palette
 from riff_tui.tui.render.state_header import reach_lines
@@ -182,9 +183,9 @@ def test_a_buffer_gives_what_is_at_hand_and_asks_for_the_rest() -> None:
     assert rows[PAGE].id == ""
     assert missing == [PAGE]
     assert source.touched == set(range(PAGE))
-    assert at_hand(rows, 5)
-    assert not at_hand(rows, PAGE)
-    assert not all_at_hand(rows)
+    assert is_loaded(rows, 5)
+    assert not is_loaded(rows, PAGE)
+    assert not all_loaded(rows)
     assert len(rows) == 1_000
     assert [row.id for row in rows[3:5]] == ["r3", "r4"]
     with pytest.raises(IndexError):
@@ -193,12 +194,12 @@ def test_a_buffer_gives_what_is_at_hand_and_asks_for_the_rest() -> None:
 
 def test_a_row_is_found_where_it_was_or_where_it_went() -> None:
     rows = flow_table(10).rows
-    assert position(rows, "r3", 3) == 3
-    assert position(rows, "r3", 7) == 3
-    assert position(rows, "gone", 7) == 7
-    assert position(rows, "gone", 70) == 9
-    assert position(rows, "", 4) == 4
-    assert position([], "a", 4) == 0
+    assert index_of(rows, "r3", 3) == 3
+    assert index_of(rows, "r3", 7) == 3
+    assert index_of(rows, "gone", 7) == 7
+    assert index_of(rows, "gone", 70) == 9
+    assert index_of(rows, "", 4) == 4
+    assert index_of([], "a", 4) == 0
 
 
 def test_columns_without_a_value_are_left_out_and_those_with_a_trend_gain_one() -> None:

@@ -167,7 +167,7 @@ async def slowly(at: Walker) -> None:
 
 @pytest.fixture
 def catalog(monkeypatch: pytest.MonkeyPatch) -> Slow:
-    monkeypatch.setattr("riff_tui.tui.data.deferred_load._APART_S", 0.0)
+    monkeypatch.setattr("riff_tui.tui.data.deferred_load._MIN_INTERVAL_S", 0.0)
     return Slow()
 
 
@@ -199,7 +199,7 @@ async def test_escape_leaves_the_latencies_and_refresh_reads_them(catalog: Slow)
         catalog.steps.release()
         await slowly(at)
         await pilot.press("escape")
-        assert "left it" in at.bottom
+        assert "stopped" in at.bottom
         assert "latencies are not read: r reads them" in at.head
         assert at.path.startswith("flows › collect_details")
         catalog.steps.release(9)

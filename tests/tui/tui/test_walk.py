@@ -169,7 +169,7 @@ async def test_escape_gives_up_a_place_that_takes_long_to_read() -> None:
         await pilot.press("enter")
         await at.until(lambda: "reading segments" in at.bottom)
         await pilot.press("escape")
-        assert "left it" in at.bottom
+        assert "stopped" in at.bottom
         gate.set()
         await at.press("j")
         assert at.path.startswith("flows  ")
@@ -330,10 +330,10 @@ async def test_copying_always_leaves_a_file_and_names_it(key: str, copied: str) 
 async def test_colours_change_in_place() -> None:
     async with walking() as at:
         await at.press("t")
-        assert at.app.palette.name == "dark"
+        assert at.screen.palette.name == "dark"
         assert "theme: dark" in at.bottom
         await at.press("t", "t", "t")
-        assert at.app.palette.name == "ansi"
+        assert at.screen.palette.name == "ansi"
 
 
 async def test_q_on_the_first_screen_quits_and_ctrl_c_in_the_prompt_only_closes_it() -> None:

@@ -17,7 +17,7 @@ from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.actions.file_export import Exists, ExportStopped, FileExport, proposed, target, to_write
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.data.loader import LoadedView, read
+from riff_tui.tui.data.loader import LoadedView, load
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
 from riff_tui.tui.widgets.file_prompt import FilePrompt
@@ -131,7 +131,7 @@ def test_every_row_is_in_it(tmp_path: Path, form: str) -> None:
 
 
 def place_of(show: object, place: Location) -> LoadedView:
-    return read(show, place)  # type: ignore[arg-type]  # a catalog's show
+    return load(show, place)  # type: ignore[arg-type]  # a catalog's show
 
 
 def test_people_get_the_columns_that_were_chosen_and_programs_all_of_them() -> None:

@@ -6,17 +6,8 @@ import itertools
 
 import pytest
 
-from riff_tui.tui.actions.registry import (
-    ACTIONS,
-    HINTS,
-    KINDS,
-    Action,
-    ActionContext,
-    action,
-    hints,
-    key_table,
-    meant,
-)
+from riff_tui.tui.actions.context import KINDS, ActionContext
+from riff_tui.tui.actions.registry import ACTIONS, HINTS, Action, action, action_for, hints, key_table
 from riff_tui.views.spec import ScreenKind
 
 TAKEN = {f"ctrl+{letter}" for letter in "abhijmsqz"}
@@ -52,7 +43,7 @@ def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_fi
     assert len(found) <= HINTS
     assert [key for key, _ in found][:2] == ["?", "q"]
     by_key = {each.keys[0]: each for each in ACTIONS if context.kind in each.kinds}
-    assert all(by_key[key].refuse(context) == "" and word for key, word in found)
+    assert all(by_key[key].unavailable(context) == "" and word for key, word in found)
 
 
 @pytest.mark.parametrize(
@@ -79,14 +70,14 @@ def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_fi
     ],
 )
 def test_a_key_that_does_not_apply_says_why(id: str, context: ActionContext, reason: str) -> None:
-    assert reason in action(id).refuse(context)
+    assert reason in action(id).unavailable(context)
 
 
 def test_words_follow_the_situation() -> None:
-    assert action("open").said(ActionContext(below="states")) == "states"
-    assert action("open").said(ActionContext(below="states", graph=True)) == "centre"
-    assert action("quit_or_back").said(ActionContext(depth=1)) == "quit"
-    assert action("quit_or_back").said(ActionContext(depth=2)) == "back"
+    assert action("open").label_in(ActionContext(below="states")) == "states"
+    assert action("open").label_in(ActionContext(below="states", graph=True)) == "centre"
+    assert action("quit_or_back").label_in(ActionContext(depth=1)) == "quit"
+    assert action("quit_or_back").label_in(ActionContext(depth=2)) == "back"
 
 
 def test_the_key_table_has_a_line_for_every_action() -> None:
@@ -103,6 +94,6 @@ def test_an_unknown_action_is_an_error() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_key_that_actions_share_means_what_the_screen_is_about(kind: ScreenKind) -> None:
     for each in ACTIONS:
-        found = meant(each.id, ActionContext(kind=kind))
+        found = action_for(each.id, ActionContext(kind=kind))
         assert set(found.keys) & set(each.keys)
         assert found is each or kind in found.kinds

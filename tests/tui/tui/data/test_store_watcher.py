@@ -48,7 +48,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look when the test says so."""
     monkeypatch.setattr(auto_refresh, "PERIOD_S", 3600.0)
     monkeypatch.setattr(auto_refresh, "CALM_S", 0.0)
-    monkeypatch.setattr(auto_refresh, "REST", 0.0)
+    monkeypatch.setattr(auto_refresh, "PAUSE_PER_LOAD", 0.0)
 
 
 async def look(at: Walker) -> None:
@@ -319,8 +319,8 @@ async def test_a_writer_that_keeps_the_store_is_shown_and_asked_again(store: Pat
 
 async def test_a_place_behind_a_busy_store_opens_once_it_answers(store: Path) -> None:
     async with following_it(store) as at:
-        assert at.app.watcher is not None
-        at.app.watcher._store.execute_sql("PRAGMA busy_timeout = 1")
+        assert at.screen.refresher.watcher is not None
+        at.screen.refresher.watcher._store.execute_sql("PRAGMA busy_timeout = 1")
         writer = sqlite3.connect(store, isolation_level=None)
         writer.execute("BEGIN EXCLUSIVE")
         await at.press("enter")
@@ -333,15 +333,15 @@ async def test_a_place_behind_a_busy_store_opens_once_it_answers(store: Path) ->
 
 async def test_escape_gives_up_on_a_busy_store(store: Path) -> None:
     async with following_it(store) as at:
-        assert at.app.watcher is not None
-        at.app.watcher._store.execute_sql("PRAGMA busy_timeout = 1")
+        assert at.screen.refresher.watcher is not None
+        at.screen.refresher.watcher._store.execute_sql("PRAGMA busy_timeout = 1")
         writer = sqlite3.connect(store, isolation_level=None)
         writer.execute("BEGIN EXCLUSIVE")
         await at.press("enter")
-        assert at.screen.navigator.load_errors.waits
+        assert at.screen.navigator.load_errors.is_waiting
         await at.press("escape")
-        assert "left it" in said(at)
-        assert not at.screen.navigator.load_errors.waits
+        assert "stopped" in said(at)
+        assert not at.screen.navigator.load_errors.is_waiting
         writer.close()
         assert at.path.startswith("flows  ")
 
@@ -379,9 +379,9 @@ async def test_a_store_that_is_gone_is_said_in_a_sentence_and_its_rows_stay(stor
 
 async def test_the_age_grows_without_a_key(store: Path) -> None:
     async with following_it(store) as at:
-        assert at.app.watcher is not None
+        assert at.screen.refresher.watcher is not None
         assert "written just now" in at.path
-        at.app.watcher._written_at = 0.0
+        at.screen.refresher.watcher._written_at = 0.0
         await look(at)
         assert "d ago" in at.path
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from riff_tui.request import Request
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import ASCII, UNICODE
-from riff_tui.tui.actions.column_dialog import offering
+from riff_tui.tui.actions.dialogs import offering
 from riff_tui.tui.render.column_layout import layout_columns, scroll_to_column
 from riff_tui.tui.render.columns import all_columns, text_of, visible_columns
 from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
@@ -155,7 +155,7 @@ async def test_leaving_the_list_changes_nothing_and_r_goes_back_to_the_views_own
         assert "n" not in at.screen.table.render_line(0).text.split()
         await at.press("c", "r", "enter")
         assert "n" in at.screen.table.render_line(0).text.split()
-        assert at.screen.list_state.choice(at.screen.history.here) == AS_IT_IS
+        assert at.screen.list_state.columns(at.screen.history.here) == AS_IT_IS
 
 
 async def test_a_choice_belongs_to_the_view_and_the_cursor_stays() -> None:

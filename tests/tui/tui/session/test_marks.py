@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 import pytest
@@ -11,13 +10,13 @@ from riff_tui.errors import UsageError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Table
-from riff_tui.tui.actions.registry import ActionContext, action
+from riff_tui.tui.actions.context import ActionContext
+from riff_tui.tui.actions.registry import action
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, Location
 from riff_tui.tui.navigation.pairs import load_pair, pair_ids, pair_location, swapped
-from riff_tui.tui.session.list_state import ListState
-from riff_tui.tui.session.marks import Marks, list_of
+from riff_tui.tui.session.list_state import ListState, list_of
 from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.tui.session.session_state import decoded, encoded
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row, flow_table
@@ -26,64 +25,59 @@ from tests.support.walker import Walker, walking
 STATES = Location("states", scope=Filter("flow=viewing"))
 
 
-def marks() -> Marks:
-    kept: dict[str, tuple[str, ...]] = {}
-
-    def keep(name: str, ids: Collection[str]) -> None:
-        kept[name] = tuple(ids)
-
-    return Marks(lambda: kept, keep)
+def marks() -> ListState:
+    return ListState(SessionFile())
 
 
 def test_marks_belong_to_a_view_and_what_it_is_narrowed_to_whatever_its_order_and_filter() -> None:
     found = marks()
-    assert found.toggle(STATES, flow_row(3), 3)
-    assert found.of(replace(STATES, filter=Filter("stall>0.3"), sort="-stall")) == ("r3",)
-    assert found.of(Location("states")) == found.of(Location("segments", scope=Filter("flow=viewing"))) == ()
-    assert not found.toggle(STATES, flow_row(3), 0)
-    assert found.of(STATES) == ()
+    assert found.toggle_mark(STATES, flow_row(3), 3)
+    assert found.marks(replace(STATES, filter=Filter("stall>0.3"), sort="-stall")) == ("r3",)
+    assert found.marks(Location("states")) == found.marks(Location("segments", scope=Filter("flow=viewing"))) == ()
+    assert not found.toggle_mark(STATES, flow_row(3), 0)
+    assert found.marks(STATES) == ()
     assert list_of(Location("flows")) == "flows"
 
 
 def test_marks_keep_the_order_in_which_they_were_set_and_go_all_at_once() -> None:
     found = marks()
     for index in (5, 1, 3):
-        found.toggle(STATES, flow_row(index), index)
-    assert found.of(STATES) == ("r5", "r1", "r3")
-    assert found.clear(STATES) == 3
-    assert found.clear(STATES) == 0
+        found.toggle_mark(STATES, flow_row(index), index)
+    assert found.marks(STATES) == ("r5", "r1", "r3")
+    assert found.clear_marks(STATES) == 3
+    assert found.clear_marks(STATES) == 0
 
 
 def test_the_next_mark_is_below_and_then_from_the_top_again() -> None:
     found, rows = marks(), flow_table(10).rows
     for index in (2, 7):
-        found.toggle(STATES, rows[index], index)
-    assert [found.next(STATES, rows, at) for at in (0, 2, 7, 9)] == [2, 7, 2, 2]
-    assert found.next(STATES, rows[8:], 0) is None
-    assert found.next(STATES, list(reversed(rows)), 0) == 2
+        found.toggle_mark(STATES, rows[index], index)
+    assert [found.next_mark(STATES, rows, at) for at in (0, 2, 7, 9)] == [2, 7, 2, 2]
+    assert found.next_mark(STATES, rows[8:], 0) is None
+    assert found.next_mark(STATES, list(reversed(rows)), 0) == 2
 
 
 def test_in_a_long_list_a_mark_is_found_where_it_was_set() -> None:
     found, rows = marks(), PagedRows(LazyRows(PAGE * 40))
-    found.toggle(STATES, flow_row(9_000), 9_000)
+    found.toggle_mark(STATES, flow_row(9_000), 9_000)
     rows.load(0)
-    assert found.next(STATES, rows, 3) == 9_000
+    assert found.next_mark(STATES, rows, 3) == 9_000
     # In another order nobody knows where it is.
-    assert found.next(replace(STATES, sort="-n"), rows, 3) is None
+    assert found.next_mark(replace(STATES, sort="-n"), rows, 3) is None
     rows.load(9_000 // PAGE)
-    assert found.next(replace(STATES, sort="-n"), rows, 3) == 9_000
+    assert found.next_mark(replace(STATES, sort="-n"), rows, 3) == 9_000
 
 
 def test_marks_and_columns_are_kept_with_the_rest() -> None:
     session = SessionFile()
-    list_state = ListState(lambda: session)
-    list_state.marks.toggle(STATES, flow_row(3), 3)
-    list_state.choose(STATES, replace(list_state.choice(STATES), wide=True))
+    list_state = ListState(session)
+    list_state.toggle_mark(STATES, flow_row(3), 3)
+    list_state.choose_columns(STATES, replace(list_state.columns(STATES), wide=True))
     kept = decoded(encoded(session.state, "x"))
     assert kept.marks == {"states flow=viewing": ("r3",)}
     assert kept.columns == {"states": ("wide",)}
-    assert list_state.choice(Location("states")).wide
-    list_state.choose(STATES, replace(list_state.choice(STATES), wide=False))
+    assert list_state.columns(Location("states")).wide
+    list_state.choose_columns(STATES, replace(list_state.columns(STATES), wide=False))
     assert session.state.columns == {}
 
 
@@ -109,7 +103,7 @@ def test_it_takes_two_rows_the_marked_ones_or_the_marked_one_and_the_one_under_t
     ],
 )
 def test_what_cannot_be_compared_says_why(context: ActionContext, reason: str) -> None:
-    refusal = action("compare").refuse(context)
+    refusal = action("compare").unavailable(context)
     assert reason in refusal
     assert bool(reason) == bool(refusal)
 

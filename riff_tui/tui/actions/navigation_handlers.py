@@ -1,0 +1,163 @@
+"""Handle the keys that go somewhere else: down and up, back and forward, to another view, state, call or name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from riff_tui.filters import Filter
+from riff_tui.tui.actions.controls import Controls
+from riff_tui.tui.actions.dialogs import pick_aspect, pick_name
+from riff_tui.tui.actions.registry import action_of
+from riff_tui.tui.data.paged_rows import is_loaded
+from riff_tui.tui.navigation.history import History
+from riff_tui.tui.navigation.location import choose, descend, state_of
+from riff_tui.tui.navigation.scope_filters import about_calls_or_names
+from riff_tui.tui.render.turn_lines import is_voice
+from riff_tui.view_registry import views
+
+Handler = Callable[[Controls], None]
+
+
+def _open(controls: Controls) -> None:
+    host = controls.host
+    loaded, row = host.loaded, host.body.row
+    if controls.header.focused_graph:
+        _open_neighbor(controls)
+    elif loaded and is_voice(loaded.main):
+        controls.detail.toggle()
+    elif loaded and row:
+        location = descend(host.location, loaded.main, row)
+        if location is not None:
+            host.visit(host.history.down(location))
+
+
+def _open_neighbor(controls: Controls) -> None:
+    host = controls.host
+    location, reason = controls.header.chosen(host.location)
+    if location is None:
+        host.say(reason, "warn")
+    else:
+        host.visit(host.history.instead(location))
+
+
+def _close(controls: Controls) -> None:
+    host, here = controls.host, controls.host.location
+    if controls.finder.is_searching:
+        controls.finder.stop()
+    elif controls.navigator.is_loading:
+        controls.navigator.stay()
+    elif controls.deferred_load.is_loading:
+        controls.deferred_load.stop()
+    elif controls.detail.is_visible:
+        controls.detail.toggle()
+    elif controls.header.focused_graph:
+        _focus_graph(controls, focused=False)
+    elif here.kind == "conversation" and controls.search.expression:
+        controls.search.end()
+    elif here.filter:
+        controls.search.remember(here.filter.text)
+        host.visit(host.history.instead(replace(here, filter=Filter())))
+    else:
+        host.visit(host.history.up())
+
+
+def _quit_or_back(controls: Controls) -> None:
+    history = controls.host.history
+    if controls.detail.covers:
+        controls.detail.toggle()
+    elif controls.header.focused_graph:
+        _focus_graph(controls, focused=False)
+    elif len(history.stack) > 1:
+        controls.host.visit(history.up())
+    else:
+        controls.exit()
+
+
+def _focus_graph(controls: Controls, *, focused: bool) -> None:
+    """Put the cursor into the neighbour graph, or back into the rows."""
+    controls.header.focus_graph(focused)
+    controls.table.activate(not focused)
+    controls.host.update_lines()
+
+
+def _step(step: Callable[[History], History]) -> Handler:
+    return lambda controls: controls.host.visit(step(controls.host.history))
+
+
+def _view(view: str) -> Handler:
+    def go(controls: Controls) -> None:
+        history, loaded = controls.host.history, controls.host.loaded
+        conditions = about_calls_or_names(history.here.filter.predicate, loaded.main) if loaded else None
+        controls.host.visit(history.go(choose(history.stack, view, conditions)))
+
+    return go
+
+
+def _neighbors(controls: Controls) -> None:
+    host = controls.host
+    here = host.location
+    if here.kind == "state":
+        _focus_graph(controls, focused=controls.header.unfold() == "graph")
+        return
+    location = state_of(here, host.body.row)
+    if location is not None:
+        host.visit(host.history.down(location))
+
+
+def _sibling(direction: int) -> Handler:
+    def go(controls: Controls) -> None:
+        host, navigator = controls.host, controls.navigator
+        table, position = navigator.list_above(), navigator.position()
+        if table is None or position is None:
+            host.say("nothing further matches here, and no list leads to another conversation", "warn")
+            return
+        index = position[0] - 1 + direction
+        if not 0 <= index < len(table.rows):
+            host.say("this is the last of the list" if direction > 0 else "this is the first of the list", "warn")
+        elif not is_loaded(table.rows, index):
+            controls.page_loader.load(table.rows, index, lambda: go(controls))
+        else:
+            row, history = table.rows[index], host.history
+            above = replace(history.stack[-2], row=row.id, index=index)
+            location = descend(above, table, row)
+            if location is not None:
+                host.visit(history.go((*history.stack[:-2], above, location)))
+
+    return go
+
+
+def _match(direction: int) -> Handler:
+    def match(controls: Controls) -> None:
+        if controls.host.location.kind != "conversation":
+            controls.search.step(direction)
+        elif not controls.search.step_within(direction):
+            if direction < 0:
+                controls.search.begin_at_end()
+            _sibling(direction)(controls)
+
+    return match
+
+
+def _pick(field: str) -> Handler:
+    return lambda controls: pick_name(controls, field)
+
+
+NAVIGATION_HANDLERS: Mapping[str, Handler] = {
+    "open": _open,
+    "close": _close,
+    "quit_or_back": _quit_or_back,
+    "back": _step(History.back),
+    "forward": _step(History.forward),
+    "last_view": _step(History.to_last),
+    **{action_of(spec): _neighbors if spec.screen == "state" else _view(spec.name) for spec in views() if spec.key},
+    "next": _match(1),
+    "previous": _sibling(-1),
+    "filter": lambda controls: controls.prompt.open(),
+    "next_match": _match(1),
+    "previous_match": _match(-1),
+    "pick_flow": _pick("flow"),
+    "pick_agent": _pick("agent"),
+    "pick_run": _pick("run"),
+    "aspect": pick_aspect,
+}

@@ -1,0 +1,31 @@
+"""Hold what the explorer reads from and writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from riff_tui.tui.data.loader import NameSource, ShowView
+from riff_tui.tui.data.query_worker import QueryWorker
+from riff_tui.tui.data.store_watcher import StoreWatcher
+from riff_tui.tui.session.session_file import SessionFile
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Hold the store as the explorer knows it, and what lasts from one session to the next.
+
+    `show_view` and `names` query the store and belong on the `worker`; `age` returns how old the data are, in a few
+    words. `watcher` sees the store change, which is shown at once unless `paused`; `store` is what a command has to
+    name to find it, empty for the default one; `send` writes an escape sequence to the terminal.
+    """
+
+    show_view: ShowView
+    age: Callable[[], str] = lambda: ""
+    names: NameSource | None = None
+    watcher: StoreWatcher | None = None
+    paused: bool = False
+    store: str = ""
+    session: SessionFile = field(default_factory=SessionFile)
+    worker: QueryWorker = field(default_factory=QueryWorker)
+    send: Callable[[str], None] = lambda sequence: None

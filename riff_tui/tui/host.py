@@ -1,0 +1,102 @@
+"""Say what a controller may ask of the screen that it serves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+    from textual.worker import Worker
+
+    from riff_tui.table import Severity
+    from riff_tui.tui.data.loader import LoadedView, ShowView
+    from riff_tui.tui.data.query_worker import QueryWorker
+    from riff_tui.tui.navigation.history import History
+    from riff_tui.tui.navigation.location import Location
+    from riff_tui.tui.panes.transcript import Transcript
+    from riff_tui.tui.session.session_file import SessionFile
+    from riff_tui.tui.widgets.line_table import LineTable
+
+
+class Host(Protocol):
+    """Offer the location that is shown, the way to another one, and work that keeps no key waiting."""
+
+    last_error: Exception | None
+    """The error that `fail` reported last."""
+    notice: str
+    """Raw text to say once the next location is shown."""
+
+    @property
+    def worker(self) -> QueryWorker:
+        """Return the thread that queries the store."""
+        ...
+
+    @property
+    def session(self) -> SessionFile:
+        """Return what lasts from one session to the next."""
+        ...
+
+    @property
+    def show_view(self) -> ShowView:
+        """Return the function that queries the store for a view; call it on the worker."""
+        ...
+
+    @property
+    def history(self) -> History:
+        """Return the way to the location that is shown, with its cursor where it stands."""
+        ...
+
+    @property
+    def location(self) -> Location:
+        """Return the location that is shown, with its cursor where it stands."""
+        ...
+
+    @property
+    def loaded(self) -> LoadedView | None:
+        """Return the tables that are shown, `None` before the first ones have come."""
+        ...
+
+    @property
+    def body(self) -> LineTable | Transcript:
+        """Return the widget that the cursor is in."""
+        ...
+
+    def visit(self, history: History, *, again: bool = False, other: bool = False) -> None:
+        """Go to a location once its tables are loaded; until then this one stays, and its keys work.
+
+        Cached tables are shown unless they are to be loaded `again`; in `other` data none is left.
+        """
+        ...
+
+    def arrive(self, history: History, loaded: LoadedView) -> None:
+        """Show a location that was loaded."""
+        ...
+
+    def renew(self, loaded: LoadedView, *, changed: bool = True) -> None:
+        """Show newer tables of the same location, and move nothing; `changed` data make cached tables stale."""
+        ...
+
+    def update_lines(self) -> None:
+        """Bring the top line and the bottom line up to date."""
+        ...
+
+    def say(self, text: str, severity: Severity | None = None) -> None:
+        """Say something in the bottom line until the next key; `text` is raw."""
+        ...
+
+    def fail(self, error: Exception) -> None:
+        """Say what went wrong, and keep the error for whoever wants to know more."""
+        ...
+
+    def run(self, work: Coroutine[Any, Any, Any], group: str, *, exclusive: bool = False) -> Worker[Any]:
+        """Do some work in the background; an `exclusive` one cancels the others of its group."""
+        ...
+
+    def set_timer(self, delay: float, callback: Callable[[], Any]) -> Timer:
+        """Call back once, so many seconds later."""
+        ...
+
+    def call_later(self, callback: Callable[..., Any], *args: Any) -> bool:
+        """Call back once the present message is handled."""
+        ...
