@@ -1,4 +1,4 @@
-"""The command line: which commands there are, and how each of them ends.
+"""Run commands, and end each of them with its exit code.
 
 A command parses its options and runs; whatever stops it early becomes one line on stderr and
 an exit code here.
@@ -34,7 +34,7 @@ EXAMPLES = (
 
 
 def build(names: Sequence[str] = COMMANDS) -> typer.Typer:
-    """The application with these of its commands."""
+    """Return the application with these of its commands."""
     app = typer.Typer(
         name=PROGRAM,
         add_completion=False,
@@ -98,9 +98,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and end the process with its exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     if None in (sys.stdin, sys.stdout, sys.stderr):
-        from riff_tui.output.streams import stand_in_for_closed
+        from riff_tui.output.streams import replace_closed
 
-        stand_in_for_closed()
+        replace_closed()
     # Most of what a command makes lasts as long as the command, so it is searched for garbage seldom.
     gc.set_threshold(50_000)
     code = run(given)

@@ -30,33 +30,33 @@ __all__ = [
 
 
 class NoTerminal(UsageError):
-    """The explorer needs a terminal."""
+    """Refuse the explorer without a terminal."""
 
 
 class JudgeStopped(RiffError):
-    """A judge cannot be asked any further; what it said is kept."""
+    """End a run whose judge cannot be asked any further; what it said is kept."""
 
 
 class GateFailed(RiffError):
-    """A candidate is worse than its baseline, by more than it may be."""
+    """Fail a candidate that is worse than its baseline by more than it may be."""
 
     code = ExitCode.GATE_FAILED
 
 
 class Unhealthy(RiffError):
-    """The store holds something that it should not."""
+    """Report a store that holds something that it should not."""
 
     code = ExitCode.STORE
 
 
 class InputSkipped(RiffError):
-    """Under `--strict`, some input was not taken."""
+    """Fail under `--strict` where some input was not taken."""
 
     code = ExitCode.SKIPPED
 
 
 class Terminated(BaseException):
-    """SIGTERM asked the process to end."""
+    """End the process as SIGTERM asks."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Rows that are fetched a page at a time when they come into view, so that a long list opens at once."""
+"""Fetch rows a page at a time when they come into view, so that a long list opens at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KEPT_PAGES = 16
 
 
 class LazyRows(Sequence[Row]):
-    """A sequence of `count` rows over `fetch(offset, limit)`; the pages used last are kept.
+    """Hold `count` rows over `fetch(offset, limit)`; the pages used last are kept.
 
     `keys` name the rows, so that a row of another window can be found in this one.
     """
@@ -27,7 +27,7 @@ class LazyRows(Sequence[Row]):
         self._pages: OrderedDict[int, Sequence[Row]] = OrderedDict()
 
     def place_of(self, other: LazyRows, place: int) -> int | None:
-        """Where the row is that stands at a place of another window, if it is here."""
+        """Return where the row is that stands at a place of another window, if it is here."""
         if self._keys is None or other._keys is None or not 0 <= place < len(other):
             return None
         key = other._keys[place]

@@ -1,4 +1,4 @@
-"""Where things lie and what the user prefers: flags over environment over settings file over defaults.
+"""Find what the user prefers: flags go before the environment, that before the settings file, that before defaults.
 
 The settings file is TOML in the user's configuration directory, `settings.toml`; every key has
 an environment variable, `RIFF_TUI_<KEY>`.
@@ -23,7 +23,7 @@ _NO = frozenset({"0", "false", "no", "off", ""})
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for one run; `None` leaves the choice to the command."""
+    """Hold the settings of one run; `None` leaves the choice to the command."""
 
     store: str | None = None
     theme: str | None = None
@@ -40,7 +40,7 @@ _TABLES = ("judges", "gate")  # read by the command that needs them
 
 
 def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int | None) -> Settings:
-    """The settings of this run; `flags` are those given on the command line, `None` where they were not.
+    """Return the settings of this run; `flags` are those of the command line, `None` where they were not given.
 
     Raises `UsageError` naming the file or variable that makes no sense.
     """
@@ -52,17 +52,17 @@ def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int 
 
 
 def store_location(settings: Settings) -> str:
-    """The path or URL of the store: what was asked for, else the one in the user's data directory."""
+    """Return the path or URL of the store: the one of the settings, else the one in the user's data directory."""
     return settings.store or str(_own_directory("data") / STORE_NAME)
 
 
 def state_directory() -> Path:
-    """Where the explorer keeps what lasts between two runs."""
+    """Return the directory where the explorer keeps what lasts between two runs."""
     return _own_directory("state")
 
 
 def config_file(environ: Mapping[str, str]) -> Path | None:
-    """The settings file: `$RIFF_TUI_CONFIG`, else the one in the user's configuration directory, if there is one."""
+    """Return the settings file: `$RIFF_TUI_CONFIG`, else that in the user's configuration directory, if any."""
     named = environ.get("RIFF_TUI_CONFIG")
     if named:
         return Path(named)
@@ -73,7 +73,7 @@ def config_file(environ: Mapping[str, str]) -> Path | None:
 
 
 def judges(environ: Mapping[str, str] | None = None) -> tuple[Mapping[str, Any], Path]:
-    """What the settings file says of judges, a table for each name, and the directory of the file."""
+    """Return the settings file's tables of judges by name, and the directory of the file."""
     path = config_file(os.environ if environ is None else environ)
     tables = _document(path).get("judges", {})
     if not isinstance(tables, dict):
@@ -82,7 +82,7 @@ def judges(environ: Mapping[str, str] | None = None) -> tuple[Mapping[str, Any],
 
 
 def gate(environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
-    """What the settings file says in `[gate]`."""
+    """Return the table `[gate]` of the settings file."""
     path = config_file(os.environ if environ is None else environ)
     table = _document(path).get("gate", {})
     if not isinstance(table, dict):
@@ -91,7 +91,7 @@ def gate(environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
 
 
 def wants_color(is_terminal: bool, environ: Mapping[str, str] | None = None) -> bool:
-    """Whether to colour a stream: NO_COLOR, then FORCE_COLOR and CLICOLOR_FORCE, then CLICOLOR, then the terminal."""
+    """Ask NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, CLICOLOR, then the terminal whether to colour a stream."""
     environ = os.environ if environ is None else environ
     if environ.get("NO_COLOR"):
         return False
@@ -104,7 +104,7 @@ def wants_color(is_terminal: bool, environ: Mapping[str, str] | None = None) -> 
 
 
 def _own_directory(kind: Literal["config", "data", "state"]) -> Path:
-    """One of the user's directories for this program; a user without a home directory has none."""
+    """Return one of the user's directories for this program; raise `UsageError` for a user without a home directory."""
     import platformdirs
 
     try:

@@ -1,4 +1,4 @@
-"""The one value that every screen and every dump shows.
+"""Define the table, the one value that every screen and every dump shows.
 
 A view makes a `Table`, a sink prints it, the explorer walks it. Rows keep their unrounded
 record; columns say how it is shown.
@@ -21,7 +21,7 @@ NOT_MEASURED = "·"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How one value of a row is found and shown.
+    """Describe how one value of a row is found and shown.
 
     `path` leads into the record (the key alone unless given, so a judge's mean can lie inside
     the `humanness` object). `decimals` is the most that are shown; `trim` drops trailing zeros
@@ -47,7 +47,7 @@ class Column:
     short: str = ""
 
     def value(self, record: Mapping[str, Any]) -> Any:
-        """The unrounded value in a row's record, `None` where it is not measured."""
+        """Return the unrounded value in a row's record, `None` where it is not measured."""
         found: Any = record
         for step in self.path or (self.key,):
             if not isinstance(found, Mapping):
@@ -58,7 +58,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line: a stable id, the record that JSON prints, and how it differs from a plain line.
+    """Hold one line: a stable id, the record that JSON prints, and how it differs from a plain line.
 
     `display` overrides what a column shows. `severity` marks cells by column key; the key `""`
     marks the row. `where` is the filter expression that leads from here to what lies below.
@@ -73,23 +73,23 @@ class Row:
 
 
 class Figure(Protocol):
-    """A drawing that stands above the rows: a graph, a histogram, lanes."""
+    """Draw what stands above the rows: a graph, a histogram, lanes."""
 
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
-        """The lines of the drawing, none wider than `width` cells; data in it is raw text."""
+        """Return the lines of the drawing, none wider than `width` cells; data in it is raw text."""
         ...
 
 
 @runtime_checkable
 class GraphFigure(Figure, Protocol):
-    """A drawing of a graph, which programs that draw graphs can have as well."""
+    """Draw a graph, which programs that draw graphs can have as well."""
 
     def to_dot(self, *, ascii_only: bool = False) -> str:
-        """The graph in Graphviz's language."""
+        """Return the graph in Graphviz's language."""
         ...
 
     def to_mermaid(self, *, ascii_only: bool = False) -> str:
-        """The graph in Mermaid's language."""
+        """Return the graph in Mermaid's language."""
         ...
 
 
@@ -101,7 +101,7 @@ Deferred: TypeAlias = Callable[[], Steps]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows that belong together under a heading, such as one list of the worklist.
+    """Group rows under a heading, such as one list of the worklist.
 
     A table with sections is printed as lists: `marker`, the row's `display["place"]`, then its
     `display["summary"]`.
@@ -114,7 +114,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A view's answer, ready to be printed or walked.
+    """Hold a view's answer, ready to be printed or walked.
 
     `rows` may be any sequence, so that a long list can be a window over a query. `extras` are
     further top-level keys of the JSON form. `notes` explain units and what was left out,
@@ -139,7 +139,7 @@ class Table:
     deferred: Deferred | None = field(default=None, compare=False)
 
     def column(self, key: str) -> Column | None:
-        """The column of that key, if there is one."""
+        """Return the column of that key, if there is one."""
         return next((column for column in self.columns if column.key == key), None)
 
 

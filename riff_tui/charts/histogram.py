@@ -1,4 +1,4 @@
-"""Buckets as columns of blocks: how many above them, how much below, in as few lines as there are."""
+"""Draw buckets as columns of blocks with counts above and edges below."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NARROWEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Where a bucket stands in every line of a histogram: the cells from `start` up to `end`."""
+    """Place a bucket in every line of a histogram: the cells from `start` up to `end`."""
 
     start: int
     end: int
@@ -25,7 +25,7 @@ class Bar:
 
 
 def bars(buckets: Sequence[Bucket], width: int = WIDTH) -> list[Bar]:
-    """The places of all buckets on lines of so many cells, none where that is too few."""
+    """Return the places of all buckets on lines of so many cells, none where that is too few."""
     room = (min(width, WIDTH) - 1) // max(1, len(buckets))
     if not buckets or room < _NARROWEST:
         return []
@@ -34,7 +34,7 @@ def bars(buckets: Sequence[Bucket], width: int = WIDTH) -> list[Bar]:
 
 
 def draw(buckets: Sequence[Bucket], *, ascii_only: bool = False, width: int = WIDTH, height: int = 5) -> list[str]:
-    """Counts, columns and edges in `height` lines (3 at least) of at most `width` cells, and never more than 78.
+    """Draw counts, columns and edges in `height` lines (3 at least) of at most `width` cells, and at most 78.
 
     The highest column is that of the largest count; a count above 0 can be seen. Where there is no
     room for columns, one line of signs stands for them all.
@@ -56,7 +56,7 @@ def draw(buckets: Sequence[Bucket], *, ascii_only: bool = False, width: int = WI
 
 
 def sparkline(buckets: Sequence[Bucket], signs: Glyphs) -> str:
-    """One sign for each bucket between the lowest edge and the highest."""
+    """Draw one sign for each bucket between the lowest edge and the highest."""
     if not buckets:
         return ""
     top = max(each.count for each in buckets)
@@ -66,7 +66,7 @@ def sparkline(buckets: Sequence[Bucket], signs: Glyphs) -> str:
 
 
 def edge(seconds: float) -> str:
-    """A round number as people write it."""
+    """Write a round number as people do."""
     return fixed(seconds, 4, trim=True).removesuffix(".0")
 
 
@@ -83,7 +83,7 @@ def _sign(level: int, signs: Glyphs) -> str:
 
 
 def _labels(placed: Sequence[tuple[Bar, str]]) -> str:
-    """Texts at their bars; one that is wider than its bar is left out."""
+    """Put texts at their bars; leave out one that is wider than its bar."""
     line = ""
     for bar, text in placed:
         if len(text) <= bar.end - bar.start:
@@ -92,7 +92,7 @@ def _labels(placed: Sequence[tuple[Bar, str]]) -> str:
 
 
 def _edges(placed: Sequence[Bar], width: int) -> str:
-    """The lower edge of each bucket below its first cell, the end of the last one behind it."""
+    """Put the lower edge of each bucket below its first cell, the end of the last one behind it."""
     line = ""
     for bar in placed[:-1]:
         label = edge(bar.bucket.low)

@@ -1,4 +1,4 @@
-"""Time in cells: which part of each cell of a lane is filled, and where two lanes are filled at once."""
+"""Map time to cells: how much of each cell of a lane is filled, and where two lanes are at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 Interval: TypeAlias = tuple[float, float]
 
 HEARD_S = 0.001
-"""Two sides that speak at once for no longer do not overlap (eva-metric-context, section 10.3)."""
+"""Two sides that speak at once for no longer do not overlap."""
 
 _DUST = 1e-9
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)
@@ -18,7 +18,7 @@ _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 60
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The seconds from `start` to `end` on so many cells, each of which lasts from its beginning to the next one's."""
+    """Map the seconds from `start` to `end` to so many cells, each of which lasts up to the next one's beginning."""
 
     start: float
     end: float
@@ -26,17 +26,17 @@ class Scale:
 
     @property
     def seconds(self) -> float:
-        """How long a cell lasts."""
+        """Return the seconds of a cell."""
         return (self.end - self.start) / self.cells
 
     def cell(self, t: float) -> int | None:
-        """The cell of a moment, `None` outside; the last moment belongs to the last cell."""
+        """Return the cell of a moment, `None` outside; the last moment belongs to the last cell."""
         if not self.start <= t <= self.end:
             return None
         return min(self.cells - 1, max(0, math.floor((t - self.start) / self.seconds + _DUST)))
 
     def touched(self, interval: Interval) -> range:
-        """The cells that some of an interval lies in; of one without length, the cell of its moment."""
+        """Return the cells that an interval lies in; of one without length, the cell of its moment."""
         start, end = interval
         if end <= start:
             at = self.cell(start)
@@ -48,7 +48,7 @@ class Scale:
         return range(min(first, self.cells - 1), min(max(last, first + 1), self.cells))
 
     def ticks(self) -> list[tuple[int, str]]:
-        """Round seconds with the cells that they stand at, as many as have room."""
+        """Return round seconds with the cells that they stand at, as many as have room."""
         step = next((step for step in _STEPS if self._fits(step)), None)
         while step is None or not self._fits(step):
             step = (step or _STEPS[-1]) * 10
@@ -65,7 +65,7 @@ class Scale:
 
 
 def merged(intervals: Iterable[Interval]) -> list[Interval]:
-    """The same in order, with those that touch as one."""
+    """Return the intervals in order, with those that touch as one."""
     found: list[Interval] = []
     for start, end in sorted(intervals):
         if found and start <= found[-1][1]:
@@ -76,7 +76,7 @@ def merged(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def common(first: Sequence[Interval], second: Sequence[Interval]) -> list[Interval]:
-    """Where two merged lists of intervals are at once for long enough to be heard."""
+    """Return where two merged lists of intervals overlap for long enough to be heard."""
     found: list[Interval] = []
     i = j = 0
     while i < len(first) and j < len(second):
@@ -91,7 +91,7 @@ def common(first: Sequence[Interval], second: Sequence[Interval]) -> list[Interv
 
 
 def shares(intervals: Iterable[Interval], scale: Scale) -> list[float | None]:
-    """How much of each cell is filled by merged intervals, `None` where nothing of them lies in it."""
+    """Return the share of each cell that merged intervals fill, `None` where nothing of them lies in it."""
     found: list[float | None] = [None] * scale.cells
     for start, end in intervals:
         for at in scale.touched((start, end)):

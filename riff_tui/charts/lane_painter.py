@@ -1,4 +1,4 @@
-"""How lanes are drawn: one sign of one cell's width for what happens in a cell's time."""
+"""Draw lanes: one sign of one cell's width for what happens in a cell's time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNNAMED = "*"
 
 
 class Painter:
-    """Draws the part of lanes that their window shows, in lines of one width."""
+    """Draw the part of lanes that their window shows, in lines of one width."""
 
     def __init__(self, lanes: Lanes, signs: Glyphs, width: int) -> None:
         self._lanes = lanes
@@ -32,7 +32,7 @@ class Painter:
         self._letters = _letters(tool.name for tool in lanes.tools)
 
     def lines(self) -> list[list[Piece]]:
-        """As many lines for every window of a call, so that nothing below them moves."""
+        """Return as many lines for every window of a call, so that nothing below them moves."""
         lanes, both = self._lanes, self._lanes.both
         between = self._between() if lanes.breaks or lanes.gaps else None
         lines = [
@@ -47,14 +47,14 @@ class Painter:
         return [*lines, [(legend, "faint")]] if legend else lines
 
     def _line(self, name: str, cells: Sequence[Piece]) -> list[Piece]:
-        """A row of cells behind its name, neighbours of one tone as one piece."""
+        """Return a row of cells behind its name, neighbours of one tone as one piece."""
         pieces: list[Piece] = [(f"{fit(name, self._column - 1, ''):<{self._column}}"[: self._width], "faint")]
         for tone, run in groupby(cells, key=lambda cell: cell[1]):
             pieces.append(("".join(sign for sign, _ in run), tone))
         return pieces
 
     def _zoom(self) -> str:
-        """How much nearer than the whole call, with arrows to where more of it is."""
+        """Say how much nearer than the whole call this is, with arrows to where more of it is."""
         (first, last), (start, end) = self._lanes.extent, self._lanes.shown
         if (first, last) == (start, end):
             return ""
@@ -71,7 +71,7 @@ class Painter:
         return cells
 
     def _turns(self) -> list[Piece]:
-        """Numbers where turns begin, the one that stands out first, with a line as long as it lasts."""
+        """Put numbers where turns begin, the one that stands out first, with a line as long as it lasts."""
         cells, lanes = self._blank(), self._lanes
         here = lanes.turns.get(lanes.at) if lanes.at is not None else None
         if here is not None:
@@ -104,13 +104,13 @@ class Painter:
         return cells
 
     def _height(self, share: float) -> str:
-        """A sign that is the higher the more of its cell is filled."""
+        """Return a sign that is the higher the more of its cell is filled."""
         if self._signs.ascii_only:
             return self._signs.filled if share >= 0.5 else self._signs.half_filled
         return self._signs.sparks[max(0, round(share * len(self._signs.sparks)) - 1)]
 
     def _between(self) -> list[Piece]:
-        """Who broke in, with the seconds that both spoke; which answers were late, with theirs. The gravest first."""
+        """Mark who broke in, with the seconds that both spoke, and which answers were late; the gravest first."""
         cells = self._blank()
         signs, waits = self._signs, self._lanes.gaps
         arrows: dict[Speaker, str] = {"agent": signs.rising, "caller": signs.falling}
@@ -132,14 +132,14 @@ class Painter:
 
     @staticmethod
     def _mark(cells: list[Piece], at: int, sign: str, label: str, tone: Tone) -> None:
-        """A sign where it belongs with a label behind it, else before it, else alone, else nowhere."""
+        """Put a sign where it belongs with a label behind it, else before it, else alone, else nowhere."""
         for start, text in ((at, sign + label), (at - len(label), label + sign), (at, sign)):
             if start >= 0 and start + len(text) <= len(cells) and _is_free(cells, start - 1, len(text) + 2):
                 _put(cells, start, text, tone)
                 return
 
     def _tools(self) -> list[Piece]:
-        """A letter for each call of a tool where it was called, or as soon behind as there is room."""
+        """Put a letter for each call of a tool where it was called, or as soon behind as there is room."""
         cells = self._blank()
         for tool in self._lanes.tools:
             at = self._scale.cell(tool.t)
@@ -178,7 +178,7 @@ class Painter:
 
 
 def _letters(names: Iterable[str]) -> dict[str, str]:
-    """A letter for each name: one of its own where one is left."""
+    """Choose a letter for each name: one of its own where one is left."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
@@ -199,7 +199,7 @@ def _put(cells: list[Piece], at: int, text: str, tone: Tone | None) -> None:
 
 
 def _is_free(cells: Sequence[Piece], at: int, length: int) -> bool:
-    """Whether nothing stands in some cells, as far as they are there; all but their margins have to be."""
+    """Return whether nothing stands in some cells, as far as they are there; all but their margins have to be."""
     if at + length - 1 > len(cells):
         return False
     return all(sign == " " for sign, _ in cells[max(0, at) : at + length])

@@ -1,4 +1,4 @@
-"""Two lanes of sound over time: who spoke when, both at once, who broke in, which answers came late, and the tools."""
+"""Draw two lanes of sound over time: who spoke when, who broke in, which answers came late, and the tools."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Piece: TypeAlias = tuple[str, Tone | None]
 LATE_S, LATE_WITH_TOOL_S = 2.75, 4.0
 TOO_LATE_S, TOO_LATE_WITH_TOOL_S = 3.5, 5.0
 TOO_EARLY_S = -0.5
-"""From here on an answer earns nothing for its timing; late is what EVA counts as late (section 10.3)."""
+"""From here on an answer earns nothing for its timing; late is what EVA counts as late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """`by` began to speak at `t` while the other side did, and both did for so many seconds, where that is known."""
+    """Note that `by` began to speak at `t` while the other side did, and both for `seconds`, where that is known."""
 
     t: float
     by: Speaker
@@ -34,7 +34,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The time from the caller's last sound to the agent's first, which is before `start` where the agent was early."""
+    """Measure the time from the caller's last sound to the agent's first, before `start` where the agent was early."""
 
     start: float
     end: float
@@ -42,13 +42,13 @@ class Gap:
 
     @property
     def seconds(self) -> float:
-        """The latency of the answer."""
+        """Return the latency of the answer."""
         return self.end - self.start
 
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A tool that was called."""
+    """Note that a tool was called."""
 
     t: float
     name: str
@@ -56,7 +56,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """A voice call over time; `window` is the part that is drawn, `at` the turn that stands out.
+    """Hold a voice call over time; `window` is the part that is drawn, `at` the turn that stands out.
 
     `turns` are when each turn was, by both sides; `answers` when the agent's first sound in it was; `both` is when
     both sides spoke.
@@ -76,7 +76,7 @@ class Lanes:
 
     @classmethod
     def of(cls, voice: Voice) -> Lanes | None:
-        """The lanes of a call, `None` where no side was heard."""
+        """Return the lanes of a call, `None` where there is no sound of either side."""
         sounds: dict[Speaker, list[Span]] = {"caller": _timed(voice.caller), "agent": _timed(voice.agent)}
         if not any(sounds.values()):
             return None
@@ -100,7 +100,7 @@ class Lanes:
 
     @property
     def extent(self) -> Interval:
-        """From the first moment to the last."""
+        """Return the first moment and the last."""
         ends = [each for interval in (*self.caller, *self.agent) for each in interval]
         ends += [tool.t for tool in self.tools]
         first, last = min(0.0, *ends), max(0.0, *ends)
@@ -108,7 +108,7 @@ class Lanes:
 
     @property
     def shown(self) -> Interval:
-        """The part that is drawn: the window as far as it lies in the call, else all of it."""
+        """Return the part that is drawn: the window as far as it lies in the call, else all of it."""
         first, last = self.extent
         if self.window is None or not self.window[0] < self.window[1]:
             return first, last
@@ -117,24 +117,24 @@ class Lanes:
         return (start, end) if end - start > HEARD_S else (first, last)
 
     def focus(self, turn: int) -> float | None:
-        """The moment that a turn is about: where the agent began to answer, else where the turn began."""
+        """Return the moment that a turn is about: where the agent began to answer, else where the turn began."""
         extent = self.turns.get(turn)
         return self.answers.get(turn, extent[0]) if extent is not None else None
 
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
-        """An axis in seconds, the turns, both lanes with what is between them, the tools, and what the signs mean."""
+        """Draw an axis in seconds, the turns, both lanes with what is between them, the tools, and a legend."""
         painted = self.painted(ascii_only=ascii_only, width=width)
         return [fit("".join(text for text, _ in line).rstrip(), width, "") for line in painted]
 
     def painted(self, *, ascii_only: bool = False, width: int = 78) -> list[list[Piece]]:
-        """The same lines in pieces that say what they are of, for who has colours."""
+        """Return the same lines in pieces that say what they are of, for displays with colours."""
         from riff_tui.charts.lane_painter import Painter
 
         return Painter(self, glyphs(ascii_only), width).lines()
 
 
 def latency_severity(seconds: float | None, *, with_tool: bool) -> Severity | None:
-    """Whether an answer came too late or too early for its caller (eva-metric-context, section 10.3)."""
+    """Return whether an answer came too late or too early for its caller."""
     if seconds is None:
         return None
     late, too_late = (LATE_WITH_TOOL_S, TOO_LATE_WITH_TOOL_S) if with_tool else (LATE_S, TOO_LATE_S)
@@ -144,12 +144,12 @@ def latency_severity(seconds: float | None, *, with_tool: bool) -> Severity | No
 
 
 def turns_with_tools(voice: Voice) -> frozenset[int]:
-    """The turns in which a tool was called: their answers may take longer."""
+    """Return the turns in which a tool was called: their answers may take longer."""
     return frozenset(entry.turn for entry in voice.trace if entry.kind == "tool_call")
 
 
 def _timed(spans: Sequence[Span]) -> list[Span]:
-    """Spans that have a time, none of them backwards."""
+    """Return spans that have a time, none of them backwards."""
     return [
         Span(span.turn, span.start, max(span.start, span.end))
         for span in spans
@@ -187,7 +187,7 @@ def _breaks(
 def _gaps(
     voice: Voice, caller: Mapping[int, Sequence[Interval]], agent: Mapping[int, Sequence[Interval]]
 ) -> Iterator[Gap]:
-    """Answers that were late or early; one that broke in is told as that."""
+    """Return answers that were late or early, but for those that broke in."""
     with_tools = turns_with_tools(voice)
     broke_in = {turn.turn for turn in voice.turns if turn.agent_interrupted}
     for turn in sorted(caller.keys() & agent.keys()):
@@ -198,7 +198,7 @@ def _gaps(
 
 
 def _tools(voice: Voice, turns: Mapping[int, Interval]) -> Iterator[ToolUse]:
-    """Tools where they were called; without a time, where their turn begins."""
+    """Return tools where they were called; without a time, where their turn begins."""
     for entry in voice.trace:
         if entry.kind == "tool_call":
             t = entry.t if entry.t is not None and abs(entry.t) < LARGEST else turns.get(entry.turn, (None,))[0]

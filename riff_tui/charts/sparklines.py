@@ -1,4 +1,4 @@
-"""What went on from run to run, as a line of signs for each series, between its own lowest and highest."""
+"""Draw series from run to run as lines of signs, each between its own lowest and highest."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _TOP = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Sparklines:
-    """The values of each series by its name, the oldest first; `None` where nothing was measured."""
+    """Draw the values of each series by its name, the oldest first; `None` where nothing was measured."""
 
     series: Mapping[str, Sequence[float | None]]
 
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
-        """A line for each series that has enough values: its name, a sign a run, its range, and its last value.
+        """Draw a line for each series that has enough values: its name, a sign a run, its range, and its last value.
 
         The latest runs are shown where there is no room for all.
         """
         signs = glyphs(ascii_only)
-        told = {name: values for name, values in self.series.items() if _measured(values) >= LEAST}
-        widest = max((min(_LONGEST_NAME, cell_width(one_line(name))) for name in told), default=0)
+        series = {name: values for name, values in self.series.items() if _measured(values) >= LEAST}
+        widest = max((min(_LONGEST_NAME, cell_width(one_line(name))) for name in series), default=0)
         lines = []
-        for name, values in told.items():
+        for name, values in series.items():
             said = _said(values)
             room = max(_NARROWEST, width - widest - cell_width(said) - 4)
             named = fit(one_line(name), widest, signs.ellipsis)
@@ -45,7 +45,7 @@ def _measured(values: Sequence[float | None]) -> int:
 
 
 def _stretched(values: Sequence[float | None]) -> list[float | None]:
-    """Values from 0 to 10 in the place of those from the lowest to the highest; all alike they lie in the middle."""
+    """Stretch values from the lowest to the highest to 0 to 10; all alike they lie in the middle."""
     measured = [value for value in values if value is not None]
     low, high = min(measured), max(measured)
     if high == low:

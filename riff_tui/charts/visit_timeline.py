@@ -1,4 +1,4 @@
-"""The visit timeline of one call: a bar per state over time, with slots and guard errors where they happened."""
+"""Draw the visits of one call: a bar per state over time, with slots and guard errors where they happened."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)
 
 @dataclass(frozen=True, slots=True)
 class EventMark:
-    """A slot that was filled or a guard that raised, `t` seconds after the call started."""
+    """Note a slot that was filled or a guard that raised, `t` seconds after the call started."""
 
     state: str
     t: float
@@ -27,14 +27,14 @@ class EventMark:
 
 @dataclass(frozen=True, slots=True)
 class VisitTimeline:
-    """Bars of the visits and, below them, marks of what happened; times are seconds since the call started."""
+    """Draw bars of the visits and, below them, marks of what happened; times are seconds since the call started."""
 
     visits: tuple[Span, ...]
     marks: tuple[EventMark, ...]
 
     @classmethod
     def of(cls, visits: Sequence[Span], moments: Iterable[Moment]) -> VisitTimeline | None:
-        """The timeline of a call, `None` where its source had no clock."""
+        """Return the timeline of a call, `None` where its source had no clock."""
         if not visits:
             return None
         marks = []
@@ -46,7 +46,7 @@ class VisitTimeline:
         return cls(tuple(visits), tuple(marks))
 
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
-        """An axis in seconds, then per state in order of first entry its bar and its marks."""
+        """Draw an axis in seconds, then per state in order of first entry its bar and its marks."""
         signs = glyphs(ascii_only)
         states = list(dict.fromkeys(visit.state for visit in self.visits))
         names = {state: _safe(state, signs) for state in states}
@@ -74,7 +74,7 @@ class VisitTimeline:
         return "".join(cells)
 
     def _marks(self, state: str, end: float, room: int, signs: Glyphs) -> str:
-        """Each mark with its name at the moment it belongs to, or as soon after it as there is room."""
+        """Put each mark with its name at the moment it belongs to, or as soon after it as there is room."""
         line = ""
         for mark in sorted((mark for mark in self.marks if mark.state == state), key=lambda mark: mark.t):
             taken = cell_width(line)
@@ -105,7 +105,7 @@ def _cell(t: float, end: float, room: int) -> int:
 
 
 def _axis(end: float, room: int) -> str:
-    """Ticks at round seconds, as many as leave room for their labels."""
+    """Draw ticks at round seconds, as many as leave room for their labels."""
     step = next((step for step in _STEPS if end / step * 6 <= room), None)
     if step is None:
         step = int(end) + 1

@@ -1,4 +1,4 @@
-"""`compare`: what two runs, or two agents, differ in."""
+"""Compare two runs, or two agents: the `compare` command."""
 
 from __future__ import annotations
 

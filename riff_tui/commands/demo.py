@@ -1,4 +1,4 @@
-"""`demo`: simulate calls, ingest them, and look at the result."""
+"""Simulate calls, ingest them and look at the result: the `demo` command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`doctor`: the store's health, and what was skipped and why."""
+"""Check the store and list what was skipped: the `doctor` command."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def doctor(
 
 
 def report(health: Health) -> Iterator[str]:
-    """What there is to say of a store, a line each."""
+    """Yield what there is to say of a store, a line each."""
     yield f"store       {health.location}"
     yield f"size        {health.size} bytes, schema {health.schema}"
     for title, count in health.counts.items():

@@ -1,4 +1,4 @@
-"""`dump`: print a view."""
+"""Print a view: the `dump` command."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ RedactOption = Annotated[
     bool | None,
     typer.Option(
         "--redact/--no-redact",
-        help="Replace e-mail addresses, numbers and the like in what was said; Markdown and SVG do unless told not to.",
+        help="Replace e-mail addresses, numbers and the like in what was said; Markdown and SVG do by default.",
         show_default=False,
     ),
 ]

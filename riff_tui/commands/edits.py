@@ -1,4 +1,4 @@
-"""`edits`: read who changed the flows, and when, from the history of their files."""
+"""Read who changed the flows, and when, from the history of their files: the `edits` command."""
 
 from __future__ import annotations
 
@@ -111,10 +111,10 @@ def _read(repo: Path, patterns: Sequence[str]) -> EditHistory:
     from riff_ingest.edits.history import read_edits
     from riff_ingest.edits.patterns import BadPattern
     from riff_tui.errors import UsageError
-    from riff_tui.output.progress import on_terminal
+    from riff_tui.output.progress import terminal_progress
 
     try:
-        with on_terminal() as progress:
+        with terminal_progress() as progress:
             return read_edits(repo, patterns, progress.telling if progress else None)
     except BadPattern as error:
         raise UsageError(f"--flows: {error}") from error

@@ -1,4 +1,4 @@
-"""`eva`: look at EVA's voice logs without a store: what a call's logs say together, and its metrics."""
+"""Print what EVA's logs of a call say together, and its metrics, without a store: the `eva` command."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLES = (
 
 
 class Pipeline(enum.StrEnum):
-    """The kinds of pipelines that an agent can have."""
+    """Name the kinds of pipelines that an agent can have."""
 
     CASCADE = "cascade"
     AUDIO_LLM = "audio_llm"
@@ -84,10 +84,10 @@ def context(
 ) -> None:
     """Print the context of a call: its turns, its trace and its timing, joined from its three logs.
 
-    Of a record with trials or a run: an object of contexts by output id. What is wrong with the logs is told on
-    stderr, and in `warnings`.
+    Of a record with trials or a run: an object of contexts by output id. What is wrong with the logs goes to stderr
+    and into `warnings`.
     """
-    _print(directory, output, _looking(pipeline, dataset, agent, None), lambda path, found: found.to_dict())
+    _print(directory, output, _reader(pipeline, dataset, agent, None), lambda path, found: found.to_dict())
 
 
 def metrics(
@@ -101,13 +101,13 @@ def metrics(
 ) -> None:
     """Print the metrics of a call that need no judge: an object of scores by metric.
 
-    Of a record with trials or a run: an object of these by output id. What is wrong with the logs is told on stderr.
+    Of a record with trials or a run: an object of these by output id. What is wrong with the logs goes to stderr.
     """
     from riff_tui.errors import UsageError
 
     if expected_db is not None and not _found(directory).single:
         raise UsageError(f"--expected-db: is of one conversation, and {directory} holds several; use --dataset")
-    _print(directory, output, _looking(pipeline, dataset, agent, expected_db), _scores)
+    _print(directory, output, _reader(pipeline, dataset, agent, expected_db), _scores)
 
 
 PARTS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
@@ -131,10 +131,10 @@ PARTS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
 """The commands within this one, each with its examples."""
 
 
-def _looking(
+def _reader(
     pipeline: Pipeline | None, dataset: Path | None, agent: Path | None, expected_db: Path | None
 ) -> Callable[[Path], MetricContext]:
-    """How a directory is read; raises `UsageError` where a file that was named cannot be."""
+    """Return the reader of a directory; raise `UsageError` where a file that was named cannot be read."""
     from riff_ingest.eva.agent_file import read_agent
     from riff_ingest.eva.dataset import records_of
     from riff_ingest.eva.inspect import inspect
@@ -187,7 +187,7 @@ def _print(
     found = _found(directory)
     if found.single:
         (path,) = found.directories.values()
-        members: Iterator[tuple[str, Any]] = iter(show(path, _told(look(path))).items())
+        members: Iterator[tuple[str, Any]] = iter(show(path, _warned(look(path))).items())
     else:
         members = _each(found.directories, look, show)
     if output is not None and str(output) != "-":
@@ -214,12 +214,12 @@ def _each(
 
     for name, path in directories.items():
         if was_finished(path):
-            yield name, show(path, _told(look(path), f"{name}: "))
+            yield name, show(path, _warned(look(path), f"{name}: "))
         else:
             say(f"{name}: left out, for without a result.json it was never finished")
 
 
-def _told(found: MetricContext, name: str = "") -> MetricContext:
+def _warned(found: MetricContext, name: str = "") -> MetricContext:
     from riff_tui.output.streams import say
 
     for line in found.warnings:

@@ -1,4 +1,4 @@
-"""`export`: print every score as a tidy record."""
+"""Print every score as a tidy record: the `export` command."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EXAMPLES = (
 
 
 class ExportFormat(enum.StrEnum):
-    """The forms that an export can have."""
+    """Name the forms that an export can have."""
 
     CSV = "csv"
     JSONL = "jsonl"

@@ -1,4 +1,4 @@
-"""`gate`: fail a build whose candidate is worse than its baseline."""
+"""Fail a build whose candidate is worse than its baseline: the `gate` command."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def gate(
 def _report(
     decision: Decision, form: Format, output: Path | None, *, github: bool, ascii_only: bool, csv_raw: bool
 ) -> None:
-    """Write the table to where it was asked for: a file, the summary of a step, stdout."""
+    """Write the table into a file, the summary of a step, or to stdout."""
     from riff_tui.views.gate import gate as table_of
 
     table = table_of(decision)

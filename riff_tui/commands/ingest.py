@@ -1,4 +1,4 @@
-"""`ingest`: read, score and store what evaluations left behind."""
+"""Read, score and store what evaluations left behind: the `ingest` command."""
 
 from __future__ import annotations
 
@@ -146,9 +146,9 @@ def run(
     from riff_ingest.eva.run_inputs import RunInputs
     from riff_ingest.pipeline import ingest as read_and_store
     from riff_store.writer import Writer
-    from riff_tui.output.progress import on_terminal
+    from riff_tui.output.progress import terminal_progress
 
-    with store_to_write(location, create=True) as opened, on_terminal() as progress:
+    with store_to_write(location, create=True) as opened, terminal_progress() as progress:
         return read_and_store(
             paths,
             Writer(opened),

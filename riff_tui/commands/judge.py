@@ -1,4 +1,4 @@
-"""`judge`: have transcripts scored for how human the agent sounded."""
+"""Have transcripts scored for how human the agent sounded: the `judge` command."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _places(out: Path, judge: str) -> Callable[[str], Path]:
 
 
 def _name(identifier: str) -> str:
-    """Return the name itself where it is fit for a file, so that scores lie next to the transcripts of their run."""
+    """Return the name itself where it is fit for a file, so that scores stay with the transcripts of their run."""
     import re
 
     from riff_tui.text.safe_text import file_name
@@ -152,10 +152,10 @@ def _name(identifier: str) -> str:
 def _run(session: Session, plan: JudgingPlan, concurrency: int | None) -> RunEnd:
     import os
 
-    from riff_tui.output.progress import on_terminal
+    from riff_tui.output.progress import terminal_progress
     from riff_tui.output.streams import say
 
-    with on_terminal() as line:
+    with terminal_progress() as line:
 
         def show(run: RunProgress) -> None:
             if line is not None:

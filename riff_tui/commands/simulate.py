@@ -1,4 +1,4 @@
-"""`simulate`: make calls to try things on."""
+"""Make calls to try things on: the `simulate` command."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ def run(
     from riff_ingest.simulate import DEFAULT_CONVERSATIONS, custom_run
     from riff_ingest.simulate import simulate as write
     from riff_tui.errors import UsageError
-    from riff_tui.output.progress import on_terminal
+    from riff_tui.output.progress import terminal_progress
 
     shares = _shares(weaken)
     if shares and one_run is None:
         raise UsageError("--weaken needs --run ID: it takes from one run what another one has")
-    with on_terminal() as progress:
+    with terminal_progress() as progress:
         return write(
             out,
             flows=flows,
@@ -100,7 +100,7 @@ def run(
 
 
 def _shares(weaken: Sequence[str]) -> dict[str, float]:
-    """The share by flow of what `--weaken` says."""
+    """Return the shares that `--weaken` names, by flow."""
     from riff_tui.errors import UsageError
 
     found: dict[str, float] = {}

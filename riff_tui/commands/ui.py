@@ -1,4 +1,4 @@
-"""`ui`: open the explorer."""
+"""Open the explorer: the `ui` command."""
 
 from __future__ import annotations
 
@@ -97,11 +97,11 @@ def explore(
         )
     name = chosen.name
     if not has_terminal():
-        asked = Request(where=where, sort=sort, aspect=aspect or None)
+        request = Request(where=where, sort=sort, aspect=aspect or None)
         given = f" --store {_quoted(settings.store)}" if settings.store else ""
         raise NoTerminal(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
-            f" this prints the same: {dump_command(name, asked)}{given}"
+            f" this prints the same: {dump_command(name, request)}{given}"
         )
     from riff_tui.tui import StartOptions, run_explorer
 
@@ -110,7 +110,7 @@ def explore(
 
 
 def has_terminal() -> bool:
-    """Whether the explorer can be drawn and steered here; Textual draws on stderr."""
+    """Return whether the explorer can be drawn and steered here; Textual draws on stderr."""
     import os
     import sys
 

@@ -1,4 +1,4 @@
-"""The one filter grammar, of `--where` and of the `/` prompt.
+"""Read and write filters, in the one grammar of `--where` and of the `/` prompt.
 
     expression   all-of { "|" all-of }          alternatives
     all-of       one { blank one }              all of them hold

@@ -23,7 +23,7 @@ _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
 
 
 def parse(expression: str) -> Predicate | None:
-    """The predicate of an expression, `None` of a blank one; raises `FilterError`."""
+    """Return the predicate of an expression, `None` of a blank one; raise `FilterError`."""
     if len(expression) > LONGEST:
         raise FilterError(f"longer than {LONGEST:,} characters", LONGEST)
     for position, character in enumerate(expression):
@@ -35,7 +35,7 @@ def parse(expression: str) -> Predicate | None:
 
 
 class _Reader:
-    """One pass over an expression, from left to right."""
+    """Read an expression once, from left to right."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -114,7 +114,7 @@ class _Reader:
         return self._field_term(*named, start)
 
     def _field(self) -> tuple[str, str | None, str] | None:
-        """Field, suffix and operator, or nothing, and nothing is consumed, where a bare word stands."""
+        """Read field, suffix and operator; return nothing, and consume nothing, where a bare word stands."""
         found = _NAME.match(self.text, self.at)
         if found is None:
             return None
@@ -160,7 +160,7 @@ class _Reader:
         return word
 
     def _quoted(self) -> str:
-        """The text between this quote and the next of its kind; a backslash takes the sting out of a character."""
+        """Read the text between this quote and the next of its kind; a backslash escapes a character."""
         opened, mark = self.at, self.text[self.at]
         parts: list[str] = []
         self.at += 1
@@ -212,7 +212,7 @@ class _Reader:
         self.at = found.end() if found else self.at
 
     def _boundary(self) -> None:
-        """A term ends here, or two were written into one."""
+        """Refuse two terms that were written into one."""
         follower = self._next()
         if follower and follower not in "|)" and not follower.isspace():
             raise FilterError("a blank is missing before this; put text that holds it in quotes", self.at)

@@ -1,4 +1,4 @@
-"""Part a filter into what it says of calls, what of the rows on show, and what of judges.
+"""Split a filter into what it says of calls, of rows, and of judges.
 
 Rows of a matrix are cells over calls. In a view, a metric that its rows have speaks of the row; a name
 that its rows have is the same said of either; everything else narrows the calls behind the rows.
@@ -18,7 +18,7 @@ SCORE_FIELDS = ("aspect", "judge", "model", "prompt_hash", "prompt_version")
 
 
 def split(predicate: Predicate | None, row_fields: Collection[str]) -> tuple[Predicate | None, Predicate | None]:
-    """The parts about calls and about rows; a row that satisfies the second comes from calls of the first.
+    """Split a filter into the parts about calls and about rows; rows of the second come from calls of the first.
 
     `row_fields` are the keys of the view's records; without any, everything is about calls. Names
     that stand in the second part narrow the calls as well, once other things do. Raises `FilterError`
@@ -40,12 +40,12 @@ def split(predicate: Predicate | None, row_fields: Collection[str]) -> tuple[Pre
 
 
 def take_judges(predicate: Predicate | None) -> tuple[Predicate | None, Predicate | None]:
-    """What a filter says of judges, for views that show some of them, and all the rest of it."""
+    """Split a filter into what it says of judges, for views that show some of them, and the rest."""
     return _take(predicate, ("judge",), "judges")
 
 
 def take_scores(predicate: Predicate | None) -> tuple[Predicate | None, Predicate | None]:
-    """What a filter says of single scores, where these are listed, and all the rest of it."""
+    """Split a filter into what it says of single scores, where these are listed, and the rest."""
     return _take(predicate, SCORE_FIELDS, "scores")
 
 

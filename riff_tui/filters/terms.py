@@ -22,7 +22,7 @@ _NOT_MEASURED = ("·", "none")
 def field_term(
     name: str, suffix: str | None, operator: str, value: str, start: int, value_at: int, *, quoted: bool
 ) -> Term:
-    """The term, its aliases resolved and its value of the field's kind."""
+    """Make a term, its aliases resolved and its value of the field's kind."""
     field = _known(name, start)
     full = field.name if suffix is None else f"{field.name}.{suffix}"
     if suffix is not None and not field.spreads:
@@ -35,7 +35,7 @@ def field_term(
 
 
 def checked_pattern(text: str, position: int) -> str:
-    """A regular expression that compiles."""
+    """Return a regular expression that compiles; raise `FilterError`."""
     if len(text) > LONGEST_PATTERN:
         raise FilterError(f"this regular expression is longer than {LONGEST_PATTERN} characters", position)
     try:

@@ -12,7 +12,7 @@ _PIECES = re.compile(r"\\.|.", re.DOTALL)
 
 
 def quote(value: str) -> str:
-    """A name as a value of `field=`: bare where that is safe, else quoted and in printable characters."""
+    """Write a name as a value of `field=`: bare where that is safe, else quoted and in printable characters."""
     value = value.encode("utf-8", "backslashreplace").decode()
     if _PLAIN.fullmatch(value) and value != "none":
         return value
@@ -20,7 +20,7 @@ def quote(value: str) -> str:
 
 
 def render(predicate: Predicate | None) -> str:
-    """The expression of a predicate; `parse` gives the predicate back."""
+    """Write the expression of a predicate; `parse` gives the predicate back."""
     match predicate:
         case None:
             return ""

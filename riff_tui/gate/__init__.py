@@ -1,1 +1,1 @@
-"""Whether a candidate may take a baseline's place: what is allowed, what is decided, and reports of it."""
+"""Decide whether a candidate may take a baseline's place, and report it."""

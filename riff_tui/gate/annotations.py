@@ -1,4 +1,4 @@
-"""Annotations that GitHub reads off a job's log: workflow commands, a line each, none of which data can write."""
+"""Write annotations for GitHub: workflow commands in a job's log, none of which data can write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = 10
 
 
 def commands(decision: Decision) -> list[str]:
-    """An error for each flow that fails, a warning for each that was not called, and a notice where all is well."""
+    """Return an error for each flow that fails, a warning for each that was not called, a notice where all is well."""
     lines = list(_errors(decision))
     if not decision.strict:
         warnings = [("warning", _title(each.flow), [_not_called(decision, each.flow)]) for each in decision.missing]
@@ -24,21 +24,21 @@ def commands(decision: Decision) -> list[str]:
 
 
 def _errors(decision: Decision) -> Iterator[str]:
-    told = []
+    annotations = []
     for flow in decision.failing:
         failed = [check for check in decision.of("failed") if check.flow == flow]
         message = [messages.figures(check) for check in failed] or [_not_called(decision, flow)]
-        told.append(("error", _title(flow), message))
-    if not told and not decision.passed:
-        told.append(("error", "riff-tui gate", [messages.outcome(decision)]))
-    return (_command(*each) for each in _most(told, "flows fail as well"))
+        annotations.append(("error", _title(flow), message))
+    if not annotations and not decision.passed:
+        annotations.append(("error", "riff-tui gate", [messages.outcome(decision)]))
+    return (_command(*each) for each in _most(annotations, "flows fail as well"))
 
 
-def _most(told: Sequence[tuple[str, str, list[str]]], rest: str) -> list[tuple[str, str, list[str]]]:
-    if len(told) <= MOST:
-        return list(told)
-    more = len(told) - MOST + 1
-    return [*told[: MOST - 1], (told[0][0], "riff-tui gate", [f"{more} more {rest}"])]
+def _most(annotations: Sequence[tuple[str, str, list[str]]], rest: str) -> list[tuple[str, str, list[str]]]:
+    if len(annotations) <= MOST:
+        return list(annotations)
+    more = len(annotations) - MOST + 1
+    return [*annotations[: MOST - 1], (annotations[0][0], "riff-tui gate", [f"{more} more {rest}"])]
 
 
 def _not_called(decision: Decision, flow: str) -> str:

@@ -1,4 +1,4 @@
-"""What a gate decided: a check for each flow and aspect, and the flows that could not be compared."""
+"""Hold what a gate decided: a check for each flow and aspect, and the flows that could not be compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GRAVEST_FIRST: tuple[CheckStatus, ...] = ("failed", "mixed", "allowed", "noise",
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One aspect of one flow, baseline against candidate, in the aspect's own unit.
+    """Hold one aspect of one flow, baseline against candidate, in the aspect's own unit.
 
     `change` is candidate minus baseline, `interval` its 95 % interval, `allowed` how far it may go to the
     worse. `p_adjusted` is corrected over the checks of one gate that could be decided, and `None` beyond them;
@@ -41,12 +41,12 @@ class Check:
 
     @property
     def name(self) -> str:
-        """The aspect, and whose judgement it is."""
+        """Return the aspect, and whose judgement it is."""
         return self.aspect if self.judge is None else f"{self.aspect}:{self.judge}"
 
     @property
     def fall(self) -> float | None:
-        """How much worse the candidate is; negative where it is better."""
+        """Return how much worse the candidate is; negative where it is better."""
         if self.change is None:
             return None
         return -self.change if self.better == "higher" else self.change
@@ -54,7 +54,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class MissingFlow:
-    """A flow of the baseline of which the candidate has no call that counts; `errored` ones it may have."""
+    """Name a flow of the baseline of which the candidate has no call that counts; `errored` ones it may have."""
 
     flow: str
     errored: int = 0
@@ -62,7 +62,7 @@ class MissingFlow:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The checks, gravest first, and the flows that only one of the two has.
+    """Hold the checks, gravest first, and the flows that only one of the two has.
 
     A `strict` gate fails where a flow is `missing` and where no check could be decided. `unmeasured` aspects
     were measured in no flow. Of the two, `excluded` calls were errored, and `alone` ones of flows that were
@@ -81,26 +81,26 @@ class Decision:
     strict: bool = False
 
     def of(self, status: CheckStatus) -> list[Check]:
-        """The checks that stand so."""
+        """Return the checks of a status."""
         return [check for check in self.checks if check.status == status]
 
     @property
     def flows(self) -> list[str]:
-        """The flows that were checked, by name."""
+        """Return the flows that were checked, by name."""
         return sorted({check.flow for check in self.checks})
 
     @property
     def failing(self) -> list[str]:
-        """The flows that fail the gate: those with a check that failed, by its gravity, then missing ones if strict."""
+        """Return the flows that fail: those with a check that failed, by its gravity, then missing ones if strict."""
         missing = [each.flow for each in self.missing] if self.strict else []
         return list(dict.fromkeys([*(check.flow for check in self.of("failed")), *missing]))
 
     @property
     def undecided(self) -> bool:
-        """Whether not one check had enough calls behind it."""
+        """Return whether not one check had enough calls behind it."""
         return all(check.status == "too few" for check in self.checks)
 
     @property
     def passed(self) -> bool:
-        """Whether the candidate may take the baseline's place."""
+        """Return whether the candidate may take the baseline's place."""
         return not self.failing and not (self.strict and self.undecided)

@@ -1,4 +1,4 @@
-"""A decision as JUnit XML, which most CI systems show as tests: a case for each flow and aspect."""
+"""Write a decision as JUnit XML, which most CI systems show as tests: a case for each flow and aspect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from riff_tui.text.safe_text import one_line
 
 
 def write(decision: Decision, out: TextIO) -> None:
-    """One test suite; a check that failed is a failure with its figures, one of too few calls is skipped."""
+    """Write one test suite; a check that failed is a failure with its figures, one of too few calls is skipped."""
     cases = [_case(check, decision) for check in decision.checks]
     cases += [_missing_case(missing, decision) for missing in decision.missing]
     if decision.strict and decision.undecided:

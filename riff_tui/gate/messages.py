@@ -1,6 +1,6 @@
-"""What a gate says in words: the figures of a check, the one line of a decision, and what has to be known beside it.
+"""Put a decision into words: the figures of a check, the one line of a decision, and its notes.
 
-All of it is raw text: whoever shows it makes it safe.
+All of it is raw text: what shows it makes it safe.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def value(check: Check, number: float | None) -> str:
 
 
 def change(check: Check) -> str:
-    """How far the candidate is from the baseline, with its sign."""
+    """Return how far the candidate is from the baseline, with its sign."""
     if check.change is None:
         return value(check, None)
     if unit_of(check.aspect) == "share":
@@ -35,19 +35,19 @@ def change(check: Check) -> str:
 
 
 def allowed(check: Check) -> str:
-    """How far it may fall."""
+    """Return how far it may fall."""
     if unit_of(check.aspect) == "share":
         return f"{_plain(check.allowed * 100)} pp"
     return _plain(check.allowed) + _unit(check, check.allowed)
 
 
 def p_value(p: float | None) -> str:
-    """A p-value with four decimals, or that it is smaller than those can say."""
+    """Return a p-value with four decimals, `<0.0001` where it is smaller than those can say."""
     return "<0.0001" if p is not None and p < 0.0001 else fixed(p, 4)
 
 
 def figures(check: Check) -> str:
-    """All that a decision on a check rests on, such as `success_rate 61% → 37% (-24.2 pp, …)`."""
+    """Return all that a decision on a check rests on, such as `success_rate 61% → 37% (-24.2 pp, …)`."""
     worse = f"{change(check)}, allowed {allowed(check)}"
     return (
         f"{check.name} {value(check, check.baseline)} → {value(check, check.candidate)}"
@@ -57,12 +57,12 @@ def figures(check: Check) -> str:
 
 
 def too_few(check: Check, min_n: int) -> str:
-    """Why a check could not be decided."""
+    """Return why a check could not be decided."""
     return f"n {check.n_baseline} and {check.n_candidate}, and it takes {min_n} on both sides"
 
 
 def outcome(decision: Decision) -> str:
-    """The decision in one line, with the flows that fail it."""
+    """Return the decision in one line, with the flows that fail it."""
     against = f"{short(decision.candidate)} against {short(decision.baseline)}"
     if decision.passed:
         return f"gate passed: {against}; {_counts(decision)}"
@@ -73,7 +73,7 @@ def outcome(decision: Decision) -> str:
 
 
 def notes(decision: Decision) -> list[str]:
-    """What has to be known beside the checks, a sentence each."""
+    """Return what has to be known besides the checks, a sentence each."""
     found = []
     if decision.missing:
         fails = "which fails this gate" if decision.strict else "so it is not checked (--strict fails then)"
@@ -103,19 +103,19 @@ def notes(decision: Decision) -> list[str]:
 
 
 def missing_flow(missing: MissingFlow) -> str:
-    """A flow that the candidate lacks, and whether it tried."""
+    """Return a flow that the candidate lacks, and whether all calls of it errored."""
     if not missing.errored:
         return short(missing.flow)
     return f"{short(missing.flow)} (all {counted(missing.errored, 'call')} of it errored)"
 
 
 def short(name: str) -> str:
-    """A name for a sentence or a cell: safe, no command in the log of a build, and cut where it is far too long."""
+    """Return a name for a sentence or a cell: safe, no command in the log of a build, and cut where it is too long."""
     return fit(unarmed(name), NAME_WIDTH)
 
 
 def unarmed(text: str) -> str:
-    """Safe text of which GitHub takes no part for a command: new ones begin a line, old ones stand anywhere in it."""
+    """Return safe text that GitHub does not obey: new commands begin a line, old ones stand anywhere in it."""
     safe = one_line(text).replace("##[", "## [")
     return f"'{safe}'" if safe.lstrip().startswith("::") else safe
 
@@ -124,10 +124,10 @@ def _of_flow(decision: Decision, flow: str) -> str:
     failed = [check for check in decision.of("failed") if check.flow == flow]
     if not failed:
         return f"{short(flow)} (not called)"
-    told = ", ".join(
+    drops = ", ".join(
         f"{short(check.name)} {value(check, check.baseline)} → {value(check, check.candidate)}" for check in failed
     )
-    return f"{short(flow)} ({told})"
+    return f"{short(flow)} ({drops})"
 
 
 def _counts(decision: Decision) -> str:

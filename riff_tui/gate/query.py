@@ -18,7 +18,7 @@ LATELY = ("latest", "previous")
 
 
 def decision_on(store: Store, baseline: str, candidate: str, calls: Predicate | None, rules: Rules) -> Decision:
-    """What becomes of the candidate, over the calls that a filter leaves.
+    """Decide on the candidate, over the calls that a filter leaves.
 
     Raises `UsageError` for a run that is not there and where there is nothing to compare.
     """
@@ -34,16 +34,16 @@ def decision_on(store: Store, baseline: str, candidate: str, calls: Predicate | 
     return decide(comparison, rules.tolerances, min_n=rules.min_n, strict=rules.strict, errored=errored)
 
 
-def _refuse_beginning(option: str, asked: str, side: Side) -> None:
-    """A build must not be decided by a run that merely begins like the one that is missing."""
-    if asked not in (side.name, f"{side.kind}:{side.name}", *LATELY):
+def _refuse_beginning(option: str, name: str, side: Side) -> None:
+    """Refuse a run that merely begins like the one that is missing: no build is decided by it."""
+    if name not in (side.name, f"{side.kind}:{side.name}", *LATELY):
         raise UsageError(
-            f"{option} {asked}: there is no {side.kind} of that name; a gate takes whole names, {side.name}"
+            f"{option} {name}: there is no {side.kind} of that name; a gate takes whole names, {side.name}"
         )
 
 
 def _refuse_empty(comparison: Comparison, calls: Predicate | None) -> None:
-    """Where a filter leaves nothing of a side, it is the filter that has to be looked at."""
+    """Refuse a filter that leaves nothing of a side."""
     empty = next((side for side in (comparison.a, comparison.b) if not side.n), None)
     if empty is not None and calls is not None:
         raise UsageError(
@@ -53,7 +53,7 @@ def _refuse_empty(comparison: Comparison, calls: Predicate | None) -> None:
 
 
 def _errored(store: Store, side: Side, calls: Predicate | None) -> dict[str, int]:
-    """How many calls of each flow were errored on a side."""
+    """Count the errored calls of each flow on a side."""
     from riff_store.queries.dimensions import Grouping
     from riff_store.queries.sides import calls_of_side
     from riff_store.queries.sums import call_counts

@@ -1,4 +1,4 @@
-"""The rules of the gate: which rows of a comparison are checked, and which of them fail (metrics.md, section 14)."""
+"""Apply the rules of the gate: which rows of a comparison are checked, and which of them fail."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def decide(
     strict: bool = False,
     errored: Mapping[str, int] | None = None,
 ) -> Decision:
-    """What becomes of the candidate, which is B, against the baseline, which is A.
+    """Decide on the candidate, which is B, against the baseline, which is A.
 
     The p-values are corrected anew, over the rows that are checked here and have `min_n` calls on both
     sides, and again over the flows. `errored` counts the candidate's errored calls by flow. Raises `UsageError`
@@ -56,7 +56,7 @@ def _alone(comparison: Comparison, paired: Collection[str]) -> tuple[int, int]:
 
 
 def _rows(comparison: Comparison, tolerances: Iterable[Tolerance]) -> Iterable[tuple[Difference, Tolerance]]:
-    """The differences that are checked, each with what is allowed of it: what names its judge goes first."""
+    """Yield the differences that are checked, each with what is allowed of it: what names its judge goes first."""
     known = {(tolerance.aspect, tolerance.judge): tolerance for tolerance in tolerances}
     for difference in comparison.differences:
         judged = difference.judge is not None
@@ -74,7 +74,7 @@ def _is_judged(aspect: str) -> bool:
 
 
 def _bare(judge: str | None) -> str | None:
-    """A judge's name without the version of its prompt."""
+    """Return a judge's name without the version of its prompt."""
     return None if judge is None else judge.rpartition("#")[0] or judge
 
 
@@ -113,7 +113,7 @@ def _corrected(checks: Iterable[Check], rows: Iterable[tuple[Difference, Toleran
 
 
 def _surely_worse(decided: Iterable[tuple[Check, float]]) -> dict[str, float]:
-    """How likely the falls of each flow would be by chance, corrected over the flows.
+    """Return how likely the falls of each flow would be by chance, corrected over the flows.
 
     A flow that fell much lets the correction over checks take more of the others for real; this one does not.
     """
@@ -171,14 +171,14 @@ def _refuse_unmeasured(
 ) -> None:
     measured = {tolerance.name for difference, tolerance in rows if difference.a.n and difference.b.n}
     for tolerance in tolerances:
-        if tolerance.asked and tolerance.name not in measured and tolerance.name not in _overruled(tolerances, rows):
+        if tolerance.explicit and tolerance.name not in measured and tolerance.name not in _overruled(tolerances, rows):
             judges = sorted({row.judge for row in comparison.differences if row.judge is not None})
             known = f"; there are {', '.join(judges)}" if tolerance.judge and judges else ""
             raise UsageError(f"--max-drop {tolerance.name}: not measured on both sides in any flow{known}")
 
 
 def _overruled(tolerances: Iterable[Tolerance], rows: Iterable[tuple[Difference, Tolerance]]) -> set[str]:
-    """Allowances for every judge, where each judge has one of its own."""
+    """Return tolerances for every judge, where each judge has one of its own."""
     special = {row.judge for row, tolerance in rows if tolerance.judge is not None}
     return {"humanness"} if special else set()
 

@@ -1,4 +1,4 @@
-"""What a gate is told: flags over `$RIFF_TUI_GATE_MAX_DROP` over `[gate]` in the settings file over defaults."""
+"""Read the rules of a gate: flags go before `$RIFF_TUI_GATE_MAX_DROP`, that before `[gate]` of the settings file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEYS = ("max_drop", "min_n")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is checked with what is allowed of it, the calls that a check takes, and whether the gate is strict."""
+    """Hold what is checked with its tolerance, the calls that a check takes, and whether the gate is strict."""
 
     tolerances: tuple[Tolerance, ...]
     min_n: int = MIN_N
@@ -33,7 +33,7 @@ def configured(
     strict: bool = False,
     environ: Mapping[str, str] | None = None,
 ) -> Rules:
-    """The rules of this run; `max_drop` and `min_n` are the flags. Raises `UsageError` for what makes no sense."""
+    """Return the rules of this run; `max_drop` and `min_n` are the flags. Raise `UsageError` for nonsense."""
     environ = os.environ if environ is None else environ
     table = settings.gate(environ)
     unknown = [key for key in table if key not in _KEYS]

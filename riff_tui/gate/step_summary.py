@@ -27,7 +27,7 @@ def append(path: Path, text: str) -> None:
 
 
 def _gap(descriptor: int) -> str:
-    """What sets the text apart from what stands there: nothing, or the end of a line and an empty one."""
+    """Return what sets the text apart from what stands there: nothing, or the end of a line and an empty one."""
     size = os.fstat(descriptor).st_size
     if not size:
         return ""

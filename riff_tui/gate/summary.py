@@ -1,4 +1,4 @@
-"""A decision as Markdown that a pull request takes: never too long for it, in whole rows, the gravest first."""
+"""Write a decision as Markdown that a pull request takes: never too long for it, in whole rows, the gravest first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_CHARACTERS = 60_000
 
 
 def summary(table: Table, *, ascii_only: bool = False, most: int = MOST_CHARACTERS) -> str:
-    """The table as Markdown of at most so many characters; rows that did not fit are counted below it.
+    """Return the table as Markdown of at most so many characters; rows that did not fit are counted below it.
 
     With no room for one row, there are none.
     """

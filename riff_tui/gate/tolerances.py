@@ -1,4 +1,4 @@
-"""What a gate checks of each flow, and how much worse each of it may get: `completion=5%`, `humanness:codex=0.5`."""
+"""Read how much worse an aspect of a flow may get: `completion=5%`, `humanness:codex=0.5`."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ FORM = "it takes ASPECT=X, such as completion=5% or latency_p95=0.5"
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far an aspect may fall, in its own unit: points, seconds, or a share for `success_rate`.
+    """Hold how far an aspect may fall, in its own unit: points, seconds, or a share for `success_rate`.
 
-    A `judge` restricts `humanness` to the judge of that name. One that was `asked` for by name has to
+    A `judge` restricts `humanness` to the judge of that name. One that was `explicit`ly named has to
     be measured somewhere.
     """
 
     aspect: str
     drop: float = 0.0
     judge: str | None = None
-    asked: bool = False
+    explicit: bool = False
 
     @property
     def name(self) -> str:
-        """As it is asked for."""
+        """Return the name that asks for it."""
         return self.aspect if self.judge is None else f"{self.aspect}:{self.judge}"
 
 
@@ -40,7 +40,7 @@ DEFAULTS = tuple(Tolerance(aspect) for aspect in ALWAYS)
 
 
 def read(text: str, source: str = "--max-drop") -> Tolerance:
-    """A tolerance from `ASPECT=X`; raises `UsageError` that says what is wrong with it, and in which source."""
+    """Read a tolerance from `ASPECT=X`; raise `UsageError` that says what is wrong with it, and in which source."""
     name, equals, amount = text.rpartition("=")
     if not equals:
         raise UsageError(f"{source} {text}: {FORM}")
@@ -48,16 +48,16 @@ def read(text: str, source: str = "--max-drop") -> Tolerance:
 
 
 def allow(name: str, amount: str | float, source: str = "--max-drop") -> Tolerance:
-    """A tolerance from the two parts of `ASPECT=X`; raises `UsageError` that says what is wrong with them."""
+    """Make a tolerance of the two parts of `ASPECT=X`; raise `UsageError` that says what is wrong with them."""
     metric, judge = _named(name.strip(), source)
     drop = _amount(metric, amount)
     if drop is None or not 0 <= drop < math.inf or drop > metric.bounds[1]:
         raise UsageError(f"{source} {name}={amount}: {_takes(metric)}")
-    return Tolerance(metric.key, drop, judge, asked=True)
+    return Tolerance(metric.key, drop, judge, explicit=True)
 
 
 def merged(*layers: Iterable[Tolerance]) -> tuple[Tolerance, ...]:
-    """What is checked: later layers go before earlier ones, and none takes away what is always checked.
+    """Merge layers of tolerances: later ones go before earlier ones, and none takes away what is always checked.
 
     Raises `UsageError` where one layer allows two different drops of the same.
     """

@@ -1,4 +1,4 @@
-"""Words for the log of a build: GitHub's runner reads it line by line and does what looks like a command to it."""
+"""Escape text for the log of a build, whose runner reads it line by line and obeys what looks like a command."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TextIO
 VARIABLE = "GITHUB_ACTIONS"
 
 
-def is_log(stream: TextIO) -> bool:
-    """Whether a runner may read what is written there; a file that somebody redirected to is none of its business."""
+def is_build_log(stream: TextIO) -> bool:
+    """Return whether a runner reads what is written there; it does not read a file that output is redirected to."""
     if os.environ.get(VARIABLE) != "true":
         return False
     try:
@@ -19,8 +19,8 @@ def is_log(stream: TextIO) -> bool:
         return True
 
 
-def harmless(line: str) -> str:
-    """A line of which the runner takes no part for a command: new ones begin a line, old ones stand anywhere in it."""
+def escape_commands(line: str) -> str:
+    """Escape a line so that the runner obeys no part of it: new commands begin a line, old ones stand anywhere."""
     text = line.lstrip()
     indent = line[: len(line) - len(text)]
     return indent + ("'" if text.startswith("::") else "") + text.replace("##[", "## [")

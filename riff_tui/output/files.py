@@ -16,7 +16,7 @@ _ATTEMPTS = 20
 
 
 def write_whole(path: Path, write: Callable[[TextIO], None]) -> None:
-    """Let `write` fill a draft beside `path`, then put it in its place.
+    """Let `write` fill a draft next to `path`, then put it in its place.
 
     The text is UTF-8 with plain newlines, the mode 0600. Raises `OutputError` where something
     other than a plain file stands there; a failure leaves what was there before.
@@ -60,4 +60,4 @@ def _draft(path: Path) -> tuple[Path, int]:
 
             missing = f"{path}: its directory does not exist"
             raise OutputError(f"{missing}; make it with mkdir -p {shlex.quote(str(path.parent))}") from error
-    raise OutputError(f"{path}: no free name for a draft beside it")
+    raise OutputError(f"{path}: no free name for a draft next to it")

@@ -1,4 +1,4 @@
-"""How far long work is: one line on stderr that is written over, and only where stderr is a terminal."""
+"""Show the progress of long work: one line on stderr that is written over, only where stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SETTLING_SECONDS = 1.0
 
 
 class IngestProgress(Protocol):
-    """What an ingest tells of itself while it runs."""
+    """Describe how far an ingest is."""
 
     files: int
     bytes: int
@@ -25,7 +25,7 @@ class IngestProgress(Protocol):
 
 
 class ProgressLine:
-    """The line; `width` are the terminal's cells, `clock` counts seconds."""
+    """Write the line over; `width` are the terminal's cells, `clock` counts seconds."""
 
     def __init__(self, stream: TextIO, width: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
@@ -36,19 +36,19 @@ class ProgressLine:
         self._shows = False
 
     def reading(self, progress: IngestProgress) -> None:
-        """An ingest went on."""
+        """Show how far an ingest is."""
         self._show(lambda seconds: reading_text(progress, seconds))
 
     def counting(self, done: int, total: int) -> None:
-        """So many of so many conversations are made."""
+        """Show how many conversations are made."""
         self._show(lambda seconds: counting_text(done, total, seconds))
 
     def judging(self, done: int, total: int, spent: str) -> None:
-        """A judge has answered about so many of so many conversations, which cost so much."""
+        """Show how many conversations a judge has answered about, and what that cost."""
         self._show(lambda seconds: f"{counting_text(done, total, seconds)} · {spent}")
 
     def telling(self, doing: str) -> None:
-        """Something goes on of which nobody knows how long it takes."""
+        """Show what is being done, without a known end."""
         self._show(lambda seconds: f"{doing} · {clock_text(seconds)}")
 
     def clear(self) -> None:
@@ -71,7 +71,7 @@ class ProgressLine:
 
 
 def reading_text(progress: IngestProgress, seconds: float) -> str:
-    """What is being read, how fast, and how long the rest will take."""
+    """Return what is being read, how fast, and how long the rest will take."""
     parts = [
         f"{progress.done_files}/{progress.files} files",
         f"{progress.conversations} conversations",
@@ -82,19 +82,19 @@ def reading_text(progress: IngestProgress, seconds: float) -> str:
 
 
 def counting_text(done: int, total: int, seconds: float) -> str:
-    """How many conversations are made, how fast, and how long the rest will take."""
+    """Return how many conversations are made, how fast, and how long the rest will take."""
     return " · ".join([f"{done}/{total} conversations", *_pace(done, seconds), *_left(done, total, seconds)])
 
 
 def clock_text(seconds: float) -> str:
-    """Seconds as `12 s` or `3:05`."""
+    """Write seconds as `12 s` or `3:05`."""
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02d}"
 
 
 @contextmanager
-def on_terminal() -> Iterator[ProgressLine | None]:
-    """A progress line while the block runs; `None` where nobody would see it."""
+def terminal_progress() -> Iterator[ProgressLine | None]:
+    """Show a progress line while the block runs; give `None` where stderr is no terminal."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return

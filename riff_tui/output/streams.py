@@ -1,4 +1,4 @@
-"""stdout is data, everything else is stderr: where a command's words go, and in what form."""
+"""Write data to stdout and everything else to stderr, as the terminal can show it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 from riff_tui.errors import ExitCode, trace, writing
-from riff_tui.output.build_log import harmless, is_log
+from riff_tui.output.build_log import escape_commands, is_build_log
 from riff_tui.settings import wants_color
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _GLYPHS = "·…█→"
 
 
 class Output(NamedTuple):
-    """A stream for data and what it can show; `width` is None where nothing may be cut."""
+    """Hold a stream for data and what it can show; `width` is None where nothing may be cut."""
 
     stream: TextIO
     width: int | None
@@ -37,7 +37,7 @@ class Output(NamedTuple):
         from riff_tui.output.sinks import render
 
         people = form == "text"
-        logged = io.StringIO() if people and is_log(self.stream) else None
+        logged = io.StringIO() if people and is_build_log(self.stream) else None
         with writing("stdout"):
             render(
                 table,
@@ -49,12 +49,12 @@ class Output(NamedTuple):
                 csv_raw=csv_raw,
             )
             if logged is not None:
-                self.stream.writelines(map(harmless, logged.getvalue().splitlines(keepends=True)))
+                self.stream.writelines(map(escape_commands, logged.getvalue().splitlines(keepends=True)))
             self.stream.flush()
 
 
 def standard_output(*, ascii_only: bool = False) -> Output:
-    """stdout: as its terminal can show it, or the same bytes everywhere where it is a file or a pipe."""
+    """Return stdout as its terminal can show it; a file or a pipe gets the same bytes everywhere."""
     stream = sys.stdout
     reconfigure = getattr(stream, "reconfigure", None)
     if not stream.isatty():
@@ -67,7 +67,7 @@ def standard_output(*, ascii_only: bool = False) -> Output:
     return Output(stream, shutil.get_terminal_size().columns, wants_color(True), ascii_only or poor, ascii_only)
 
 
-def stand_in_for_closed() -> None:
+def replace_closed() -> None:
     """Put something in the place of standard streams that were closed, so that no file gets their numbers.
 
     There is nothing to read from stdin, writing to stdout fails, and what is said on stderr is lost.
@@ -83,7 +83,7 @@ def stand_in_for_closed() -> None:
 
 
 def say(message: str) -> None:
-    """One line for people, on stderr; data in it cannot reach the terminal as anything but text."""
+    """Write one line for people to stderr; data in it cannot reach the terminal as anything but text."""
     from riff_tui.text.safe_text import one_line
 
     # A closed or full stderr must not change what the command did.
@@ -92,11 +92,11 @@ def say(message: str) -> None:
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
         line = one_line(message)
-        print(harmless(line) if is_log(sys.stderr) else line, file=sys.stderr, flush=True)
+        print(escape_commands(line) if is_build_log(sys.stderr) else line, file=sys.stderr, flush=True)
 
 
 def say_error(code: ExitCode, message: str, error: BaseException | None) -> None:
-    """The one line that ends a command; with an error, where it came from stands above it."""
+    """Write the one line that ends a command; with an error, where it came from stands above it."""
     if error is not None:
         for line in trace(error).split("\n"):
             say(line)

@@ -1,4 +1,4 @@
-"""The signs that riff-tui draws with, once in Unicode and once in ASCII for terminals that cannot do more."""
+"""Define the signs that riff-tui draws with, in Unicode and in ASCII for terminals that cannot do more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from riff_tui.table import NOT_MEASURED, Severity
 
 
 class Glyphs(NamedTuple):
-    """One set of signs; each is one cell wide but for `crumb`, `success` and `escalation` in ASCII.
+    """Hold a set of signs; each is one cell wide but for `crumb`, `success` and `escalation` in ASCII.
 
     `bars` go from an empty cell to a full one, `sparks` from the lowest to the highest, `box` maps
     the sides that a line leaves a cell by (in the order `nesw`) to its sign.
@@ -38,7 +38,7 @@ class Glyphs(NamedTuple):
     box: dict[str, str]
 
     def mark(self, severity: Severity | None, *, thin: bool = False) -> str:
-        """The sign of a severity, of thinness where there is none, else a blank."""
+        """Return the sign of a severity, of thinness where there is none, else a blank."""
         if severity == "bad":
             return self.bad
         if severity == "warn":
@@ -48,7 +48,7 @@ class Glyphs(NamedTuple):
         return self.thin if thin else " "
 
     def bar(self, share: float, width: int) -> str:
-        """A bar of `width` cells, of which the share 0 to 1 is filled; anything above 0 can be seen."""
+        """Draw a bar of `width` cells, of which the share 0 to 1 is filled; anything above 0 can be seen."""
         steps = len(self.bars) - 1
         filled = round(min(1.0, max(0.0, share)) * width * steps)
         if share > 0:
@@ -57,7 +57,7 @@ class Glyphs(NamedTuple):
         return (self.bars[-1] * whole + (self.bars[part] if part else "")).ljust(width)
 
     def sparkline(self, values: Sequence[float | None], top: float = 10.0) -> str:
-        """One sign a value between 0 and `top`, the sign for not measured where there is none."""
+        """Draw one sign a value between 0 and `top`, the sign for not measured where there is none."""
         last = len(self.sparks) - 1
         return "".join(
             self.not_measured if value is None else self.sparks[round(min(1.0, max(0.0, value / top)) * last)]
@@ -131,12 +131,12 @@ _IN_ASCII |= _CONTROL_PICTURES
 
 
 def glyphs(ascii_only: bool) -> Glyphs:
-    """The set to draw with."""
+    """Return the set to draw with."""
     return ASCII if ascii_only else UNICODE
 
 
 def in_ascii(text: str) -> str:
-    """Safe text in ASCII alone: our own signs by what is nearest, any other character as its escape."""
+    """Return safe text in ASCII alone: our own signs by what is nearest, any other character as its escape."""
     if text.isascii():
         return text
     return text.translate(_IN_ASCII).encode("ascii", "backslashreplace").decode("ascii")

@@ -1,4 +1,4 @@
-"""How a value reads in a cell: the one place that rounds, for the sinks and the explorer alike."""
+"""Write values as text in cells; nothing else rounds, neither in the sinks nor in the explorer."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def fixed(value: float | None, decimals: int = 1, *, trim: bool = False) -> str:
-    """A number with so many decimals, half up; `trim` drops trailing zeros down to one. `·` for `None`, NaN, infinity.
+    """Write a number with so many decimals, half up, `·` for `None`, NaN and infinity.
 
-    What is rounded is the decimal that the float stands for (its shortest form to nine decimals),
-    so 0.35 is 0.4 and not what its last bit says.
+    `trim` drops trailing zeros down to one. What is rounded is the decimal that the float stands for
+    (its shortest form to nine decimals), so 0.35 is 0.4 and not what its last bit says.
     """
     if value is None or not math.isfinite(value):
         return NOT_MEASURED
@@ -45,13 +45,13 @@ def _fixed(value: float, decimals: int, trim: bool) -> str:
 
 
 def interval_text(ends: Sequence[float | None], decimals: int = 1, *, trim: bool = False) -> str:
-    """Both ends of an interval, such as 0.12–0.45, or -0.5 to 0.1, since a dash beside a minus reads as another one."""
+    """Write both ends of an interval, as 0.12–0.45, or as -0.5 to 0.1, since a dash and a minus look alike."""
     between = " to " if any(end is not None and end < 0 for end in ends) else "–"
     return between.join(fixed(end, decimals, trim=trim) for end in ends)
 
 
 def percent(share: float | None) -> str:
-    """A share of 0 to 1 in whole percent; `<1%` and `>99%` where rounding would say none or all."""
+    """Write a share of 0 to 1 in whole percent; `<1%` and `>99%` where rounding would say none or all."""
     if share is None or not math.isfinite(share):
         return NOT_MEASURED
     text = fixed(share * 100, 0)
@@ -61,7 +61,7 @@ def percent(share: float | None) -> str:
 
 
 def utc(microseconds: float) -> str:
-    """Microseconds since the epoch as ISO 8601 in UTC, with a fraction only where there is one.
+    """Write microseconds since the epoch as ISO 8601 in UTC, with a fraction only where there is one.
 
     A number beyond the years that can be written stays a number.
     """
@@ -73,12 +73,12 @@ def utc(microseconds: float) -> str:
 
 
 def is_right(column: Column) -> bool:
-    """Whether the column's cells are aligned at their right."""
+    """Return whether the column's cells are aligned at their right."""
     return column.kind in _RIGHT_KINDS
 
 
 def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE) -> str:
-    """What one cell shows: safe text on one line, `·` where nothing was measured, `~` behind a thin count."""
+    """Return the safe text of one cell on one line: `·` where nothing was measured, `~` behind a thin count."""
     text = row.display.get(column.key)
     if text is None:
         value = column.value(row.record)
@@ -94,7 +94,7 @@ def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE) -> str:
 
 
 def value_text(column: Column, value: Any) -> str:
-    """A measured value as the column's kind reads; raw where it is text."""
+    """Write a measured value as the column's kind asks for; what is text stays raw."""
     if isinstance(value, str):
         return value
     if column.kind == "object" or not isinstance(value, int | float):
@@ -111,7 +111,7 @@ def value_text(column: Column, value: Any) -> str:
 
 
 def ranked(items: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
-    """The items by what they come to, the largest first, what is no number last; those that are numbered by number."""
+    """Sort items by their value, the largest first, what is no number last; keys that are all numbers by key."""
     if items and all(str(key).isdecimal() for key in items):
         return sorted(items.items(), key=lambda item: int(item[0]))
     return sorted(items.items(), key=lambda item: (-item[1] if _is_number(item[1]) else math.inf, str(item[0])))

@@ -1,7 +1,7 @@
 """Take out of a caller's words what points at a person, before they are posted.
 
 Patterns find addresses, numbers and keys. They miss names and digits that were spoken as words;
-whoever posts a transcript is told so.
+a posted transcript says so.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Redactor:
         self._counts: dict[str, int] = {}
 
     def __call__(self, text: str) -> str:
-        """The text with placeholders."""
+        """Return the text with placeholders."""
         return _PATTERN.sub(self._placeholder, text)
 
     def _placeholder(self, match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The one boundary between data and any display: text in which nothing is live, hidden or out of line.
+"""Guard every display against data: make text in which nothing is live, hidden or out of line.
 
 Callers, models and strangers' files wrote the data. The store keeps it raw; whatever shows it
 passes it through `one_line` or `block` first. Widths in terminal cells and safe file names are
@@ -46,7 +46,7 @@ _DRAWN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08
 
 
 def one_line(text: str) -> str:
-    """Text for one line of a display: control pictures, `⏎` for a newline, `<U+202E>` for what would not be seen."""
+    """Return text for one line of a display: control pictures, `⏎` for a newline, `<U+202E>` for what is not seen."""
     if text.isascii():
         return text if text.isprintable() else _kept_or_trouble().sub(_shown, text)
     if _plain().fullmatch(text):
@@ -58,28 +58,28 @@ def one_line(text: str) -> str:
 
 
 def block(text: str) -> str:
-    """Text for several lines of a display: as `one_line`, but newlines stay."""
+    """Return text for several lines of a display: as `one_line`, but newlines stay."""
     if "\n" not in text:
         return one_line(text)
     return "\n".join([one_line(line) for line in text.split("\n")])
 
 
 def escaped_hidden(text: str) -> str:
-    """JSON text with everything live or unseen in its strings as `\\uXXXX`; newlines between values stay."""
+    """Return JSON text with what is live or unseen in its strings as `\\uXXXX`; newlines between values stay."""
     if text.isascii() and text.isprintable():
         return text
     return _hidden().sub(_json_escape, text)
 
 
 def cell_width(text: str) -> int:
-    """How many terminal cells safe text takes; wide signs take two, marks none."""
+    """Count the terminal cells that safe text takes; wide signs take two, marks none."""
     if text.isascii():
         return len(text)
     return sum(width for _, width in _clusters(text))
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:
-    """Safe text in at most `width` cells, cut between whole signs and ended by `ellipsis` where it was longer."""
+    """Cut safe text to at most `width` cells, between whole signs, ended by `ellipsis` where it was longer."""
     if cell_width(text) <= width:
         return text
     room = width - cell_width(ellipsis)
@@ -97,13 +97,13 @@ def fit(text: str, width: int, ellipsis: str = "…") -> str:
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """Safe text filled with blanks to `width` cells, on its left where it is to stand at the `right`."""
+    """Fill safe text with blanks to `width` cells, on its left where it is to stand at the `right`."""
     blanks = " " * (width - cell_width(text))
     return blanks + text if right else text + blanks
 
 
 def file_name(identifier: str) -> str:
-    """A name of at most 89 of `A-Za-z0-9._-` for a file that belongs to an id, distinct for distinct ids.
+    """Return a file name of at most 89 of `A-Za-z0-9._-` for an id, distinct for distinct ids.
 
     It neither hides (`.x`) nor looks like an option (`-rf`) or a way up (`..`).
     """
@@ -151,13 +151,13 @@ def _rare() -> re.Pattern[str]:
 
 @cache
 def _low_trouble() -> re.Pattern[str]:
-    """A class without characters beyond U+FFFF is a bitmap to `re`, ten times as fast as a list of ranges."""
+    """Compile a class without characters beyond U+FFFF: a bitmap to `re`, ten times as fast as a list of ranges."""
     return re.compile(f"[\x00-\x1f\x7f{_LOW_FORMLESS}{_LOW_UNSEEN}]")
 
 
 @cache
 def _kept_or_trouble() -> re.Pattern[str]:
-    """A whole emoji sequence is taken first, so that its joiners and selectors stay."""
+    """Match a whole emoji sequence first, so that its joiners and selectors stay."""
     sequence = f"[{_EMOJI}][\ufe0e\ufe0f]?(?:\u200d[{_EMOJI}]\ufe0f?)*"
     return re.compile(f"{sequence}|[0-9#*]\ufe0f(?=\u20e3)|[{_TROUBLE}]")
 
@@ -179,7 +179,7 @@ def _hidden() -> re.Pattern[str]:
 
 @cache
 def _stacked_marks(rare: bool) -> re.Pattern[str]:
-    """More marks on one letter than can be read, the first few as a group; `rare` are those beyond U+FFFF too."""
+    """Match more marks on one letter than can be read, the first few as a group; `rare` adds those beyond U+FFFF."""
     unseen = re.compile(f"[{_UNSEEN}]")
     marks = "".join(
         character
@@ -190,7 +190,7 @@ def _stacked_marks(rare: bool) -> re.Pattern[str]:
 
 
 def _clusters(text: str) -> list[tuple[str, int]]:
-    """The signs of a text, each with the marks and joined signs that belong to it, and its width."""
+    """Split a text into signs, each with its marks and joined signs, and its width."""
     found: list[tuple[str, int]] = []
     joined = False
     for character in text:

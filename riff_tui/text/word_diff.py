@@ -1,4 +1,4 @@
-"""What was meant beside what was heard, word by word: a capital or a comma makes no other word."""
+"""Compare what was meant with what was heard, word by word; capitals and commas do not count."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Change: TypeAlias = Literal["same", "meant", "heard"]
 DiffPart: TypeAlias = tuple[Change, str]
 
 MOST_WORDS = 600
-"""Beyond this many words that differ nobody reads which; all of them count as other words then."""
+"""With more words than this in a difference, all of them count as different."""
 
 LABELS = (
     "[assistant interrupts]",
@@ -30,12 +30,12 @@ _AROUND = 2
 
 
 def without_labels(text: str) -> str:
-    """A text without the labels in it."""
+    """Return a text without the labels in it."""
     return _LABEL.sub(" ", text)
 
 
 def leading_labels(text: str) -> tuple[list[str], str]:
-    """The labels that a text begins with, and the rest of it."""
+    """Split a text into the labels that it begins with and the rest."""
     found = []
     while label := _LABEL.match(text := text.lstrip()):
         found.append(label[0])
@@ -44,13 +44,13 @@ def leading_labels(text: str) -> tuple[list[str], str]:
 
 
 def same_words(first: str, second: str) -> bool:
-    """Whether two texts, the first one with the labels in it, are the same words."""
+    """Return whether two texts, the first one with the labels in it, are the same words."""
     return not _LABEL.search(first) and [key for key, _ in _words(first)] == [key for key, _ in _words(second)]
 
 
 @lru_cache(maxsize=512)
 def parts(meant: str, heard: str, spelled: Literal["meant", "heard"] = "heard") -> tuple[DiffPart, ...]:
-    """Both texts as runs of words that are the same, only meant or only heard; labels are in none.
+    """Split both texts into runs of words that are the same, only meant or only heard; labels are in none.
 
     Words that are the same are `spelled` as on that side.
     """
@@ -75,7 +75,7 @@ def parts(meant: str, heard: str, spelled: Literal["meant", "heard"] = "heard") 
 
 
 def differing(meant: str, heard: str) -> int:
-    """How many words were meant and not heard, or else heard and not meant, whichever are more."""
+    """Count the words that were meant and not heard, or heard and not meant, whichever are more."""
     counts = {"same": 0, "meant": 0, "heard": 0}
     for change, text in parts(meant, heard):
         counts[change] += len(text.split())
@@ -83,17 +83,17 @@ def differing(meant: str, heard: str) -> int:
 
 
 def length(text: str) -> int:
-    """How many words a text has, labels apart."""
+    """Count the words of a text, labels apart."""
     return len(_words(text))
 
 
 def marked(change: Change, text: str) -> str:
-    """A run of words with the signs of its kind: `[-meant-]`, `{+heard+}`."""
+    """Put the signs of its kind around a run of words: `[-meant-]`, `{+heard+}`."""
     return {"same": text, "meant": f"[-{text}-]", "heard": f"{{+{text}+}}"}[change]
 
 
 def hunks(meant: str, heard: str, ellipsis: str = "…") -> str:
-    """Only where both differ, each place with a word or two around it; empty where nothing does."""
+    """Return only where both differ, each place with a word or two around it; empty where nothing does."""
     found = parts(meant, heard)
     if all(change == "same" for change, _ in found):
         return ""
@@ -115,7 +115,7 @@ def _shortened(text: str, place: int, of: int, ellipsis: str) -> str:
 
 
 def _words(text: str) -> list[tuple[str, str]]:
-    """Each word with what is compared of it; signs alone go with the word before them."""
+    """Return each word with what is compared of it; signs alone go with the word before them."""
     found: list[tuple[str, str]] = []
     for word in without_labels(text).split():
         key = "".join(letter for letter in word.casefold() if letter.isalnum())
@@ -127,7 +127,7 @@ def _words(text: str) -> list[tuple[str, str]]:
 
 
 def _common_ends(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
-    """How many words are the same at the beginning, and how many of the others at the end."""
+    """Count the words that are the same at the beginning, and those of the others at the end."""
     most = min(len(first), len(second))
     before = next((place for place in range(most) if first[place] != second[place]), most)
     left = most - before
@@ -140,7 +140,7 @@ def _text(words: Iterable[tuple[str, str]]) -> str:
 
 
 def _joined(found: Iterable[DiffPart]) -> list[DiffPart]:
-    """Neighbours that are the same in one run."""
+    """Join neighbours of one kind into one run."""
     joined: list[DiffPart] = []
     for change, text in found:
         if joined and joined[-1][0] == change:

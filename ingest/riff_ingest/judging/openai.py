@@ -145,13 +145,13 @@ class OpenAIJudge:
             return Refused(f"the endpoint does not take the key{variable} (HTTP {status})")
         if 300 <= status < 400:
             return Refused(f"the endpoint redirects (HTTP {status}), which is not followed; correct base_url")
-        told = f"HTTP {status}{self._complaint(error.body)}"
+        reason = f"HTTP {status}{self._complaint(error.body)}"
         if status == 404:
-            return Refused(f"the endpoint knows no such address or model ({told})")
+            return Refused(f"the endpoint knows no such address or model ({reason})")
         if status == 402 or error.code == _NO_QUOTA:
-            return Refused(f"the account has no credit left ({told})")
+            return Refused(f"the account has no credit left ({reason})")
         again = status in (408, 409, 425, 429) or status >= 500
-        return Unanswered(told, again=again, after=_retry_after(error.response.headers))
+        return Unanswered(reason, again=again, after=_retry_after(error.response.headers))
 
     def _complaint(self, body: Any) -> str:
         """Return what the endpoint says is wrong, in one short line without the key."""
@@ -200,8 +200,8 @@ def _answer(body: bytes) -> Answer:
     return Answer(text, usage=usage)
 
 
-def _usage(told: Any) -> Usage:
-    if not isinstance(told, dict):
+def _usage(usage: Any) -> Usage:
+    if not isinstance(usage, dict):
         return Usage()
-    counts = (told.get("prompt_tokens"), told.get("completion_tokens"))
+    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
     return Usage(*(count if type(count) is int and count >= 0 else 0 for count in counts))

@@ -1,4 +1,4 @@
-"""A state between its predecessors and successors, drawn in text: who leads here, where it leads, and who is ill.
+"""Draw a state between its predecessors and successors: where calls come from, where they go, and where they stall.
 
 The drawing is the same whatever order the neighbours came in.
 """
@@ -42,32 +42,32 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class EgoFigure:
-    """The graph and, below it, the blast radius, as a drawing above a table."""
+    """Draw the graph and, below it, the blast radius, above a table."""
 
     graph: EgoGraph
     reach: Mapping[str, float] = field(default_factory=dict)
 
     def draw(self, *, ascii_only: bool = False, width: int = WIDTH) -> list[str]:
-        """The lines of both, none wider than `width` cells or 78."""
+        """Draw both in lines none wider than `width` cells or 78."""
         lines = draw(self.graph, ascii_only=ascii_only, width=width)
         return [*lines, "", *blast(self.reach, ascii_only=ascii_only, width=width)] if self.reach else lines
 
     def to_dot(self, *, ascii_only: bool = False) -> str:
-        """The graph alone for Graphviz."""
+        """Return the graph alone for Graphviz."""
         return to_dot(self.graph, ascii_only=ascii_only)
 
     def to_mermaid(self, *, ascii_only: bool = False) -> str:
-        """The graph alone for Mermaid."""
+        """Return the graph alone for Mermaid."""
         return to_mermaid(self.graph, ascii_only=ascii_only)
 
 
 def draw(graph: EgoGraph, *, ascii_only: bool = False, width: int = WIDTH) -> list[str]:
-    """The graph in lines of at most `width` cells, and never more than 78 (nor fewer than 16 if less is asked for)."""
+    """Draw the graph in lines of at most `width` cells, but 16 at least and 78 at most."""
     return list(drawing(graph, ascii_only=ascii_only, width=width).lines)
 
 
 def drawing(graph: EgoGraph, *, ascii_only: bool = False, width: int = WIDTH) -> Drawing:
-    """As `draw`, with the spots of the states; where three columns have no room it is a list."""
+    """Draw as `draw` does, with the spots of the states; where three columns have no room it is a list."""
     width = max(LEAST_WIDTH, min(width, WIDTH))
     signs = glyphs(ascii_only)
     left, right = (entries(graph, side, signs) for side in ("in", "out"))

@@ -1,4 +1,4 @@
-"""The blast radius of a state: what starves where it breaks."""
+"""List the blast radius of a state: the states that calls reach through it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH = 78
 
 
 def blast(reach: Mapping[str, float], *, ascii_only: bool = False, width: int = WIDTH) -> list[str]:
-    """What starves where a state breaks: each state that can be reached from it, with the share of calls that do.
+    """List each state that can be reached from a state, with the share of calls that do: what starves where it breaks.
 
     Sorted by share, then name; beyond twelve the rest is one line with the largest share among them.
     """

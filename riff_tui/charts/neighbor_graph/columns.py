@@ -1,16 +1,16 @@
-"""The three columns of a graph: each neighbour on one line with one edge, so counts cannot merge."""
+"""Draw a graph in three columns: each neighbour on one line with one edge, so counts cannot merge."""
 
 from __future__ import annotations
 
 from riff_tui.charts.neighbor_graph.graph import Drawing, EgoGraph, Spot
-from riff_tui.charts.neighbor_graph.line import Line, said_of_loops
+from riff_tui.charts.neighbor_graph.line import Line, loops_text
 from riff_tui.charts.neighbor_graph.plan import Entry, Plan, readable
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width, fit, padded
 
 
 def drawn(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, plan: Plan, width: int) -> Drawing:
-    """Both sides around the centre's line, each centred on it; the loops have a line of their own below."""
+    """Draw both sides around the centre's line, each centred on it; the loops have a line of their own below."""
     rows = max(len(left), len(right), 1)
     middle = rows // 2
     starts = middle - len(left) // 2, middle - len(right) // 2
@@ -79,7 +79,7 @@ def _sides(*, n: bool, e: bool, s: bool, w: bool) -> str:
 
 
 def _loops(graph: EgoGraph, line: str, centre: Spot, width: int) -> str:
-    """The steps from the state to itself, below its middle as far as there is room."""
-    text = said_of_loops(graph)
+    """Return the steps from the state to itself, below its middle as far as there is room."""
+    text = loops_text(graph)
     middle = cell_width(line[: centre.start]) + cell_width(line[centre.start : centre.end]) // 2
     return " " * max(0, min(middle - len(text) // 2, width - len(text))) + text

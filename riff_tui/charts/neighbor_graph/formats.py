@@ -1,4 +1,4 @@
-"""The same graph for other programs: Graphviz and Mermaid, with names that stay names."""
+"""Write a graph for Graphviz and Mermaid, with names that stay names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BAD = "#cf222e"
 
 
 def to_dot(graph: EgoGraph, *, ascii_only: bool = False) -> str:
-    """A Graphviz digraph: a node for each state with its stall, an edge with its count for each neighbour on each side.
+    """Write a Graphviz digraph: a node for each state with its stall, an edge with its count for each neighbour.
 
     The centre is bold, ends of the flow are rounded, a bad stall is red.
     """
@@ -30,7 +30,7 @@ def to_dot(graph: EgoGraph, *, ascii_only: bool = False) -> str:
 
 
 def to_mermaid(graph: EgoGraph, *, ascii_only: bool = False) -> str:
-    """A Mermaid flow chart with the same nodes and edges."""
+    """Write a Mermaid flow chart with the same nodes and edges."""
     lines = ["flowchart LR"]
     states = _states(graph)
     numbers = {name: number for number, name in enumerate(states)}
@@ -45,7 +45,7 @@ def to_mermaid(graph: EgoGraph, *, ascii_only: bool = False) -> str:
 
 
 def _states(graph: EgoGraph) -> dict[str, Neighbor]:
-    """Each state once, the centre first; its place in that order stands for it, names never do."""
+    """Return each state once, the centre first; its place in that order stands for it, names never do."""
     found = {graph.centre: Neighbor(graph.centre, 0)}
     for one in (*graph.ranked("in"), *graph.ranked("out")):
         found.setdefault(one.name, one)
@@ -53,7 +53,7 @@ def _states(graph: EgoGraph) -> dict[str, Neighbor]:
 
 
 def _edges(graph: EgoGraph) -> Iterator[tuple[str, str, str]]:
-    """From, to, and the count with the share of the steps out."""
+    """Yield from, to, and the count with the share of the steps out."""
     for one in graph.ranked("in"):
         yield one.name, graph.centre, str(one.count)
     if graph.loops:
@@ -84,10 +84,10 @@ def _is_bad(state: Neighbor) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """Graphviz reads `\\N` and the like as escapes and `&NN;` as a character."""
+    """Escape text for Graphviz, which reads `\\N` and the like as escapes and `&NN;` as a character."""
     return text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _entities(text: str) -> str:
-    """Mermaid reads `#NN;` as a character and takes every other mark for its own; `$$` is mathematics even so."""
+    """Escape text for Mermaid, which reads `#NN;` as a character, other marks as its own, and `$$` as mathematics."""
     return _NOT_PLAIN.sub(lambda found: f"#{ord(found[0])};", text).replace("#36;", "#36;#8203;") or " "

@@ -1,4 +1,4 @@
-"""A state and its neighbours, as values; a drawing of them, and where the states stand in it."""
+"""Hold a state with its neighbours, and a drawing of them with the places of the states."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Direction = Literal["in", "centre", "out"]
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """A state beside the centre: how often the step was taken, its share of that side (0 to 1), and its own stall.
+    """Hold a state next to the centre: count of the step, share of its side (0 to 1), and its own stall.
 
     `outcome` is `success` or `escalation` for an end of the flow, which has no stall of its own.
     """
@@ -28,7 +28,7 @@ class Neighbor:
 
 @dataclass(frozen=True, slots=True)
 class EgoGraph:
-    """A state and its direct neighbours; `loops` counts the steps from it to itself."""
+    """Hold a state and its direct neighbours; `loops` counts the steps from it to itself."""
 
     centre: str
     predecessors: Sequence[Neighbor] = ()
@@ -37,18 +37,18 @@ class EgoGraph:
     loops_share: float | None = None
 
     def ranked(self, side: Direction) -> list[Neighbor]:
-        """The neighbours of one side, the most trodden first."""
+        """Return the neighbours of one side, the most frequent first."""
         found = self.predecessors if side == "in" else self.successors
         return sorted(found, key=lambda neighbor: (-neighbor.count, neighbor.name))
 
     def both_sides(self) -> frozenset[str]:
-        """The states that lead here and that this one leads to."""
+        """Return the states that lead here and that this one leads to."""
         return frozenset(one.name for one in self.predecessors) & frozenset(one.name for one in self.successors)
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a state stands in a drawing: the line, and the characters of that line from `start` up to `end`."""
+    """Place a state in a drawing: the line, and the characters of that line from `start` up to `end`."""
 
     line: int
     start: int
@@ -59,7 +59,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The lines of a graph, none wider than asked for, and the spots that one can walk to, from top to bottom.
+    """Hold the lines of a graph, and the spots that one can walk to, from top to bottom.
 
     Neighbours that were folded into one line have no spot.
     """
@@ -69,7 +69,7 @@ class Drawing:
 
 
 def of_neighborhood(answer: Neighborhood) -> EgoGraph:
-    """The graph of what the store answered; the share of the loops is that of all steps out of the state."""
+    """Return the graph of what the store answered; the share of the loops is that of all steps out of the state."""
     steps = answer.loops + sum(neighbor.count for neighbor in answer.successors)
     return EgoGraph(
         centre=answer.state,

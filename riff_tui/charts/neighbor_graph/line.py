@@ -1,4 +1,4 @@
-"""A line of a drawing while it grows."""
+"""Write a line of a drawing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from riff_tui.text.safe_text import cell_width, padded
 
 
 class Line:
-    """A line that grows to the right and remembers where states stand on it."""
+    """Write a line from left to right and remember where states stand on it."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -27,6 +27,6 @@ class Line:
             self.spots.append(Spot(self.number, start, start + len(text), side, state))
 
 
-def said_of_loops(graph: EgoGraph) -> str:
-    """The steps from the state to itself, in words."""
+def loops_text(graph: EgoGraph) -> str:
+    """Return the steps from the state to itself, in words."""
     return f"self {graph.loops}" + (f" ({percent(graph.loops_share)})" if graph.loops_share is not None else "")

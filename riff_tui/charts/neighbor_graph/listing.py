@@ -1,18 +1,18 @@
-"""A graph as a list, for where three columns have no room."""
+"""List a graph where three columns have no room."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from riff_tui.charts.neighbor_graph.graph import Direction, Drawing, EgoGraph
-from riff_tui.charts.neighbor_graph.line import Line, said_of_loops
+from riff_tui.charts.neighbor_graph.line import Line, loops_text
 from riff_tui.charts.neighbor_graph.plan import LEAST_NAME, Entry, readable, widest
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width, fit
 
 
 def listed(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, width: int) -> Drawing:
-    """The states from the first predecessor to the last successor; counts stand first, so they are cut last."""
+    """List states from the first predecessor to the last successor; counts stand first, so they are cut last."""
     counted = widest(entry.count for entry in (*left, *right))
     lines = [_neighbor("in", entry, counted, signs, width) for entry in left]
     centre = Line(0)
@@ -23,7 +23,7 @@ def listed(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs
     lines.append(centre)
     if graph.loops:
         lines.append(Line(0))
-        lines[-1].add(said_of_loops(graph))
+        lines[-1].add(loops_text(graph))
     lines += [_neighbor("out", entry, counted, signs, width) for entry in right]
     return Drawing(
         tuple(fit(line.text, width, signs.ellipsis) for line in lines),

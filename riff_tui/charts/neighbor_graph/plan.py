@@ -1,4 +1,4 @@
-"""What stands on each line of a graph's sides, and how wide the parts of a line become."""
+"""Plan the lines of a graph's sides and the widths of their parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_NAME = 6
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of one side, as it is written; `state` is None where it stands for several."""
+    """Hold one line of one side, as it is written; `state` is None where it stands for several."""
 
     state: str | None
     name: str
@@ -29,7 +29,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How wide each part of a line is, the left side first.
+    """Hold the width of each part of a line, the left side first.
 
     A part that no line has takes nothing, but for the star on the left: a name and its edge would touch.
     """
@@ -42,13 +42,13 @@ class Plan:
 
 
 def readable(name: str, signs: Glyphs) -> str:
-    """A state's name as it may be shown."""
+    """Return a state's name as it may be shown."""
     safe = one_line(name)
     return in_ascii(safe) if signs.ascii_only else safe
 
 
 def entries(graph: EgoGraph, side: Direction, signs: Glyphs) -> list[Entry]:
-    """The lines of one side: the most trodden neighbours, then one for all others."""
+    """Return the lines of one side: the most frequent neighbours, then one for all others."""
     ranked = graph.ranked(side)
     both = graph.both_sides()
     shares = side == "out"
@@ -67,7 +67,7 @@ def entries(graph: EgoGraph, side: Direction, signs: Glyphs) -> list[Entry]:
 
 
 def _folded(rest: Sequence[Neighbor], signs: Glyphs, *, shares: bool) -> Entry:
-    """The line for all that have none of their own, with the worst stall among them where it is bad."""
+    """Return the line for all that have none of their own, with the worst stall among them where it is bad."""
     total = sum(one.share or 0.0 for one in rest)
     worst = max(rest, key=lambda one: one.stall or 0.0)
     return Entry(
@@ -89,7 +89,7 @@ def _badge(one: Neighbor, signs: Glyphs) -> str:
 
 
 def plan(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, width: int) -> Plan | None:
-    """The widths of all parts, names cut where they have to be; None where there is no room for three columns."""
+    """Return the widths of all parts, names cut where they have to be; None without room for three columns."""
     counts = widest(entry.count for entry in left), widest(entry.count for entry in right)
     badges = widest(entry.badge for entry in left), widest(entry.badge for entry in right)
     star = widest(entry.star for entry in right)
@@ -112,7 +112,7 @@ def plan(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, 
 
 
 def _shared(wanted: Sequence[int], least: Sequence[int], room: int) -> tuple[int, int, int] | None:
-    """Room for three names: the widest gives way first."""
+    """Share the room among three names: the widest gives way first."""
     if sum(least) > room:
         return None
     widths = list(wanted)
@@ -127,5 +127,5 @@ def _widest_name(side: Iterable[Entry]) -> int:
 
 
 def widest(texts: Iterable[str]) -> int:
-    """The cells that the widest of some texts takes, 0 where there are none."""
+    """Return the cells that the widest of some texts takes, 0 where there are none."""
     return max(map(cell_width, texts), default=0)

@@ -1,4 +1,4 @@
-"""Rows and lists as pieces of text at cells: what the formats share that set one sign below the other."""
+"""Lay out rows and lists as pieces of text at cells, for formats that set one sign below the other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Tone: TypeAlias = Severity | Literal["thin"]
 
 
 class Piece(NamedTuple):
-    """Safe text with the cell of its line that it starts at and how many it fills; `tone` is None if it is plain."""
+    """Hold safe text with the cell of its line that it starts at and how many it fills; plain text has no `tone`."""
 
     start: int
     width: int
@@ -28,7 +28,7 @@ class Piece(NamedTuple):
 
 
 class Grid:
-    """Columns as wide as their widest cell, or as a terminal lets them; before the rows their marks where one has any.
+    """Lay out columns as wide as their widest cell, or as a terminal lets them, with marks before rows that have any.
 
     `width` is how many cells a line takes, `left_out` the columns without room, `shortened` counts the cells that
     were cut.
@@ -53,11 +53,11 @@ class Grid:
         )
 
     def titles(self) -> list[Piece]:
-        """The header."""
+        """Return the header."""
         return self._line(self._titles, None)
 
     def lines(self) -> Iterator[list[Piece]]:
-        """A line for each row."""
+        """Yield a line for each row."""
         for row, mark, cells in zip(self._rows, self._marks, self._cells, strict=True):
             marked = [Piece(0, 1, mark, "thin" if row.thin else row_severity(row))] if self._starts[0] else []
             yield marked + self._line(cells, row)
@@ -75,7 +75,7 @@ class Grid:
         ]
 
     def _align_thin_counts(self) -> None:
-        """Digits stand below each other although some counts carry a mark behind them."""
+        """Align the digits of counts although some carry a mark behind them."""
         for index, column in enumerate(self._columns):
             marked = [cells[index].endswith(self._glyphs.thin) for cells in self._cells]
             if column.thin and any(marked):
@@ -84,7 +84,7 @@ class Grid:
 
 
 def listed(table: Table, options: Options) -> Iterator[tuple[str, list[list[Piece]]]]:
-    """The heading of each section with its lines: a marker that has the row's tone, then place and summary."""
+    """Yield the heading of each section with its lines: a marker in the row's tone, then place and summary."""
     for section, rows in lists(table):
         marker = options.line(section.marker)
         places = [options.line(row.display.get("place", row.id)) for row in rows]

@@ -1,4 +1,4 @@
-"""Markdown for pull requests, in the shapes that people already paste; data in it is never markup."""
+"""Print Markdown for pull requests, in the shapes that people already paste; data in it is never markup."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
 
 
 def escape(text: str) -> str:
-    """Safe text so that Markdown shows it as it stands: no emphasis, link, mention, reference, HTML or cell end."""
+    """Escape safe text for Markdown: no emphasis, link, mention, reference, HTML or end of a cell stays."""
     return _MARKUP.sub(_escape, text)
 
 
@@ -58,7 +58,7 @@ def _escaped(text: str, options: Options) -> str:
 
 
 def _guarded(escaped: str) -> str:
-    """Escaped text that may begin a line: a first character that would make it a heading or a list does not."""
+    """Escape a first character that would make a line a heading or a list."""
     text = escaped.strip()
     start = _BLOCK_START.match(text)
     if not start:

@@ -1,4 +1,4 @@
-"""What a sink is told besides the table, and what a sink is."""
+"""Define what a sink takes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from riff_tui.text.safe_text import one_line
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to print; each format heeds what means something to it."""
+    """Describe how to print; a format ignores what means nothing to it."""
 
     width: int | None = None
     ascii_only: bool = False
@@ -21,17 +21,17 @@ class Options:
 
     @property
     def glyphs(self) -> Glyphs:
-        """The signs to print with."""
+        """Return the signs to print with."""
         return glyphs(self.ascii_only)
 
     def line(self, text: str) -> str:
-        """Any text as safe text on one line, in ASCII where asked for."""
+        """Return any text as safe text on one line, in ASCII where wanted."""
         safe = one_line(text)
         return in_ascii(safe) if self.ascii_only else safe
 
 
 class Sink(Protocol):
-    """One format."""
+    """Write one format."""
 
     def __call__(self, table: Table, out: TextIO, options: Options) -> None:
         """Print the table to `out`."""

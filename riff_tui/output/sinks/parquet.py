@@ -1,4 +1,4 @@
-"""Parquet: typed columns for programs that compute, a group of rows at a time, so that nothing is ever held whole.
+"""Write Parquet: typed columns for programs that compute, a group of rows at a time, so that nothing is held whole.
 
 Values are raw: text is not made safe for a display, for none reads this. What makes the file is an extra.
 """
@@ -56,7 +56,7 @@ def write_records(
 
 
 class _Forwards:
-    """A file that is only written to, from its beginning on, as a pipe is; closing it is its owner's part."""
+    """Wrap a file that is only written to, from its beginning on, as a pipe is; its owner closes it."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -86,7 +86,7 @@ def _reader(column: Column) -> Callable[[Mapping[str, Any]], Any]:
 
 @lru_cache(maxsize=4096)
 def _microseconds(time: str | None) -> int | None:
-    """The text of a time as the data formats print it; one beyond the years that can be written is a number there."""
+    """Read the text of a time as the data formats print it; one beyond the years that can be written is a number."""
     if time is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What the formats for people have in common: the columns that show, the lists of a table, its closing sentences."""
+"""Collect what formats for people print: the columns that show, the lists of a table, its closing sentences."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ LEAST_PLACE = 25
 
 
 def shown_columns(table: Table) -> list[Column]:
-    """The columns that a person gets to see unasked."""
+    """Return the columns that show by default."""
     return [column for column in table.columns if column.shown]
 
 
 def figure_lines(table: Table, options: Options, width: int | None = None) -> list[str]:
-    """The drawing above the rows, safe line by line."""
+    """Return the drawing above the rows, safe line by line."""
     if table.figure is None:
         return []
     lines = table.figure.draw(ascii_only=options.ascii_only, width=width or FIGURE_WIDTH)
@@ -25,19 +25,19 @@ def figure_lines(table: Table, options: Options, width: int | None = None) -> li
 
 
 def lists(table: Table) -> Iterator[tuple[Section, list[Row]]]:
-    """Each section with those of its rows that the table still holds, in the table's order."""
+    """Yield each section with those of its rows that the table still holds, in the table's order."""
     for section in table.sections:
         wanted = frozenset(section.row_ids)
         yield section, [row for row in table.rows if row.id in wanted]
 
 
 def place_width(widths: Sequence[int]) -> int:
-    """How wide the places of one list are set, so that the summaries begin below each other."""
+    """Return the width of the places of one list, so that the summaries begin below each other."""
     return max([LEAST_PLACE, *widths]) + 2
 
 
 def row_severity(row: Row) -> Severity | None:
-    """The row's own mark, else the gravest of its cells."""
+    """Return the row's own mark, else the gravest of its cells."""
     own = row.severity.get("")
     if own is not None:
         return own
@@ -46,7 +46,7 @@ def row_severity(row: Row) -> Severity | None:
 
 
 def closing(table: Table) -> list[str]:
-    """The notes, and how many rows did not make it here."""
+    """Return the notes, and how many rows are hidden."""
     lines = list(table.notes)
     if table.hidden:
         lines.append(f"{table.hidden} hidden by the filter or the limit.")

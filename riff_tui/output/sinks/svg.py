@@ -1,4 +1,4 @@
-"""SVG: the text form as a picture for pages that are not set in one width, in light and in dark; no script, no font."""
+"""Print SVG: the text form as a picture for pages without a font of one width, in light and in dark."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RUN = re.compile(r"[^ ]+(?: [^ ]+)*")
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Pieces beside each other, with a rule below them where they are a header."""
+    """Hold pieces of one line, with a rule below them where they are a header."""
 
     pieces: Sequence[Piece] = ()
     ruled: bool = False
@@ -59,7 +59,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
 
 
 def _body(table: Table, options: Options) -> Iterator[list[_Line]]:
-    """What gives the picture its width, block by block."""
+    """Yield what gives the picture its width, block by block."""
     yield [_words(line) for line in figure_lines(table, options)]
     if table.sections:
         for heading, lines in listed(table, options):
@@ -79,7 +79,7 @@ def _end(pieces: Sequence[Piece]) -> int:
 
 
 def _draw(line: _Line, top: int, width: int, out: TextIO) -> None:
-    """Each run of words at its own cell and as wide as its cells, so that no font can push a column aside."""
+    """Draw each run of words at its own cell and as wide as its cells, so that no font can push a column aside."""
     for piece in line.pieces:
         names = [name for name in (piece.tone, "strong" if piece.strong else None) if name]
         classes = f' class="{" ".join(names)}"' if names else ""

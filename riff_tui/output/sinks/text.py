@@ -1,4 +1,4 @@
-"""Text for people: aligned columns, marks for what is bad or thin, cut to the terminal where there is one."""
+"""Print text for people: aligned columns, marks for what is bad or thin, cut to the terminal where there is one."""
 
 from __future__ import annotations
 

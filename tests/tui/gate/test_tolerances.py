@@ -33,7 +33,7 @@ from riff_tui.gate.tolerances import ALWAYS, DEFAULTS, merged, read
 )
 def test_a_drop_is_read_in_the_aspects_own_unit(text: str, aspect: str, judge: str | None, drop: float) -> None:
     found = read(text)
-    assert (found.aspect, found.judge, found.asked) == (aspect, judge, True)
+    assert (found.aspect, found.judge, found.explicit) == (aspect, judge, True)
     assert found.drop == pytest.approx(drop)
 
 
@@ -69,7 +69,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 def test_without_a_word_three_aspects_may_not_fall_at_all() -> None:
     assert merged() == DEFAULTS
-    assert [(each.aspect, each.drop, each.asked) for each in DEFAULTS] == [(aspect, 0.0, False) for aspect in ALWAYS]
+    assert [(each.aspect, each.drop, each.explicit) for each in DEFAULTS] == [(aspect, 0.0, False) for aspect in ALWAYS]
 
 
 def test_what_is_said_later_goes_before_and_takes_nothing_away() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.output.build_log import harmless
+from riff_tui.output.build_log import escape_commands
 from tests.support.facts import call, fresh, put, verdict
 
 NAMES = ("::error::x", "  ::stop-commands::y", "##[error]z")
@@ -26,7 +26,7 @@ NAMES = ("::error::x", "  ::stop-commands::y", "##[error]z")
     ],
 )
 def test_a_line_with_a_command_in_it_is_only_read(line: str, said: str) -> None:
-    assert harmless(line) == said
+    assert escape_commands(line) == said
 
 
 @pytest.fixture

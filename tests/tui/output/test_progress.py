@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 
-from riff_tui.output.progress import ProgressLine, clock_text, counting_text, on_terminal, reading_text
+from riff_tui.output.progress import ProgressLine, clock_text, counting_text, reading_text, terminal_progress
 
 
 @dataclass
@@ -59,7 +59,7 @@ def test_the_line_is_drawn_at_most_ten_times_a_second_and_cut_to_the_terminal() 
 
 
 def test_nobody_is_told_where_stderr_is_no_terminal() -> None:
-    with on_terminal() as line:
+    with terminal_progress() as line:
         assert line is None
 
 
