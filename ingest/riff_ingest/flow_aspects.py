@@ -12,6 +12,7 @@ import msgspec
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
 from riff_ingest.stream import Stream, percentile, read_stream
+from riff_store.errors import UsageError
 from riff_store.metrics import COMPUTED, Metric, to_compute
 
 COUNTED_STOPS = frozenset({"unsafe", "max_turns", "loop"})
@@ -22,10 +23,14 @@ def compute_flow_aspects(conversation: Conversation | Mapping[str, Any]) -> dict
 
     Scores run from 0 to 10, higher is better; latencies are seconds per agent turn; `turn_count`
     is raw. A call without events takes turns and latencies from what was said, and then the
-    values that it brought along in `aspects`.
+    values that it brought along in `aspects`. A mapping is a conversation in its JSON shape; raises `UsageError`
+    where a part has the wrong type.
     """
     if not isinstance(conversation, Conversation):
-        conversation = msgspec.convert(dict(conversation), Conversation)
+        try:
+            conversation = msgspec.convert(dict(conversation), Conversation)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"conversation: {error}") from error
     return call_aspects(conversation, read_stream(conversation.events, conversation.contract))
 
 

@@ -18,7 +18,7 @@ def compute_state_aspects(
     """Compute the metrics of every working state that a call entered, in order of first entry.
 
     Outcomes (success and escalation terminals) get no row. Latency is in milliseconds. Never
-    raises on what the events say; a contract of a wrong shape raises `ValueError`.
+    raises on what the events say; a contract of a wrong shape raises `UsageError`.
     """
     contract = as_contract(contract)
     return state_rows(read_stream(events, contract), contract, completed)

@@ -10,6 +10,7 @@ from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation, Turn
 from riff_ingest.events import SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.flow_aspects import compute_flow_aspects
+from riff_store.errors import UsageError
 
 CONTRACT = Contract(
     success_terminals=["booked"],
@@ -142,3 +143,8 @@ def test_without_events_and_turns_nothing_is_invented() -> None:
 
 def test_with_events_the_events_win_over_brought_scores() -> None:
     assert compute_flow_aspects(call(aspects={"correctness": 1.0}))["correctness"] == 10.0
+
+
+def test_a_conversation_of_a_wrong_shape_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"conversation: .*turns"):
+        compute_flow_aspects({"conversation_id": "c", "flow": "f", "turns": 3})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +74,7 @@ def _lines(paths: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[dict[str, 
     for path in find_inputs(paths).files:
         for _, data in read_lines(path, lambda problem: None):
             try:
-                line = loads(data, Counter())
+                line = loads(data)
             except BrokenInput:
                 continue
             if isinstance(line, dict) and line.get("conversation_id") and ("score" in line or "answer" in line):

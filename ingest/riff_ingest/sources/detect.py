@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -73,7 +72,7 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
         except (BrokenInput, StopIteration):
             return
         try:
-            record = loads(line, Counter())
+            record = loads(line)
         except BrokenInput:
             continue
         if isinstance(record, dict):

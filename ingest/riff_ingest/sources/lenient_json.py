@@ -36,12 +36,13 @@ _COMPLAINTS = {
 }
 
 
-def loads(data: bytes, defects: Counter[str], *, what: str = "line") -> Any:
+def loads(data: bytes, defects: Counter[str] | None = None, *, what: str = "line") -> Any:
     """Return the value of a JSON document.
 
     NaN and numbers out of range become `None`, lone surrogates U+FFFD, and what is not UTF-8 is read
-    as Latin-1; each is counted. Raises `BrokenInput` with a reason about `what`.
+    as Latin-1; each is counted in `defects`. Raises `BrokenInput` with a reason about `what`.
     """
+    defects = Counter() if defects is None else defects
     try:
         return msgspec.json.decode(data)
     except RecursionError as error:

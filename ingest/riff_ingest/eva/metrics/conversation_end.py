@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any, Literal
 
 from riff_ingest.eva.audio import last_end
@@ -94,7 +93,7 @@ def _last_event(line: str | None) -> tuple[dict[str, Any] | None, str]:
     if not line.strip():
         return None, "the simulator's log is empty or ends in an empty line"
     try:
-        event = loads(line.encode("utf-8", "surrogatepass"), Counter())
+        event = loads(line.encode("utf-8", "surrogatepass"))
     except BrokenInput as problem:
         return None, f"the last line of the simulator's log cannot be read: {problem.reason}"
     return (event, "") if isinstance(event, dict) else (None, "the last line of the simulator's log is no object")
