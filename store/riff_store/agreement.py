@@ -1,4 +1,4 @@
-"""How far two columns of scores for the same calls agree (docs/metrics.md, section 12): pure arithmetic on pairs.
+"""Measure how far two columns of scores for the same calls agree (docs/metrics.md, section 12).
 
 Everything is `None` where it is not defined: below `FEWEST` pairs, and without the variance it needs.
 """
@@ -21,19 +21,19 @@ PASSED = 10.0
 
 
 def rounded(score: float) -> int:
-    """A score as a whole number, halves up."""
+    """Round a score to a whole number, halves up."""
     return math.floor(score + 0.5)
 
 
 def equal_share(first: Sequence[int], second: Sequence[int]) -> float | None:
-    """The share of pairs whose members are equal."""
+    """Return the share of pairs whose members are equal."""
     if len(first) < FEWEST:
         return None
     return sum(one == other for one, other in zip(first, second, strict=True)) / len(first)
 
 
 def kappa(first: Sequence[int], second: Sequence[int], weights: Weights = "quadratic") -> float | None:
-    """Cohen's kappa of paired categories, with quadratic weights as in Cohen (1968), or unweighted as in Cohen (1960).
+    """Return Cohen's kappa of paired categories, with quadratic weights (Cohen 1968) or unweighted (Cohen 1960).
 
     1 − observed ÷ expected disagreement, where expected is that of all values of the one beside all of the
     other. `None` where nothing else than agreement was to be expected: both always said the same.
@@ -54,14 +54,14 @@ def _apart(one: int, other: int, weights: Weights) -> int:
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Rank correlation of paired values, ties ranked alike; `None` below three pairs and without variance."""
+    """Return the rank correlation of paired values, ties ties alike; `None` below three pairs and without variance."""
     if len(first) < FEWEST:
         return None
     return _correlation(ranks(first), ranks(second))
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """The rank of each value from 1 on; equal values share the mean of their ranks."""
+    """Rank each value from 1 on; equal values share the mean of their ranks."""
     found = [0.0] * len(values)
     place = 0
     for _, tied in groupby(sorted(range(len(values)), key=values.__getitem__), key=values.__getitem__):

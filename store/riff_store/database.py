@@ -37,7 +37,7 @@ _COMMON = {"busy_timeout": BUSY_SECONDS * 1000, "trusted_schema": 0, "cell_size_
 
 
 class Store:
-    """An open store; queries are run on it one at a time, from any thread.
+    """Run queries on an open store, one at a time, from any thread.
 
     Errors of the engine leave it as `StoreError`. Use it as a context manager.
     """
@@ -51,20 +51,20 @@ class Store:
         self._lock = threading.RLock()
 
     def execute(self, query: Any) -> list[tuple[Any, ...]]:
-        """All rows of a Peewee query; nothing is left open."""
+        """Return all rows of a Peewee query, with nothing left open."""
         with self._lock, self._translating():
             rows: list[tuple[Any, ...]] = self.database.execute(query).fetchall()
             return rows
 
     def execute_sql(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a statement that was compiled before."""
+        """Return all rows of a statement that was compiled before."""
         with self._lock, self._translating():
             rows: list[tuple[Any, ...]] = self.database.execute_sql(sql, parameters).fetchall()
             return rows
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Answers inside come from one state of the store, whatever is written meanwhile."""
+        """Answer everything inside from one state of the store, whatever is written meanwhile."""
         with self._lock, self._translating():
             if self.database.in_transaction():
                 yield
@@ -74,12 +74,12 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A write transaction: taken at once, so that two writers wait instead of failing."""
+        """Hold a write transaction, taken at once, so that two writers wait instead of failing."""
         with self._lock, self._translating(), self.database.atomic("IMMEDIATE"):
             yield
 
     def change_counter(self, *, wait: bool = True) -> int:
-        """A number that differs once another process has written to the store, as long as it is not reopened.
+        """Return a number that differs once another process has written to the store, until it is reopened.
 
         Raises `StoreBusy` at once, instead of waiting for a writer, unless told to `wait`.
         """
@@ -219,7 +219,7 @@ def _recover(path: Path) -> bool:
 
 
 def _schema_of(path: Path) -> int:
-    """The schema version that a store's header names; raises where it is no store."""
+    """Return the schema version that a store's header names; raises where it is no store."""
     try:
         kind = os.stat(path)
         if not stat.S_ISREG(kind.st_mode):

@@ -89,38 +89,38 @@ class StoreError(RiffError):
 
 
 class StoreMissing(StoreError):
-    """There is no store at that place."""
+    """Refuse a place where there is no store."""
 
 
 class NotAStore(StoreError):
-    """What is there is not a store, or it is damaged."""
+    """Refuse what is not a store, or is damaged."""
 
 
 class NewerStore(StoreError):
-    """The store was written by a newer version."""
+    """Refuse a store that a newer version wrote."""
 
 
 class OlderStore(StoreError):
-    """The store has an older schema and was opened for reading only."""
+    """Refuse to read a store of an older schema."""
 
 
 class StoreBusy(StoreError):
-    """Another process held the store for too long."""
+    """Give up on a store that another process held for too long."""
 
 
 class StoreReadOnly(StoreError):
-    """The store or its directory cannot be written."""
+    """Refuse to write a store, or a directory, that is read-only."""
 
 
 class DiskFull(StoreError):
-    """No room is left where the store lies."""
+    """Give up where no room is left for the store."""
 
 
 class OutputError(RiffError):
-    """What is asked for cannot be written."""
+    """Give up on an output that cannot be written."""
 
 
 class OutputFull(OutputError):
-    """No room is left for what is asked for."""
+    """Give up on an output that there is no room for."""
 
     code = ExitCode.STORE

@@ -1,4 +1,4 @@
-"""What the writer takes: the scored facts of one call, of one judge's verdict, of one file.
+"""Hold what the writer takes: the scored facts of one call, of one judge's verdict, of one file.
 
 Names are plain text here; the writer turns them into keys. A value that was not measured is
 `None`, never 0.
@@ -10,7 +10,7 @@ import msgspec
 
 
 class StateAspects(msgspec.Struct, gc=False):
-    """The metrics of one state in one conversation (metrics.md, section 2)."""
+    """Hold the metrics of one state in one conversation (docs/metrics.md, section 2)."""
 
     state: str
     segment: str
@@ -26,7 +26,7 @@ class StateAspects(msgspec.Struct, gc=False):
 
 
 class ExpectedStep(msgspec.Struct, gc=False):
-    """A reference action of the task: called at all, and with matching arguments or not (None: unknown)."""
+    """Describe a reference action of the task: whether it was called, and its arguments matched (None: unknown)."""
 
     state: str
     by: str
@@ -35,7 +35,7 @@ class ExpectedStep(msgspec.Struct, gc=False):
 
 
 class ConversationFacts(msgspec.Struct, gc=False):
-    """One scored call, identified by (run, conversation).
+    """Describe one scored call, identified by (run, conversation).
 
     `started_at` is microseconds since the epoch in UTC, `duration_s` seconds. `aspects` maps the
     computed aspect to its value. `terminals` names the outcomes (state name → `success` or
@@ -74,7 +74,7 @@ class ConversationFacts(msgspec.Struct, gc=False):
 
 
 class JudgedScore(msgspec.Struct, gc=False):
-    """One verdict of one judge on one conversation; `score` None is unscored. `judged_at` as `started_at`.
+    """Describe one verdict of a judge on a conversation; `score` None is unscored, `judged_at` is as `started_at`.
 
     `evidence` are the numbers of the turns that the judge named, counted from 1.
     """
@@ -94,7 +94,7 @@ class JudgedScore(msgspec.Struct, gc=False):
 
 
 class DescribedState(msgspec.Struct, gc=False):
-    """A state that a flow file describes, visited or not; `outcome` is `success`, `escalation` or None."""
+    """Describe a state that a flow file describes, visited or not; `outcome` is `success`, `escalation` or None."""
 
     name: str
     segment: str
@@ -103,7 +103,7 @@ class DescribedState(msgspec.Struct, gc=False):
 
 
 class DescribedFlow(msgspec.Struct, gc=False):
-    """A flow as its file describes it, apart from any conversation; `contract` is its JSON form."""
+    """Describe a flow as its file describes it, apart from any conversation; `contract` is its JSON form."""
 
     flow: str
     archetype: str | None
@@ -113,7 +113,7 @@ class DescribedFlow(msgspec.Struct, gc=False):
 
 
 class FlowEdit(msgspec.Struct, gc=False):
-    """A commit that touched the file of a flow; `time` is the author's, in microseconds since the epoch."""
+    """Describe a commit that touched the file of a flow; `time` is the author's, in microseconds since the epoch."""
 
     flow: str
     commit: str
@@ -124,7 +124,7 @@ class FlowEdit(msgspec.Struct, gc=False):
 
 
 class EditsResult(msgspec.Struct, gc=False):
-    """What became of the edits of one flow; `added` are those that the store did not know, `gone` those it lost.
+    """Say what became of the edits of a flow; `added` are new to the store, `gone` are those it lost.
 
     `first` and `last` are the earliest and the latest author's time. `has_calls` says whether the store
     knows the flow from calls.
@@ -140,7 +140,7 @@ class EditsResult(msgspec.Struct, gc=False):
 
 
 class Skipped(msgspec.Struct, gc=False):
-    """Something that was not taken as it stood: `kind` is `skipped`, `mismatch`, `replaced` or `defect`."""
+    """Note something that was not taken as it stood: `kind` is `skipped`, `mismatch`, `replaced` or `defect`."""
 
     kind: str
     line: int | None
@@ -149,7 +149,7 @@ class Skipped(msgspec.Struct, gc=False):
 
 
 class SourceFile(msgspec.Struct, gc=False):
-    """A file as it was read: its identity decides whether a later ingest reads it again.
+    """Describe a file as it was read: its identity decides whether a later ingest reads it again.
 
     `context` stands for what else the reading depended on (contracts of flow files). `path` holds
     bytes that are not UTF-8 as surrogates, as the file system functions give them.
@@ -165,7 +165,7 @@ class SourceFile(msgspec.Struct, gc=False):
 
 
 class FileResult(msgspec.Struct, gc=False):
-    """What became of one file: `status` is `taken`, `changed` or `unchanged`."""
+    """Say what became of one file: `status` is `taken`, `changed` or `unchanged`."""
 
     path: str
     kind: str

@@ -1,4 +1,4 @@
-"""Whether a store is whole: what the engine says, what it holds, and whether its sums are those of its rows.
+"""Check whether a store is whole: what the engine says, what it holds, and whether its sums are those of its rows.
 
 The sums are checked with statements of their own, not with those that make them.
 """
@@ -76,7 +76,7 @@ _COUNTED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What was found: counts of what the store holds, and per check its problems (none: all is well).
+    """Hold counts of what a store holds, and per check its problems (none: all is well).
 
     A store that is not `readable` failed in the middle; what was found until then is kept.
     """
@@ -90,7 +90,7 @@ class Health:
 
     @property
     def wrong(self) -> list[str]:
-        """Every problem, with the check that found it."""
+        """Return every problem, with the check that found it."""
         return [f"{check}: {problem}" for check, problems in self.checks.items() for problem in problems]
 
 
@@ -123,7 +123,7 @@ def _references(store: Store) -> list[str]:
 
 
 def _disagreement(store: Store, title: str, base: str, rollup: str) -> list[str]:
-    """Cells of either side that the other does not have in the same way."""
+    """Return the cells of either side that the other does not have in the same way."""
     differing = (
         f"SELECT COUNT(*) FROM (SELECT * FROM ({base}) EXCEPT SELECT * FROM ({rollup})"
         f" UNION ALL SELECT * FROM (SELECT * FROM ({rollup}) EXCEPT SELECT * FROM ({base})))"

@@ -1,4 +1,4 @@
-"""Percentiles and buckets of positive values that spread over orders of magnitude, such as how long callers waited."""
+"""Sort positive values that spread over orders of magnitude, such as latencies, into percentiles and buckets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TAIL = 0.01
 
 
 def percentile(ranked: Sequence[float], share: float) -> float:
-    """The value below which a share (0 to 1) of sorted values lies, linear between the closest ranks."""
+    """Return the value below which a share (0 to 1) of sorted values lies, linear between the closest ranks."""
     place = share * (len(ranked) - 1)
     low = int(place)
     high = min(low + 1, len(ranked) - 1)
@@ -32,7 +32,7 @@ def percentile(ranked: Sequence[float], share: float) -> float:
 
 
 def buckets(ranked: Sequence[float]) -> list[Bucket]:
-    """At most twelve buckets over sorted values of 0 or more, as fine as the middle 98 % of them need.
+    """Sort values of 0 or more into at most twelve buckets, as fine as the middle 98 % of them need.
 
     The first begins at 0 where values lie below its round edge, the last has no end where they lie above.
     """
@@ -52,7 +52,7 @@ def buckets(ranked: Sequence[float]) -> list[Bucket]:
 
 
 def _edges(ranked: Sequence[float]) -> list[float]:
-    """Round numbers around the middle of the values, in the finest steps that are few enough."""
+    """Return round numbers around the middle of the values, in the finest steps that are few enough."""
     tails = (0.0, _TAIL, 1 - _TAIL, 1.0)
     bottom, low, high, top = (min(max(_SMALLEST, percentile(ranked, share)), _LARGEST) for share in tails)
 

@@ -1,4 +1,4 @@
-"""A mean, how many values stand behind it, and how sure one can be of it.
+"""Hold a mean with the number of values behind it and its interval.
 
 Sums are whole numbers of billionths, so a mean is the same in whatever order rows came in.
 """
@@ -15,7 +15,7 @@ Z95 = 1.959963984540054
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Sums of `n` measured values: `total` in billionths, `squares` in plain units.
+    """Hold sums of `n` measured values: `total` in billionths, `squares` in plain units.
 
     `rate` says that the values are 0 or `scale`, so that their share is a rate.
     """
@@ -28,11 +28,11 @@ class Measure:
 
     @property
     def mean(self) -> float | None:
-        """The mean, or `None` where nothing was measured."""
+        """Return the mean, or `None` where nothing was measured."""
         return self.total / (UNIT * self.n) if self.n else None
 
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval: Wilson for rates, Student's t for means; `None` where it has no meaning."""
+        """Return the 95 % interval: Wilson for rates, Student's t for means; `None` where it has no meaning."""
         if self.n == 0:
             return None
         if self.rate:
@@ -54,7 +54,7 @@ class Measure:
 
 
 def wilson(successes: float, n: int) -> tuple[float, float]:
-    """Wilson's 95 % score interval of a proportion (Wilson 1927), without continuity correction."""
+    """Return Wilson's 95 % score interval of a proportion (Wilson 1927), without continuity correction."""
     share = min(1.0, max(0.0, successes / n))
     z2 = Z95 * Z95
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
@@ -64,7 +64,7 @@ def wilson(successes: float, n: int) -> tuple[float, float]:
 
 @lru_cache(maxsize=4096)
 def student_t(degrees: int) -> float:
-    """The 97.5 % quantile of Student's t with whole degrees of freedom.
+    """Return the 97.5 % quantile of Student's t with whole degrees of freedom.
 
     Above 1,000 degrees the expansion of Abramowitz & Stegun 26.7.5 is exact to ten digits; below, it is
     where Newton's method starts on the finite series of the distribution (26.7.3 and 26.7.4).

@@ -58,12 +58,12 @@ class Metric:
 
     @property
     def is_aspect(self) -> bool:
-        """Whether ingest or a judge gives each call a value of it."""
+        """Say whether each call has a value of it, from ingest or from a judge."""
         return self.kind in ("call", "judged")
 
     @property
     def can_be_gated(self) -> bool:
-        """Whether a fall of it can be told from a rise, call by call."""
+        """Say whether a fall of it can be told from a rise, call by call."""
         return self.better is not None and (self.is_aspect or bool(self.rate_of))
 
 

@@ -31,7 +31,7 @@ STEPS: Mapping[int, Step] = {1: _edits_and_evidence}
 
 
 def backup_path(path: Path, version: int) -> Path:
-    """Where the copy of an older store is kept."""
+    """Return the place where the copy of an older store is kept."""
     return path.with_name(f"{path.name}.schema-{version}.bak")
 
 

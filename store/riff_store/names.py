@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 
 def storable(text: str) -> str:
-    """The text with lone surrogates spelled out, since no encoding can hold them."""
+    """Spell out the lone surrogates of a text, which no encoding can hold."""
     if text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Keys(dict[str, int]):
-    """The keys of one set of names; asking for a name that is not there yet adds it to the store."""
+    """Hold the keys of a set of names, and add a name to the store when it is first asked for."""
 
     def __init__(self, add: Callable[[str], int]) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class Keys(dict[str, int]):
 
 
 class Names:
-    """The dimension tables of one store, by name; `forget` after a rollback may have taken rows away."""
+    """Look up names in the dimension tables; `forget` after a rollback, which may have taken rows away."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -49,7 +49,7 @@ class Names:
         self._archetypes: dict[int, str | None] = {}
 
     def states(self, flow: int) -> Keys:
-        """The keys of a flow's states."""
+        """Return the keys of a flow's states."""
         found = self._states.get(flow)
         if found is None:
             found = self._states[flow] = Keys(
@@ -64,7 +64,7 @@ class Names:
             self._outcomes[state] = outcome
 
     def judge(self, name: str, prompt_hash: str | None) -> int:
-        """The key of a judge in one version of its prompt."""
+        """Return the key of a judge in one version of its prompt."""
         pair = (name, prompt_hash or "")
         found = self._judges.get(pair)
         if found is None:
@@ -73,7 +73,7 @@ class Names:
         return found
 
     def flow(self, name: str, archetype: str | None) -> int:
-        """The key of a flow; the archetype last named holds."""
+        """Return the key of a flow; the archetype named last holds."""
         found = self.flows[name]
         if archetype is not None and self._archetypes.get(found) != archetype:
             self._connection.execute("UPDATE flow SET archetype = ? WHERE id = ?", (storable(archetype), found))
@@ -81,7 +81,7 @@ class Names:
         return found
 
     def run(self, name: str, label: str | None, commit: str | None, branch: str | None) -> int:
-        """The key of a run; label, commit and branch last named hold."""
+        """Return the key of a run; label, commit and branch named last hold."""
         found = self.runs[name]
         told = (label, commit, branch)
         if told != (None, None, None) and self._told_of_runs.get(found) != told:

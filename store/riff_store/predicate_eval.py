@@ -1,4 +1,4 @@
-"""What a predicate means, said in Python: of the rows that a view shows, and of names before SQL sees them.
+"""Evaluate predicates in Python: on the rows that a view shows, and on names before SQL sees them.
 
 Nothing but `missing` is true of a value that was not measured, and `!` turns true and false around,
 so that it finds those too.
@@ -29,12 +29,12 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def matches(predicate: Predicate, record: Mapping[str, Any], names: Collection[str]) -> bool:
-    """Whether a predicate holds of a row's record; `names` are the fields that a bare word looks through."""
+    """Say whether a predicate holds for the record of a row; a bare word looks through the fields in `names`."""
     return compile_predicate(predicate, names)(record)
 
 
 def compile_predicate(predicate: Predicate, names: Collection[str]) -> Test:
-    """What `matches` says, as a function of the record: for many records it is twice as quick."""
+    """Return `matches` as a function of the record, which is twice as quick for many records."""
     match predicate:
         case Term(field):
             return _term_tester(predicate, names) if field is None else _field_tester(predicate, field)
@@ -52,7 +52,7 @@ def compile_predicate(predicate: Predicate, names: Collection[str]) -> Test:
 
 
 def satisfies(term: Term, value: Any) -> bool:
-    """Whether one value is as the term says; of several values any, and for `!=` none that is equal."""
+    """Say whether a value is as the term says; of several values any, and for `!=` all."""
     values = [one for one in _spread(term, value) if one is not None and one == one]
     if term.operator == "missing":
         return not values
@@ -64,7 +64,7 @@ def satisfies(term: Term, value: Any) -> bool:
 
 
 def fold(text: str) -> str:
-    """Text without its case, the same way as a database's LIKE where that knows the letters.
+    """Return text without its case, as a database's LIKE folds it where that knows the letters.
 
     Letters that would fold to ASCII ones without being any (the Kelvin sign, a ligature) stay apart.
     """
@@ -91,7 +91,7 @@ def _field_tester(term: Term, field: str) -> Test:
 
 
 def _acceptor(term: Term) -> Callable[[Any], bool]:
-    """`satisfies` for one term: texts and numbers by themselves take the short way."""
+    """Return `satisfies` for one term, with a short way for single texts and numbers."""
     wanted = term.value
     if term.operator == "contains" and isinstance(wanted, str):
         folded = fold(wanted)
@@ -116,7 +116,7 @@ def _value(record: Mapping[str, Any], name: str) -> Any:
 
 
 def is_version_of(shown: str, name: str) -> bool:
-    """Whether a judge's name on show is that name, or that name in one version of its prompt."""
+    """Say whether a judge's displayed name is a name, or that name in one version of its prompt."""
     return shown == name or shown.startswith(f"{name}#")
 
 
@@ -153,7 +153,7 @@ def _in_time(comparison: str, value: Any, wanted: str) -> bool:
 
 @lru_cache(maxsize=256)
 def pattern(text: str) -> re.Pattern[str]:
-    """A compiled regular expression; what Python only warns about is let through.
+    """Compile a regular expression without Python's warnings.
 
     Raises `re.error`, `OverflowError` or `RecursionError` where it makes no sense.
     """

@@ -16,7 +16,7 @@ Operator: TypeAlias = Literal["contains", "matches", "=", "!=", "<", "<=", ">", 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One comparison; `field` None means any name column. `position` is the offset in the expression.
+    """Compare one field; `field` None means any name column, `position` is the offset in the expression.
 
     `value` is text for names and dates, a number for metrics and flags, None for `missing` and
     `measured`. `contains` ignores case, `=` on names does not. Two terms that differ in nothing
@@ -31,28 +31,28 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """True where its part is not."""
+    """Hold where its part does not."""
 
     part: Predicate
 
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """True where all parts are."""
+    """Hold where all parts do."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """True where any part is."""
+    """Hold where any part does."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InState:
-    """True of a call where its part is true of one of the call's states, whatever states a question is about."""
+    """Hold for a call where its part holds for one of the call's states, whatever states the query is about."""
 
     part: Predicate
 
@@ -61,24 +61,24 @@ Predicate: TypeAlias = Term | Not | And | Or | InState
 
 
 def both(first: Predicate | None, second: Predicate | None) -> Predicate | None:
-    """True where both are, each a group of its own; `None` holds everywhere."""
+    """Join two predicates, each a group of its own; `None` holds everywhere."""
     return all_of([part for part in (first, second) if part is not None])
 
 
 def all_of(parts: Sequence[Predicate]) -> Predicate | None:
-    """True where all parts are; `None`, which holds everywhere, for no part at all."""
+    """Join predicates of which all have to hold; `None`, which holds everywhere, where there are none."""
     return And(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
 
 
 def conjuncts(predicate: Predicate | None) -> tuple[Predicate, ...]:
-    """What has to hold all at once for the predicate to hold."""
+    """Split a predicate into the parts that have to hold all at once."""
     if predicate is None:
         return ()
     return predicate.parts if isinstance(predicate, And) else (predicate,)
 
 
 def terms(predicate: Predicate | None) -> Iterator[Term]:
-    """Every term of a predicate, from left to right."""
+    """Yield every term of a predicate, from left to right."""
     match predicate:
         case Term():
             yield predicate

@@ -1,4 +1,4 @@
-"""What is worst, and why: the order of the matrices and the rules of the worklist (metrics.md, sections 2 and 6)."""
+"""Order the matrices and choose for the worklist (docs/metrics.md, sections 2 and 6)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ GUARD_ERRORS = 0.5
 
 
 def mean(measures: Mapping[str, Measure], metric: str) -> float | None:
-    """A cell's mean, `None` where it was not measured."""
+    """Return a cell's mean, `None` where it was not measured."""
     found = measures.get(metric)
     return None if found is None else found.mean
 
 
 def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
-    """A sort key: stall down, progress up, escalation down, n down, then names; not measured comes last."""
+    """Sort by stall down, progress up, escalation down, n down, then names; not measured comes last."""
     return (
         *_falling(mean(cell.measures, "stall")),
         *_rising(mean(cell.measures, "progress")),
@@ -35,23 +35,23 @@ def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
 
 
 def least_operable_first(cell: FlowCell) -> tuple[Any, ...]:
-    """A sort key: operability up, then names; not measured comes last."""
+    """Sort by operability up, then names; not measured comes last."""
     return *_rising(cell.operability), tuple(name or "" for name in cell.keys.values())
 
 
 def is_weak_flow(cell: FlowCell) -> bool:
-    """Whether a flow stands on the worklist."""
+    """Say whether a flow stands on the worklist."""
     correctness = mean(cell.aspects, "correctness")
     return correctness is not None and correctness < WEAK_CORRECTNESS
 
 
 def is_weak_segment(cell: SegmentCell) -> bool:
-    """Whether a segment stands on the worklist."""
+    """Say whether a segment stands on the worklist."""
     return _at_least(cell.measures, "stall", HIGH) or _at_least(cell.measures, "escalation", HIGH)
 
 
 def reasons(cell: StateCell) -> tuple[str, ...]:
-    """The metrics that make a state a root cause, the gravest kind first; none where it is none."""
+    """Return the metrics that make a state a root cause, the gravest kind first; none where it is none."""
     measures = cell.measures
     stuck = _less_than(measures, "progress", HEALTHY_PROGRESS)
     found = {
@@ -68,10 +68,10 @@ def reasons(cell: StateCell) -> tuple[str, ...]:
 
 
 def badness(cell: StateCell, *, asked: bool = False) -> float:
-    """How much a state is a root cause: the calls that it lost.
+    """Return the share of calls that a state lost, by which root causes are ranked.
 
     In a flow whose tasks ask for steps (`asked`), where a call ended says nothing of why: there the
-    share of failed calls that missed the step counts (metrics.md, section 9).
+    share of failed calls that missed the step counts (docs/metrics.md, section 9).
     """
     if asked:
         return (cell.missed_failed or 0) / cell.expected if cell.expected else 0.0
@@ -79,7 +79,7 @@ def badness(cell: StateCell, *, asked: bool = False) -> float:
 
 
 def is_thin(cell: FlowCell | SegmentCell | StateCell) -> bool:
-    """Whether too few calls stand behind a cell to trust it."""
+    """Say whether too few calls stand behind a cell to trust it."""
     asked = cell.expected or 0 if isinstance(cell, StateCell) else 0
     return max(cell.n, asked) < THIN
 

@@ -1,4 +1,4 @@
-"""Sums over the cells of (flow, agent, run), kept true in the transaction that changes a cell.
+"""Sum over the cells of (flow, agent, run), in the transaction that changes a cell.
 
 Values enter as whole billionths, so that a sum does not depend on the order of rows. Each cell is
 summed by statements of its own: what has to be sorted for a GROUP BY stays small.

@@ -29,7 +29,7 @@ Values: TypeAlias = list[Any]
 
 @lru_cache(maxsize=64)
 def insert_statement(model: type[pw.Model], rows: int = 1) -> str:
-    """An INSERT of so many rows with every column of a model, in the order of its fields.
+    """Return an INSERT of so many rows with every column of a model, in the order of its fields.
 
     A row that does not go in FAILs and leaves those before it: a file's savepoint takes them back, so
     the engine need not keep a journal for each statement.
@@ -62,7 +62,7 @@ def forget_calls(connection: sqlite3.Connection, where: str, value: int) -> None
 
 
 class Rows:
-    """The rows of one file on their way into the store.
+    """Collect the rows of one file on their way into the store.
 
     `rank` is the file's place in this ingest, `ranks` that of every path: of two calls with one
     identity the one in the later file stays, and the other file gets a note. `touched` gains the

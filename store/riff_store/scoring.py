@@ -1,6 +1,6 @@
-"""Operability: could this flow, led by this agent, be put in front of callers?
+"""Blend operability: could this flow, led by this agent, be put in front of callers?
 
-The blend, its weights and its caps are metrics.md, section 5.
+The blend, its weights and its caps are in docs/metrics.md, section 5.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def operability(
 
 
 class Blend(NamedTuple):
-    """What operability is made of but for humanness: weighted scores, their weights, and the cap of the result."""
+    """Hold operability without humanness: weighted scores, their weights, and the cap of the result."""
 
     scores: float
     weight: float
@@ -42,7 +42,7 @@ class Blend(NamedTuple):
 def computed_blend(
     correctness: float | None, completion: float | None, errors: float | None, latency_p95: float | None
 ) -> Blend | None:
-    """The part of operability that no judge has a say in, so that several can be asked one by one."""
+    """Blend the part of operability that no judge has a say in, so that judges can be added one by one."""
     if correctness is None:
         return None
     scores, weight = WEIGHTS["correctness"] * correctness, WEIGHTS["correctness"]
@@ -54,7 +54,7 @@ def computed_blend(
 
 
 def blended(blend: Blend, humanness: float | None) -> float:
-    """Operability with a score of humanness, or without any."""
+    """Return operability with a score of humanness, or without any."""
     scores, weight, cap = blend
     if humanness is not None:
         scores, weight = scores + WEIGHTS["humanness"] * humanness, weight + WEIGHTS["humanness"]
@@ -63,14 +63,14 @@ def blended(blend: Blend, humanness: float | None) -> float:
 
 
 def latency_score(seconds: float | None) -> float | None:
-    """Seconds per turn on the scale 0 to 10: 10 for none, 0 from 15 seconds on."""
+    """Return seconds per turn on the scale 0 to 10: 10 for none, 0 from 15 seconds on."""
     if seconds is None:
         return None
     return min(FULL, max(0.0, FULL * (1 - seconds / SLOWEST)))
 
 
 def humanness_score(judges: Mapping[str, float | None] | None) -> float | None:
-    """The median over the judges that scored."""
+    """Return the median over the judges that scored."""
     scores = sorted(score for score in (judges or {}).values() if score is not None)
     if not scores:
         return None

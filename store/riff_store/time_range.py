@@ -1,4 +1,4 @@
-"""What a date in a filter stands for: a span of time, as long as the date is vague."""
+"""Read a date in a filter as a span of time, as long as the date is vague."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHAPE = re.compile(
 
 @lru_cache(maxsize=512)
 def time_range(text: str) -> tuple[int, int]:
-    """First microsecond of a date, and the first one after it: `2026-06` is a month long.
+    """Return the first microsecond of a date, and the first one after it: `2026-06` is a month long.
 
     Takes years, months, days, minutes, seconds and fractions as ISO 8601 writes them; without a
     zone they are UTC. Raises `UsageError` for anything else.

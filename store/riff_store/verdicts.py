@@ -1,4 +1,4 @@
-"""Which of several verdicts of one judge on one call counts, copied to where means are taken.
+"""Choose which of several verdicts of a judge on a call counts, and copy it to where means are taken.
 
 The latest `judged_at` of the same (call, judge, aspect) wins; ties go to the later path and line.
 A verdict for a call that is not there yet waits and is copied when the call arrives.

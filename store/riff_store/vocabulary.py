@@ -12,7 +12,7 @@ Level: TypeAlias = Literal["call", "state", "row"]
 
 
 class Field(NamedTuple):
-    """A word that a filter knows.
+    """Describe a word that a filter knows.
 
     `level` says what has it: a call, a state's row of a call, or nothing but the rows of some view.
     A field that `spreads` holds a value for each of several names (a judge's mean for each judge):

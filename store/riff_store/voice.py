@@ -1,4 +1,4 @@
-"""What is kept of a voice call beside its transcript: who spoke when, what was meant and what was heard.
+"""Hold what is kept of a voice call beside its transcript: who spoke when, what was meant and what was heard.
 
 Ingest writes it into the kept transcript under the key `voice`, views read it. Times are seconds since the call
 started, latencies seconds.
@@ -15,7 +15,7 @@ KEY = "voice"
 
 
 class Span(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One stretch of a side's audio in a turn."""
+    """Describe one stretch of a side's audio in a turn."""
 
     turn: int
     start: float
@@ -23,7 +23,7 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class VoiceTurn(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a turn held; turn 0 is the greeting. A text is `None` where that side knew none.
+    """Hold what a turn held; turn 0 is the greeting. A text is `None` where that side knew none.
 
     `latency` is from the caller's last sound to the agent's first, below zero where the agent barged in.
     `score` (0 to 1) and `reason` are those of turn-taking, with `evidence` by name.
@@ -44,7 +44,7 @@ class VoiceTurn(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class TraceEntry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """A message with its labels, or a tool's call or response, in the order of the call.
+    """Describe a message with its labels, or a tool's call or response, in the order of the call.
 
     `kind` is `intended`, `transcribed`, `tool_call` or `tool_response`; `role` is `assistant` or `user`.
     """
@@ -59,7 +59,7 @@ class TraceEntry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Whether the task was done: `passed` is `None` where nobody knows; `diff` is how the database differs."""
+    """Hold whether the task was done: `passed` is `None` where nobody knows; `diff` is how the database differs."""
 
     passed: bool | None = None
     source: str | None = None
@@ -69,7 +69,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A voice call; `pipeline` is `cascade`, `audio_llm` or `s2s`."""
+    """Describe a voice call; `pipeline` is `cascade`, `audio_llm` or `s2s`."""
 
     pipeline: str = "cascade"
     language: str = "en"
@@ -84,7 +84,7 @@ class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def voice_of(document: Mapping[str, Any] | None) -> Voice | None:
-    """What a kept transcript holds of voice; `None` where it holds none, or none that can be understood."""
+    """Return what a kept transcript holds of voice; `None` where it holds none, or none that can be understood."""
     found = document.get(KEY) if document else None
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""The only code that inserts: takes scored facts, file by file, and keeps sums true.
+"""Insert scored facts, file by file, and keep sums true; no other module inserts.
 
 A batch is one transaction, a file in it one savepoint, so that a file is in the store wholly or
 not at all, together with its `source_file` row.
@@ -32,7 +32,7 @@ Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
 
 
 def stored_path(path: str | os.PathLike[str]) -> str:
-    """A path as the store keeps it: absolute text, bytes that are no text spelled out."""
+    """Return a path as the store keeps it: absolute text, bytes that are no text spelled out."""
     return storable(os.path.abspath(os.fsdecode(path)))
 
 
@@ -51,7 +51,7 @@ class Writer:
         self._rank = {stored_path(path): place for place, path in enumerate(paths)}
 
     def contracts(self) -> dict[str, str]:
-        """Contracts of the flow files in the store: flow → JSON; of several files the last by path holds."""
+        """Return contracts of the flow files in the store: flow → JSON; of several files the last by path holds."""
         rows = self._store.execute_sql(
             "SELECT f.name, c.body FROM flow_contract c JOIN flow f ON f.id = c.flow_id"
             " JOIN source_file s ON s.id = c.source_file_id ORDER BY s.path"
@@ -59,7 +59,7 @@ class Writer:
         return dict(rows)
 
     def known(self, file: SourceFile) -> FileResult | None:
-        """What an earlier reading of this file gave, where it would give the same now."""
+        """Return what an earlier reading of this file gave, where it would give the same now."""
         rows = self._store.execute_sql(
             "SELECT conversations, scores, skipped FROM source_file WHERE path = ? AND kind = ? AND sha256 = ?"
             " AND size = ? AND reader = ? AND with_text = ? AND context = ?",
@@ -74,7 +74,7 @@ class Writer:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """One transaction around any number of files; sums are settled at its end."""
+        """Yield one transaction around any number of files; sums are settled at its end."""
         self._touched.clear()
         try:
             with self._store.writing():
@@ -171,7 +171,7 @@ class Writer:
             self._connection.execute(f"DELETE FROM {table} WHERE source_file_id = ?", (key,))
 
     def orphaned(self) -> list[str]:
-        """Paths of files whose call yielded to another file's that holds it no more: read them again."""
+        """Return paths of files whose call yielded to another file's that holds it no more: read them again."""
         rows = self._store.execute_sql(
             "SELECT DISTINCT s.path FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id"
             " WHERE k.kind = 'replaced' AND NOT EXISTS (SELECT 1 FROM conversation c JOIN run r ON r.id = c.run_id"

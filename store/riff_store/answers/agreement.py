@@ -1,4 +1,4 @@
-"""How far judges agree, where they differ most, and how steady repeats of one call are."""
+"""Hold how judges agree, where they differ most, and how steady repeats of one call are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from riff_store.measure import Measure
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Two judges of one aspect on the `n` calls that both scored; or, with no `second`, one and correctness.
+    """Hold how two judges of one aspect agree on their `n` shared calls; without a `second`, a judge and correctness.
 
     Judges are compared in whole points, a judge and correctness as pass or fail. `exact` is a rate, `difference`
     the first's score less the second's, and not measured beside correctness. `kappa` has quadratic weights;
@@ -31,7 +31,7 @@ class PairAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """A call that several judges scored apart, on one aspect; `scores` by judge, from the highest down.
+    """Describe a call that several judges scored apart, on one aspect; `scores` by judge, from the highest down.
 
     `highest` and `lowest` are judges, of several the first by name.
     """
@@ -50,7 +50,7 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class Disputes:
-    """The calls on which judges differ most, the first of `total`; on `agreed` ones they do not differ at all."""
+    """Hold the calls on which judges differ most, the first of `total`; on `agreed` ones they do not differ at all."""
 
     entries: Sequence[Dispute]
     total: int
@@ -59,7 +59,7 @@ class Disputes:
 
 @dataclass(frozen=True, slots=True)
 class RepeatCell:
-    """The repeats behind a row: `groups` of at least two measured calls of one flow, agent, scenario and persona.
+    """Hold the repeats behind a row: `groups` of at least two measured calls of one flow, agent, scenario and persona.
 
     `trials` counts their calls. `pass_all[k]` is the chance that k calls drawn from a group without putting back
     all pass, `pass_any[k]` that one of them does, each a mean over groups, for k from 1 to `k`, the size of

@@ -1,4 +1,4 @@
-"""What is said of single calls."""
+"""Hold answers about single calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from riff_store.answers.edits import Edit
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A line of the conversation list. `started_at` is microseconds since the epoch, durations are seconds."""
+    """Describe a line of the list of calls; `started_at` is microseconds since the epoch, durations are seconds."""
 
     id: int
     run: str
@@ -38,7 +38,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One judge's score of one call on one aspect.
+    """Describe one judge's score of one call on one aspect.
 
     `evidence` are the numbers of the turns that it named, counted from 1; `None` where it says nothing of turns.
     """
@@ -56,7 +56,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class VisitedState:
-    """A state's row of one call (metrics.md, section 2); latency in milliseconds."""
+    """Describe a state's row of one call (docs/metrics.md, section 2); latency in milliseconds."""
 
     state: str
     segment: str
@@ -73,7 +73,7 @@ class VisitedState:
 
 @dataclass(frozen=True, slots=True)
 class CallDetail:
-    """One call with everything that is known of it; `document` is the kept transcript as plain JSON values.
+    """Hold all that is known of one call; `document` is the kept transcript as plain JSON values.
 
     `document` is None where text was not kept; its keys are turns, events, slots, tool_calls, errors.
     """
@@ -88,7 +88,7 @@ class CallDetail:
 
 
 class Score(NamedTuple):
-    """What a judge, or `(computed)`, gave a call for an aspect; `value` is None where it could not be measured.
+    """Hold the score of a call for an aspect by a judge or `(computed)`; `value` is None where it was not measured.
 
     Times are microseconds since the epoch: `started_at` of the call, `judged_at` of the verdict that counts.
     A judge in several versions of its prompt is named by the start of the prompt's hash as well. `model`,

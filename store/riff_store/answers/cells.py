@@ -1,4 +1,4 @@
-"""What a matrix answers: one cell for each row, with the measures behind it."""
+"""Hold the cells of the matrices, with the measures behind them, and a state among its neighbours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from riff_store.measure import Measure
 
 @dataclass(frozen=True, slots=True)
 class FlowCell:
-    """A cell of the flow matrix: what was asked for in `keys` (flow, agent and any `by`), and its means.
+    """Describe a cell of the flow matrix: its names in `keys` (flow, agent and any `by`), and its means.
 
     `aspects` maps a computed aspect to its measure, `humanness` a judge to its own; latencies are
     seconds. `successes` is the rate of calls with correctness 10. `last_edit` is the flow's last before the
@@ -31,7 +31,7 @@ class FlowCell:
 
 @dataclass(frozen=True, slots=True)
 class ArchetypeCell:
-    """A family of flows: pooled over its (flow, agent) cells, with the member that does worst.
+    """Describe a family of flows: pooled over its (flow, agent) cells, with the member that does worst.
 
     `archetype` is None for the flows that name no family.
     """
@@ -49,7 +49,7 @@ class ArchetypeCell:
 
 @dataclass(frozen=True, slots=True)
 class StateCell:
-    """A cell of the state matrix; `keys` hold flow, state and any `by`.
+    """Describe a cell of the state matrix; `keys` hold flow, state and any `by`.
 
     `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error
     and slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `expected`
@@ -71,7 +71,7 @@ class StateCell:
 
 @dataclass(frozen=True, slots=True)
 class SegmentCell:
-    """A cell of the segment matrix, with the member that does worst; of that only its measures are asked."""
+    """Describe a cell of the segment matrix, with the member that does worst, of which only the measures are given."""
 
     keys: Mapping[str, str | None]
     n: int
@@ -81,7 +81,7 @@ class SegmentCell:
 
 @dataclass(frozen=True, slots=True)
 class Neighbor:
-    """A state on one side of another: how often the step was taken, its share of that side, and its own health."""
+    """Describe a state before or after another: how often the step was taken, its share of the side, and its stall."""
 
     state: str
     count: int
@@ -93,7 +93,7 @@ class Neighbor:
 
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
-    """A state between its predecessors and successors, and what it can reach.
+    """Describe a state between its predecessors and successors, and what it can reach.
 
     `cell` is None where no call saw the state. `reach` maps each state reachable from it to the
     share of the flow's calls that got there.
@@ -111,7 +111,7 @@ class Neighborhood:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """How many values lie from `low` up to but not at `high`; the last bucket may have no end."""
+    """Count the values from `low` up to but not at `high`; the last bucket may have no end."""
 
     low: float
     high: float | None
@@ -120,7 +120,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class PooledLatency:
-    """Latencies in seconds of all turns in a state at once, as far as transcripts were kept.
+    """Hold the latencies in seconds of all turns in a state, as far as transcripts were kept.
 
     `turns` with a latency come from `calls`, those from `kept` transcripts. Where these are `too_many`
     to be read, and where they hold no latency, the percentiles are None and there are no buckets.

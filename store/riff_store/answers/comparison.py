@@ -1,4 +1,4 @@
-"""What two runs, or two agents, differ in."""
+"""Hold the differences of two runs, or of two agents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Failed: TypeAlias = Literal["a", "b", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A run or an agent: `n` of its calls are compared, `excluded` were errored; `led` names who or what else there is.
+    """Describe a run or an agent: `n` of its calls are compared, `excluded` are errored, `led` names agents or runs.
 
     `led` holds a run's agents, and an agent's runs.
     """
@@ -28,7 +28,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How B differs from A in one aspect of one flow, by one judge; computed aspects have no judge.
+    """Hold how B differs from A in one aspect of one flow, by one judge; computed aspects have no judge.
 
     With `pairs` the measures are over so many pairs of calls and `alone_a`, `alone_b` count the measured
     calls that have no partner; `pairs` None means that all calls of either side are compared as they are.
@@ -64,7 +64,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class FlowPairs:
-    """A flow that both sides called: how many calls count on each, were errored, and make pairs."""
+    """Describe a flow that both sides called: how many calls count on each, were errored, and make pairs."""
 
     flow: str
     n_a: int
@@ -76,7 +76,7 @@ class FlowPairs:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sides and all that they differ in, the worst first; `tested` differences have a p and were corrected for.
+    """Hold the differences of two sides, the worst first; `tested` of them have a p and were corrected for.
 
     `only_in_a` and `only_in_b` are flows that one side alone has calls of that count, with how many.
     """
@@ -90,13 +90,13 @@ class Comparison:
 
     @property
     def tested(self) -> int:
-        """Across how many differences the p-values are corrected."""
+        """Return the number of differences that the p-values are corrected for."""
         return sum(difference.p is not None for difference in self.differences)
 
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """One side of a pair: the call, how it ended, and its correctness (completion where that is not measured)."""
+    """Describe one side of a pair: the call, its end, and its correctness (completion where that is not measured)."""
 
     run: str
     conversation: str
@@ -108,7 +108,7 @@ class FailedCall:
 
 @dataclass(frozen=True, slots=True)
 class FailedPair:
-    """Two calls of the same task, of which one or both failed."""
+    """Hold two calls of the same task, of which one or both failed."""
 
     failed: Failed
     flow: str
@@ -121,7 +121,7 @@ class FailedPair:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """The pairs that failed: by side, then flow, scenario, persona and trial.
+    """Hold the pairs that failed: by side, then flow, scenario, persona and trial.
 
     `passed` pairs failed on neither side. `alone_a` and `alone_b` count failed calls without a partner,
     `unknown` the pairs of which a side has neither correctness nor completion.

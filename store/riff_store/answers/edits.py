@@ -1,4 +1,4 @@
-"""Edits of flows, and what came before and after each of them."""
+"""Hold edits of flows, and the quality before and after each of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Edit(NamedTuple):
-    """A commit that touched the file of a flow; `time` is the author's, in microseconds since the epoch."""
+    """Describe a commit that touched the file of a flow; `time` is the author's, in microseconds since the epoch."""
 
     flow: str
     commit: str
@@ -19,7 +19,7 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EditEffect:
-    """An edit between two runs of its flow: the last that started before it, and the first that did not.
+    """Describe an edit between two runs of its flow: the last that started before it, and the first that did not.
 
     `runs` counts the runs that had no later edit, `together` the edits between the same two runs, this one
     among them. `before` and `after` are the quality of the flow in those runs, `(computed)` and over the agents

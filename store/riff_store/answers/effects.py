@@ -1,4 +1,4 @@
-"""Quality as a linear model: what judge, agent, flow and persona explain of it, and each level's effect."""
+"""Hold quality as a linear model: what judge, agent, flow and persona explain of it, and each level's effect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ QUALITY = "quality"
 
 @dataclass(frozen=True, slots=True)
 class LevelEffect:
-    """How far one level lies from the middle of its factor's levels, all else in the model alike.
+    """Hold how far a level lies from the mean of its factor's levels, all else in the model alike.
 
     `effect` is None where the calls cannot tell it from other factors' effects; `low` and `high` are the 95 %
     interval, None where there is none. `mean` is what was observed, `n` counts calls. `level` is None for
@@ -29,7 +29,7 @@ class LevelEffect:
 
 @dataclass(frozen=True, slots=True)
 class FactorEffect:
-    """A factor: the `share` of all squares that only it explains, and what it would explain `alone`.
+    """Describe a factor: the `share` of all squares that only it explains, and what it explains `alone`.
 
     `share` is None where other factors say all that this one says, or where nothing varies.
     """
@@ -42,7 +42,7 @@ class FactorEffect:
 
 @dataclass(frozen=True, slots=True)
 class Confounding:
-    """Factors whose effects the calls cannot tell apart, though those of fewer of them they could.
+    """Name factors whose effects the calls cannot tell apart, though they could tell fewer of them apart.
 
     `nested` holds pairs of them of which each level of the first occurs with one level of the second only.
     """
@@ -53,7 +53,7 @@ class Confounding:
 
 @dataclass(frozen=True, slots=True)
 class LinearModel:
-    """A least squares fit: `intercept` is the mean over levels that all count alike, `mean` that over observations.
+    """Describe a least squares fit: `intercept` is the mean over levels that count alike, `mean` over observations.
 
     `together` is R², `residual` the rest of 1; both are None where nothing varies. `single` names the factors
     left out for having one level (None: it has no name), `crowded` those left out for having too many, with
@@ -74,7 +74,7 @@ class LinearModel:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The model of one response over the calls that count, of which `unmeasured` have no value; `excluded` errored.
+    """Hold the model of a response over the calls that count; `unmeasured` ones have no value, `excluded` are errored.
 
     `aspects` are all responses that the store knows, quality first.
     """

@@ -1,4 +1,4 @@
-"""What is listed beside the matrices, and what the store holds as a whole."""
+"""Hold the entries of lists, and the totals of a store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """A judge in one version of its prompt, and how it goes with the others on the calls both scored.
+    """Describe a judge in one version of its prompt, and how it agrees with the others on shared calls.
 
     `prompt_version` is what most of its verdicts say, `shown` the name that a filter finds it by.
     """
@@ -42,7 +42,7 @@ class JudgeSummary:
 
 @dataclass(frozen=True, slots=True)
 class SkippedEntry:
-    """Something that was not taken as it stood."""
+    """Describe something that was not taken as it stood."""
 
     path: str
     line: int | None
@@ -53,7 +53,7 @@ class SkippedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Worklist:
-    """What to work on: the cells behind each list, already ranked and cut."""
+    """Hold the cells behind each list of the worklist, ranked and cut."""
 
     flows: Sequence[FlowCell]
     segments: Sequence[SegmentCell]
@@ -63,7 +63,7 @@ class Worklist:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What the store holds; `calls` count, `excluded` were errored."""
+    """Count what a store holds: `calls` count, `excluded` are errored."""
 
     flows: int
     agents: int

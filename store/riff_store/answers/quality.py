@@ -1,4 +1,4 @@
-"""How good the rows of the flow matrix are in the eyes of one judge at a time: by run, and by flow."""
+"""Hold the quality of the rows of the flow matrix as one judge at a time sees it: by run, and by flow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMPUTED = "(computed)"
 
 @dataclass(frozen=True, slots=True)
 class RunQuality:
-    """A run on the timeline: `quality` maps `(computed)` and each judge to the mean over the run's rows.
+    """Describe a run on the timeline: `quality` maps `(computed)` and each judge to the mean over the run's rows.
 
     A row is a (flow, agent). `rows` says over how many of them each mean was taken: those that the judge
     scored. `started_at` is microseconds since the epoch. `edit` is the latest edit of any of its flows that
@@ -33,7 +33,7 @@ class RunQuality:
 
 @dataclass(frozen=True, slots=True)
 class QualityCell:
-    """One agent on one flow in the eyes of one judge; `n` calls count, of which the judge scored `scored`."""
+    """Hold the quality of one agent on one flow as one judge sees it; of `n` calls the judge scored `scored`."""
 
     agent: str
     judge: str
@@ -44,7 +44,7 @@ class QualityCell:
 
 @dataclass(frozen=True, slots=True)
 class FlowQuality:
-    """A flow in the calibration panel: a cell for each agent that led it and each judge, in this order."""
+    """Describe a flow in the calibration panel: a cell for each agent that led it and each judge, in this order."""
 
     flow: str
     n: int

@@ -1,4 +1,4 @@
-"""The tables of the store.
+"""Define the tables of the store.
 
 Text names live in dimension tables, facts hold integer keys. Models are not bound to a
 database: a query is executed on the `Store` that asks.

@@ -1,4 +1,4 @@
-"""Rollups: sums of billionths, so that they are whole numbers and add up the same in any order.
+"""Define the rollups: sums of billionths, so that they are whole numbers and add up the same in any order.
 
 Keys are declared before sums: SQLite 3.40 checks NOT NULL of a table without rowid wrongly otherwise.
 """
@@ -20,7 +20,7 @@ class _Cell(_Pair):
 
 
 class CallRollup(_Cell):
-    """Calls of a cell: `n` that count, `excluded` that were errored; the first of all started `first_at`."""
+    """Count the calls of a cell: `n` count, `excluded` are errored; the first of all started `first_at`."""
 
     n = pw.IntegerField()
     excluded = pw.IntegerField()
@@ -42,7 +42,7 @@ class _AspectSums(BaseModel):
 
 
 class AspectRollup(_Cell, _AspectSums):
-    """Sums of one aspect of a (flow, agent, run); `top` counts values of 10, `unscored` the nulls."""
+    """Sum one aspect of a (flow, agent, run); `top` counts values of 10, `unscored` the nulls."""
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "run", "aspect", "judge")
@@ -50,7 +50,7 @@ class AspectRollup(_Cell, _AspectSums):
 
 
 class AspectTotal(_Pair, _AspectSums):
-    """The same over all runs."""
+    """Sum one aspect of a (flow, agent) over all runs."""
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "aspect", "judge")
@@ -79,7 +79,7 @@ class _StateSums(BaseModel):
 
 
 class StateRollup(_Cell, _StateSums):
-    """Sums of the state rows of a (flow, state, agent, run); latency in seconds."""
+    """Sum the state rows of a (flow, state, agent, run); latency in seconds."""
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "run", "state", "segment")
@@ -87,7 +87,7 @@ class StateRollup(_Cell, _StateSums):
 
 
 class StateTotal(_Pair, _StateSums):
-    """The same over all runs."""
+    """Sum the state rows of a (flow, state, agent) over all runs."""
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "state", "segment")
@@ -101,7 +101,7 @@ class _TransitionSums(BaseModel):
 
 
 class TransitionRollup(_Cell, _TransitionSums):
-    """Transitions of a (flow, agent, run)."""
+    """Count the transitions of a (flow, agent, run)."""
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "run", "from_state", "to_state")
@@ -109,7 +109,7 @@ class TransitionRollup(_Cell, _TransitionSums):
 
 
 class TransitionTotal(_Pair, _TransitionSums):
-    """The same over all runs."""
+    """Count the transitions of a (flow, agent) over all runs."""
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "from_state", "to_state")

@@ -1,4 +1,4 @@
-"""Dimensions with their names, facts with integer keys, and what was read."""
+"""Define dimensions with their names, facts with integer keys, and what was read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Aspect(Named):
 
 
 class Label(Named):
-    """Stop reasons, final states and final statuses."""
+    """Hold stop reasons, final states and final statuses."""
 
 
 class Run(Named):
@@ -53,7 +53,7 @@ class Run(Named):
 
 
 class Judge(BaseModel):
-    """A judge in one version of its prompt; computed scores belong to `(computed)`."""
+    """Describe a judge in one version of its prompt; computed scores belong to `(computed)`."""
 
     id = pw.AutoField()
     name = pw.TextField()
@@ -64,7 +64,7 @@ class Judge(BaseModel):
 
 
 class State(BaseModel):
-    """A state of a flow; `outcome` is `success` or `escalation` for terminals that end the work."""
+    """Describe a state of a flow; `outcome` is `success` or `escalation` for terminals that end the work."""
 
     id = pw.AutoField()
     flow = pw.ForeignKeyField(Flow, index=False)
@@ -106,7 +106,7 @@ class SkippedInput(BaseModel):
 
 
 class Conversation(BaseModel):
-    """One call. `started_at` is microseconds since the epoch, `duration_s` seconds."""
+    """Hold one call; `started_at` is microseconds since the epoch, `duration_s` seconds."""
 
     id = pw.AutoField()
     run = pw.ForeignKeyField(Run, index=False)
@@ -146,7 +146,7 @@ class AspectScore(BaseModel):
 
 
 class JudgedScore(BaseModel):
-    """Every verdict that was read; the latest of a judge is copied into `AspectScore`."""
+    """Hold every verdict that was read; the latest of a judge is copied into `AspectScore`."""
 
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE", index=False)
     line = pw.IntegerField()
@@ -197,7 +197,7 @@ class Transition(BaseModel):
 
 
 class ExpectedStep(BaseModel):
-    """A reference action of a call's task, in the order of the task."""
+    """Describe a reference action of a call's task, in the order of the task."""
 
     conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
     position = pw.IntegerField()
@@ -212,7 +212,7 @@ class ExpectedStep(BaseModel):
 
 
 class Transcript(BaseModel):
-    """Turns and events of one call, compressed with zstd."""
+    """Hold turns and events of one call, compressed with zstd."""
 
     conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
     body = pw.BlobField()
@@ -243,7 +243,7 @@ class DescribedEdge(BaseModel):
 
 
 class FlowContract(BaseModel):
-    """The contract that a flow file gives, as JSON, for transcripts that bring none."""
+    """Hold the contract that a flow file gives, as JSON, for transcripts that bring none."""
 
     flow = pw.ForeignKeyField(Flow, index=False)
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
@@ -258,7 +258,7 @@ class FlowContract(BaseModel):
 
 
 class FlowEdit(BaseModel):
-    """A commit that touched the file of a flow, in the order of its repository's history.
+    """Describe a commit that touched the file of a flow, in the order of its repository's history.
 
     `repository` is the commit that its history begins with. The flow is kept by name, since it may have
     no calls yet. `time` is the author's, in microseconds since the epoch.

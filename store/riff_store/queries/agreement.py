@@ -1,4 +1,4 @@
-"""Do the judges agree, with each other and with what became of the call?"""
+"""Compare judges with each other and with correctness."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOTHING = Measure(0, 0)
 
 
 def agreement(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[PairAgreement]:
-    """Each pair of judges of one aspect, then each judge beside correctness; the least agreement first in both.
+    """Compare each pair of judges of one aspect, then each judge with correctness; the least agreement first in both.
 
     `judges` chooses the pairs that one of the two is meant by.
     """
@@ -70,7 +70,7 @@ def _agreed(
 
 
 def measured(values: Iterable[float]) -> Measure:
-    """The mean of values, with its interval."""
+    """Return the mean of values with its interval."""
     found = sorted(values)
     return Measure(len(found), sum(round(value * UNIT) for value in found), sum(value * value for value in found))
 

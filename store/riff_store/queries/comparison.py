@@ -1,4 +1,4 @@
-"""In what do two runs, or two agents, differ, and is it more than chance?"""
+"""Compare two runs, or two agents, and test whether they differ by more than chance."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ORDER: tuple[Verdict, ...] = ("worse", "mixed", "differs", "better", "noise", "
 
 
 class _Aspect(NamedTuple):
-    """A kind of row; a rate counts the calls whose `source` is 10, of which `scale` is the whole."""
+    """Describe a kind of row; a rate counts the calls whose `source` is 10, of which `scale` is the whole."""
 
     name: str
     source: str
@@ -54,7 +54,7 @@ def compare(
     *,
     also: Collection[str] = (),
 ) -> Comparison:
-    """What B differs in from A, flow by flow, the worst first (metrics.md, section 10).
+    """Compare B with A, flow by flow, the worst difference first (docs/metrics.md, section 10).
 
     `a` and `b` are as `sides` takes them, `judges` chooses the judges, `also` asks for
     aspects that are left out unless asked for (`latency_mean`). A row is compared on its pairs where
@@ -91,7 +91,7 @@ def compare(
 def _measured(
     store: Store, first: SideCalls, second: SideCalls, judges: dict[int, str], also: Collection[str]
 ) -> Iterable[tuple[_Aspect, str | None, Values, Values]]:
-    """Each kind of row with what either side measured of it, an aspect at a time."""
+    """Yield each kind of row with the values of both sides, an aspect at a time."""
     for key, name in sorted(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)), key=lambda row: str(row[1])):
         on_a, on_b = first.values(key), second.values(key)
         if m.COMPUTED_JUDGE in on_a.keys() | on_b.keys():
@@ -119,7 +119,7 @@ def _difference(
     b: tuple[Sequence[int], Values],
     pairs: Iterable[Pair],
 ) -> Difference | None:
-    """The difference in one flow, or `None` where neither side measured anything."""
+    """Return the difference in one flow, or `None` where neither side measured anything."""
     (calls_a, on_a), (calls_b, on_b) = a, b
     first = [on_a[call] for call in calls_a if call in on_a]
     second = [on_b[call] for call in calls_b if call in on_b]
@@ -213,7 +213,7 @@ def _with_effect(plain: Difference, interval: tuple[float, float] | None) -> Dif
 
 
 def _change(plain: Difference) -> int:
-    """The difference of the means in whole numbers, so that its sign is never one of rounding."""
+    """Return the difference of the means in whole numbers, so that its sign is never one of rounding."""
     return plain.b.total * plain.a.n - plain.a.total * plain.b.n
 
 
@@ -222,7 +222,7 @@ def _scaled(interval: tuple[float, float] | None, kind: _Aspect) -> tuple[float,
 
 
 def _direction(plain: Difference, change: float) -> Verdict:
-    """What the difference is if it is more than chance; `change` is the direction that the test saw."""
+    """Return the verdict if a difference is more than chance; `change` is the direction that the test saw."""
     if not change:
         return "noise"
     if _change(plain) * change <= 0:

@@ -15,7 +15,7 @@ from riff_store.queries.sums import call_counts
 
 
 def overview(store: Store) -> Overview:
-    """Flows, agents and runs that have calls, and how many calls there are."""
+    """Count the flows, agents and runs that have calls, and the calls."""
     sums = m.CallRollup
     query = sums.select(
         pw.fn.COUNT(sums.flow.distinct()),
@@ -28,7 +28,7 @@ def overview(store: Store) -> Overview:
 
 
 def skipped(store: Store) -> list[SkippedEntry]:
-    """All notes of the ingest, in the order of files and lines."""
+    """Return all notes of the ingest, in the order of files and lines."""
     note = m.SkippedInput
     query = (
         note.select(m.SourceFile.path, note.line, note.kind, note.reason, note.conversation)
@@ -39,7 +39,7 @@ def skipped(store: Store) -> list[SkippedEntry]:
 
 
 def known_names(store: Store, field: str, calls: Predicate | None = None) -> list[str]:
-    """The names of a field in order, none of a field whose names are not kept by themselves.
+    """Return the names of a field in order, none of a field whose names are not kept by themselves.
 
     States are those of such calls, as far as the calls are chosen by flow, agent or run; names of
     anything else are those of the whole store.
@@ -56,7 +56,7 @@ def known_names(store: Store, field: str, calls: Predicate | None = None) -> lis
 
 
 def counted_names(store: Store, field: str, calls: Predicate | None = None) -> list[tuple[str, int]]:
-    """The names of a field that such calls have, each with how many calls: in order, runs the latest first."""
+    """Return the names of a field that such calls have, each with its calls: in order, runs the latest first."""
     if field == "run":
         found = sorted(runs(store, calls), key=lambda run: (-(run.started_at or 0), run.run))
         return [(run.run, run.n + run.excluded) for run in found]

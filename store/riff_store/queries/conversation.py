@@ -1,4 +1,4 @@
-"""What happened in this call?"""
+"""Read one call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from riff_store.transcripts import unpacked
 
 
 def conversation(store: Store, run: str, name: str) -> CallDetail | None:
-    """One call with all that is known of it, `None` where there is none of that name.
+    """Return all that is known of one call, `None` where there is none of that name.
 
     Raises `NotAStore` where its transcript is damaged.
     """
@@ -58,7 +58,7 @@ def _aspects(store: Store, key: int) -> dict[str, float | None]:
 
 
 def _verdicts(store: Store, key: int) -> list[Verdict]:
-    """The verdict that counts of each judge and aspect: the latest, of the later path and line."""
+    """Return the verdict that counts of each judge and aspect: the latest, of the later path and line."""
     judged, call = m.JudgedScore, m.Conversation
     query = (
         judged.select(
@@ -86,7 +86,7 @@ def _verdict(aspect: str, judge: str, row: tuple[Any, ...]) -> Verdict:
 
 
 def _turns(evidence: str | None) -> list[int] | None:
-    """The numbers of turns as they are kept; a store that was tampered with names none."""
+    """Return the kept numbers of turns; a store that was tampered with names none."""
     try:
         found = json.loads(evidence) if evidence else None
     except (ValueError, RecursionError):

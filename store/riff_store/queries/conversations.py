@@ -1,4 +1,4 @@
-"""Which calls were those?"""
+"""List calls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHUNK = 500
 def conversations(
     store: Store, calls: Predicate | None = None, sort: str | None = None, limit: int | None = None, offset: int = 0
 ) -> list[Call]:
-    """Calls in order: by `sort` (a column, `-` before it for downwards), then run start, run, flow and name.
+    """Return calls by `sort` (a column, `-` before it for downwards), then run start, run, flow and name.
 
     What is not measured comes last either way. A metric of states sorts by the call's highest value in
     the states that the filter names, and is not measured for an errored call. Raises `UsageError` for a
@@ -35,7 +35,7 @@ def conversations(
 
 
 def count_conversations(store: Store, calls: Predicate | None = None) -> int:
-    """How many calls there are."""
+    """Count calls."""
     query = m.Conversation.select(pw.fn.COUNT(pw.SQL("*"))).where(Scope(store).condition(calls))
     return int(store.execute(query)[0][0])
 
@@ -43,7 +43,7 @@ def count_conversations(store: Store, calls: Predicate | None = None) -> int:
 def conversation_ids(
     store: Store, calls: Predicate | None = None, sort: str | None = None, limit: int | None = None, offset: int = 0
 ) -> list[int]:
-    """The keys of calls in order, so that a long list can be read a window at a time."""
+    """Return the keys of calls in order, so that a long list can be read a window at a time."""
     call = m.Conversation
     cell = m.CallRollup
     first = cell.select(cell.run, pw.fn.MIN(cell.first_at).alias("first_at")).group_by(cell.run).alias("started")
@@ -66,7 +66,7 @@ def conversation_ids(
 
 
 def calls_of(store: Store, ids: Sequence[int]) -> list[Call]:
-    """The calls of some keys, in the order of the keys; a key that is gone has none."""
+    """Return the calls of some keys, in the order of the keys; a key that is gone has none."""
     found: dict[int, Call] = {}
     for start in range(0, len(ids), _CHUNK):
         found |= {call.id: call for call in _read(store, m.Conversation.id.in_(ids[start : start + _CHUNK]))}
@@ -112,7 +112,7 @@ def _metric(store: Store, calls: Predicate | None, metric: Field) -> Any:
 
 
 def _about_states(calls: Predicate | None) -> Predicate | None:
-    """What the filter says of states and of nothing else."""
+    """Return the parts of a filter that are about states alone."""
     found: list[Predicate] = []
     for part in conjuncts(calls):
         if isinstance(part, And):

@@ -1,4 +1,4 @@
-"""Where a name is kept: which key of a call leads to which table, and back to the name."""
+"""Look up names by their keys, and runs in their order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Key = TypeVar("Key")
 
 
 class Dimension(NamedTuple):
-    """A name of a call: the key column that fact tables have, and the column that holds the text."""
+    """Describe a name of a call: the key column that fact tables have, and the column that holds the text."""
 
     key: str
     table: type[pw.Model]
@@ -44,7 +44,7 @@ DIMENSIONS = {
 
 
 def names_of(store: Store, dimension: Dimension) -> dict[int, str | None]:
-    """The name of every key of a dimension."""
+    """Return the name of every key of a dimension."""
     table = dimension.table
     query = table.select(table.id, getattr(table, dimension.column))  # type: ignore[attr-defined]
     return dict(store.execute(query))
@@ -52,7 +52,7 @@ def names_of(store: Store, dimension: Dimension) -> dict[int, str | None]:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The names that a matrix has a row for, and the keys that they are grouped by; raises `UsageError`."""
+    """Hold the names that a matrix has a row for, and the keys they are grouped by; raises `UsageError`."""
 
     by: tuple[str, ...]
 
@@ -63,15 +63,15 @@ class Grouping:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The key columns, each once."""
+        """Return the key columns, each once."""
         return tuple(dict.fromkeys(DIMENSIONS[name].key for name in self.by))
 
     def columns(self, table: Any, states: Mapping[str, Any]) -> list[Any]:
-        """The key columns of a table of calls, those of states from `states`."""
+        """Return the key columns of a table of calls, those of states from `states`."""
         return [states[key] if key in states else getattr(table, key) for key in self.keys]
 
     def namer(self, store: Store) -> Callable[[tuple[Any, ...]], Names]:
-        """A function from the values of the key columns to the names."""
+        """Return a function from the values of the key columns to the names."""
         place = {key: index for index, key in enumerate(self.keys)}
         lookups = [(place[DIMENSIONS[name].key], names_of(store, DIMENSIONS[name])) for name in self.by]
 
@@ -83,7 +83,7 @@ class Grouping:
 
 
 def judges_shown(store: Store) -> dict[int, str]:
-    """Each judge as it is shown: by name, and in versions by the name and the start of the prompt's hash.
+    """Return the displayed name of each judge; versions have the start of the prompt's hash behind it.
 
     No two are shown alike, whatever a judge calls itself.
     """
@@ -97,7 +97,7 @@ def judges_shown(store: Store) -> dict[int, str]:
 
 
 def told_apart(names: Mapping[Key, str], taken: Iterable[str] = ()) -> dict[Key, str]:
-    """Names of which no two are alike and none is taken: the later of two gets a `#` at its end."""
+    """Make names unique: the later of two alike, or of one that is taken, gets a `#` at its end."""
     used = set(taken)
     found: dict[Key, str] = {}
     for key, name in names.items():
@@ -119,13 +119,13 @@ def _version(name: str, prompt_hash: str, versions: Iterable[str]) -> str:
 
 
 def judge_names(store: Store) -> dict[int, str]:
-    """The name of each judge, its versions not told apart; computed scores are no judge's."""
+    """Return the name of each judge, the same for all its versions; computed scores have no judge."""
     rows = store.execute(m.Judge.select(m.Judge.id, m.Judge.name).where(m.Judge.id != m.COMPUTED_JUDGE))
     return dict(rows)
 
 
 def run_starts(store: Store) -> dict[str, int | None]:
-    """The first moment of each run in microseconds since the epoch, `None` where no call says when it was."""
+    """Return the first moment of each run in microseconds since the epoch, `None` where no call has a time."""
     cell = m.CallRollup
     rows = store.execute(cell.select(cell.run, pw.fn.MIN(cell.first_at)).group_by(cell.run))
     names = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
@@ -133,7 +133,7 @@ def run_starts(store: Store) -> dict[str, int | None]:
 
 
 def run_order(store: Store) -> dict[str, int]:
-    """The place of each run in time; runs without any time come last, by name."""
+    """Return the place of each run in time; runs without any time come last, by name."""
     started = run_starts(store)
     ordered = sorted(started, key=lambda name: (started[name] is None, started[name] or 0, name))
     return {name: place for place, name in enumerate(ordered)}

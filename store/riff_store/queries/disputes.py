@@ -1,4 +1,4 @@
-"""On which calls do the judges differ most?"""
+"""Find the calls that judges scored apart."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def disputes(
     rows: Predicate | None = None,
     limit: int | None = None,
 ) -> Disputes:
-    """Calls that at least two judges scored apart on one aspect: the widest spread first, then by run and id.
+    """Return calls that at least two judges scored apart on one aspect: the widest spread first, then by run and id.
 
     `judges` chooses the judges that are heard, `rows` says what has to hold of aspect, spread, highest,
     lowest and scores.
@@ -69,7 +69,7 @@ def disputes(
 def _by_call(
     heard: Iterable[Judge], judged: Mapping[tuple[str, int], Mapping[int, float]]
 ) -> dict[tuple[str, int], dict[str, float]]:
-    """The scores by judge of each (aspect, call)."""
+    """Return the scores by judge of each (aspect, call)."""
     found: dict[tuple[str, int], dict[str, float]] = {}
     for judge in heard:
         for call, score in judged[judge.key].items():
@@ -78,7 +78,7 @@ def _by_call(
 
 
 def _who(store: Store) -> dict[int, _Who]:
-    """The names of every call."""
+    """Return the names of every call."""
     runs, flows, agents = (names_of(store, DIMENSIONS[name]) for name in ("run", "flow", "agent"))
     call = m.Conversation
     rows = store.execute(call.select(call.id, call.run, call.name, call.flow, call.agent))

@@ -1,4 +1,4 @@
-"""What became of each flow with each of its edits?"""
+"""Measure the quality of flows before and after each edit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from riff_store.queries.quality import RowQuality, mean, row_qualities
 
 
 def edit_effects(store: Store, calls: Predicate | None = None) -> list[EditEffect]:
-    """Every edit with the quality of its flow before and after it, in such calls; by flow, the latest edit first."""
+    """Return every edit with the quality of its flow before and after it; by flow, the latest edit first."""
     with store.snapshot():
         edits, started = Edits(store), run_starts(store)
         rows, _ = row_qualities(store, calls, ("run", "flow", "agent"), None) if edits else ({}, [])
@@ -72,7 +72,7 @@ def _effect(edit: Edit, runs: Sequence[_Run], place: int, since: int, together: 
 
 
 def _quality(run: _Run | None, agents: Sequence[str] | None) -> tuple[float | None, int]:
-    """The mean quality over some agents of a run, all of them where none are named, and the calls behind it."""
+    """Return the mean quality over some agents of a run, all of them where none are named, and the calls behind it."""
     if run is None:
         return None, 0
     rows = [run.agents[agent] for agent in (sorted(run.agents) if agents is None else agents)]

@@ -1,4 +1,4 @@
-"""What explains the quality of calls: the judge, the agent, the flow or the persona?"""
+"""Fit a model that explains the quality of calls by judge, agent, flow and persona."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNNAMED = 0
 
 
 class UnknownAspect(UsageError):
-    """No call was scored for such an aspect; `known` are those that there are."""
+    """Refuse an aspect that no call was scored for; `known` are those that there are."""
 
     def __init__(self, aspect: str, known: Sequence[str]) -> None:
         super().__init__(f"no call was scored for {aspect!r}", f"there are {', '.join(known)}")
@@ -43,7 +43,7 @@ _Observation: TypeAlias = tuple[int, int, int, int, int, float]
 def effects(
     store: Store, calls: Predicate | None = None, judges: Predicate | None = None, aspect: str = QUALITY
 ) -> Effects:
-    """A linear model of quality, or of one aspect, over the calls that count; raises `UnknownAspect`.
+    """Fit a linear model of quality, or of one aspect, over the calls that count; raises `UnknownAspect`.
 
     An observation is a call in the eyes of a judge, or of none: `(computed)`. `judges` chooses among
     these, `(computed)` included.
@@ -70,7 +70,7 @@ def effects(
 def _qualities(
     store: Store, calls: Predicate | None, judges: Mapping[int, str], aspects: Mapping[str, int], _: str
 ) -> Iterator[_Observation]:
-    """Operability of each call, in the eyes of each judge alone (metrics.md, section 8)."""
+    """Yield the operability of each call, as each judge alone sees it (docs/metrics.md, section 8)."""
     scored: dict[int, list[tuple[int, float]]] = {}
     for call, judge, value in _judged(store, calls, aspects.get("humanness", 0)):
         if judge in judges:
@@ -89,7 +89,7 @@ def _qualities(
 def _scores(
     store: Store, calls: Predicate | None, judges: Mapping[int, str], aspects: Mapping[str, int], aspect: str
 ) -> Iterator[_Observation]:
-    """One aspect of each call by each judge."""
+    """Yield one aspect of each call by each judge."""
     call = m.Conversation
     columns = (call.id, m.AspectScore.judge, call.agent, call.flow, call.persona, m.AspectScore.value)
     for key, judge, agent, flow, persona, value in _rows(store, calls, columns, aspects[aspect]):
@@ -103,7 +103,7 @@ def _judged(store: Store, calls: Predicate | None, humanness: int) -> Iterator[t
 
 
 def _rows(store: Store, calls: Predicate | None, columns: Sequence[Any], aspect: int) -> Iterable[tuple[Any, ...]]:
-    """Measured scores of an aspect, with what is wanted of their calls."""
+    """Return the measured scores of an aspect, with the wanted columns of their calls."""
     call, score = m.Conversation, m.AspectScore
     query = call.select(*columns).join(score, on=(score.conversation == call.id))
     about = (score.aspect == aspect) & score.value.is_null(False) & ~call.errored
@@ -111,7 +111,7 @@ def _rows(store: Store, calls: Predicate | None, columns: Sequence[Any], aspect:
 
 
 def _computed(store: Store, calls: Predicate | None, aspects: Mapping[str, int]) -> Iterable[tuple[Any, ...]]:
-    """Calls with what of their operability no judge has a say in."""
+    """Return calls with the part of their operability that no judge has a say in."""
     call = m.Conversation
     scores = [m.AspectScore.alias() for _ in _BLENDED]
     query = call.select(call.id, call.agent, call.flow, call.persona, *(score.value for score in scores))

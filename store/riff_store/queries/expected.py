@@ -1,4 +1,4 @@
-"""Which steps did tasks ask for, and did the calls take them? (metrics.md, section 9)"""
+"""Count the steps that tasks ask for, and the calls that missed them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from riff_store.queries.scope import STATE_COLUMNS, Scope
 
 
 class AskedFor(NamedTuple):
-    """Calls whose task asks for a state, and those of them that missed it or took it with other arguments.
+    """Count the calls whose task asks for a state, and those that missed it or took it with other arguments.
 
     `failed` of them did not get it all right; `missed_failed` failed and missed the step.
     """
@@ -27,7 +27,7 @@ class AskedFor(NamedTuple):
 
 
 def asked_for(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, AskedFor]:
-    """Counts by the names of the group, which holds the state.
+    """Return the counts by the names of the group, which holds the state.
 
     A call missed a state when none of its steps there was taken, and took it wrongly when one was
     taken with arguments that do not match.
@@ -52,7 +52,7 @@ def asked_for(store: Store, rows: Predicate | None, group: Grouping) -> dict[Nam
 
 
 def _by_call(columns: list[pw.Field]) -> pw.ModelSelect[m.ExpectedStep]:
-    """A row for each call and state: was it taken, was it taken wrongly, did the call fail."""
+    """Return a row for each call and state: whether it was taken, taken wrongly, and whether the call failed."""
     step, row, score = m.ExpectedStep, m.StateScore, m.AspectScore
     correctness = m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "correctness")
     scored = (score.conversation == step.conversation) & (score.judge == m.COMPUTED_JUDGE)

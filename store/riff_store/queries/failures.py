@@ -1,4 +1,4 @@
-"""Which calls did only one of two sides fail, and which did both?"""
+"""Find the calls of the same task that failed on one side, or on both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FAILED: dict[tuple[bool, bool], Failed] = {(True, False): "a", (False, True): "
 
 
 def failures(store: Store, a: str, b: str, calls: Predicate | None = None) -> Failures:
-    """The pairs of calls of which A's, B's or both failed.
+    """Return the pairs of calls of which A's, B's or both failed.
 
     A call failed where its correctness is below 10; where that is not measured, its completion.
     Raises `SideError`.
@@ -55,7 +55,7 @@ def _failed_alone(scores: dict[int, float], in_pairs: Iterable[int]) -> int:
 
 
 def _told(store: Store, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    """Names of the calls, so many at a time."""
+    """Return the names of calls, so many at a time."""
     names = {table: dict(store.execute(table.select(table.id, table.name)))
              for table in (m.Run, m.Flow, m.Agent, m.Persona, m.Scenario, m.Label)}  # fmt: skip
     call = m.Conversation

@@ -1,4 +1,4 @@
-"""How does each agent do on each flow?"""
+"""Measure each agent on each flow, and families of flows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def flow_cells(
     trend: bool = False,
     edits: bool = False,
 ) -> list[FlowCell]:
-    """The cells of the flow matrix, the least operable first.
+    """Return the cells of the flow matrix, the least operable first.
 
     `judges` chooses the judges that have a mean and count in operability. With `trend` each cell
     carries its operability in each of the last runs, oldest first, `None` where a run had no such call, with
@@ -60,7 +60,7 @@ def _cells(store: Store, calls: Predicate | None, by: Sequence[str], judges: Pre
 
 
 def chosen_judges(store: Store, judges: Predicate | None) -> dict[int, str]:
-    """The judges that a filter leaves, by key, each as it is shown."""
+    """Return the displayed names of the judges that a filter leaves, by key."""
     shown, names = judges_shown(store), judge_names(store)
     return {
         key: shown[key]
@@ -108,7 +108,7 @@ def _operability(sums: Mapping[tuple[str, int], AspectSums], judges: Mapping[int
 
 
 def _latest_runs(store: Store, calls: Predicate | None, by: Sequence[str]) -> dict[Names, int]:
-    """When the latest run of each cell started, where that is known."""
+    """Return the start of the latest run of each cell, where that is known."""
     started = run_starts(store)
     group = Grouping(tuple(dict.fromkeys((*by, "run"))))
     found: dict[Names, int] = {}
@@ -122,7 +122,7 @@ def _latest_runs(store: Store, calls: Predicate | None, by: Sequence[str]) -> di
 def _history(
     store: Store, calls: Predicate | None, by: Sequence[str], judges: Predicate | None
 ) -> dict[Names, list[float | None]]:
-    """The operability of each cell in each of the last runs that the filter leaves."""
+    """Return the operability of each cell in each of the last runs that the filter leaves."""
     order = run_order(store)
     if calls is not None:
         left = {run for (run,), (n, _) in call_counts(store, calls, Grouping(("run",))).items() if n}
@@ -145,7 +145,7 @@ _NOTHING = Measure(0, 0)
 
 
 def archetypes(store: Store, calls: Predicate | None = None) -> list[ArchetypeCell]:
-    """Families of flows, the least operable first; each pools its calls. Flows that name none are one, of no name."""
+    """Pool flows by archetype, the least operable first; flows that name none are one family without a name."""
     with store.snapshot():
         families = flow_cells(store, calls, by=("archetype",))
         cells = flow_cells(store, calls, by=("archetype", "flow", "agent"))
@@ -171,7 +171,7 @@ def _family(family: FlowCell, members: list[FlowCell]) -> ArchetypeCell:
 
 
 def _worst_member(cell: FlowCell) -> tuple[Any, ...]:
-    """Operability up; where the caps make members equal, the one that is least often correct."""
+    """Sort by operability; where the caps make members equal, the one that is least often correct comes first."""
     operability, names = least_operable_first(cell)[:-1], least_operable_first(cell)[-1:]
     correctness = mean(cell.aspects, "correctness")
     return *operability, correctness is None, correctness or 0.0, *names

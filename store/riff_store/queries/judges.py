@@ -1,4 +1,4 @@
-"""How do the judges score, and do they agree?"""
+"""Read the scores of judges, and sum up each judge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Key = tuple[str, int]
 
 
 def judges(store: Store, calls: Predicate | None = None) -> list[JudgeSummary]:
-    """Each judge in one version of its prompt, with its rank correlation to the others and to correctness.
+    """Return each judge in one version of its prompt, with its rank correlation to the others and to correctness.
 
     A judge of another aspect than humanness stands apart from its humanness, with the aspect's name.
     """
@@ -55,7 +55,7 @@ def judges(store: Store, calls: Predicate | None = None) -> list[JudgeSummary]:
 
 
 def _most_used(store: Store, column: pw.TextField) -> dict[_Key, str]:
-    """The model or the like behind each judge: the one it used most, of several the first by name."""
+    """Return the value behind each judge (such as its model) that it used most, of several the first by name."""
     judged = m.JudgedScore
     query = (
         judged.select(m.Aspect.name, judged.judge, column)
@@ -77,7 +77,7 @@ HUMANNESS = "humanness"
 
 
 class Judge(NamedTuple):
-    """A judge in one version of its prompt, judging one aspect; `key` is its own in the store.
+    """Describe a judge of one aspect in one version of its prompt; `key` is its own in the store.
 
     `shown` is what it is called wherever it is a column, `label` adds the aspect if that is neither
     humanness nor called like the judge.
@@ -90,16 +90,16 @@ class Judge(NamedTuple):
 
     @property
     def aspect(self) -> str:
-        """What it judges."""
+        """Return the aspect that it judges."""
         return self.key[0]
 
     def is_meant(self, judges: Predicate | None) -> bool:
-        """Whether a filter on judges means this one, by its name or as it is shown."""
+        """Say whether a filter on judges means this one, by its name or its displayed name."""
         return judges is None or matches(judges, {"judge": [self.name, self.shown]}, ("judge",))
 
 
 def judges_of(store: Store, keys: Iterable[tuple[str, int]]) -> list[Judge]:
-    """The judges of some (aspect, key of the judge), in the order of their labels; no two labels are alike."""
+    """Return the judges of some (aspect, key of the judge) in the order of their labels, which are unique."""
     shown, names = judges_shown(store), judge_names(store)
     found = sorted({key for key in keys if key[1] in names}, key=lambda key: (key[0] != HUMANNESS, shown[key[1]], key))
     labels = told_apart(
@@ -114,14 +114,14 @@ def judges_of(store: Store, keys: Iterable[tuple[str, int]]) -> list[Judge]:
 
 
 class JudgeScores(NamedTuple):
-    """Scores by call: of each (aspect, key of the judge), and computed correctness. Unscored is left out."""
+    """Hold scores by call, of each (aspect, key of the judge), and computed correctness; unscored is left out."""
 
     judged: Mapping[tuple[str, int], Mapping[int, float]]
     correctness: Mapping[int, float]
 
 
 def scores_of(store: Store, calls: Predicate | None = None) -> JudgeScores:
-    """What the calls that count were given, of those that any judge may have scored."""
+    """Read the scores of the calls that count, of those that any judge may have scored."""
     score = m.AspectScore
     aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
     correctness = next((key for key, name in aspects.items() if name == CORRECTNESS), 0)

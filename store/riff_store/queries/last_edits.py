@@ -1,4 +1,4 @@
-"""Which edit of a flow came last before a moment?"""
+"""Find the last edit of a flow before a moment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from riff_store.database import Store
 
 
 class Edits:
-    """The edits of every flow, by the author's time; of several at one moment the later in the history comes last.
+    """Hold the edits of every flow by the author's time; at one moment the later in the history comes last.
 
     Reads them once; it is false where the store has none.
     """
@@ -29,17 +29,17 @@ class Edits:
 
     @property
     def by_flow(self) -> Mapping[str, Sequence[Edit]]:
-        """The edits of each flow, earliest first."""
+        """Return the edits of each flow, earliest first."""
         return self._edits
 
     def last(self, flow: str | None, moment: int | None) -> Edit | None:
-        """The last edit of a flow that was not made after a moment; a moment that is not known has none."""
+        """Return the last edit of a flow that was not made after a moment, `None` for a moment that is not known."""
         if flow not in self._edits or moment is None:
             return None
         place = bisect_right(self._times[flow], moment)
         return self._edits[flow][place - 1] if place else None
 
     def latest(self, flows: Iterable[str | None], moment: int | None) -> Edit | None:
-        """The latest of the last edits of several flows; of those at one moment that of the first flow by name."""
+        """Return the latest of the last edits of several flows; at one moment that of the first flow by name."""
         found = [edit for flow in sorted({flow or "" for flow in flows}) if (edit := self.last(flow, moment))]
         return max(found, key=lambda edit: edit.time, default=None)

@@ -1,4 +1,4 @@
-"""How long did callers wait in a state, over all its turns at once? (metrics.md, section 2)"""
+"""Pool the latencies of all turns in a state."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Document(msgspec.Struct):
 
 
 class LatencyReading:
-    """Reads the kept transcripts of a state's calls step by step, since a large cell takes a while.
+    """Read the kept transcripts of a state's calls step by step, since a large cell takes a while.
 
     `kept` is how many there are to read. Where they are more than `MOST_CALLS`, none is read.
     """
@@ -45,12 +45,12 @@ class LatencyReading:
 
     @property
     def kept(self) -> int:
-        """How many transcripts there are to read; beyond `MOST_CALLS` not counted further."""
+        """Return the number of transcripts to read, counted no further than `MOST_CALLS`."""
         return len(self._keys)
 
     @property
     def too_many(self) -> bool:
-        """Whether nobody should wait for all of them."""
+        """Say whether there are more than anybody should wait for."""
         return self.kept > MOST_CALLS
 
     def steps(self) -> Iterator[int]:
@@ -65,7 +65,7 @@ class LatencyReading:
             yield min(start + CHUNK, self.kept)
 
     def answer(self) -> PooledLatency:
-        """What was read so far."""
+        """Return the latencies that were read so far."""
         ranked = sorted(self._latencies)
         shares = [percentile(ranked, share) / 1000 for share in (0.50, 0.95, 0.99)] if ranked else [None] * 3
         return PooledLatency(
@@ -81,7 +81,7 @@ class LatencyReading:
 
 
 def pooled_latency(store: Store, flow: str, state: str, calls: Predicate | None = None) -> PooledLatency:
-    """The pooled latencies of a state, read from the kept transcripts of calls that were not errored.
+    """Return the pooled latencies of a state, read from the kept transcripts of calls that were not errored.
 
     Nothing is measured where none with a latency was kept, and for more than `MOST_CALLS` of them,
     which would keep people waiting.
@@ -107,7 +107,7 @@ def _bodies(store: Store, keys: list[int]) -> Iterator[bytes]:
 
 
 def _in_state(body: bytes, state: str) -> list[float]:
-    """The latencies in milliseconds of the turns in a state; a damaged transcript has none."""
+    """Return the latencies in milliseconds of the turns in a state; a damaged transcript has none."""
     try:
         document = msgspec.json.decode(unpacked(body), type=_Document)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Where do calls come from and go to around a state, and what starves when it breaks? (metrics.md, section 7)"""
+"""Find the states before and after a state, and those that it reaches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from riff_store.ranking import mean
 
 
 def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = None) -> Neighborhood:
-    """A state between its predecessors and successors; names that the store does not know have none.
+    """Return a state between its predecessors and successors; names that the store does not know have none.
 
     A neighbour's share is its part of all steps into the state, or out of it, those to itself
     counted. Where no call took any step, the edges of the flow's files stand there with a count of 0.
@@ -69,7 +69,7 @@ def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = 
 def _reach(
     steps: Mapping[str, Mapping[str, int]], state: str, visits: Mapping[str, int], calls: int
 ) -> dict[str, float]:
-    """The states that lie ahead, each with the share of all calls that came there, the largest first."""
+    """Return the states that lie ahead, each with the share of all calls that came there, the largest first."""
     ahead: set[str] = set()
     pending = [state]
     while pending:
@@ -86,7 +86,7 @@ def _outcomes(store: Store, flow: str) -> dict[str, str | None]:
 
 
 def _visits(store: Store, scope: Predicate | None, cells: Mapping[str, StateCell], entered: Set[str]) -> dict[str, int]:
-    """How many calls came to each state; those without a row of their own, as terminals, by the steps to them."""
+    """Count the calls that came to each state; those of terminals, which have no row, by the steps to them."""
     found = {name: cell.n for name, cell in cells.items() if cell.n}
     rowless = sorted(entered - found.keys())
     if rowless:
@@ -102,7 +102,7 @@ def _visits(store: Store, scope: Predicate | None, cells: Mapping[str, StateCell
 
 
 def _described(store: Store, flow: str, state: str) -> tuple[dict[str, int], dict[str, int]]:
-    """What flow files draw around a state that no call has been in."""
+    """Return the neighbours that flow files describe of a state that no call has been in."""
     start, end = m.State.alias(), m.State.alias()
     query = (
         m.DescribedEdge.select(start.name, end.name)

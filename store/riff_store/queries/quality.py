@@ -1,4 +1,4 @@
-"""What is a row of the flow matrix worth in the eyes of each judge alone?"""
+"""Measure the rows of the flow matrix as each judge alone sees them: row by row, by run, and by flow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from riff_store.scoring import operability
 
 
 class RowQuality(NamedTuple):
-    """A row of the matrix: its calls, and by judge the quality and how many calls were scored for it."""
+    """Describe a row of the matrix: its calls, and by judge the quality and the calls that were scored for it."""
 
     n: int
     excluded: int
@@ -29,9 +29,9 @@ class RowQuality(NamedTuple):
 def row_qualities(
     store: Store, calls: Predicate | None, by: tuple[str, ...], judges: Predicate | None
 ) -> tuple[dict[Names, RowQuality], list[str]]:
-    """Each row by the names of `by`, and `(computed)` and the judges that scored any of them, in order.
+    """Return each row by the names of `by`, and `(computed)` and the judges that scored any of them, in order.
 
-    Quality is operability with that judge's humanness alone, `(computed)` has none (metrics.md, section
+    Quality is operability with that judge's humanness alone, `(computed)` has none (docs/metrics.md, section
     8). It is not measured where the judge scored no call of the row.
     """
     group = Grouping(by)
@@ -45,7 +45,7 @@ def row_qualities(
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """The mean of those that are measured, `None` where none is."""
+    """Return the mean of the measured values, `None` where there are none."""
     measured = [value for value in values if value is not None]
     # Added up in order of size: the same whatever the rows are called.
     return sum(sorted(measured)) / len(measured) if measured else None
@@ -77,7 +77,7 @@ def _row(n: int, excluded: int, sums: Mapping[tuple[str, int], AspectSums], judg
 
 
 def timeline(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[RunQuality]:
-    """The runs that hold such calls, the earliest first; runs without a time come last.
+    """Return the runs that hold such calls, the earliest first; runs without a time come last.
 
     `judges` chooses the judges besides `(computed)`.
     """
@@ -118,7 +118,7 @@ def _run(
 
 
 def flow_table(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[FlowQuality]:
-    """The flows, the one with the least computed quality of any agent first; `judges` chooses those besides it."""
+    """Return the flows, the least computed quality of any agent first; `judges` chooses the other columns."""
     with store.snapshot():
         rows, columns = row_qualities(store, calls, ("flow", "agent"), judges)
     flows: dict[str, dict[str, RowQuality]] = {}

@@ -1,4 +1,4 @@
-"""Does the same call come out the same way when it is made again?"""
+"""Measure how steadily the same call comes out when it is made again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GROUP = ("flow", "agent", "scenario", "persona")
 
 
 class _Group(NamedTuple):
-    """Calls that repeat each other: `n` measured ones of `n + unmeasured` that are not errored."""
+    """Count calls that repeat each other: `n` measured ones of `n + unmeasured` that are not errored."""
 
     names: tuple[str | None, ...]
     n: int
@@ -35,7 +35,7 @@ class _Group(NamedTuple):
 
 
 def repeats(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("flow", "agent")) -> list[RepeatCell]:
-    """How steady the repeats of each row of `by` are, the flakiest first; rows without any repeat are left out.
+    """Return the repeats of each row of `by`, the flakiest first; rows without repeats are left out.
 
     Calls repeat each other that share flow, agent, scenario and persona, and run where `by` has it.
     """
@@ -106,7 +106,7 @@ def _cell(keys: Mapping[str, str | None], members: Sequence[_Group]) -> RepeatCe
 
 
 def all_pass(passed: int, n: int, k: int) -> float:
-    """C(passed, k) ÷ C(n, k): the chance that k of n calls, drawn without putting back, are among those that passed."""
+    """Return C(passed, k) ÷ C(n, k): the chance that k of n calls, drawn without putting back, all passed."""
     chance = 1.0
     for drawn in range(k):
         chance *= max(0, passed - drawn) / (n - drawn)

@@ -1,4 +1,4 @@
-"""Which runs were there, and in which order?"""
+"""List runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from riff_store.queries.sums import call_counts
 
 
 def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
-    """The runs that hold such calls, in time order; a run starts with its first call."""
+    """Return the runs that hold such calls, in time order; a run starts with its first call."""
     with store.snapshot():
         counts: dict[str, dict[str, tuple[int, int]]] = {}
         for (run, flow), found in call_counts(store, calls, Grouping(("run", "flow"))).items():

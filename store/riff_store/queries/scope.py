@@ -46,7 +46,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def needs(predicate: Predicate | None, by: Iterable[str] = (), *, state_rows: bool = False) -> Depth:
-    """How deep a question has to look: sums over all runs, sums by run, or the calls themselves.
+    """Choose the depth of a query: sums over all runs, sums by run, or the calls themselves.
 
     `by` are the names that rows are grouped by; with `state_rows` the sums are by state as well.
     """
@@ -59,7 +59,7 @@ def needs(predicate: Predicate | None, by: Iterable[str] = (), *, state_rows: bo
 
 
 class Scope:
-    """Conditions on one table of calls, or on one of their sums.
+    """Make conditions on one table of calls, or on one of their sums.
 
     `states` are the columns of a state's row that is joined to the call; terms about states speak of
     that row then, and of any row of the call otherwise.
@@ -72,7 +72,7 @@ class Scope:
         self._known: dict[str, dict[int, str | None]] = {}
 
     def condition(self, predicate: Predicate | None) -> Condition:
-        """The condition of a predicate."""
+        """Return the condition of a predicate."""
         match predicate:
             case None:
                 return ALWAYS
@@ -88,13 +88,13 @@ class Scope:
                 return self._any_row([part])
 
     def _all(self, parts: Sequence[Predicate]) -> Condition:
-        """Parts that stand side by side and speak of states speak of the same row."""
+        """Join parts, of which those about states speak of the same row."""
         rows = [part for part in parts if not isinstance(part, And) and self._asks_rows(part)]
         rest = [self.condition(part) for part in parts if part not in rows]
         return _combined(operator.and_, [*([self._any_row(rows)] if rows else []), *rest])
 
     def _asks_rows(self, predicate: Predicate) -> bool:
-        """Whether all of it is about some row of states, which has yet to be found."""
+        """Say whether all of it is about a row of states that has yet to be found."""
         if self._states is not None:
             return False
         match predicate:
@@ -160,7 +160,7 @@ class Scope:
         return _one_of(self._calls.id, {key for key, name in rows if satisfies(term, name)})
 
     def _aspect(self, name: str, term: Term) -> Condition:
-        """Computed scores: one of each aspect, at most, for a call."""
+        """Return a condition on a computed score, of which a call has one for each aspect at most."""
         keys = {key for key, text in self._aspects().items() if text == name}
         return _some(term, lambda value: self._scored(value, keys, {m.COMPUTED_JUDGE}))
 
@@ -194,7 +194,7 @@ class Scope:
 
 
 def _some(term: Term, scored: Callable[[Term], Condition]) -> Condition:
-    """True where a call has a value as the term says; `!=` where it has values and none is equal."""
+    """Hold where a call has a value as the term says; `!=` where it has values and none is equal."""
     measured = replace(term, operator="measured", value=None)
     if term.operator == "missing":
         return ~scored(measured)
@@ -228,7 +228,7 @@ def _in_time(column: Any, term: Term) -> Condition:
 
 
 def _one_of(column: Any, keys: Iterable[int]) -> Condition:
-    """Membership in a set of keys; more of them than a statement may bind are written out as whole numbers."""
+    """Test membership in a set of keys; more than a statement may bind are written out as whole numbers."""
     wanted = sorted(keys)
     if not wanted:
         return NEVER
@@ -238,7 +238,7 @@ def _one_of(column: Any, keys: Iterable[int]) -> Condition:
 
 
 def _combined(join: Callable[[Any, Any], Any], conditions: Sequence[Condition]) -> Condition:
-    """All conditions joined as a balanced tree, since engines bound how deep an expression may be."""
+    """Join conditions as a balanced tree, since engines bound how deep an expression may be."""
     if len(conditions) == 1:
         return conditions[0]
     middle = len(conditions) // 2

@@ -1,4 +1,4 @@
-"""Which scores does the store hold, all of them, one by one?"""
+"""Read all scores one by one, page by page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Judged = dict[tuple[str, int, int], "_Verdict"]
 
 
 class _Verdict(NamedTuple):
-    """One verdict: what decides whether it counts, and when, by which model and version of a prompt it was given."""
+    """Describe a verdict: what decides whether it counts, and its time, model and version of a prompt."""
 
     rank: tuple[int, str, int]
     told: tuple[int | None, str | None, str | None]
@@ -35,7 +35,7 @@ class _Run(NamedTuple):
 
 
 def score_pages(store: Store, calls: Predicate | None = None, size: int = PAGE) -> Iterator[list[Score]]:
-    """The scores of such calls, those of at most `size` calls at a time.
+    """Yield the scores of such calls, those of at most `size` calls at a time.
 
     In order of run (in time), conversation, aspect and judge. Errored calls are among them. Pages are
     of one state of the store only inside a snapshot, which is the caller's to keep.
@@ -52,7 +52,7 @@ def score_pages(store: Store, calls: Predicate | None = None, size: int = PAGE) 
 
 
 class _Names:
-    """Names by key, read once."""
+    """Hold names by key, read once."""
 
     def __init__(self, store: Store) -> None:
         def named(table: Any) -> Mapping[int, str]:
@@ -99,7 +99,7 @@ def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Nam
 
 
 def _judged(store: Store, run: _Run, calls: Sequence[str]) -> _Judged:
-    """The verdict that counts, by call, aspect and judge; it is the one that `verdicts` chose."""
+    """Return the verdict that counts, by call, aspect and judge; it is the one that `verdicts` chose."""
     verdict = m.JudgedScore
     query = verdict.select(
         verdict.conversation_name,

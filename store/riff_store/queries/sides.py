@@ -1,4 +1,4 @@
-"""Which run, or which agent, is meant by a side of a comparison?"""
+"""Find the run or agent that a side of a comparison means, and pair the calls of both sides."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _LATELY = {"latest": 1, "previous": 2}
 
 
 class SideError(UsageError):
-    """A side that is not there, stands for several, or cannot be compared with the other."""
+    """Refuse a side that is not there, stands for several, or cannot be compared with the other."""
 
 
 def sides(store: Store, a: str, b: str) -> tuple[Side, Side]:
-    """Both sides by name: run ids or the beginning of one, `latest`, `previous`, or `agent:NAME`.
+    """Find both sides by name: run ids or the beginning of one, `latest`, `previous`, or `agent:NAME`.
 
     `run:ID` says that a run is meant. Raises `SideError`, with the names that are near.
     """
@@ -38,7 +38,7 @@ def sides(store: Store, a: str, b: str) -> tuple[Side, Side]:
 
 
 def side(store: Store, text: str) -> Side:
-    """One side by name; raises `SideError`."""
+    """Find one side by name; raises `SideError`."""
     kind, colon, name = text.partition(":")
     if colon and kind == "agent":
         return Side("agent", _named("agent", name, _agents(store)))
@@ -51,7 +51,7 @@ def side(store: Store, text: str) -> Side:
 
 
 def calls_of_side(chosen: Side, calls: Predicate | None) -> Predicate | None:
-    """The calls of a side, of those that a filter leaves."""
+    """Narrow a filter to the calls of a side."""
     return both(Term(chosen.kind, "=", chosen.name), calls)
 
 
@@ -99,7 +99,7 @@ Values: TypeAlias = dict[int, float]
 
 
 class SideCall(NamedTuple):
-    """A call that counts, by keys alone."""
+    """Describe a call that counts, by keys alone."""
 
     key: int
     flow: int
@@ -111,7 +111,7 @@ class SideCall(NamedTuple):
 
 
 class SideCalls:
-    """The calls of one side, read at once: those that count, and by flow how many were errored."""
+    """Hold the calls of one side, read at once: those that count, and by flow the number of errored ones."""
 
     def __init__(self, store: Store, side: Side, calls: Predicate | None) -> None:
         call = m.Conversation
@@ -137,14 +137,14 @@ class SideCalls:
         )
 
     def by_flow(self) -> dict[int, list[int]]:
-        """The calls of each flow."""
+        """Return the calls of each flow."""
         found: dict[int, list[int]] = {}
         for call in self.counted:
             found.setdefault(call.flow, []).append(call.key)
         return found
 
     def values(self, aspect: int) -> dict[int, Values]:
-        """What each judge measured of an aspect."""
+        """Return the values that each judge gave an aspect."""
         call, score = m.Conversation, m.AspectScore
         query = (
             call.select(score.judge, call.id, score.value)
@@ -158,7 +158,7 @@ class SideCalls:
 
 
 def paired(a: SideCalls, b: SideCalls) -> dict[int, list[Pair]]:
-    """The pairs of each flow: calls of the same scenario, persona and trial, of the same agent (or in the same run).
+    """Pair calls of each flow with the same scenario, persona and trial, of the same agent (or in the same run).
 
     A call takes part where its scenario or persona is known, and where no other call of its side
     is of the same task. Two agents are paired within the runs in which both led calls.

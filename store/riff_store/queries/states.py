@@ -1,4 +1,4 @@
-"""How do calls fare in each state?"""
+"""Measure how calls fare in each state, and in each segment of states."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def state_cells(
     facts: Predicate | None = None,
     by: Sequence[str] = ("flow", "state"),
 ) -> list[StateCell]:
-    """The cells of the state matrix, the worst first; terms about states narrow the states' rows.
+    """Return the cells of the state matrix, the worst first; terms about states narrow the states' rows.
 
     `facts` is one more predicate, kept apart where a caller has it apart. By flow and state alone,
     states that flow files describe and no call has seen are there with n = 0, unless the filter asks
@@ -69,7 +69,7 @@ def _cell(
 
 
 def _described(store: Store, rows: Predicate | None, by: Sequence[str]) -> dict[Names, str]:
-    """The segment of each working state that flow files describe; of several files the last by path holds."""
+    """Return the segment of each working state that flow files describe; of several files the last by path holds."""
     if any(term.field not in _DESCRIBED for term in terms(rows)):
         return {}
     query = (
@@ -95,7 +95,7 @@ def segment_cells(
     facts: Predicate | None = None,
     by: Sequence[str] = ("flow", "segment"),
 ) -> list[SegmentCell]:
-    """The cells of the segment matrix, the worst first; each pools the rows of its states.
+    """Return the cells of the segment matrix, the worst first; each pools the rows of its states.
 
     Terms about states narrow the rows. The worst member is judged by its rows in this segment.
     """

@@ -1,4 +1,4 @@
-"""Sums behind the matrices: read from as far up as the question allows, equal wherever they come from.
+"""Read the sums behind the matrices from as far up as the query allows, equal wherever they come from.
 
 A question that only names flows and agents reads totals, one that names runs the rollups, any other
 the rows of the calls.
@@ -21,7 +21,7 @@ from riff_store.queries.scope import STATE_COLUMNS, Depth, Scope, needs
 
 
 class AspectSums(NamedTuple):
-    """Sums of one aspect by one judge; `top` counts tens, `unscored` what was not measured."""
+    """Hold the sums of one aspect by one judge; `top` counts tens, `unscored` what was not measured."""
 
     n: int
     total: int
@@ -31,22 +31,22 @@ class AspectSums(NamedTuple):
 
     @property
     def mean(self) -> float | None:
-        """Its mean alone, the same as that of its measure."""
+        """Return the mean alone, the same as that of the measure."""
         return self.total / (UNIT * self.n) if self.n else None
 
     def measure(self, aspect: str = "") -> Measure:
-        """Its mean on the aspect's own scale."""
+        """Return the mean on the aspect's own scale."""
         if aspect in RATES:
             return Measure(self.n, self.total, self.squares, rate=True, scale=RATES[aspect])
         return Measure(self.n, self.total, self.squares)
 
     def successes(self) -> Measure:
-        """The share of tens."""
+        """Return the share of tens."""
         return Measure(self.n, self.top * UNIT, float(self.top), rate=True)
 
 
 class StateSums(NamedTuple):
-    """Sums of state rows; totals that are no counts are billionths, latency is in seconds."""
+    """Hold the sums of state rows; totals that are no counts are billionths, latency is in seconds."""
 
     n: int
     progress: int
@@ -66,7 +66,7 @@ class StateSums(NamedTuple):
     slot_squares: float
 
     def measures(self) -> dict[str, Measure]:
-        """The means of a cell of the state matrix (metrics.md, section 2)."""
+        """Return the means of a cell of the state matrix (docs/metrics.md, section 2)."""
         return {
             "progress": Measure(self.n, self.progress * UNIT, float(self.progress), rate=True),
             "stall": Measure(self.n, self.stall * UNIT, float(self.stall), rate=True),
@@ -83,7 +83,7 @@ NO_ROWS = StateSums(*([0] * len(StateSums._fields)))
 
 
 def call_counts(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, tuple[int, int]]:
-    """Calls that count and calls that were errored, by the names of the group."""
+    """Count the calls that count and those that are errored, by the names of the group."""
     if needs(calls, group.by) == "base":
         table: Any = m.Conversation
         counted = (_counted(~table.errored), _counted(table.errored))
@@ -106,7 +106,7 @@ def call_counts(store: Store, calls: Predicate | None, group: Grouping) -> dict[
 def aspect_sums(
     store: Store, calls: Predicate | None, group: Grouping
 ) -> dict[Names, dict[tuple[str, int], AspectSums]]:
-    """Sums by the names of the group, then by aspect and the judge's key."""
+    """Return the sums by the names of the group, then by aspect and the judge's key."""
     depth = needs(calls, group.by)
     table, sums = _calls_and_sums(depth, m.AspectTotal, m.AspectRollup, m.AspectScore)
     columns = (*group.columns(table, {}), sums.aspect, sums.judge)
@@ -124,7 +124,7 @@ def aspect_sums(
 
 
 def state_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, StateSums]]:
-    """Sums of state rows by the names of the group, then by segment; terms about states narrow the rows."""
+    """Return the sums of state rows by the names of the group, then by segment; terms about states narrow the rows."""
     depth = needs(rows, group.by, state_rows=True)
     table, sums = _calls_and_sums(depth, m.StateTotal, m.StateRollup, m.StateScore)
     states = STATE_COLUMNS if depth == "base" else {"state": sums.state, "segment": sums.segment}
@@ -144,7 +144,7 @@ def state_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Na
 
 
 def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, int]]:
-    """How often calls went from each state of the group to which other one; terms about states mean the first."""
+    """Count the steps from each state of the group to the others; terms about states mean the first."""
     depth = needs(rows, group.by, state_rows=True)
     table, steps = _calls_and_sums(depth, m.TransitionTotal, m.TransitionRollup, m.Transition)
     states = STATE_COLUMNS if depth == "base" else {"state": steps.from_state}
@@ -164,7 +164,7 @@ def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[N
 
 
 def _calls_and_sums(depth: Depth, total: Any, rollup: Any, rows: Any) -> tuple[Any, Any]:
-    """The table that holds the names of calls, and the one that holds the values.
+    """Return the table that holds the names of calls, and the one that holds the values.
 
     Rollups are reached from the much smaller one of calls, so that asking for a few runs is cheap.
     """
@@ -187,7 +187,7 @@ def _summed(table: Any, names: Sequence[str]) -> tuple[Any, ...]:
 
 
 def add(first: StateSums, second: StateSums) -> StateSums:
-    """The sums over both."""
+    """Add two sums."""
     return StateSums(*_added(first, second))
 
 
@@ -229,7 +229,7 @@ def _state_sums_of(row: Any) -> tuple[Any, ...]:
 
 
 def _billionths(value: Any) -> Any:
-    """As the rollups round it, so that sums are equal to the last digit."""
+    """Round a value as the rollups do, so that sums are equal to the last digit."""
     return (value * float(UNIT) + 0.5).cast("BIGINT")
 
 

@@ -1,4 +1,4 @@
-"""What to work on? (metrics.md, section 6)"""
+"""Choose what to work on (docs/metrics.md, section 6)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIMIT = 10
 
 
 def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT) -> Worklist:
-    """The weakest flows, the weakest segments and the states at the root, `limit` of each; thin ones come last."""
+    """Return the weakest flows, segments and states, `limit` of each; thin ones come last."""
     with store.snapshot():
         flows = flow_cells(store, calls)
         segments = segment_cells(store, calls)

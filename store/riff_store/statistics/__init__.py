@@ -1,4 +1,4 @@
-"""The only place that knows scipy: tests, intervals and corrections as pure functions of numbers.
+"""Test, bound and correct, as pure functions of numbers; no other room knows scipy.
 
 It takes half a second to load, so it is imported inside the functions that need it and nothing that
 merely prints or opens a screen waits for it. No answer depends on the order of the values.

@@ -1,4 +1,4 @@
-"""Least squares on levels: a column of ones, then one for each level of each factor.
+"""Solve least squares on levels: a column of ones, then one for each level of each factor.
 
 Such a design is its counts, how many observations fall on each pair of levels, which are whole numbers; what it
 cannot tell apart is the null space of its columns.
@@ -27,7 +27,7 @@ _DEFINITE = 1e-7
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The combinations of levels that occur: for each factor the number of the level in each, and how many there are.
+    """Hold the combinations of levels that occur: of each factor the number of the level, and how many there are.
 
     `counts` are the observations in each cell, `totals` the sums of their response.
     """
@@ -40,7 +40,7 @@ class Cells:
 
 
 class Design:
-    """The columns of some factors of the cells."""
+    """Hold the columns of some factors of the cells."""
 
     def __init__(self, cells: Cells, chosen: Sequence[int]) -> None:
         self._cells = cells
@@ -50,11 +50,11 @@ class Design:
         self._spans = [slice(1 + sum(sizes[:at]), 1 + sum(sizes[: at + 1])) for at in range(len(sizes))]
 
     def span(self, index: int) -> slice:
-        """The columns of a factor."""
+        """Return the columns of a factor."""
         return self._spans[self.chosen.index(index)]
 
     def gram(self, weights: Floats) -> Floats:
-        """X'WX: the weight on each pair of columns."""
+        """Return X'WX: the weight on each pair of columns."""
         import numpy as np
 
         found = np.zeros((self.width, self.width))
@@ -72,14 +72,14 @@ class Design:
         return found
 
     def sums(self, totals: Floats) -> Floats:
-        """X'y, from the sum of the response in each cell."""
+        """Return X'y, from the sum of the response in each cell."""
         import numpy as np
 
         parts = [np.bincount(self._cells.codes[index], totals, self._cells.sizes[index]) for index in self.chosen]
         return np.concatenate([[totals.sum()], *parts])
 
     def values(self, coefficients: Floats) -> Floats:
-        """The value in each cell."""
+        """Return the value in each cell."""
         import numpy as np
 
         found = np.full(len(self._cells.counts), coefficients[0])
@@ -88,7 +88,7 @@ class Design:
         return found
 
     def null_space(self) -> Floats:
-        """What coefficients can be changed by without changing any value, as orthonormal columns.
+        """Return the changes of coefficients that change no value, as orthonormal columns.
 
         It hangs on which cells there are and not on how full they are: one call that links two
         groups counts beside a hundred thousand that do not.
@@ -102,7 +102,7 @@ class Design:
 
 
 class Solution:
-    """The least squares solution on some factors; `values` are those of the cells."""
+    """Hold the least squares solution on some factors; `values` are those of the cells."""
 
     def __init__(self, cells: Cells, chosen: Sequence[int]) -> None:
         import numpy as np
@@ -122,19 +122,19 @@ class Solution:
         self.values = self.design.values(self.coefficients)
 
     def solve(self, sums: Floats) -> Floats:
-        """The coefficients whose values give these sums, of the many that do."""
+        """Return coefficients whose values give these sums, of the many that do."""
         found: Floats = self._basis @ (self._inverse @ (self._basis.T @ sums))
         return found
 
     def tells(self, contrast: Floats) -> bool:
-        """Whether a combination of coefficients is the same in every least squares solution."""
+        """Say whether a combination of coefficients is the same in every least squares solution."""
         import numpy as np
 
         return bool(np.linalg.norm(contrast @ self.null) < _DEFINITE * np.linalg.norm(contrast))
 
 
 def confoundings(cells: Cells) -> list[Confounding]:
-    """The smallest groups of factors whose effects cannot be told apart.
+    """Return the smallest groups of factors whose effects cannot be told apart.
 
     The null space of a group holds those of its parts; where it holds more, the group as a whole is confounded.
     """
@@ -155,7 +155,7 @@ def confoundings(cells: Cells) -> list[Confounding]:
 
 
 def _embedded(design: Design, whole: Design) -> Floats:
-    """A design's null space among the columns of another that has all of its factors."""
+    """Return a design's null space among the columns of another that has all of its factors."""
     import numpy as np
 
     places: Any = np.r_[0, *(whole.span(index) for index in design.chosen)]

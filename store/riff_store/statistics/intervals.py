@@ -1,4 +1,4 @@
-"""95 % intervals of a difference, second minus first."""
+"""Return 95 % intervals of a difference, second minus first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UPPER = 0.975
 
 
 def paired_rates(both: int, only_first: int, only_second: int, neither: int) -> Interval | None:
-    """Of two rates over the same pairs, counted by whose side was a hit; `None` without pairs.
+    """Return the interval of two rates over the same pairs, counted by whose side was a hit; `None` without pairs.
 
     Squares of Wilson's limits added up, less what the sides have in common (Newcombe 1998, Statistics in
     Medicine 17:2635-2650, method 10).
@@ -33,7 +33,7 @@ def paired_rates(both: int, only_first: int, only_second: int, neither: int) -> 
 
 
 def unpaired_rates(first_hits: int, first_n: int, second_hits: int, second_n: int) -> Interval | None:
-    """Of two rates of different calls: Newcombe's hybrid score interval; `None` where either has no call.
+    """Return Newcombe's hybrid score interval of two rates of different calls; `None` where either has no call.
 
     Squares of Wilson's limits added up (Newcombe 1998, Statistics in Medicine 17:873-890, method 10).
     """
@@ -47,7 +47,7 @@ def unpaired_rates(first_hits: int, first_n: int, second_hits: int, second_n: in
 
 
 def paired_means(differences: Sequence[float]) -> Interval | None:
-    """Of the mean of paired differences: Student's t; `None` below two pairs."""
+    """Return Student's t interval of the mean of paired differences; `None` below two pairs."""
     if len(differences) < 2:
         return None
     mean, variance = _moments(differences)
@@ -55,7 +55,7 @@ def paired_means(differences: Sequence[float]) -> Interval | None:
 
 
 def unpaired_means(first: Sequence[float], second: Sequence[float]) -> Interval | None:
-    """Of two means of different calls: Welch's t (Welch 1947); `None` where either side has fewer than two."""
+    """Return Welch's t interval of two means of different calls (Welch 1947); `None` where either is below two."""
     if min(len(first), len(second)) < 2:
         return None
     (mean_1, variance_1), (mean_2, variance_2) = _moments(first), _moments(second)
@@ -76,7 +76,7 @@ def _around(middle: float, variance: float, degrees: float) -> Interval:
 
 
 def _moments(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and variance, added up exactly, so that they are the same in whatever order the values came."""
+    """Return mean and variance, added up exactly, so that the order of the values does not matter."""
     mean = math.fsum(values) / len(values)
     return mean, math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 

@@ -1,6 +1,6 @@
-"""A linear model of factors: what each explains, and each level's effect with an interval that knows its calls.
+"""Fit a linear model of factors: what each explains, and each level's effect with an interval clustered by call.
 
-The definitions are those of metrics.md, section 11 (effects).
+The definitions are those of docs/metrics.md, section 11 (effects).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _DIGITS = 9
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A factor as it was observed: the key of a level for each observation, and the name of each key."""
+    """Describe a factor as it was observed: the key of a level for each observation, and the name of each key."""
 
     name: str
     keys: Sequence[int]
@@ -67,7 +67,7 @@ def fit(factors: Sequence[Factor], calls: Sequence[int], values: Sequence[float]
 
 @dataclass(frozen=True, slots=True)
 class _Coded:
-    """A factor with its levels in order of name: `codes` has the number of the level for each observation."""
+    """Describe a factor with its levels in order of name: `codes` has the number of the level for each observation."""
 
     name: str
     levels: Sequence[str | None]
@@ -86,7 +86,7 @@ def _coded(factor: Factor) -> _Coded:
 
 
 class _Model:
-    """The model of all factors, beside those without one of them."""
+    """Hold the model of all factors, and those without one of them."""
 
     def __init__(self, factors: Sequence[_Coded], clusters: Codes, values: Floats) -> None:
         import numpy as np
@@ -111,12 +111,12 @@ class _Model:
         self._between_rank = between.width - between.null_space().shape[1]
 
     def intercept(self) -> float | None:
-        """The mean in which every level of a factor counts alike."""
+        """Return the mean in which every level of a factor counts alike."""
         contrast = sum((self._average(index) for index in range(len(self._factors))), start=self._unit(0))
         return _settled(self.mean + float(contrast @ self._full.coefficients)) if self._full.tells(contrast) else None
 
     def factor(self, index: int) -> FactorEffect:
-        """What a factor explains, and its levels."""
+        """Return the share that a factor explains, and its levels."""
         import numpy as np
 
         coded = self._factors[index]
@@ -140,12 +140,12 @@ class _Model:
         return FactorEffect(coded.name, levels, _settled(share), _settled(alone))
 
     def confounded(self) -> Sequence[Confounding]:
-        """The factors that cannot be told apart, if any."""
+        """Return the factors that cannot be told apart, if any."""
         # Each factor has one combination of its levels that the column of ones repeats.
         return confoundings(self._cells) if self._full.null.shape[1] > len(self._factors) else ()
 
     def _left(self, solution: Solution) -> Floats:
-        """What a solution leaves of each observation; the noise of the arithmetic is nothing."""
+        """Return the residual of each observation; the noise of the arithmetic is nothing."""
         import numpy as np
 
         left: Floats = self._response - solution.values[self._cell]
@@ -156,7 +156,7 @@ class _Model:
         return max(0.0, 1 - float(left @ left) / self._squares) if self._squares else None
 
     def _clustered(self) -> tuple[Codes, Floats]:
-        """How many calls each column has, and the sum over calls of the squares of X'e (the meat of a sandwich)."""
+        """Return the calls of each column, and the sum over calls of the squares of X'e (the meat of a sandwich)."""
         import numpy as np
         from scipy.sparse import csr_array
 
@@ -173,7 +173,7 @@ class _Model:
         return np.bincount(scores.indices, minlength=design.width), (scores.T @ scores).toarray()
 
     def _effect(self, index: int, level: int) -> tuple[float | None, float | None, float | None]:
-        """A level's effect with its interval."""
+        """Return a level's effect with its interval."""
         contrast = self._unit(self._full.design.span(index).start + level) - self._average(index)
         if not self._full.tells(contrast):
             return None, None, None
@@ -183,9 +183,9 @@ class _Model:
         return _settled(effect), *ends
 
     def _half(self, index: int, level: int, contrast: Floats) -> float | None:
-        """Half the 95 % interval: CR1 of Cameron and Miller (2015), with Student's t on calls - 1 degrees.
+        """Return half the 95 % interval: CR1 of Cameron and Miller (2015), with Student's t on calls - 1 degrees.
 
-        None where nothing says how much calls vary: see metrics.md, section 11.
+        None where nothing says how much calls vary: see docs/metrics.md, section 11.
         """
         per_level = self._per_level[self._full.design.span(index)]
         n, rank = len(self._response), self._full.rank
@@ -206,7 +206,7 @@ class _Model:
         return found
 
     def _average(self, index: int) -> Floats:
-        """The mean of a factor's coefficients, every level alike."""
+        """Return the mean of a factor's coefficients, every level alike."""
         found, span = self._unit(0) * 0, self._full.design.span(index)
         found[span] = 1 / (span.stop - span.start)
         return found
@@ -222,7 +222,7 @@ def _settled(value: float | None) -> float | None:
 
 
 def _cells(factors: Sequence[_Coded], response: Floats) -> tuple[Cells, Codes]:
-    """The combinations of levels that occur, and which of them each observation is in."""
+    """Return the combinations of levels that occur, and which of them each observation is in."""
     import numpy as np
 
     sizes = tuple(len(factor.levels) for factor in factors)

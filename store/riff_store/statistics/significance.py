@@ -1,4 +1,4 @@
-"""How likely a difference at least as large would be if there were none: exact two-sided p-values."""
+"""Test differences: exact two-sided p-values of one at least as large if there were none."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ MOST_EXACT = 10_000
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """McNemar's exact test on the pairs whose two sides came out differently (McNemar 1947, binomial form)."""
+    """Test the pairs whose two sides came out differently, exactly (McNemar 1947, binomial form)."""
     return sign_test(only_first, only_second)
 
 
 def sign_test(up: int, down: int) -> float:
-    """The exact sign test; pairs without a difference take no part, and without any other p is 1."""
+    """Test signs exactly; pairs without a difference take no part, and without any other p is 1."""
     from scipy.stats import binomtest
 
     return _bounded(binomtest(min(up, down), up + down, 0.5).pvalue) if up + down else 1.0
 
 
 def fisher(first_hits: int, first_n: int, second_hits: int, second_n: int) -> float:
-    """Fisher's exact test of two rates, given as hits of n."""
+    """Test two rates, given as hits of n, by Fisher's exact test."""
     from scipy.stats import fisher_exact
 
     table = [[first_hits, first_n - first_hits], [second_hits, second_n - second_hits]]
@@ -29,7 +29,7 @@ def fisher(first_hits: int, first_n: int, second_hits: int, second_n: int) -> fl
 
 
 def mann_whitney(first: Sequence[float], second: Sequence[float]) -> float:
-    """The Mann-Whitney U test of two samples, neither empty.
+    """Test two samples, neither empty, by Mann-Whitney's U.
 
     Exact for few values without ties, otherwise normal with corrections for ties and continuity.
     """
@@ -43,7 +43,7 @@ def mann_whitney(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def superiority(first: Sequence[float], second: Sequence[float]) -> float:
-    """How much more often a value of the second sample exceeds one of the first than the other way, from -1 to 1.
+    """Return how much more often a value of the second sample exceeds one of the first than not, from -1 to 1.
 
     The direction that the Mann-Whitney test sees (Cliff's delta).
     """
@@ -54,14 +54,14 @@ def superiority(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
-    """The p-values adjusted to bound the share of false discoveries among all of them (Benjamini & Hochberg 1995)."""
+    """Adjust p-values to bound the share of false discoveries among all of them (Benjamini & Hochberg 1995)."""
     from scipy.stats import false_discovery_control
 
     return [float(p) for p in false_discovery_control(ps, method="bh")] if ps else []
 
 
 def simes(ps: Sequence[float]) -> float:
-    """One p-value of several that belong together: how likely they would be, were there no difference behind any.
+    """Combine p-values that belong together: how likely they would be, were there no difference behind any.
 
     Holds for tests that tend to err together, as those of one flow do (Simes 1986).
     """
@@ -69,7 +69,7 @@ def simes(ps: Sequence[float]) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """The p-values adjusted to bound the chance of a single false discovery among all of them (Holm 1979)."""
+    """Adjust p-values to bound the chance of a single false discovery among all of them (Holm 1979)."""
     adjusted = [1.0] * len(ps)
     highest = 0.0
     for place, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
