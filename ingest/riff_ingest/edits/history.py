@@ -58,7 +58,7 @@ def read_edits(directory: Path, patterns: Sequence[str], progress: Callable[[str
     for pattern in patterns:
         parse_pattern(pattern)
     repository = Repository(directory)
-    reading = _Reading(repository, [parse_pattern(pattern, repository.prefix) for pattern in patterns], progress)
+    reading = _HistoryReader(repository, [parse_pattern(pattern, repository.prefix) for pattern in patterns], progress)
     reading.read()
     root = repository.ask("rev-list", "--first-parent", "--max-parents=0", repository.head)
     return EditHistory(
@@ -70,7 +70,7 @@ def read_edits(directory: Path, patterns: Sequence[str], progress: Callable[[str
     )
 
 
-class _Reading:
+class _HistoryReader:
     def __init__(
         self, repository: Repository, patterns: Sequence[FlowPattern], progress: Callable[[str], None] | None
     ) -> None:

@@ -14,8 +14,8 @@ from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.derived import Derived, derive
 from riff_ingest.eva.directories import Identity
 from riff_ingest.eva.metrics.files import RecordFiles
+from riff_ingest.eva.metrics.scenario_outcome import task_completion
 from riff_ingest.eva.metrics.score import MetricScore
-from riff_ingest.eva.metrics.task_completion import task_completion
 from riff_ingest.eva.metrics.turn_taking import turn_taking
 from riff_ingest.eva.outcome import outcome_of
 from riff_ingest.eva.stored_metrics import Places, stored_pass

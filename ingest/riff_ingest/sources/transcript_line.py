@@ -46,7 +46,7 @@ def refusal(schema: str) -> str | None:
     return f"schema {schema[:60]} is not supported, only {SCHEMA} is"
 
 
-class TranscriptLine(msgspec.Struct, kw_only=True):
+class NativeLine(msgspec.Struct, kw_only=True):
     """Hold the fields of docs/formats.md, section 1; `None` for what is left out or null.
 
     The contract stays bytes: it is the same on line after line, so it is decoded once.
@@ -85,14 +85,14 @@ class TranscriptLine(msgspec.Struct, kw_only=True):
     defects: dict[str, Count] | None = None
 
 
-_LINE_TYPES = {info.name: info.type for info in fields_of(TranscriptLine) if info.name not in ("schema", "contract")}
+_LINE_TYPES = {info.name: info.type for info in fields_of(NativeLine) if info.name not in ("schema", "contract")}
 
 
 @dataclass(slots=True)
 class Salvage:
     """Hold what could be taken of a line; `contract` is `None` where none was given."""
 
-    line: TranscriptLine
+    line: NativeLine
     contract: Contract | None = None
     defects: Counter[str] = field(default_factory=Counter)
     reasons: list[str] = field(default_factory=list)
@@ -110,7 +110,7 @@ def salvage(data: bytes, *, flatten: bool = False) -> Salvage:
     if not isinstance(value, dict):
         raise BrokenInput("line is not a JSON object")
     _measure(value, "duration_s", defects)
-    taken = Salvage(TranscriptLine(conversation_id="", flow=""), defects=defects)
+    taken = Salvage(NativeLine(conversation_id="", flow=""), defects=defects)
     for name, kind in _LINE_TYPES.items():
         given = value.get(name)
         if given is not None and not (given == "" and name in _REQUIRED):

@@ -16,7 +16,7 @@ from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
 from riff_ingest.sources.lines import BrokenInput, read_lines
 from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
-from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, TranscriptLine, refusal, salvage
+from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, NativeLine, refusal, salvage
 from riff_store.facts import Skipped
 
 __all__ = ["parse_time", "read"]
@@ -25,7 +25,7 @@ _KEPT_CONTRACTS = 1024
 _BOXES = frozenset({dict, list})
 _MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
 
-_line_decoder = msgspec.json.Decoder(TranscriptLine)
+_line_decoder = msgspec.json.Decoder(NativeLine)
 _contract_decoder = msgspec.json.Decoder(Contract)
 
 
@@ -105,7 +105,7 @@ class _TranscriptReader:
         return contract
 
     def _finish(
-        self, line: TranscriptLine, contract: Contract | None, defects: dict[str, int]
+        self, line: NativeLine, contract: Contract | None, defects: dict[str, int]
     ) -> tuple[Conversation, list[str]]:
         reasons = []
         started_at = line.started_at or None
@@ -153,7 +153,7 @@ def _text(value: str | int | None) -> str | None:
     return value if value is None or type(value) is str else str(value)
 
 
-def _is_doubtful(line: TranscriptLine) -> bool:
+def _is_doubtful(line: NativeLine) -> bool:
     """Tell whether a value fits its type and still must not pass, because it is nested too deeply."""
     boxes: list[Any] = []
     for event in line.events or ():

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.metrics.authentication_success import authentication_success
 from riff_ingest.eva.metrics.conversation_end import (
     conversation_completed_on_time,
     conversation_correctly_finished,
@@ -16,9 +15,9 @@ from riff_ingest.eva.metrics.conversation_end import (
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.registry import applies
 from riff_ingest.eva.metrics.response_speed import response_speed
+from riff_ingest.eva.metrics.scenario_outcome import authentication_success, task_completion
 from riff_ingest.eva.metrics.score import NO_TURNS, MetricScore
 from riff_ingest.eva.metrics.stt_wer import stt_wer
-from riff_ingest.eva.metrics.task_completion import task_completion
 from riff_ingest.eva.metrics.tool_call_validity import tool_call_validity
 from riff_ingest.eva.metrics.turn_taking import turn_taking
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.eva.metrics import MetricScore, RecordFiles
-from riff_ingest.eva.metrics.authentication_success import authentication_success
-from riff_ingest.eva.metrics.task_completion import task_completion
+from riff_ingest.eva.metrics.scenario_outcome import authentication_success, task_completion
 from riff_ingest.eva.scenario_db import (
     UNORDERED,
     database_hash,

@@ -1,18 +1,20 @@
-"""Measure whether the agent left the scenario's database as it should be (10.1)."""
+"""Measure whether a call left the scenario's database and its session as they should be (10.1, 10.2)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.score import MetricScore, unmeasured
+from riff_ingest.eva.metrics.score import MetricScore, part, rate, unmeasured
 from riff_ingest.eva.scenario_db import SESSION, database_hash, databases_differ, stored_form, summary
 
-NAME = "task_completion"
+TASK = "task_completion"
 NO_EXPECTED = "no expected database is known; --expected-db names it, --dataset the dataset that was played"
 NO_FINAL = "the record has no final_scenario_db.json"
+AUTHENTICATION = "authentication_success"
 
 
 def task_completion(context: MetricContext, files: RecordFiles) -> MetricScore:
@@ -23,12 +25,12 @@ def task_completion(context: MetricContext, files: RecordFiles) -> MetricScore:
     """
     expected, final = context.expected_scenario_db, context.final_scenario_db
     if expected is None:
-        return unmeasured(NAME, NO_EXPECTED)
+        return unmeasured(TASK, NO_EXPECTED)
     if final is None:
-        return unmeasured(NAME, NO_FINAL)
+        return unmeasured(TASK, NO_FINAL)
     mismatches = session_mismatches(expected, final)
     if mismatches:
-        return MetricScore(NAME, 0.0, 0.0, _session_details(mismatches))
+        return MetricScore(TASK, 0.0, 0.0, _session_details(mismatches))
     expected_hash, actual_hash = database_hash(expected), database_hash(final)
     matches = expected_hash == actual_hash
     details: dict[str, Any] = {
@@ -41,7 +43,7 @@ def task_completion(context: MetricContext, files: RecordFiles) -> MetricScore:
     if not matches:
         details |= _difference(expected, final)
     value = 1.0 if matches else 0.0
-    return MetricScore(NAME, value, value, details)
+    return MetricScore(TASK, value, value, details)
 
 
 def session_mismatches(expected: Mapping[str, Any], final: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,3 +100,57 @@ def _hints(diff: Mapping[str, Any]) -> list[str]:
         told = ", ".join(f"{count} {how}" for count, how in counts if count)
         hints.append(f"records of table {name}: {told}" if told else f"table {name} has another value")
     return hints
+
+
+def authentication_success(context: MetricContext, files: RecordFiles) -> MetricScore:
+    """Return 1.0 where the final session has all that is expected, else 0.0.
+
+    Skipped where nothing is expected (10.2).
+    """
+    expected, final = context.expected_scenario_db, context.final_scenario_db
+    if expected is None:
+        return unmeasured(AUTHENTICATION, NO_EXPECTED)
+    if not session_of(expected):
+        return MetricScore(AUTHENTICATION, skipped=True, details={"reason": "no session is expected"})
+    if final is None:
+        return unmeasured(AUTHENTICATION, NO_FINAL)
+    mismatches = session_mismatches(expected, final)
+    details: dict[str, Any] = {
+        "expected_session": session_of(expected),
+        "actual_session": session_of(final),
+        "mismatches": mismatches,
+    }
+    if mismatches:
+        details["reason"] = f"The session differs from the expected one in: {', '.join(mismatches)}"
+    value = 0.0 if mismatches else 1.0
+    return MetricScore(
+        AUTHENTICATION, value, value, details, sub_metrics=_parts(_calls(context), succeeded=not mismatches)
+    )
+
+
+def _calls(context: MetricContext) -> Counter[str]:
+    """Count the answers of each of the agent's tools for authentication."""
+    known = {
+        name
+        for tool in context.agent_tools or ()
+        if tool.get("tool_type") == "auth"
+        for key in ("id", "name")
+        if isinstance(name := tool.get(key), str)
+    }
+    names = (response.get("tool_name") for response in context.tool_responses)
+    return Counter(name for name in names if isinstance(name, str) and name in known)
+
+
+def _parts(calls: Counter[str], *, succeeded: bool) -> dict[str, MetricScore] | None:
+    if not calls:
+        return None
+    average = round(calls.total() / len(calls), 4)
+    if not succeeded:
+        return {"num_auth_calls_on_failure": part(AUTHENTICATION, "num_auth_calls_on_failure", average)}
+    at_once = 1.0 if all(count == 1 for count in calls.values()) else 0.0
+    share = len(calls) / calls.total()
+    return {
+        "auth_first_try_success": part(AUTHENTICATION, "auth_first_try_success", at_once, at_once),
+        "num_auth_calls": part(AUTHENTICATION, "num_auth_calls", average),
+        "authentication_success_rate": rate(AUTHENTICATION, "authentication_success_rate", share),
+    }
