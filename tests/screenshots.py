@@ -28,6 +28,7 @@ from riff_tui.tui.app import Explorer
 from riff_tui.tui.data.store_watcher import KnownNames
 from tests.readme import demo_store
 from tests.support.voice_tables import IN_LIST, Voices
+from tests.support.walker import Walker
 
 Walk: TypeAlias = Sequence[tuple[str, Sequence[str]]]
 
@@ -119,12 +120,10 @@ async def _screens(store: Store) -> dict[str, str]:
 async def _walked(app: Explorer, walk: Walk, width: int, height: int) -> AsyncIterator[tuple[str, str, str]]:
     """Name, text and picture of each screen of a walk."""
     async with app.run_test(size=(width, height)) as pilot:
+        at = Walker(app, pilot)
         for name, keys in walk:
-            for key in ("", *keys):
-                if key:
-                    await pilot.press(key)
-                await app.workers.wait_for_complete()
-                await pilot.pause()
+            await at.settle()
+            await at.press(*keys)
             lines = [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
             yield name, "\n".join(lines) + "\n", _freed(app.export_screenshot())
 

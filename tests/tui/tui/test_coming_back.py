@@ -40,9 +40,9 @@ async def opened_with(store: Path, session: SessionFile) -> AsyncIterator[Walker
             session.opened(start)
         app = Explorer(lambda view, request: catalog.show(opened, view, request), start=start, session=session)
         async with app.run_test(size=(100, 30)) as pilot:
-            await app.workers.wait_for_complete()
-            await pilot.pause()
-            yield Walker(app, pilot)
+            at = Walker(app, pilot)
+            await at.settle()
+            yield at
 
 
 async def test_the_place_with_those_above_it_its_cursor_and_its_order_come_back(tiny: Path, tmp_path: Path) -> None:

@@ -333,14 +333,14 @@ def test_inside_tmux_it_shows_what_it_shows_elsewhere(tiny: Path, tmux: list[str
         return [line.rstrip() for line in done.stdout.split("\n")[:24]]
 
     def wait_for(text: str) -> None:
-        ends = time.monotonic() + 20
+        ends = time.monotonic() + 120
         while text not in "\n".join(seen()):
             assert time.monotonic() < ends, "\n".join(seen())
             time.sleep(0.05)
 
     paths = os.pathsep.join(str(ROOT / part) for part in (".", "store", "ingest"))
     run = shlex.join([sys.executable, "-c", PROGRAM, "ui", "--fresh", "--store", str(tiny)])
-    start = f"printf 'before\\n'; cd {ROOT}; PYTHONPATH={paths} {run}; printf 'ended %s\\n' $?; sleep 60"
+    start = f"printf 'before\\n'; cd {ROOT}; PYTHONPATH={paths} {run}; printf 'ended %s\\n' $?; sleep 600"
     settings = tmp_path / "tmux.conf"
     settings.write_text(f"set-option -g default-terminal {name}\n")
     begin = [*tmux[:-1], str(settings), "new-session", "-d", "-x", "80", "-y", "24", start]

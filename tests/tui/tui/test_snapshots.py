@@ -7,9 +7,11 @@ from importlib.metadata import version
 
 import pytest
 from textual.app import App
+from textual.pilot import Pilot
 
 from riff_tui.tui.app import Explorer
 from tests.support.fake_catalog import FakeCatalog
+from tests.support.walker import Walker
 
 DRAWN_WITH = {"textual": "8.2.8", "rich": "15.0.0"}
 
@@ -30,4 +32,9 @@ def test_flows_at_80_by_24(snap_compare: Compare) -> None:
 
 
 def test_a_state_in_its_graph_at_120_by_36(snap_compare: Compare) -> None:
-    assert snap_compare(explorer(), terminal_size=(120, 36), press=["3", "wait:200", "v", "wait:200", "h"])
+    async def walk(pilot: Pilot[None]) -> None:
+        app = pilot.app
+        assert isinstance(app, Explorer)
+        await Walker(app, pilot).press("3", "v", "h")
+
+    assert snap_compare(explorer(), terminal_size=(120, 36), run_before=walk)

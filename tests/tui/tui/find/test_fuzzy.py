@@ -98,9 +98,8 @@ def test_five_thousand_names_take_no_time_to_type_in() -> None:
     fuzzy = Fuzzy(names)
     spent = []
     for query in ("p", "pt", "ptc", "ptc4", "dental ti"):
-        started = time.perf_counter()
+        started = time.thread_time()
         fuzzy.find(query)
-        spent.append(time.perf_counter() - started)
-    # Far above what it takes alone (15 to 40 ms), for other tests run at the same time.
-    assert min(spent) < 0.1
-    assert max(spent) < 1.0
+        spent.append(time.thread_time() - started)
+    # Of processor time, far above what it takes (15 to 40 ms).
+    assert max(spent) < 0.4
