@@ -15,7 +15,6 @@ Better: TypeAlias = Literal["higher", "lower"]
 ColumnKind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object"]
 Severity: TypeAlias = Literal["bad", "warn", "ok", "good"]
 
-THIN = 5
 NOT_MEASURED = "·"
 
 

@@ -11,8 +11,9 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
-from riff_ingest.stream import Stream, percentile, read_stream
+from riff_ingest.stream import Stream, read_stream
 from riff_store.errors import UsageError
+from riff_store.measure import percentile
 from riff_store.metrics import COMPUTED, Metric, to_compute
 
 COUNTED_STOPS = frozenset({"unsafe", "max_turns", "loop"})
@@ -41,7 +42,7 @@ def call_aspects(call: Conversation, stream: Stream) -> dict[str, float | None]:
         spoken = [turn for turn in call.turns if turn.role == "agent"]
         latencies = [turn.latency_ms for turn in spoken if turn.latency_ms is not None and turn.latency_ms >= 0]
         turns = len(spoken)
-    p95 = percentile(latencies, 0.95)
+    p95 = percentile(sorted(latencies), 0.95) if latencies else None
     measured: dict[str, float | None] = {
         "correctness": _correctness(call, stream),
         "completion": _completion(call),

@@ -8,8 +8,9 @@ from typing import Any
 from riff_ingest.contract import Contract, as_contract
 from riff_ingest.events import Event
 from riff_ingest.segments import segment_of
-from riff_ingest.stream import Stream, percentile, read_stream
+from riff_ingest.stream import Stream, read_stream
 from riff_store.facts import StateAspects
+from riff_store.measure import percentile
 
 
 def compute_state_aspects(
@@ -47,7 +48,7 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
                 escalation,
                 visits.entries - 1,
                 visits.turns / visits.entries,
-                percentile(visits.latencies, 0.95),
+                percentile(sorted(visits.latencies), 0.95) if visits.latencies else None,
                 visits.guard_errors,
                 len(required[state] & stream.slots.get(state, set())) / len(required[state])
                 if state in required

@@ -114,16 +114,3 @@ def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
 
 def _count(counts: dict[str, int], name: str) -> None:
     counts[name] = counts.get(name, 0) + 1
-
-
-def percentile(values: list[float], share: float) -> float | None:
-    """Compute a percentile by linear interpolation between closest ranks; `None` without values."""
-    last = len(values) - 1
-    if last < 1:
-        return None if last < 0 else values[0]
-    ranked = sorted(values)
-    place = share * last
-    low = int(place)
-    if low == last:
-        return ranked[low]
-    return ranked[low] + (ranked[low + 1] - ranked[low]) * (place - low)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from riff_store.measure import THIN
 from riff_store.vocabulary import ALIASES
 from riff_tui.errors import UsageError
-from riff_tui.table import NOT_MEASURED, THIN, Column, Row, Table
+from riff_tui.table import NOT_MEASURED, Column, Row, Table
 
 LISTED = 5
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from riff_store.answers.comparison import Comparison, Difference, Side
+from riff_store.measure import THIN
 from riff_store.metrics import unit_of
-from riff_tui.table import THIN, Column, Row, Severity, Table
+from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from riff_store.measure import THIN
 from riff_tui.gate import messages
 from riff_tui.gate.decision import Check, CheckStatus, Decision
-from riff_tui.table import THIN, Column, Row, Severity, Table
+from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from riff_store.measure import THIN
 from riff_store.scoring import SLOWEST
-from riff_tui.table import NOT_MEASURED, THIN, Column, Row, Severity, Table
+from riff_tui.table import NOT_MEASURED, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, interval_text, value_text
 from riff_tui.text.safe_text import fit, one_line
 from riff_tui.views.spec import ViewSpec

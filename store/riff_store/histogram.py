@@ -1,4 +1,4 @@
-"""Sort positive values that spread over orders of magnitude, such as latencies, into percentiles and buckets."""
+"""Sort positive values that spread over orders of magnitude, such as latencies, into buckets."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from riff_store.answers.cells import Bucket
+from riff_store.measure import percentile
 
 MOST = 12
 _SMALLEST, _LARGEST = 1e-3, 1e9
@@ -20,15 +21,6 @@ _STEPS = (
     (1.0,),
 )
 _TAIL = 0.01
-
-
-def percentile(ranked: Sequence[float], share: float) -> float:
-    """Return the value below which a share (0 to 1) of sorted values lies, linear between the closest ranks."""
-    place = share * (len(ranked) - 1)
-    low = int(place)
-    high = min(low + 1, len(ranked) - 1)
-    # What is rounded up must not leave the values behind.
-    return min(ranked[high], ranked[low] + (ranked[high] - ranked[low]) * (place - low))
 
 
 def buckets(ranked: Sequence[float]) -> list[Bucket]:

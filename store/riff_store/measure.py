@@ -6,11 +6,14 @@ Sums are whole numbers of billionths, so a mean is the same in whatever order ro
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 UNIT = 1_000_000_000
 Z95 = 1.959963984540054
+THIN = 5
+"""Below so many calls a mean is shown, but not trusted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +104,12 @@ def _central_probability(t: float, degrees: int) -> float:
         term *= cos * cos * (k - 1) / k
         total += term
     return sin * total
+
+
+def percentile(ranked: Sequence[float], share: float) -> float:
+    """Return the value below which a share (0 to 1) of sorted values lies, linear between the closest ranks."""
+    place = share * (len(ranked) - 1)
+    low = int(place)
+    high = min(low + 1, len(ranked) - 1)
+    # What is rounded up must not leave the values behind.
+    return min(ranked[high], ranked[low] + (ranked[high] - ranked[low]) * (place - low))

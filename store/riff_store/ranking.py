@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
-from riff_store.measure import Measure
+from riff_store.measure import THIN, Measure
 
-THIN = 5
 WEAK_CORRECTNESS = 7.0
 HIGH = 0.25
 HEALTHY_PROGRESS = 0.7

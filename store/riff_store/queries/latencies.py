@@ -10,7 +10,8 @@ import peewee as pw
 from riff_store import models as m
 from riff_store.answers.cells import PooledLatency
 from riff_store.database import Store
-from riff_store.histogram import buckets, percentile
+from riff_store.histogram import buckets
+from riff_store.measure import percentile
 from riff_store.predicates import Predicate, Term, all_of
 from riff_store.queries.scope import Scope
 from riff_store.transcripts import unpacked
