@@ -168,7 +168,7 @@ def _names_file(output: Path | None) -> bool:
 def _write(table: Table, form: Format, path: Path | None, *, ascii_only: bool, csv_raw: bool) -> None:
     """Print the table to a file or to stdout; Markdown only as long as a pull request takes it."""
     from riff_tui.errors import writing
-    from riff_tui.gate.summary import summary
+    from riff_tui.gate.github import summary
     from riff_tui.output.files import write_whole
     from riff_tui.output.sinks import render
     from riff_tui.output.streams import standard_output
@@ -202,9 +202,7 @@ def _write_junit(decision: Decision, path: Path) -> None:
 def _annotate(decision: Decision, table: Table, *, ascii_only: bool) -> None:
     """Print the annotations, and add the table to the summary of the job's step."""
     from riff_tui.errors import writing
-    from riff_tui.gate.annotations import commands
-    from riff_tui.gate.step_summary import append
-    from riff_tui.gate.summary import summary
+    from riff_tui.gate.github import append_summary, commands, summary
     from riff_tui.output.streams import say, standard_output
 
     with writing("stdout"):
@@ -213,6 +211,6 @@ def _annotate(decision: Decision, table: Table, *, ascii_only: bool) -> None:
         stream.flush()
     place = os.environ.get(SUMMARY_VARIABLE)
     if place:
-        append(Path(place), summary(table, ascii_only=ascii_only))
+        append_summary(Path(place), summary(table, ascii_only=ascii_only))
     else:
         say(f"${SUMMARY_VARIABLE} is not set, so the table was written nowhere; -o FILE writes it to a file")

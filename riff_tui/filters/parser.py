@@ -6,8 +6,7 @@ import re
 import unicodedata
 
 from riff_store.predicates import And, Not, Or, Predicate, Term
-from riff_tui.filters.error import FilterError
-from riff_tui.filters.terms import checked_pattern, field_term
+from riff_tui.filters.terms import FilterError, checked_pattern, field_term
 
 LONGEST = 10_000
 DEEPEST = 40

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from riff_store.predicates import And, Predicate, Term, all_of, conjuncts, terms
 from riff_store.vocabulary import field_of
-from riff_tui.filters.error import FilterError
+from riff_tui.filters.terms import FilterError
 
 TermLevel: TypeAlias = Literal["calls", "rows", "either"]
 SCORE_FIELDS = ("aspect", "judge", "model", "prompt_hash", "prompt_version")

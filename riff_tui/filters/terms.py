@@ -11,12 +11,22 @@ from riff_store.predicate_eval import pattern
 from riff_store.predicates import Operator, Term
 from riff_store.time_range import time_range
 from riff_store.vocabulary import ALIASES, FIELDS, Field, added_fields, field_named
-from riff_tui.filters.error import FilterError
 
 LONGEST_PATTERN = 500
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _FLAGS = {"true": 1.0, "yes": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "0": 0.0}
 _NOT_MEASURED = ("·", "none")
+
+
+class FilterError(UsageError):
+    """Refuse a filter that makes no sense; `position` is the offset of the culprit in the expression."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+    def __str__(self) -> str:
+        return f"filter, character {self.position + 1}: {self.message}"
 
 
 def field_term(

@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
-from riff_tui.output.sinks.layout import GAP, layout
 from riff_tui.output.sinks.options import Options
 from riff_tui.output.sinks.parts import lists, place_width, row_severity
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.text.column_fit import fitted
+from riff_tui.text.column_fit import ELASTIC_KINDS, fitted, shrink
 from riff_tui.text.numbers import cell_text, is_right
 from riff_tui.text.safe_text import cell_width, padded
 
+GAP = 2
+NARROWEST = 10
 Tone: TypeAlias = Severity | Literal["thin"]
 
 
@@ -44,7 +45,7 @@ class Grid:
         self._align_thin_counts()
         lead = 2 if any(mark != " " for mark in self._marks) else 0
         natural = [max(map(cell_width, cells)) for cells in zip(self._titles, *self._cells, strict=True)]
-        self._widths = layout(columns, natural, None if options.width is None else max(1, options.width - lead))
+        self._widths = fitting_widths(columns, natural, None if options.width is None else max(1, options.width - lead))
         *self._starts, end = accumulate((width + GAP for width in self._widths), initial=lead)
         self.width = end - GAP
         self.left_out = list(columns[len(self._widths) :])
@@ -101,3 +102,24 @@ def listed(table: Table, options: Options) -> Iterator[tuple[str, list[list[Piec
 
 def _piece(start: int, text: str) -> Piece:
     return Piece(start, cell_width(text), text)
+
+
+def fitting_widths(columns: Sequence[Column], natural: Sequence[int], room: int | None) -> list[int]:
+    """Return the widths of the leading columns that fit; those beyond are left out.
+
+    Names and texts give way first, down to ten cells; then columns go, the last first, but never the first one.
+    """
+    if room is None or not natural:
+        return list(natural)
+    elastic = [column.kind in ELASTIC_KINDS for column in columns]
+    least = [min(width, NARROWEST) if gives else width for width, gives in zip(natural, elastic, strict=True)]
+    kept = len(least)
+    while kept > 1 and _total(least[:kept]) > room:
+        kept -= 1
+    widths = shrink(natural[:kept], least[:kept], _total(natural[:kept]) - room)
+    widths[0] = max(1, min(widths[0], widths[0] + room - _total(widths)))
+    return widths
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from riff_tui.output.sinks.options import Options
 from riff_tui.table import Column, Row, Section, Severity, Table
+from riff_tui.text.column_fit import wrap
+from riff_tui.text.safe_text import cell_width
 
 FIGURE_WIDTH = 78
 LEAST_PLACE = 25
@@ -51,3 +53,8 @@ def closing(table: Table) -> list[str]:
     if table.hidden:
         lines.append(f"{table.hidden} hidden by the filter or the limit.")
     return lines
+
+
+def wrapped(text: str, room: int | None) -> list[str]:
+    """Break safe text into lines of at most `room` cells; what fits, or has room without end, stays as it is."""
+    return [text] if room is None or cell_width(text) <= room else wrap(text, room)

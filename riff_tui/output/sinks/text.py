@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import TextIO
 
 from riff_tui.output.sinks.grid import Grid, Piece, Tone, listed
-from riff_tui.output.sinks.layout import wrapped
 from riff_tui.output.sinks.options import Options
-from riff_tui.output.sinks.parts import closing, figure_lines, shown_columns
+from riff_tui.output.sinks.parts import closing, figure_lines, shown_columns, wrapped
 from riff_tui.table import Column, Table
 from riff_tui.text.safe_text import cell_width, fit
 

@@ -18,10 +18,8 @@ from hypothesis import strategies as st
 
 from riff_tui.errors import OutputError
 from riff_tui.gate import junit, messages
-from riff_tui.gate.annotations import MOST, commands
 from riff_tui.gate.decision import Decision, MissingFlow
-from riff_tui.gate.step_summary import append
-from riff_tui.gate.summary import MOST_CHARACTERS, summary
+from riff_tui.gate.github import MOST, MOST_CHARACTERS, append_summary, commands, summary
 from riff_tui.output.sinks import render
 from riff_tui.views.gate import gate
 from tests.support.gate_decisions import check, decision
@@ -231,12 +229,12 @@ def test_no_line_of_the_table_is_a_command_of_github(name: str) -> None:
 
 def test_a_summary_is_added_to_what_stands_there(tmp_path: Path) -> None:
     path = tmp_path / "summary.md"
-    append(path, "one\n")
+    append_summary(path, "one\n")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    append(path, "two\n")
+    append_summary(path, "two\n")
     assert path.read_text() == "one\n\ntwo\n"
     path.write_text("cut")
-    append(path, "three\n")
+    append_summary(path, "three\n")
     assert path.read_text() == "cut\n\nthree\n"
 
 
@@ -248,7 +246,7 @@ def test_a_summary_goes_into_plain_files_alone(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name in ("link", "fifo", "folder", "none/summary.md"):
         with pytest.raises(OutputError):
-            append(tmp_path / name, "x")
+            append_summary(tmp_path / name, "x")
     assert target.read_text() == "as it was"
 
 

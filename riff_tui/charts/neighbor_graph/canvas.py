@@ -1,16 +1,46 @@
-"""Draw a graph in three columns: each neighbour on one line with one edge, so counts cannot merge."""
+"""Draw a graph in three columns, or as a list where these have no room."""
 
 from __future__ import annotations
 
-from riff_tui.charts.neighbor_graph.graph import Drawing, EgoGraph, Spot
-from riff_tui.charts.neighbor_graph.line import Line, loops_text
-from riff_tui.charts.neighbor_graph.plan import Entry, Plan, readable
+from dataclasses import replace
+
+from riff_tui.charts.neighbor_graph.graph import Direction, Drawing, EgoGraph, Spot
+from riff_tui.charts.neighbor_graph.plan import LEAST_NAME, Entry, Plan, readable, widest
 from riff_tui.text.glyphs import Glyphs
+from riff_tui.text.numbers import percent
 from riff_tui.text.safe_text import cell_width, fit, padded
 
 
+class Line:
+    """Write a line from left to right and remember where states stand on it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.text = ""
+        self.spots: list[Spot] = []
+
+    def add(self, text: str) -> None:
+        """Write on."""
+        self.text += text
+
+    def add_name(self, text: str, width: int, side: Direction, state: str | None, *, right: bool = False) -> None:
+        """Write a state's name in `width` cells, at their left or `right`; without a state it is only text."""
+        start = len(self.text) + (max(0, width - cell_width(text)) if right else 0)
+        self.text += padded(text, width, right=right)
+        if state is not None:
+            self.spots.append(Spot(self.number, start, start + len(text), side, state))
+
+
+def loops_text(graph: EgoGraph) -> str:
+    """Return the steps from the state to itself, in words."""
+    return f"self {graph.loops}" + (f" ({percent(graph.loops_share)})" if graph.loops_share is not None else "")
+
+
 def drawn(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, plan: Plan, width: int) -> Drawing:
-    """Draw both sides around the centre's line, each centred on it; the loops have a line of their own below."""
+    """Draw both sides around the centre's line, a neighbour a line, so that counts cannot merge.
+
+    The loops have a line of their own below.
+    """
     rows = max(len(left), len(right), 1)
     middle = rows // 2
     starts = middle - len(left) // 2, middle - len(right) // 2
@@ -83,3 +113,36 @@ def _loops(graph: EgoGraph, line: str, centre: Spot, width: int) -> str:
     text = loops_text(graph)
     middle = cell_width(line[: centre.start]) + cell_width(line[centre.start : centre.end]) // 2
     return " " * max(0, min(middle - len(text) // 2, width - len(text))) + text
+
+
+def listed(graph: EgoGraph, left: list[Entry], right: list[Entry], signs: Glyphs, width: int) -> Drawing:
+    """List states from the first predecessor to the last successor; counts stand first, so they are cut last."""
+    counted = widest(entry.count for entry in (*left, *right))
+    lines = [_listed_neighbor("in", entry, counted, signs, width) for entry in left]
+    centre = Line(0)
+    centre.add("[")
+    name = fit(readable(graph.centre, signs), width - 2, signs.ellipsis)
+    centre.add_name(name, cell_width(name), "centre", graph.centre)
+    centre.add("]")
+    lines.append(centre)
+    if graph.loops:
+        lines.append(Line(0))
+        lines[-1].add(loops_text(graph))
+    lines += [_listed_neighbor("out", entry, counted, signs, width) for entry in right]
+    return Drawing(
+        tuple(fit(line.text, width, signs.ellipsis) for line in lines),
+        tuple(replace(spot, line=number) for number, line in enumerate(lines) for spot in line.spots),
+    )
+
+
+def _listed_neighbor(side: Direction, entry: Entry, counted: int, signs: Glyphs, width: int) -> Line:
+    line = Line(0)
+    line.add(f"{side:<3} {entry.count.rjust(counted)} ")
+    tail = entry.star + "".join(f" {part}" for part in (entry.badge, entry.share) if part)
+    room = width - len(line.text) - cell_width(tail)
+    if room < LEAST_NAME:
+        tail, room = "", width - len(line.text)
+    name = fit(entry.name, room, signs.ellipsis)
+    line.add_name(name, cell_width(name), side, entry.state)
+    line.add(tail)
+    return line
