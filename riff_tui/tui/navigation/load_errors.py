@@ -44,7 +44,7 @@ class LoadErrors:
         if isinstance(error, FilterError) and self.point_at(error, location):
             return
         if isinstance(error, StoreBusy):
-            host.say("another process is writing the store; it is asked until it answers, Esc gives up", "warn")
+            host.say("another process is writing the store; waiting until it is done, Esc gives up", "warn")
             self._retry = host.set_timer(_AGAIN_AFTER_S, lambda: host.visit(history))
         elif location.sort is not None and isinstance(error, UsageError) and str(error).startswith("--sort"):
             # The order comes from another location or an earlier session, and its column is not here any more.
@@ -53,7 +53,7 @@ class LoadErrors:
             self._visit(history)
         elif host.loaded is None and history.stack != START:
             host.last_error = error
-            host.notice = f"the place to begin at cannot be shown: {describe(error)[1]}"
+            host.notice = f"the view to open at cannot be shown: {describe(error)[1]}"
             self._visit(History((START,)))
         else:
             host.fail(error)

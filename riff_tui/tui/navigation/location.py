@@ -37,7 +37,7 @@ Question = tuple[str | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A view of the store, what it is narrowed to, and where the cursor stood.
+    """Hold a view of the store, what it is narrowed to, and where the cursor stood.
 
     `scope` comes from the rows above, `filter` was typed here; `crumb` is raw text for the
     breadcrumb, empty for a view of everything. `row` and `column` name the cursor's row and

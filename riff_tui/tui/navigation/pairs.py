@@ -60,7 +60,7 @@ def _load_row(show: ShowView, location: Location, row_id: str) -> tuple[Table, R
     table = show(location.of, Request(where=where.text, predicate=where.predicate))
     row = next((row for row in table.rows if row.id == row_id), None)
     if row is None:
-        raise UsageError(f"no call is left behind {row_id} here, so there is nothing to compare it with")
+        raise UsageError(f"no call of {row_id} is left here, so it cannot be compared")
     return table, row
 
 

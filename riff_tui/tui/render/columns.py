@@ -1,4 +1,4 @@
-"""Which columns a screen shows, what stands over them and what in them."""
+"""Choose the columns that a screen shows, and write their titles and cells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TREND = Column(
 PLACE = Column("place", "Place", kind="name", help="The flow, and the segment or state of it.")
 WHY = Column("summary", "Why", kind="text", help="What is wrong there.")
 LONGEST_TREND = 8
-# Beyond this many rows nobody looks whether a column is empty.
+# In more rows than these, no column is searched for values.
 _LOOKED_AT = 2_000
 _SHORT = {
     "operability": "oper",
@@ -49,13 +49,13 @@ _SHORT = {
 
 
 def shown(text: str, glyphs: Glyphs) -> str:
-    """Data as a line of this screen may show it."""
+    """Return data as a line of the screen may show it."""
     safe = one_line(text)
     return in_ascii(safe) if glyphs.ascii_only else safe
 
 
 def title(column: Column, glyphs: Glyphs, *, short: bool) -> str:
-    """A column's title; `short` is a few letters for what is long and a judge's name without its prefix."""
+    """Return a column's title; a `short` one abbreviates long words and omits the prefix of a judge."""
     full = shown(column.title, glyphs)
     if short and column.short:
         return shown(column.short, glyphs)
@@ -63,7 +63,7 @@ def title(column: Column, glyphs: Glyphs, *, short: bool) -> str:
 
 
 def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
-    """What stands in a cell: the words of a dump, but a trend as a sparkline and nothing that other cells say."""
+    """Return the text of a cell: as in a dump, but a trend as a sparkline and nothing that other cells say."""
     if column is TREND:
         values = column.value(row.record)
         return glyphs.sparkline(values[-LONGEST_TREND:]) if values else ""
@@ -81,9 +81,9 @@ def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
 
 
 def visible_columns(table: Table, hide: frozenset[str] = frozenset(), choice: ColumnChoice = AS_IT_IS) -> list[Column]:
-    """The columns of a list: without those of which the place fixes the value and those in which nothing stands.
+    """Return the columns of a list, without those to `hide` and those that are empty.
 
-    What was chosen to be shown or not goes over that. What a line of the worklist says in its dump is one
+    A choice of columns goes over that. What a line of the worklist says in its dump is one
     column here; a list of calls begins with the calls.
     """
     if is_ranked(table):
@@ -100,7 +100,7 @@ def visible_columns(table: Table, hide: frozenset[str] = frozenset(), choice: Co
 
 
 def all_columns(table: Table) -> list[Column]:
-    """Every column that the rows could show: intervals behind what they belong to, the trend behind the counts."""
+    """Return every column that the rows could show, each interval after its value and the trend after the counts."""
     known = _known(table)
     found = with_intervals(table.columns, known)
     if _has_trend(table, known):
@@ -110,23 +110,23 @@ def all_columns(table: Table) -> list[Column]:
 
 
 def has_values(table: Table, column: Column) -> bool:
-    """Whether anything stands in a column, as far as one can look."""
+    """Return whether a column has values, as far as the rows are loaded."""
     known = _known(table)
     return not known or _is_measured(column, known)
 
 
 def has_order(column: Column, table: Table) -> bool:
-    """Whether rows can be sorted by a column."""
+    """Return whether rows can be sorted by a column."""
     return column.kind != "object" and any(column.key == each.key for each in table.columns)
 
 
 def _known(table: Table) -> Sequence[Row]:
-    """The rows, where one can look at all of them."""
+    """Return the rows if all of them are loaded and they are few enough to look at, else none."""
     return table.rows if len(table.rows) <= _LOOKED_AT and all_loaded(table.rows) else ()
 
 
 def _has_trend(table: Table, known: Sequence[Row]) -> bool:
-    """Whether rows carry a trend, or will once the rest of the table has been read."""
+    """Return whether rows carry a trend, or will once the deferred part of the table is loaded."""
     return (spec_of(table.view).trend and table.deferred is not None) or any(row.record.get(TREND.key) for row in known)
 
 

@@ -31,7 +31,7 @@ _ASPECTS = (
 
 
 def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """How the call ended and who was in it; then what it scored."""
+    """Return a line on how the call ended and who took part, and one on what it scored."""
     call = table.extras.get("call")
     if not isinstance(call, Mapping):
         return [((f" {fit(shown(note, glyphs), width - 2, glyphs.ellipsis)}", None),) for note in list(table.notes)[:2]]
@@ -48,7 +48,7 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
 
 
 class LanesHeader:
-    """Shows `lanes` whole, or a part of them that stays around the turn under the cursor."""
+    """Show `lanes` whole, or a part of them that stays around the turn under the cursor."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
@@ -57,17 +57,17 @@ class LanesHeader:
 
     @property
     def nearness(self) -> Nearness:
-        """How near one is."""
+        """Return how near the view is."""
         if self._times == 1 and not self._can_near:
             return "nearest"
         return "all" if self._times == 1 else "part" if self._can_near else "nearest"
 
     def take(self, lanes: Lanes) -> None:
-        """The same call as it is by now; what is shown of it stays."""
+        """Take the lanes of the same call, reloaded; the part that is shown stays."""
         self.lanes = replace(lanes, window=self.lanes.window, at=self.lanes.at)
 
     def follow(self, row: Row | None) -> None:
-        """The cursor is on another row: its turn stands out, and comes into what is shown."""
+        """Highlight the turn of the row under the cursor, and scroll to it."""
         turn = row.record.get("turn") if row is not None else None
         if turn == self.lanes.at:
             return
@@ -78,7 +78,7 @@ class LanesHeader:
         self._show(turn if isinstance(turn, int) else None)
 
     def zoom(self, nearer: bool) -> None:
-        """Go nearer to where the agent answers in the turn under the cursor, or further away."""
+        """Zoom in on where the agent answers in the turn under the cursor, or out."""
         focus = self.lanes.focus(self.lanes.at) if self.lanes.at is not None else None
         start, end = self.lanes.shown
         if focus is not None and start <= focus <= end:
@@ -87,13 +87,13 @@ class LanesHeader:
         self._show(self.lanes.at)
 
     def pan(self, direction: int) -> None:
-        """Show what is before (-1) or behind (1), half of it new."""
+        """Show what comes before (-1) or after (1), half of it new."""
         start, end = self.lanes.shown
         self._centre = (start + end) / 2 + direction * (end - start) / 2
         self._show(self.lanes.at)
 
     def lines(self, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-        """The lanes in lines of at most `width` cells."""
+        """Return the lanes in lines of at most `width` cells."""
         styles = _styles(palette)
         drawn = self.lanes.painted(ascii_only=glyphs.ascii_only, width=width - 2)
         return [((" ", None), *((text, styles.get(tone) if tone else None) for text, tone in line)) for line in drawn]

@@ -1,4 +1,4 @@
-"""How many of what a place shows, in a few words."""
+"""Say how many of what a location shows, and what to do if it shows nothing."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from riff_tui.table import Table
 from riff_tui.tui.navigation.location import Location
 from riff_tui.view_registry import spec_of
 
-# Beyond this nobody counts by looking at every row.
+# More rows than these are not summed up.
 _LOOKED_AT = 20_000
 
 
 def count_text(place: Location, table: Table, whole: int | None, marked: int = 0) -> str:
-    """`37 of 412 states shown`; `whole` is the number of rows without what was typed, where it is known."""
+    """Return a text like `37 of 412 states shown`; `whole` is the number of rows without the typed filter, if known."""
     return (f"{marked:,} marked · " if marked else "") + _counted(place, table, whole)
 
 
@@ -30,13 +30,13 @@ def _counted(place: Location, table: Table, whole: int | None) -> str:
 
 
 def nouns(place: Location, count: int) -> str:
-    """What so many of the rows of a place are called."""
+    """Return the noun for so many rows of a location."""
     one, several = spec_of(place.view).nouns
     return one if count == 1 else several
 
 
 def empty_text(place: Location) -> str:
-    """What to do next where a place has no rows."""
+    """Return what to do next at a location without rows."""
     if place.filter:
         return "Nothing matches the filter: Esc clears it, / changes it."
     empty = spec_of(place.view).empty

@@ -1,4 +1,4 @@
-"""All that is known of one row, in lines for the pane beside the table."""
+"""Write all that is known of one row in lines for the detail pane."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _UNTOLD = frozenset({"intervals", "list"})
 def detail_lines(
     table: Table, row: Row, width: int, glyphs: Glyphs, palette: Palette, told: Table | None = None
 ) -> list[Line]:
-    """The row's whole record: why it is marked, each value with its unit and interval, what no column shows.
+    """Return the row's whole record: why it is marked, each value with its unit and interval, what no column shows.
 
     `told` is the conversation that the row is about, of which what was said follows.
     """
-    writer = _Writer(width, glyphs, palette)
+    writer = _DetailWriter(width, glyphs, palette)
     writer.marks(table, row)
     writer.record(table, row)
     if told is not None:
@@ -46,11 +46,11 @@ def detail_lines(
 
 
 def heading(table: Table, row: Row, glyphs: Glyphs) -> str:
-    """What the row is called, as safe text."""
+    """Return what the row is called, as safe text."""
     return shown(row.display.get("place") or label(table, row), glyphs)
 
 
-class _Writer:
+class _DetailWriter:
     def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
         self.lines: list[Line] = []
         self._width = width
@@ -59,7 +59,7 @@ class _Writer:
         self._room = 0
 
     def marks(self, table: Table, row: Row) -> None:
-        """Why cells are marked, the gravest first."""
+        """Write why cells are marked, the gravest first."""
         found: dict[tuple[Severity, str], list[str]] = {}
         for severity, title, why in reasons(table, row):
             found.setdefault((severity, why), []).append(shown(title, self._glyphs))
@@ -71,7 +71,7 @@ class _Writer:
             self.lines.append(())
 
     def record(self, table: Table, row: Row) -> None:
-        """Every value of the record under its column's title, then what belongs to no column."""
+        """Write every value of the record under its column's title, then what belongs to no column."""
         columns = [*table.columns, *_further(table, row)]
         titles = [cell_width(shown(column.title, self._glyphs)) for column in columns]
         self._room = min(_WIDEST_TITLE, max(titles, default=0))
@@ -80,7 +80,7 @@ class _Writer:
             self._value(column, row, intervals.get(column.key))
 
     def rule(self, word: str) -> None:
-        """A line with a word in it."""
+        """Write a rule with a word in it."""
         rule = self._glyphs.box["ew"]
         self.lines.append(((f"{rule * 2} {word} {rule * (self._width - len(word) - 4)}", self._palette.faint),))
 
@@ -121,7 +121,7 @@ class _Writer:
         self._words(column, [*said[:_MOST_ITEMS], *([f"{more} more"] if more > 0 else [])], None)
 
     def _words(self, column: Column, texts: Sequence[str], severity: Severity | None) -> None:
-        """Raw texts at the right of a title, each from a new line."""
+        """Write raw texts at the right of a title, each from a new line."""
         title: Piece = (f" {self._title(column)}  ", self._palette.faint)
         indent = cell_width(title[0])
         pieces = [piece for text in texts for piece in wrap(shown(text, self._glyphs), self._width - indent - 1)]
@@ -141,7 +141,7 @@ class _Writer:
 
 
 def _further(table: Table, row: Row) -> Iterator[Column]:
-    """A column for each value of the record that the table has none for."""
+    """Return a column for each value of the record that has none in the table."""
     covered = {step for column in table.columns for step in (column.key, *(column.path or ())[:1])}
     for key, value in row.record.items():
         if key == TREND.key and value:

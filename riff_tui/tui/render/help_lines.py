@@ -1,4 +1,4 @@
-"""The help of one place: what it is for, its columns, its keys, the filter's grammar; and what is known of an error."""
+"""Write the help of a location (purpose, columns, keys, filter grammar), and what is known of an error."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from riff_tui.view_registry import spec_of
 from riff_tui.views.parts import columns
 
 _IN_STATE = (
-    "Below stand the conversations behind the state, those that stalled in it first.",
-    "What has no room is folded: v goes round the graph, where Enter walks on to a neighbour, the latencies,"
-    " the conversations alone, and all of it.",
-    "Latencies are pooled: every turn in the state counts alike. p95 among the metrics is the mean of the calls' own.",
+    "Below are the conversations that came through the state, those that stalled in it first.",
+    "What has no room is left out: v shows the graph, where Enter goes on to a neighbour, then the latencies,"
+    " the conversations alone, and all of it again.",
+    "Latencies are pooled: every turn in the state counts the same. p95 among the metrics is the mean over calls.",
 )
 _GRAMMAR = (
     ("dent", "any name that holds these letters"),
@@ -36,11 +36,11 @@ _GRAMMAR = (
     ("/re/", "a regular expression"),
 )
 _TYPING = (
-    ("Tab", "finish a field or a name; again: the next possibility, Shift+Tab the one before"),
+    ("Tab", "complete a field or a name; press again for the next one, Shift+Tab for the one before"),
     ("Up Down", "earlier and later filters that hold what was typed"),
     ("ctrl+r", "all earlier filters, to choose from"),
-    ("ctrl+w ctrl+u ctrl+k", "delete the word before, everything before, everything behind"),
-    ("Enter Esc", "take it, leave it"),
+    ("ctrl+w ctrl+u ctrl+k", "delete the word before the cursor, everything before it, everything after it"),
+    ("Enter Esc", "apply it, cancel"),
 )
 _ASCII_KEYS = {"↓": "Down", "↑": "Up", "←": "Left", "→": "Right"}
 _WIDEST = 24
@@ -54,8 +54,8 @@ def help_lines(
     palette: Palette,
     dumps: Sequence[str] = (),
 ) -> list[Line]:
-    """All of it, in lines of at most `width` cells; `dumps` print the place where the table's own does not."""
-    writer = _Writer(width, glyphs, palette)
+    """Return the whole help in lines of at most `width` cells; `dumps` replace the table's own command."""
+    writer = _HelpWriter(width, glyphs, palette)
     writer.head(context.noun, "Esc closes, j and k scroll")
     writer.paragraphs(_about(context))
     if table is not None:
@@ -73,15 +73,15 @@ def help_lines(
 
 
 def error_lines(error: Exception, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """What went wrong and where it came from, without values that could hold callers' words."""
-    writer = _Writer(width, glyphs, palette)
+    """Return what went wrong and where it came from, without values that could hold callers' words."""
+    writer = _HelpWriter(width, glyphs, palette)
     writer.head("What went wrong", "Esc closes")
     writer.paragraphs([describe(error)[1]])
     writer.section("Where it came from", trace(error).split("\n"))
     return writer.lines
 
 
-class _Writer:
+class _HelpWriter:
     def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
         self.lines: list[Line] = []
         self._width = width
@@ -89,25 +89,25 @@ class _Writer:
         self._palette = palette
 
     def head(self, text: str, more: str = "") -> None:
-        """A heading, after a blank line unless it is the first."""
+        """Write a heading, after a blank line unless it is the first."""
         if self.lines:
             self.lines.append(())
         self.lines.append(((f" {shown(text, self._glyphs)}", self._palette.head), (f"   {more}", self._palette.faint)))
 
     def paragraphs(self, texts: Sequence[str]) -> None:
-        """Raw texts, each from a new line."""
+        """Write raw texts, each from a new line."""
         for text in texts:
             pieces = wrap(shown(text, self._glyphs), self._width - 3)
             self.lines += [((f"  {piece}", None),) for piece in pieces]
 
     def section(self, head: str, texts: Sequence[str]) -> None:
-        """A heading over texts, nothing where there are none."""
+        """Write a heading over texts, nothing if there are none."""
         if texts:
             self.head(head)
             self.paragraphs(texts)
 
     def pairs(self, pairs: Sequence[tuple[str, str]], faint: frozenset[int] = frozenset()) -> None:
-        """Safe words at the left, what they mean at the right; `faint` says which do not apply."""
+        """Write safe words at the left and what they mean at the right; `faint` says which do not apply."""
         room = min(_WIDEST, max((cell_width(left) for left, _ in pairs), default=0))
         for number, (left, right) in enumerate(pairs):
             style = self._palette.faint if number in faint else None
@@ -116,14 +116,14 @@ class _Writer:
             self.lines += [((" " * (room + 4) + piece, style),) for piece in more]
 
     def glossary(self, head: str, columns: Sequence[Column]) -> None:
-        """What columns mean, in which unit, and which way is good."""
+        """Write what columns mean, in which unit, and which way is good."""
         found = {column.key: column for column in columns if column.help}
         if found:
             self.head(head)
             self.pairs([(self._titles(column), self._meaning(column)) for column in found.values()])
 
     def keys(self, context: ActionContext) -> None:
-        """Every action by its group, with the reason where one does not apply."""
+        """Write every action by its group, with the reason if one does not apply."""
         for group in dict.fromkeys(each.group for each in ACTIONS):
             self.head(group)
             members = [each for each in ACTIONS if each.group == group]

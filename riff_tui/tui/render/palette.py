@@ -1,4 +1,4 @@
-"""The colours of the explorer: foregrounds only, so the terminal's own background stays and a row stays cheap."""
+"""Define the colours of the explorer: foregrounds only, so that the terminal's background stays and a row is short."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REVERSE = Style(reverse=True)
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """One set of colours. `None` is the terminal's own foreground and costs no byte."""
+    """Hold one set of colours; `None` is the terminal's own foreground and costs no byte."""
 
     name: str
     bad: Style | None
@@ -26,7 +26,7 @@ class Palette:
     cursor: Style = _REVERSE
 
     def of(self, severity: Severity | None) -> Style | None:
-        """The colour of a severity; `ok` and none at all are plain."""
+        """Return the colour of a severity; `ok` and none at all are plain."""
         if severity == "bad":
             return self.bad
         return self.warn if severity == "warn" else self.good if severity == "good" else None
@@ -48,6 +48,6 @@ PALETTES: dict[str, Palette] = {
 
 
 def next_palette(palette: Palette) -> Palette:
-    """The palette after this one, round and round."""
+    """Return the palette after this one, the first after the last."""
     names = list(PALETTES)
     return PALETTES[names[(names.index(palette.name) + 1) % len(names)]]

@@ -1,6 +1,6 @@
-"""What stands above a state's conversations: its graph, its metrics, how long callers waited, what starves behind it.
+"""Head a state's conversations with its graph, its metrics, its latencies, and what starves if it breaks.
 
-Where there is no room for all of it, what was asked for comes first and the rest is state_header_lines.
+If there is no room for all of it, what the fold names comes first and the rest is left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REACH = 2
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """How much room there is, and what to draw with."""
+    """Hold how much room there is, and what to draw with."""
 
     width: int
     room: int
@@ -38,7 +38,7 @@ class Canvas:
 
 
 def next_fold(fold: Fold, table: Table | None) -> Fold:
-    """What the key shows next: the graph, the latencies where there are some, the list alone, and all of it again."""
+    """Return the fold after this one: graph, latencies if there are any, the list alone, and all of it again."""
     order: list[Fold] = ["all", "graph", "latencies", "list"]
     if not has_latencies(table):
         order.remove("latencies")
@@ -46,13 +46,13 @@ def next_fold(fold: Fold, table: Table | None) -> Fold:
 
 
 def has_latencies(table: Table | None) -> bool:
-    """Whether there are latencies to show, or will be."""
+    """Return whether there are latencies to show, or will be."""
     pooled = pooled_of(table)
     return bool(table is not None and (table.deferred is not None or (pooled is not None and pooled.buckets)))
 
 
 def pooled_of(table: Table | None) -> PooledLatency | None:
-    """The pooled latencies of a `neighbors` table."""
+    """Return the pooled latencies of a `neighbors` table."""
     figure = table.figure if table is not None else None
     return figure.pooled if isinstance(figure, StateFigure) else None
 
@@ -60,11 +60,11 @@ def pooled_of(table: Table | None) -> PooledLatency | None:
 def state_header_lines(
     fold: Fold, graph: Sequence[Line], table: Table, pooled: PooledLatency | None, doing: str, canvas: Canvas
 ) -> list[Line]:
-    """The lines that fit; `doing` says what is being done to know the latencies, if it is."""
+    """Return the lines that fit; `doing` says that latencies are being loaded, if they are."""
     if fold == "list":
         return []
     metrics = state_lines(table.extras, canvas.width, canvas.glyphs, canvas.palette)[: canvas.room]
-    about = _About(table.extras, pooled, doing, canvas)
+    about = _LatencyLines(table.extras, pooled, doing, canvas)
     left = canvas.room - len(metrics)
     if fold == "latencies":
         return [*metrics, *about.latencies(min(left, _TALLEST))]
@@ -82,8 +82,8 @@ def state_header_lines(
     return [*shown, *metrics, *latencies, *reach[: left - len(latencies)]]
 
 
-class _About:
-    """The lines about latencies."""
+class _LatencyLines:
+    """Write the lines about latencies."""
 
     def __init__(self, known: Mapping[str, Any], pooled: PooledLatency | None, doing: str, canvas: Canvas) -> None:
         metrics = known.get("metrics")
@@ -94,11 +94,11 @@ class _About:
 
     @property
     def least(self) -> int:
-        """How many lines they take at least."""
+        """Return how many lines they take at least."""
         return 1 if self._n and (self._pooled is not None or self._doing) else 0
 
     def latencies(self, room: int) -> list[Line]:
-        """The percentiles and, where there is room, the columns below them."""
+        """Return the percentiles and, if there is room, a histogram below them."""
         if room < self.least or not self.least:
             return []
         faint = self._canvas.palette.faint
@@ -121,14 +121,14 @@ class _About:
         figures.append((" s", palette.faint))
         if spark:
             figures.append((f"   {histogram.sparkline(pooled.buckets, glyphs)}", palette.accent))
-        kept = f", {pooled.kept:,} of {self._n:,} transcripts kept" if pooled.kept < self._n else ""
-        said = [f" latency of all {pooled.turns:,} turns, pooled{kept}", f" {pooled.turns:,} turns pooled{kept}"]
+        calls = f"{pooled.kept:,} of {self._n:,} calls" if pooled.kept < self._n else f"{self._n:,} calls"
+        said = [f" latency of all {pooled.turns:,} turns of {calls}", f" {pooled.turns:,} turns of {calls}"]
         room = self._canvas.width - 1 - width_of(figures)
         words = next((each for each in said if len(each) <= room), said[-1])
         return cut([(words, palette.faint), *figures], self._canvas.width - 1, glyphs)
 
     def _columns(self, height: int) -> list[Line]:
-        """Columns in the colours of what they mean to a caller."""
+        """Return a histogram in the colours of what latencies mean to a caller."""
         assert self._pooled is not None
         palette, ascii_only = self._canvas.palette, self._canvas.glyphs.ascii_only
         width = self._canvas.width - 2
@@ -149,7 +149,7 @@ class _About:
 
 
 def state_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """The metrics of a state with their intervals; `known` are the extras of its `neighbors` table."""
+    """Return the metrics of a state with their intervals; `known` are the extras of its `neighbors` table."""
     metrics = known.get("metrics")
     if not isinstance(metrics, Mapping):
         return []
@@ -158,7 +158,7 @@ def state_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: P
 
 
 def reach_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """What starves if the state breaks, with the share of calls that came there."""
+    """Return what starves if the state breaks, with the share of calls that came there."""
     reach = known.get("reach")
     if not isinstance(reach, Mapping) or not reach:
         return []
@@ -168,7 +168,7 @@ def reach_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: P
 
 
 def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palette) -> list[list[Piece]]:
-    """Each metric with its interval, as pieces that stay together."""
+    """Return each metric with its interval, as pieces that stay together."""
     intervals = row.record.get("intervals") or {}
     found: list[list[Piece]] = []
     for column in columns:
@@ -195,7 +195,7 @@ def _figure(column: Column, value: object, glyphs: Glyphs) -> str:
 
 
 def _flowed(groups: Sequence[list[Piece]], width: int) -> list[Line]:
-    """Groups of pieces side by side on as few lines as hold them."""
+    """Put groups of pieces side by side on as few lines as hold them."""
     lines: list[list[Piece]] = []
     used = width + 1
     for group in groups:

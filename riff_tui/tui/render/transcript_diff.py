@@ -1,4 +1,4 @@
-"""What was meant and what was heard as lines of a screen: differing words stand out by signs and by colour."""
+"""Mark the words in which the intended text and the transcript of a turn differ, by signs and by colour."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Wording: TypeAlias = Literal["meant", "heard"]
 
 
 def said_lines(row: Row, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """The text of a row with the differing words marked in it; nothing where none differ or they stand elsewhere."""
+    """Return the text of a row with its differing words marked, nothing if none differ or they are not in it."""
     text, meant, heard = (str(row.record.get(key) or "") for key in ("text", "meant", "heard"))
     if not row.record.get("changed"):
         return []
@@ -31,7 +31,7 @@ def said_lines(row: Row, width: int, glyphs: Glyphs, palette: Palette) -> list[L
 
 
 def changed_lines(row: Row, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """Where what was heard is not what was meant, for a row whose text is neither."""
+    """Return where transcript and intended text differ, for a row whose text is neither."""
     meant, heard = (str(row.record.get(key) or "") for key in ("meant", "heard"))
     if not row.record.get("changed") or said_lines(row, width, glyphs, palette):
         return []
@@ -39,7 +39,7 @@ def changed_lines(row: Row, width: int, glyphs: Glyphs, palette: Palette) -> lis
 
 
 def side_lines(row: Row, width: int, glyphs: Glyphs, palette: Palette) -> list[tuple[str, list[Line]]]:
-    """What was meant and what was heard, each whole, with the words that the other one lacks marked."""
+    """Return the intended text and the transcript, each whole, with the words that the other one lacks marked."""
     meant, heard = (str(row.record.get(key) or "") for key in ("meant", "heard"))
     found: list[tuple[str, list[Line]]] = []
     sides: tuple[tuple[Wording, str], ...] = (("meant", meant), ("heard", heard))
@@ -51,7 +51,7 @@ def side_lines(row: Row, width: int, glyphs: Glyphs, palette: Palette) -> list[t
 
 
 def flowed(runs: Iterable[tuple[str, Style | None]], width: int, glyphs: Glyphs) -> list[Line]:
-    """Runs of raw words in lines of at most `width` cells; a word keeps the style of its run."""
+    """Break runs of raw words into lines of at most `width` cells; a word keeps the style of its run."""
     lines: list[list[Piece]] = []
     used = width + 1
     for text, style in runs:
@@ -67,7 +67,7 @@ def flowed(runs: Iterable[tuple[str, Style | None]], width: int, glyphs: Glyphs)
 
 
 def _add(line: list[Piece], word: str, style: Style | None) -> None:
-    """Put a word behind others, into their piece where it looks the same."""
+    """Append a word to a line, into the last piece if it has the same style."""
     if line and line[-1][1] == style:
         line[-1] = (f"{line[-1][0]} {word}", style)
     else:

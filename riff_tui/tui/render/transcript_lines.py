@@ -1,4 +1,4 @@
-"""A conversation's moments as lines to read: who said what when, and what happened in between."""
+"""Write a conversation as lines to read: who said what when, and what happened in between."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FAINT = frozenset({"guard", "answer"})
 
 @dataclass(frozen=True, slots=True)
 class TranscriptLine:
-    """A line of the transcript and the row that it belongs to; notes after the last row belong to none."""
+    """Hold a line of the transcript and the row that it belongs to; notes after the last row belong to none."""
 
     row: int | None
     line: Line
@@ -36,16 +36,16 @@ class TranscriptLine:
 def transcript_lines(
     rows: Sequence[Row], notes: Sequence[str], width: int, glyphs: Glyphs, palette: Palette
 ) -> list[TranscriptLine]:
-    """The rows and notes of a `conversation` table in lines of `width` cells."""
-    teller = _Teller(width, glyphs, palette, numbered=any(row.record.get("turn") is not None for row in rows))
-    told = [TranscriptLine(index, line) for index, row in enumerate(rows) for line in teller.row(row)]
+    """Return the rows and notes of a `conversation` table in lines of `width` cells."""
+    writer = _TranscriptWriter(width, glyphs, palette, numbered=any(row.record.get("turn") is not None for row in rows))
+    lines = [TranscriptLine(index, line) for index, row in enumerate(rows) for line in writer.row(row)]
     if notes:
-        told.append(TranscriptLine(None, ()))
-        told += [TranscriptLine(None, line) for note in notes for line in teller.note(note)]
-    return told
+        lines.append(TranscriptLine(None, ()))
+        lines += [TranscriptLine(None, line) for note in notes for line in writer.note(note)]
+    return lines
 
 
-class _Teller:
+class _TranscriptWriter:
     def __init__(self, width: int, glyphs: Glyphs, palette: Palette, *, numbered: bool) -> None:
         self._width = width
         self._glyphs = glyphs
@@ -98,7 +98,7 @@ class _Teller:
         return [head, *(((self._indent, None), *line) for line in more)]
 
     def _timing(self, row: Row, room: int) -> list[Line]:
-        """How badly an answer was timed, where it was."""
+        """Return how badly an answer was timed, nothing if it was not."""
         severity = row.severity.get("turn_taking")
         if severity is None:
             return []
@@ -121,7 +121,7 @@ class _Teller:
         return lines + [((f"{self._indent}  {piece}", style),) for piece in more]
 
     def _shortened(self, kind: str, pieces: list[str], room: int) -> list[str]:
-        """A tool's answer is long and seldom what one reads; its beginning says what it is."""
+        """Cut a tool's answer to its first lines, which say what it is."""
         if kind != "answer" or len(pieces) <= _MOST_OF_ANSWER:
             return pieces
         *kept, last = pieces[:_MOST_OF_ANSWER]
@@ -137,7 +137,7 @@ class _Teller:
         return padded(fixed(t, 1) if isinstance(t, int | float) else "", _TIME, right=True)
 
     def _number(self, row: Row) -> str:
-        """The number of a voice call's turn where it begins."""
+        """Return the number of a voice call's turn on its first row."""
         turn = row.record.get("turn")
         before, self._turn = self._turn, turn
         if not self._numbered:

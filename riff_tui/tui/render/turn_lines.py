@@ -1,4 +1,4 @@
-"""All that is known of one moment of a voice call, in lines for the pane: both sides' words, timing, sound, tools."""
+"""Write all that is known of one turn of a voice call: both sides' words, timing, sound, tools."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _FIGURE = 10
 
 
 def is_voice(table: Table | None) -> bool:
-    """Whether a table tells a voice call."""
+    """Return whether a table shows a voice call."""
     return table is not None and table.view == "conversation" and "voice" in table.extras
 
 
 def heading(row: Row, glyphs: Glyphs) -> str:
-    """What a moment is called, as safe text."""
+    """Return what a moment is called, as safe text."""
     turn, role, t = (row.record.get(key) for key in ("turn", "role", "t"))
     kind = "" if row.record.get("kind") == "turn" else str(row.record.get("kind") or "")
     when = f"{fixed(t, 1)} s" if t is not None else ""
@@ -35,8 +35,8 @@ def heading(row: Row, glyphs: Glyphs) -> str:
 
 
 def turn_lines(table: Table, row: Row, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """The row under the cursor, then its turn: what each side meant and what was heard, timing, sound, tools."""
-    writer = _Writer(width, glyphs, palette)
+    """Return the row under the cursor, then its turn: intended text and transcript, timing, sound, tools."""
+    writer = _TurnWriter(width, glyphs, palette)
     turn, at_tool = row.record.get("turn"), row.record.get("kind") in ("tool", "answer")
     if row.record.get("detail") and not at_tool:
         writer.words("", str(row.record["detail"]), row.severity.get("detail"))
@@ -58,7 +58,7 @@ def turn_lines(table: Table, row: Row, width: int, glyphs: Glyphs, palette: Pale
     return writer.lines
 
 
-class _Writer:
+class _TurnWriter:
     def __init__(self, width: int, glyphs: Glyphs, palette: Palette) -> None:
         self.lines: list[Line] = []
         self._width = width
@@ -66,7 +66,7 @@ class _Writer:
         self._palette = palette
 
     def side(self, role: str, rows: Sequence[Row]) -> None:
-        """What a side meant and what was heard of it, one above the other."""
+        """Write the intended text of a side above its transcript."""
         told = next((row for row in rows if row.record.get("role") == role and row.record.get("kind") == "turn"), None)
         if told is None:
             return
@@ -80,7 +80,7 @@ class _Writer:
                 self.lines.append(((f" {title}", self._palette.faint), *line))
 
     def timing(self, turn: Mapping[str, Any], rows: Sequence[Row]) -> None:
-        """The score of turn-taking with its reason, and the figures that it comes from."""
+        """Write the score of turn-taking with its reason, and the figures that it comes from."""
         score, reason = turn.get("turn_taking"), turn.get("reason")
         if score is None and turn.get("latency") is None:
             return
@@ -96,7 +96,7 @@ class _Writer:
             self._figure(str(name), value)
 
     def sound(self, voice: Mapping[str, Any], turn: object) -> None:
-        """When each side was heard."""
+        """Write when each side could be heard."""
         spans = [(role, span) for role in ("caller", "agent") for span in voice.get(role) or () if span["turn"] == turn]
         if spans:
             self._rule("sound")
@@ -105,15 +105,15 @@ class _Writer:
             self.words(role, f"{fixed(start, 2)} to {fixed(end, 2)} s ({fixed(end - start, 2)} s)")
 
     def tools(self, entries: Sequence[Mapping[str, Any]]) -> None:
-        """What tools were given and what they answered, whole."""
+        """Write the arguments and the answers of tools, whole."""
         for entry in entries:
             called = entry.get("kind") == "tool_call"
             self._rule(f"{entry.get('tool')} {'called' if called else 'answered'}")
-            for line in _told(entry.get("value")):
+            for line in _value_lines(entry.get("value")):
                 self.words("", line)
 
     def words(self, title: str, text: str, severity: Severity | None = None) -> None:
-        """Raw text at the right of a title."""
+        """Write raw text at the right of a title."""
         mark = self._glyphs.mark(severity).strip()
         pieces = wrap(f"{mark}{shown(text, self._glyphs)}", self._width - (_ROOM if title else 0) - 2)
         for number, piece in enumerate(pieces):
@@ -136,8 +136,8 @@ class _Writer:
         self.lines.append(cut(head, self._width, self._glyphs))
 
 
-def _told(value: object) -> Iterator[str]:
-    """A value as lines: a field of an object in each."""
+def _value_lines(value: object) -> Iterator[str]:
+    """Return a value as lines, one for each field of an object."""
     if isinstance(value, Mapping) and value:
         for key, item in value.items():
             yield f"{key}: {json.dumps(item, ensure_ascii=False, default=str)}"

@@ -1,4 +1,4 @@
-"""What the terminal is like: far away, colourless, without Unicode."""
+"""Detect what the terminal can show: colours, Unicode, a mouse."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEEDED = "·…›▲█▒─◆●⏎"
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """How to draw and whether to take the mouse."""
+    """Hold what to draw with and whether to take the mouse."""
 
     palette: Palette
     glyphs: Glyphs
@@ -34,10 +34,10 @@ def detect_capabilities(
     environ: Mapping[str, str] = os.environ,
     stream: TextIO | None = None,
 ) -> Capabilities:
-    """What the environment says, over which goes what was asked for.
+    """Return what the environment says, overridden by what the user asked for.
 
-    Over SSH the mouse stays with the terminal, and its own colours are taken whatever those `remembered`
-    are. Without colours there are reverse, bold and the signs.
+    Over SSH the mouse stays with the terminal, and its own colours are taken whatever theme is
+    `remembered`. Without colours there are reverse, bold and the marks.
     """
     remote = bool(environ.get("SSH_CONNECTION"))
     theme = theme or (None if remote else remembered)

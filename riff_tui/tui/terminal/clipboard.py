@@ -1,4 +1,4 @@
-"""Take text out of the explorer: through tmux or the terminal, and always into a file."""
+"""Copy text out of the explorer: through tmux or the terminal, and always into a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How Textual calls the keys that the registry spells as people read them."""
+"""Translate keys as people read them into Textual's names."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ _NAMES = {
 
 
 def textual_keys(keys: Sequence[str]) -> str:
-    """The keys of an action as a binding names them."""
+    """Return the keys of an action as a binding names them."""
     return ",".join(_NAMES.get(key, key) for key in keys)

@@ -1,4 +1,4 @@
-"""The line above and the line below: where one is, and what one can do there."""
+"""Show where one is in the top line, and what one can do there in the bottom line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TALLEST = 4
 
 
 class Bar(Widget):
-    """Lines of our own that are repainted only when they change."""
+    """Show lines that are repainted only when they change."""
 
     DEFAULT_CSS = """
     Bar { height: 1; }
@@ -40,17 +40,17 @@ class Bar(Widget):
         self.draw()
 
     def draw(self) -> None:
-        """Make the lines anew for the width and the colours of now."""
+        """Make the lines again for the present width and colours."""
 
 
 class TopLine(Bar):
-    """The breadcrumb at the left, counts at the right."""
+    """Show the breadcrumb at the left, counts at the right."""
 
     crumbs: tuple[str, ...] = ()
     right: str = ""
 
     def show(self, crumbs: Sequence[str], right: str) -> None:
-        """Show where one is; `crumbs` and `right` are raw text."""
+        """Show the breadcrumb and what stands at its right, both raw text."""
         self.crumbs, self.right = tuple(crumbs), right
         self.draw()
 
@@ -74,7 +74,7 @@ class TopLine(Bar):
 
 
 class BottomLine(Bar):
-    """The hints of the place, or what is to be said just now."""
+    """Show the key hints of the location, or a message."""
 
     hints: tuple[tuple[str, str], ...] = ()
     said: str = ""
@@ -87,7 +87,7 @@ class BottomLine(Bar):
         self.draw()
 
     def say(self, text: str, severity: Severity | None = None) -> None:
-        """Say something in place of the hints, an empty text to end it; `text` is raw."""
+        """Show a raw text instead of the hints, which an empty one brings back."""
         self.before = self.said
         if (text, severity) != (self.said, self.severity):
             self.said, self.severity = text, severity

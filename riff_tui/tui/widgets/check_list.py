@@ -1,4 +1,4 @@
-"""A box of things that one can tick, over whatever is shown."""
+"""Show a box of items to tick over the screen."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from riff_tui.tui.widgets.overlay import Overlay
 
 _FRAME = 2
 _FAR = 10_000
-_KEYS = "Space shows or hides · Enter applies · r as it was · Esc leaves"
+_KEYS = "Space shows or hides · Enter applies · r resets · Esc cancels"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Something to tick: its key, and safe words about it; a `faint` one makes no difference now."""
+    """Hold an item to tick: its key, and safe words about it; a `faint` one makes no difference here."""
 
     key: str
     title: str
@@ -36,7 +36,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """What is asked: the safe title of the box, what is ticked now, what is `usual`, and who wants to know."""
+    """Hold the box's safe title and items, what is ticked, what is `usual`, and what to call with the choice."""
 
     title: str
     checks: Sequence[Check]
@@ -49,7 +49,7 @@ _NOTHING = Ticks("", (), (), (), lambda ticked: None)
 
 
 class CheckList(Overlay, can_focus=True):
-    """Ticks by key; a toggle is `[x]` or `[ ]`, and the lines scroll where they do not fit."""
+    """Let items be ticked by key, as `[x]` or `[ ]`; the lines scroll if they do not fit."""
 
     DEFAULT_CSS = """
     CheckList { dock: right; width: 90; max-width: 100%; max-height: 100%; margin: 1 0 1 0; }
@@ -88,12 +88,12 @@ class CheckList(Overlay, can_focus=True):
         self.cursor += rows
 
     def action_tick(self) -> None:
-        """Tick what is under the cursor, or do not any more."""
+        """Tick or untick the item under the cursor."""
         self.ticked ^= {self._asked.checks[self.cursor].key}
         self._refresh_check(self.cursor)
 
     def action_restore(self) -> None:
-        """Tick what is usual and nothing else."""
+        """Tick the usual items and no others."""
         self.ticked = set(self._asked.usual)
         self.refresh()
 
@@ -103,7 +103,7 @@ class CheckList(Overlay, can_focus=True):
         self._asked.taken(self.ticked)
 
     def action_leave(self) -> None:
-        """Leave everything as it was."""
+        """Close without a change."""
         self.leave()
 
     def validate_cursor(self, cursor: int) -> int:
@@ -141,7 +141,7 @@ class CheckList(Overlay, can_focus=True):
         self.refresh()
 
     def _top(self, cursor: int) -> int:
-        """The first one in view: the cursor is kept in the middle where it can be."""
+        """Return the first item in view, with the cursor in the middle if it can be."""
         inside = max(1, self.size.height - _FRAME)
         return max(0, min(cursor - inside // 2, len(self._asked.checks) - inside))
 

@@ -1,4 +1,4 @@
-"""A list of things to choose from, of which only the lines in view are ever made."""
+"""Show a list to choose from, of which only the lines in view are made."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _WIDEST_LEAD = 14
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """A line of the list, all of it raw text.
+    """Hold an item of the list, all of it raw text.
 
-    `text` is what is looked through letter by letter; `lead` stands before it and `more` behind it.
-    `also` is found as it is written, and not shown. `refusal` says why it cannot be chosen.
+    `text` is matched letter by letter; `lead` stands before it and `more` after it.
+    `also` is matched as it is written, and not shown. `refusal` says why it cannot be chosen.
     """
 
     text: str
@@ -41,7 +41,7 @@ class ListItem:
 
 
 class ChoiceList(ScrollView):
-    """The choices that were found, with a cursor that stays on the line it is in."""
+    """Show the choices that match, with a cursor that stays on its line."""
 
     DEFAULT_CSS = """
     ChoiceList { height: 1; overflow: hidden hidden; background: ansi_default; color: ansi_default; }
@@ -52,7 +52,7 @@ class ChoiceList(ScrollView):
     cursor: reactive[int] = reactive(0, repaint=False)
 
     class Clicked(Message):
-        """A line was clicked."""
+        """Say that a line was clicked."""
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class ChoiceList(ScrollView):
         self._lead = self._text = 0
 
     def offer(self, choices: Sequence[ListItem]) -> None:
-        """Have other choices to show; as `texts` they can be looked through."""
+        """Take other choices to show; `texts` holds them for matching."""
         self.choices = choices
         self.texts = [shown(choice.text, self.glyphs) for choice in choices]
         self._leads = [shown(choice.lead, self.glyphs) for choice in choices]
@@ -83,7 +83,7 @@ class ChoiceList(ScrollView):
 
     @property
     def chosen(self) -> int | None:
-        """The index, among all choices, of the one under the cursor."""
+        """Return the index, among all choices, of the one under the cursor."""
         return self._found[self.cursor].index if self._found else None
 
     def move(self, lines: int) -> None:

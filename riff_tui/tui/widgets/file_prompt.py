@@ -1,4 +1,4 @@
-"""Asks for the name of a file and writes the place into it."""
+"""Ask for the name of a file and write the location into it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from riff_tui.tui.widgets.overlay import Overlay
 from riff_tui.tui.widgets.text_field import TextField
 
 _SIGN = "write to: "
-_ASKED = "its ending says the format: .md .txt .csv .json .jsonl .svg · Enter writes"
+_ASKED = "the ending sets the format: .md .txt .csv .json .jsonl .svg · Enter writes"
 _TOLD_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What is to be written: the name proposed for it, how it is written, and who is told the path.
+    """Hold the name proposed for a file, how it is written, and what to call with its path.
 
     `write` belongs on another thread; it gets what was typed and whether a file may be overwritten.
     """
@@ -39,7 +39,7 @@ class Document:
 
 
 class FilePrompt(Overlay):
-    """Asks in the lines at the foot; a file that is there is only replaced by a second Enter."""
+    """Ask in the lines at the foot; an existing file is only replaced by a second Enter."""
 
     DEFAULT_CSS = """
     FilePrompt { dock: bottom; height: auto; layout: vertical; }
@@ -99,7 +99,7 @@ class FilePrompt(Overlay):
             self.run_worker(work, group="write", exit_on_error=False)
 
     def action_leave(self) -> None:
-        """Leave, or first stop what is being written."""
+        """Close, or first stop what is being written."""
         self.leave()
 
     def leave(self) -> None:
@@ -119,7 +119,7 @@ class FilePrompt(Overlay):
             path = await self._worker.ask(lambda: document.write(typed, writing, over))
         except Exists:
             self._over = typed
-            self.foot.say("a file of that name is there: Enter again overwrites it, another name does not", "warn")
+            self.foot.say("this file exists: press Enter again to overwrite it, or type another name", "warn")
         except ExportStopped:
             self.foot.say("stopped; nothing was written")
         except UsageError as error:

@@ -1,4 +1,4 @@
-"""A table of any length that sends few bytes: only what changed, in one run of text a row."""
+"""Show a table of any length and send few bytes: only what changed, in one run of text a row."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOTHING = Table(view="", title="", columns=(), rows=())
 
 
 class LineTable(QuietFocus, ScrollingLines, can_focus=True):
-    """A `Table` with a row cursor and a column cursor; header and names stay while the rest scrolls.
+    """Show a `Table` with a row cursor and a column cursor; header and names stay while the rest scrolls.
 
     Rows are only touched when they come into view, so `rows` may be a window of a long query.
     A cursor move repaints two lines. Every text goes through `one_line` and is never markup.
@@ -46,10 +46,10 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
     column: reactive[int] = reactive(0, repaint=False)
 
     class Opened(Message):
-        """The row under the cursor was clicked."""
+        """Say that the row under the cursor was clicked."""
 
     class Moved(Message):
-        """The cursor is on another row, or on the same one that has come meanwhile."""
+        """Say that the cursor is on another row, or that its row was loaded."""
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -110,12 +110,12 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
 
     @property
     def row(self) -> Row | None:
-        """The row under the cursor."""
+        """Return the row under the cursor."""
         return self.table.rows[self.cursor] if len(self.table.rows) else None
 
     @property
     def under(self) -> Column | None:
-        """The column under the cursor."""
+        """Return the column under the cursor."""
         return self.columns[self.column] if self.columns else None
 
     def activate(self, active: bool) -> None:
@@ -126,7 +126,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
             self._refresh_head()
 
     def refreshed(self) -> None:
-        """Draw rows that have come meanwhile."""
+        """Draw rows that were loaded."""
         self._widen()
         self.refresh()
         self.post_message(self.Moved())
@@ -137,12 +137,12 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         self.refresh()
 
     def mark(self, marked: Collection[str]) -> None:
-        """The rows of these ids carry a mark now, and no others."""
+        """Mark the rows of these ids and no others."""
         changed, self._marked = self._marked ^ frozenset(marked), frozenset(marked)
         self._refresh_rows(changed)
 
     def highlight(self, ids: Collection[str]) -> None:
-        """The rows of these ids stand out now, and no others."""
+        """Highlight the rows of these ids and no others."""
         changed, self._lit = self._lit ^ frozenset(ids), frozenset(ids)
         self._refresh_rows(changed)
 
@@ -168,7 +168,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         self.column += columns
 
     def is_bad(self, row: Row) -> bool:
-        """Whether a cell of a row that can be seen is marked bad."""
+        """Return whether a cell of a row, in any of the columns, is marked bad."""
         return any(row.severity.get(column.key) == "bad" for column in self.columns)
 
     def to_bad(self, direction: int, *, whole: bool = False) -> bool:
@@ -220,7 +220,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         return True
 
     def _reveal(self, *, center: bool = False) -> bool:
-        """Scroll as far as it takes to see the cursor; whether that repaints everything."""
+        """Scroll as far as it takes to see the cursor; return whether that repaints everything."""
         top, height = self._top, self._height
         if top <= self.cursor < top + height:
             return False
@@ -257,7 +257,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         self._first = self._layout.first
 
     def _widen(self) -> None:
-        """Give columns the room that rows newly in view need."""
+        """Widen columns as rows that came into view need it."""
         if self._widths.measure(self._window()):
             self._lay_out()
             self.refresh()
@@ -287,7 +287,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
 
     @property
     def has_rows(self) -> bool:
-        """Whether there is a row for the cursor to be on."""
+        """Return whether there are any rows."""
         return len(self.table.rows) > 0
 
     def _row(self, row: Row, at_cursor: bool, width: int) -> Strip:

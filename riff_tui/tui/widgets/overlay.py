@@ -1,4 +1,4 @@
-"""What lies over the place while it asks for something, has the keys meanwhile, and is not there otherwise."""
+"""Lie over the screen while something is asked, and take the keys meanwhile."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from riff_tui.tui.terminal.partial_repaint import QuietFocus
 
 
 class Overlay(QuietFocus):
-    """Takes the focus while it is open and gives it back."""
+    """Take the focus while open, and give it back."""
 
     palette: Palette = PALETTES["ansi"]
 
@@ -21,20 +21,20 @@ class Overlay(QuietFocus):
 
     @property
     def is_open(self) -> bool:
-        """Whether it has the keys."""
+        """Return whether it is open."""
         return bool(self.display)
 
     def open(self, focused: Widget | None = None) -> None:
-        """Be there; `focused` gets the keys, this widget itself unless one is named."""
+        """Open; `focused` gets the keys, this widget itself unless one is named."""
         self._before = self.screen.focused
         self.display = True
         self.screen.set_focus(focused or self)
 
     def close(self) -> None:
-        """Be gone; whatever had the focus gets it back."""
+        """Close; whatever had the focus gets it back."""
         self.display = False
         self.screen.set_focus(self._before)
 
     def leave(self) -> None:
-        """Be gone without having asked, or stop what is under way."""
+        """Close without an answer, or stop what is under way."""
         self.close()

@@ -1,4 +1,4 @@
-"""Lines to read and scroll, nothing else."""
+"""Show lines to read and scroll."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from riff_tui.tui.render.styled_lines import Line, strip_of
 
 
 class Pages(ScrollView, can_focus=True):
-    """Shows the lines that `make` gives for a width."""
+    """Show the lines that `make` gives for a width."""
 
     DEFAULT_CSS = """
     Pages { height: 1fr; overflow: hidden hidden; background: ansi_default; }

@@ -1,4 +1,4 @@
-"""A list over the place one is in: what is typed narrows it, Enter takes what the cursor is on."""
+"""Show a list over the screen: typing narrows it, Enter takes what the cursor is on."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _FEWEST, _MOST = 3, 20
 
 @dataclass(frozen=True, slots=True)
 class PickRequest:
-    """What is chosen from, and who wants to know.
+    """Hold the choices, and what to call with the one that was taken.
 
-    `taken` is told the index of what was chosen. `doing` is what Enter does, for the line of hints; `at` is
+    `taken` gets the index of what was chosen. `doing` is what Enter does, for the line of hints; `at` is
     where the cursor starts; `uncounted` is how many of the first choices are none of what is counted.
     """
 
@@ -45,7 +45,7 @@ _NOTHING = PickRequest("", (), lambda index: None, "")
 
 
 class Picker(Vertical):
-    """Lies over the foot of the screen while something is to be chosen, and is not there otherwise."""
+    """Lie over the foot of the screen while something is chosen."""
 
     DEFAULT_CSS = """
     Picker { layer: top; dock: bottom; height: auto; display: none; background: ansi_default; color: ansi_default; }
@@ -86,7 +86,7 @@ class Picker(Vertical):
 
     @property
     def is_open(self) -> bool:
-        """Whether something is to be chosen."""
+        """Return whether it is open."""
         return bool(self.display)
 
     def ask(self, asked: PickRequest) -> None:
@@ -104,7 +104,7 @@ class Picker(Vertical):
         self.screen.set_focus(self.field)
 
     def close(self) -> None:
-        """Be gone; nothing was chosen."""
+        """Close without a choice."""
         self.display = False
         self.screen.set_focus(self._before)
 
@@ -118,7 +118,7 @@ class Picker(Vertical):
         self._tell()
 
     def _make_room(self) -> None:
-        """As tall as the list, as long as the place under it can still be told."""
+        """Make it as tall as the list, but leave the first lines of the screen in view."""
         most = self.app.size.height - _LEFT_OF_THE_PLACE - 3
         self.list.styles.height = max(_FEWEST, min(len(self._asked.choices), most, _MOST))
 
@@ -153,7 +153,7 @@ class Picker(Vertical):
     def _take(self) -> None:
         chosen = self.list.chosen
         if chosen is None:
-            self.foot.say("nothing here fits what was typed; Backspace takes letters back", "warn")
+            self.foot.say("nothing matches what was typed; Backspace deletes letters", "warn")
         elif self._asked.choices[chosen].refusal:
             self.foot.say(self._asked.choices[chosen].refusal, "warn")
         else:
@@ -161,7 +161,7 @@ class Picker(Vertical):
             self._asked.taken(chosen)
 
     def action_leave(self) -> None:
-        """Choose nothing."""
+        """Close without a choice."""
         self.close()
 
     def action_move(self, lines: int) -> None:

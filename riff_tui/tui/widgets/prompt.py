@@ -1,4 +1,4 @@
-"""The prompt for a filter or a search: one line to type in, one that says what it would do."""
+"""Prompt for a filter or a search: one line to type in, one that says what it would do."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ _SIGN = "/"
 
 
 class Listener(Protocol):
-    """Who wants to know what is typed."""
+    """Handle what is typed into a prompt."""
 
     def changed(self, expression: str) -> None:
-        """The expression is complete and could be tried; it may be empty."""
+        """Try an expression that is complete; it may be empty."""
         ...
 
     def entered(self, expression: str) -> None:
-        """The expression shall hold."""
+        """Apply the expression."""
         ...
 
     def recall(self, steps: int) -> None:
-        """Something typed earlier (-1) or later (1) is wanted back."""
+        """Bring back what was typed earlier (-1) or later (1)."""
         ...
 
     def complete(self, steps: int) -> None:
-        """What stands before the cursor is to be finished: with the next (1) or the previous (-1) possibility."""
+        """Complete what stands before the cursor with the next (1) or the previous (-1) candidate."""
         ...
 
     def look_back(self) -> None:
-        """Everything typed earlier is wanted, to choose from."""
+        """Show everything typed earlier, to choose from."""
         ...
 
 
 class Prompt(Vertical):
-    """Asks for an expression; an error is shown under the place where it lies."""
+    """Ask for an expression; an error is shown under its position."""
 
     DEFAULT_CSS = """
     Prompt { layer: over; dock: bottom; height: 2; display: none; background: ansi_default; }
@@ -79,11 +79,11 @@ class Prompt(Vertical):
 
     @property
     def is_open(self) -> bool:
-        """Whether one can type."""
+        """Return whether it is open."""
         return bool(self.display)
 
     def ask(self, expression: str, hint: str) -> None:
-        """Open with an expression to edit; `hint` says what can be typed."""
+        """Open with an expression to edit and a hint on what can be typed."""
         self.display = True
         self.query_one("#sign", Bar).lines = (((_SIGN, self.palette.accent),),)
         self.field.set(expression)
@@ -91,15 +91,15 @@ class Prompt(Vertical):
         self.tell(hint)
 
     def close(self) -> None:
-        """Close without a word."""
+        """Close without applying anything."""
         self.display = False
 
     def tell(self, text: str) -> None:
-        """Say something under the line; `text` is raw."""
+        """Show a raw text under the line."""
         self.verdict.lines = (((" " + shown(text, self.glyphs), self.palette.faint),),)
 
     def offer(self, names: Sequence[str], at: int) -> None:
-        """Show what could stand there, the one that does now standing out; the names are raw."""
+        """Show the candidates for completion, the present one highlighted; the names are raw."""
         width = self.size.width - 1
         texts = [shown(name, self.glyphs) for name in names]
         count = f" {at + 1} of {len(texts)} "
@@ -115,7 +115,7 @@ class Prompt(Vertical):
         self.verdict.lines = (tuple(line),)
 
     def complain(self, error: FilterError) -> None:
-        """Say what is wrong, with a caret under where it is."""
+        """Show what is wrong, with a caret under its position."""
         at = 1 + max(0, self.field.cell_of(max(0, error.position)))
         words = shown(error.message, self.glyphs)
         text = f"^ {words}"

@@ -1,4 +1,4 @@
-"""One line to type in: the keys of a shell, no blinking, and nothing shown that could act on the terminal."""
+"""Edit one line with the keys of a shell, without blinking, and show nothing that could act on the terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CURSOR = Style(reverse=True)
 
 
 class TextField(Widget, can_focus=True):
-    """Holds what is being typed; every change is told to its parent."""
+    """Hold what is being typed, and post every change."""
 
     DEFAULT_CSS = """
     TextField { height: 1; width: 1fr; background: ansi_default; color: ansi_default; }
@@ -46,14 +46,14 @@ class TextField(Widget, can_focus=True):
     typed: reactive[EditedLine] = reactive(EditedLine(), layout=False)
 
     class Changed(Message):
-        """What is typed is another text now."""
+        """Say that the text changed."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
             self.text = text
 
     class Entered(Message):
-        """Enter was pressed."""
+        """Say that Enter was pressed."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -66,18 +66,18 @@ class TextField(Widget, can_focus=True):
 
     @property
     def value(self) -> str:
-        """The text."""
+        """Return the text."""
         return self.typed.text
 
     def set(self, text: str) -> None:
-        """Hold another text, the cursor behind it, without telling anybody."""
+        """Hold another text, the cursor at its end, without posting it."""
         self._first = 0
         self.set_reactive(TextField.typed, EditedLine.of(text))
         self._look()
         self.refresh()
 
     def edit(self, typed: EditedLine) -> None:
-        """Hold what an edit made of the text, and tell if it is another one."""
+        """Hold the result of an edit, and post it if the text changed."""
         before = self.typed.text
         self.typed = typed
         self._look()
@@ -85,7 +85,7 @@ class TextField(Widget, can_focus=True):
             self.post_message(self.Changed(typed.text))
 
     def cell_of(self, place: int) -> int:
-        """The cell of this line in which a letter of the text begins."""
+        """Return the cell of this line in which a letter of the text begins."""
         return cell_width(shown(self.typed.text[:place], self.glyphs)) - self._first
 
     # Keys
@@ -146,7 +146,7 @@ class TextField(Widget, can_focus=True):
         self._look()
 
     def _look(self) -> None:
-        """Scroll as far as it takes to see the cursor, and tell the terminal where it is."""
+        """Scroll as far as it takes to see the cursor, and put the terminal's cursor there."""
         width = self.size.width
         if not width:
             return

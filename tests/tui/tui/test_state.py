@@ -48,7 +48,7 @@ def test_all_of_a_state_stands_on_a_screen_of_24_lines() -> None:
     found = lines()
     assert [text[:5] for text in found[:5]] == ["graph"] * 5
     assert found[5].startswith(" n 11   prog")
-    assert " latency of all 60 turns, pooled  p50 1.2  p95 3.9  p99 !9.1 s" in found
+    assert " latency of all 60 turns of 11 calls  p50 1.2  p95 3.9  p99 !9.1 s" in found
     assert found[-2] == "  0.5    1      2      5+ s"
     assert found[-1] == " starve if it breaks: confirm 50%"
 
@@ -82,7 +82,8 @@ def test_each_part_can_have_the_room() -> None:
 
 
 def test_a_narrow_screen_keeps_the_figures() -> None:
-    assert any(text.startswith(" 60 turns pooled  p50 1.2  p95 3.9  p99 !9.1 s") for text in lines(width=60, room=6))
+    figures = " 60 turns of 11 calls  p50 1.2  p95 3.9  p99 !9.1 s"
+    assert any(text.startswith(figures) for text in lines(width=60, room=6))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_a_narrow_screen_keeps_the_figures() -> None:
     [
         (PooledLatency(None, None, None, 0, 0, 0), "", "not available, no transcripts were kept"),
         (PooledLatency(None, None, None, 0, 0, 20_001, too_many=True), "", "not read for more than 20,000 calls"),
-        (replace(WAITS, kept=9), "", "pooled, 9 of 11 transcripts kept  p50"),
+        (replace(WAITS, kept=9), "", "turns of 9 of 11 calls  p50"),
         (None, "reading latencies: 200 of 900 transcripts", "reading latencies: 200 of 900 transcripts"),
     ],
 )
@@ -179,7 +180,7 @@ async def test_a_large_state_is_on_the_screen_before_its_latencies_are(catalog: 
         await pilot.press("j")
         catalog.steps.release(2)
         await at.settle()
-        assert "latency of all 60 turns, pooled" in at.head
+        assert "latency of all 60 turns of 11 calls" in at.head
         assert at.screen.head.size.height == height
         assert at.row == "c-0002"
         assert "? help" in at.bottom
