@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from riff_ingest.sources.source import DirectoryInput, FileHead, ReadContext, Source
     from riff_ingest.state_aspects import compute_state_aspects
     from riff_ingest.transcript_writer import write_transcripts
+    from riff_store.facts import JudgedScore, Skipped
 
 __all__ = [
     "BrokenInput",
@@ -38,8 +39,10 @@ __all__ = [
     "EventBus",
     "FileHead",
     "GuardEvaluated",
+    "JudgedScore",
     "ReadContext",
     "ReferenceStep",
+    "Skipped",
     "SlotFilled",
     "Source",
     "SourceReader",
@@ -69,11 +72,12 @@ _HOMES = {
     "state_aspects": ("compute_state_aspects",),
     "transcript_writer": ("write_transcripts",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOME_OF = {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names}
+_HOME_OF |= dict.fromkeys(("JudgedScore", "Skipped"), "riff_store.facts")
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name from the module that is its home."""
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    return getattr(importlib.import_module(_HOME_OF[name]), name)

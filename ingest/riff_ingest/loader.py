@@ -127,8 +127,5 @@ def read_input(plan: InputPlan) -> Iterator[ReadItem]:
     """Yield what the source of an input reads in it; what is broken comes as `Skipped`."""
     if plan.source is None:
         yield Skipped(plan.note, None, plan.reason)
-        return
-    try:
-        yield from plan.source.read(Path(plan.file.path), plan.context)
-    except BrokenInput as problem:
-        yield Skipped("skipped", problem.line, problem.reason, problem.conversation)
+    else:
+        yield from plan.source.items(Path(plan.file.path), plan.context)

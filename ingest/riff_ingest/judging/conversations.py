@@ -11,10 +11,11 @@ from typing import NamedTuple, TypeAlias
 from riff_ingest.conversation import Conversation
 from riff_ingest.judging.evidence import can_be_judged
 from riff_ingest.judging.retry import CallToJudge
-from riff_ingest.sources import transcripts
 from riff_ingest.sources.detect import detect
 from riff_ingest.sources.discovery import find_inputs
 from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.registry import source_of
+from riff_ingest.sources.source import ReadContext, Source, run_of
 from riff_store.facts import Skipped
 
 
@@ -42,11 +43,11 @@ class FoundConversations:
 
 def find_conversations(paths: Iterable[str | os.PathLike[str]]) -> FoundConversations:
     """Look through transcripts; of two conversations with one name the later counts, as in an ingest."""
-    files = tuple(path for path in find_inputs(paths).files if _holds_transcripts(path))
+    files = tuple(path for path in find_inputs(paths).files if _source(path))
     found = FoundConversations(files)
     left_out: dict[ConversationName, str] = {}
     for number, path in enumerate(files):
-        for each in transcripts.read(path):
+        for each in _read(path):
             if isinstance(each, Skipped):
                 found.unreadable += each.kind == "skipped"
                 continue
@@ -80,7 +81,7 @@ def read_conversations(found: FoundConversations, names: Iterable[ConversationNa
         wanted.setdefault(number, {})[line] = name
     for number, lines in sorted(wanted.items()):
         last = max(lines)
-        for each in transcripts.read(found.files[number]):
+        for each in _read(found.files[number]):
             if isinstance(each, Skipped):
                 continue
             line, call = each
@@ -90,11 +91,26 @@ def read_conversations(found: FoundConversations, names: Iterable[ConversationNa
                 break
 
 
-def _holds_transcripts(path: Path) -> bool:
+def _read(path: Path) -> Iterator[tuple[int, Conversation] | Skipped]:
+    """Yield the conversations of a file, each with its line or else its ordinal, and what was left out."""
+    source = _source(path)
+    for ordinal, item in enumerate(source.items(path, ReadContext()) if source else (), start=1):
+        if isinstance(item, Skipped):
+            yield item
+            continue
+        line, call = item if isinstance(item, tuple) else (ordinal, item)
+        if isinstance(call, Conversation):
+            call.run_id = call.run_id or run_of(path)
+            yield line, call
+
+
+def _source(path: Path) -> Source | None:
+    """Return the source of a file that holds what was said in calls, `None` for any other input."""
     try:
-        return detect(path).kind == "transcripts"
+        source = source_of(detect(path).kind or "")
     except BrokenInput:
-        return False
+        return None
+    return source if source is not None and source.directory is None and source.keeps_text else None
 
 
 def _name(call: Conversation) -> ConversationName:

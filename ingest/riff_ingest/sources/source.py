@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -107,6 +107,13 @@ class Source:
     def is_named(self, name: str) -> bool:
         """Tell whether a file name is one of this kind's."""
         return any(fnmatchcase(name, pattern) for pattern in self.names)
+
+    def items(self, path: Path, context: ReadContext) -> Iterator[ReadItem]:
+        """Yield what `read` yields; where it cannot go on, that comes as `Skipped`."""
+        try:
+            yield from self.read(path, context)
+        except BrokenInput as problem:
+            yield Skipped("skipped", problem.line, problem.reason, problem.conversation)
 
     def digest(self, path: Path) -> tuple[str, int]:
         """Return the SHA-256 (hexadecimal) and the size in bytes of an input; raise `BrokenInput`."""
