@@ -17,8 +17,7 @@ from textual.timer import Timer
 
 from riff_tui.errors import ExitCode, OutputError
 from riff_tui.text.glyphs import UNICODE, Glyphs
-from riff_tui.tui.backend import Backend
-from riff_tui.tui.data.loader import NameSource, ShowView
+from riff_tui.tui.backend import Backend, NameSource, ShowView
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from riff_tui.tui.navigation.history import History

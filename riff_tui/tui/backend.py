@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from riff_tui.tui.data.loader import NameSource, ShowView
+from riff_tui.request import Request
+from riff_tui.table import Table
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from riff_tui.tui.session.session_file import SessionFile
+
+
+class ShowView(Protocol):
+    """Query the store for a view."""
+
+    def __call__(self, view: str, request: Request, /) -> Table:
+        """Return the table; raise what stopped the query."""
+        ...
+
+
+class NameSource(Protocol):
+    """Query the store for names."""
+
+    def known(self, field: str, where: str = "") -> Sequence[str]:
+        """Return every name of a field in order."""
+        ...
+
+    def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int]]:
+        """Return the names that such calls have, each with how many."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

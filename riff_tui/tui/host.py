@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from riff_tui.table import Severity
-    from riff_tui.tui.data.loader import LoadedView, ShowView
+    from riff_tui.tui.backend import ShowView
+    from riff_tui.tui.data.loader import LoadedView
     from riff_tui.tui.data.query_worker import QueryWorker
     from riff_tui.tui.navigation.history import History
     from riff_tui.tui.navigation.location import Location

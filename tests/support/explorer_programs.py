@@ -10,7 +10,7 @@ from dataclasses import replace
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.app import Explorer
-from riff_tui.tui.data.loader import ShowView
+from riff_tui.tui.backend import ShowView
 from riff_tui.tui.terminal.capabilities import detect_capabilities
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
 from tests.support.fake_names import FakeNames, HostileNames

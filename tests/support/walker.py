@@ -13,6 +13,7 @@ from textual.worker import WorkerCancelled
 
 from riff_store.database import open_store
 from riff_tui import catalog
+from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.screens.explorer import ExplorerScreen
@@ -33,6 +34,10 @@ class Walker:
         screen = self.app.screen_stack[0]
         assert isinstance(screen, ExplorerScreen)
         return screen
+
+    @property
+    def controls(self) -> Controls:
+        return self.controls
 
     async def press(self, *keys: str) -> None:
         for key in keys:
@@ -55,15 +60,15 @@ class Walker:
 
     @property
     def path(self) -> str:
-        return "".join(text for text, _ in self.screen.top.lines[0]).strip()
+        return "".join(text for text, _ in self.controls.top.lines[0]).strip()
 
     @property
     def bottom(self) -> str:
-        return "\n".join("".join(text for text, _ in line) for line in self.screen.bottom.lines)
+        return "\n".join("".join(text for text, _ in line) for line in self.controls.bottom.lines)
 
     @property
     def head(self) -> str:
-        return "\n".join("".join(text for text, _ in line) for line in self.screen.head.lines)
+        return "\n".join("".join(text for text, _ in line) for line in self.controls.header.lines)
 
     @property
     def row(self) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from textual.screen import Screen
 
 from riff_tui.table import Row, Table
+from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.actions.context import ActionContext
 from riff_tui.tui.backend import Backend
 from riff_tui.tui.data.auto_refresh import AutoRefresh
@@ -20,35 +20,64 @@ from riff_tui.tui.find.search import Search
 from riff_tui.tui.host import Host
 from riff_tui.tui.navigation.location import below, noun, state_of
 from riff_tui.tui.navigation.navigator import Navigator
+from riff_tui.tui.panes.body import Body
 from riff_tui.tui.panes.detail_controller import DetailController
 from riff_tui.tui.panes.header import Header
+from riff_tui.tui.panes.pane import Pane
+from riff_tui.tui.panes.transcript import Transcript
 from riff_tui.tui.render.columns import has_order
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.state_header import Fold
 from riff_tui.tui.render.turn_lines import is_voice
 from riff_tui.tui.session.column_choice import offered
 from riff_tui.tui.session.list_state import ListState
-from riff_tui.tui.widgets.bars import BottomLine
+from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.check_list import CheckList
 from riff_tui.tui.widgets.file_prompt import FilePrompt
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.picker import Picker
+from riff_tui.tui.widgets.prompt import Prompt
 from riff_tui.view_registry import spec_of
 from riff_tui.views import side_by_side
 
 _FOLDS: dict[Fold, str] = {"all": "all of it", "graph": "neighbours", "latencies": "latencies", "list": "list only"}
 
 
+class ControlsHost(Host, Protocol):
+    """Offer the handlers of actions what no controller needs."""
+
+    @property
+    def is_calm(self) -> bool:
+        """Return whether rows may change: nothing is loaded, nothing is typed, nothing covers them."""
+        ...
+
+    def push(self, screen: Screen[Any]) -> None:
+        """Show another screen over this one."""
+        ...
+
+    def restyle(self, palette: Palette) -> None:
+        """Take other colours."""
+        ...
+
+    def leave(self) -> None:
+        """End the explorer."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Controls:
     """Hold the screen as a host, its widgets and its controllers."""
 
-    host: Host
+    host: ControlsHost
     backend: Backend
 
+    top: TopLine
     header: Header
+    body: Body
     table: LineTable
+    transcript: Transcript
     bottom: BottomLine
+    prompt: Prompt
     picker: Picker
     check_list: CheckList
     file_prompt: FilePrompt
@@ -60,12 +89,53 @@ class Controls:
     list_state: ListState
     navigator: Navigator
     page_loader: PageLoader
-    prompt: PromptController
+    prompt_controller: PromptController
     search: Search
 
-    push_screen: Callable[[Screen[Any]], object]
-    restyle: Callable[[Palette], None]
-    exit: Callable[[], object]
+
+def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyphs: Glyphs) -> Controls:
+    """Build the widgets and the controllers of a screen; it mounts the widgets."""
+    table = LineTable(palette=palette, glyphs=glyphs, id="table")
+    transcript = Transcript(palette=palette, glyphs=glyphs, id="transcript")
+    body = Body(table, transcript, Pane(palette=palette, glyphs=glyphs, id="pane"))
+    header = Header(palette=palette, glyphs=glyphs, id="head")
+    bottom = BottomLine(palette=palette, glyphs=glyphs, id="bottom")
+    prompt = Prompt(palette=palette, glyphs=glyphs, id="prompt")
+    picker = Picker(palette=palette, glyphs=glyphs, id="picker")
+    finder = Finder(host)
+    search = Search(host, finder, table, transcript)
+    navigator = Navigator(host, prompt, backend.watcher)
+    return Controls(
+        host=host,
+        backend=backend,
+        top=TopLine(palette=palette, glyphs=glyphs, id="top"),
+        header=header,
+        body=body,
+        table=table,
+        transcript=transcript,
+        bottom=bottom,
+        prompt=prompt,
+        picker=picker,
+        check_list=CheckList(palette=palette, glyphs=glyphs, id="checks"),
+        file_prompt=FilePrompt(backend.worker, palette=palette, glyphs=glyphs, id="write-to"),
+        auto_refresh=AutoRefresh(host, table, backend, may_show=lambda: host.is_calm),
+        deferred_load=DeferredLoad(host, header, bottom),
+        detail=DetailController(host, body),
+        finder=finder,
+        list_state=ListState(backend.session),
+        navigator=navigator,
+        page_loader=PageLoader(host),
+        prompt_controller=PromptController(
+            host,
+            prompt,
+            search=search,
+            navigator=navigator,
+            picker=picker,
+            transcript=transcript,
+            names=backend.names,
+        ),
+        search=search,
+    )
 
 
 def context_of(controls: Controls) -> ActionContext:

@@ -21,7 +21,8 @@ from riff_tui.tui.render.columns import all_columns
 from riff_tui.tui.session.column_choice import ColumnChoice
 
 if TYPE_CHECKING:
-    from riff_tui.tui.data.loader import LoadedView, ShowView
+    from riff_tui.tui.backend import ShowView
+    from riff_tui.tui.data.loader import LoadedView
 
 ENDING = ".md"
 

@@ -31,7 +31,7 @@ def _copy(controls: Controls) -> None:
     from riff_tui.tui.screens.copy_menu import CopyMenu
 
     table = controls.table
-    controls.push_screen(CopyMenu(controls.host, controls.backend, table.under, table.palette, table.glyphs))
+    controls.host.push(CopyMenu(controls.host, controls.backend, table.under, table.palette, table.glyphs))
 
 
 def _dump(controls: Controls) -> None:
@@ -53,7 +53,7 @@ def _pause(controls: Controls) -> None:
 def _theme(controls: Controls) -> None:
     host, palette = controls.host, next_palette(controls.table.palette)
     host.session.take_theme(palette.name)
-    controls.restyle(palette)
+    host.restyle(palette)
     host.say(f"theme: {palette.name}")
 
 
@@ -68,7 +68,7 @@ def _help(controls: Controls) -> None:
     context, loaded = context_of(controls), controls.host.loaded
     table, dumps = (loaded.main, loaded.dumps) if loaded else (None, [])
     glyphs, palette = controls.table.glyphs, controls.table.palette
-    controls.push_screen(Reader(lambda width: help_lines(table, context, width, glyphs, palette, dumps)))
+    controls.host.push(Reader(lambda width: help_lines(table, context, width, glyphs, palette, dumps)))
 
 
 def _error(controls: Controls) -> None:
@@ -77,11 +77,11 @@ def _error(controls: Controls) -> None:
 
     error, glyphs, palette = controls.host.last_error, controls.table.glyphs, controls.table.palette
     if error is not None:
-        controls.push_screen(Reader(lambda width: error_lines(error, width, glyphs, palette)))
+        controls.host.push(Reader(lambda width: error_lines(error, width, glyphs, palette)))
 
 
 def _quit(controls: Controls) -> None:
-    controls.exit()
+    controls.host.leave()
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -71,7 +71,7 @@ def _quit_or_back(controls: Controls) -> None:
     elif len(history.stack) > 1:
         controls.host.visit(history.up())
     else:
-        controls.exit()
+        controls.host.leave()
 
 
 def _focus_graph(controls: Controls, *, focused: bool) -> None:
@@ -153,7 +153,7 @@ NAVIGATION_HANDLERS: Mapping[str, Handler] = {
     **{action_of(spec): _neighbors if spec.screen == "state" else _view(spec.name) for spec in views() if spec.key},
     "next": _match(1),
     "previous": _sibling(-1),
-    "filter": lambda controls: controls.prompt.open(),
+    "filter": lambda controls: controls.prompt_controller.open(),
     "next_match": _match(1),
     "previous_match": _match(-1),
     "pick_flow": _pick("flow"),

@@ -11,6 +11,7 @@ from riff_tui.tui.data.loader import LoadedView, changed_rows, load_again
 from riff_tui.tui.data.store_watcher import StoreChange, StoreWatcher
 
 if TYPE_CHECKING:
+    from riff_tui.tui.backend import Backend
     from riff_tui.tui.host import Host
     from riff_tui.tui.widgets.line_table import LineTable
 
@@ -35,21 +36,12 @@ class AutoRefresh:
     While it is `paused`, a change is offered and not shown. `may_show` returns whether rows may change under the eyes.
     """
 
-    def __init__(
-        self,
-        host: Host,
-        table: LineTable,
-        watcher: StoreWatcher | None,
-        *,
-        age: Callable[[], str],
-        may_show: Callable[[], bool],
-        paused: bool = False,
-    ) -> None:
-        self.watcher = watcher
-        self.paused = paused
+    def __init__(self, host: Host, table: LineTable, backend: Backend, *, may_show: Callable[[], bool]) -> None:
+        self.watcher = backend.watcher
+        self.paused = backend.paused
         self._host = host
         self._table = table
-        self._age = age
+        self._age = backend.age
         self._may_show = may_show
         self._reported: StoreChange = "same"
         self._found: StoreChange = "same"

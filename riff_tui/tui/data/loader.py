@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from riff_tui.errors import RiffError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Deferred, Table
+from riff_tui.tui.backend import ShowView
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows, index_of
 from riff_tui.tui.navigation.location import Location, Stack
 from riff_tui.tui.navigation.pairs import load_pair
@@ -17,26 +16,6 @@ from riff_tui.tui.navigation.scope_filters import without_bare_words
 from riff_tui.view_registry import spec_of
 
 STALLED_FIRST = "-stall"
-
-
-class ShowView(Protocol):
-    """Query the store for a view."""
-
-    def __call__(self, view: str, request: Request, /) -> Table:
-        """Return the table; raise what stopped the query."""
-        ...
-
-
-class NameSource(Protocol):
-    """Query the store for names."""
-
-    def known(self, field: str, where: str = "") -> Sequence[str]:
-        """Return every name of a field in order."""
-        ...
-
-    def counted(self, field: str, where: str = "") -> Sequence[tuple[str, int]]:
-        """Return the names that such calls have, each with how many."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from riff_tui.view_registry import spec_of
 if TYPE_CHECKING:
     from textual.worker import Worker
 
-    from riff_tui.tui.data.loader import NameSource
+    from riff_tui.tui.backend import NameSource
     from riff_tui.tui.find.search import Search
     from riff_tui.tui.host import Host
     from riff_tui.tui.navigation.navigator import Navigator
@@ -100,7 +100,8 @@ class PromptController:
         if self._is_search:
             self._prompt.ask("", SEARCH_HINT)
         else:
-            self._prompt.ask(self._host.location.filter.text, FILTER_HINT)
+            location = self._host.location
+            self._prompt.ask(location.filter.text, FILTER_HINT)
 
     def close(self) -> None:
         """Close the prompt, whatever was typed."""

@@ -34,7 +34,8 @@ class Search:
     @property
     def filter(self) -> str:
         """Return the filter of this location, else the last one that there was."""
-        return self._host.location.filter.text or self._last_filter
+        location = self._host.location
+        return location.filter.text or self._last_filter
 
     def remember(self, expression: str) -> None:
         """Remember a filter that holds, or does no more; an empty one is none."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from riff_tui.tui.data.loader import load, load_list
+from riff_tui.tui.data.loader import LoadedView, load, load_list
+from riff_tui.tui.data.result_cache import ResultCache
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.load_errors import LoadErrors
 from riff_tui.tui.navigation.location import Location, noun
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from riff_tui.table import Table
-    from riff_tui.tui.data.result_cache import ResultCache
     from riff_tui.tui.data.store_watcher import StoreWatcher
     from riff_tui.tui.host import Host
     from riff_tui.tui.widgets.prompt import Prompt
@@ -24,9 +24,9 @@ _PATIENCE_S = 0.25
 class Navigator:
     """Bring a screen from location to location; one that is cached is shown without a query."""
 
-    def __init__(self, host: Host, cache: ResultCache, prompt: Prompt, watcher: StoreWatcher | None) -> None:
+    def __init__(self, host: Host, prompt: Prompt, watcher: StoreWatcher | None) -> None:
         self._host = host
-        self._cache = cache
+        self._cache = ResultCache()
         self._watcher = watcher
         self._worker: Worker[Any] | None = None
         self.load_errors = LoadErrors(host, prompt)
@@ -61,6 +61,10 @@ class Navigator:
         self.load_errors.cancel_retry()
         self._cancel()
         self._host.say("stopped; this is where you were")
+
+    def keep(self, history: History, loaded: LoadedView) -> None:
+        """Keep what was loaded for the location that is shown."""
+        self._cache.keep(history.stack, loaded)
 
     def cached(self, location: Location) -> Table | None:
         """Return the rows of a location, where they are cached."""

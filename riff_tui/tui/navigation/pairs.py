@@ -18,7 +18,7 @@ from riff_tui.view_registry import spec_of
 from riff_tui.views.side_by_side import VIEW, label, side_by_side
 
 if TYPE_CHECKING:
-    from riff_tui.tui.data.loader import ShowView
+    from riff_tui.tui.backend import ShowView
 
 
 def pair_ids(marked: Sequence[str], row: Row | None) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ class DetailController:
 
     @property
     def _in_conversation(self) -> bool:
-        return self._host.history.here.kind == "conversation"
+        return self._host.location.kind == "conversation"
 
     @property
     def _side(self) -> PanePosition:

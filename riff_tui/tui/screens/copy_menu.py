@@ -102,9 +102,9 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
     async def _copy_redacted(self) -> None:
         """Copy a call as it may be posted: what was said in it goes out as redacted as it can be."""
         host = self._host
-        show_view, where = host.show_view, host.location.scope.text
+        show_view, scope = host.show_view, host.location.scope
         try:
-            request = Request(where=where, text=True, redact=True)
+            request = Request(where=scope.text, text=True, redact=True)
             table = await host.worker.ask(lambda: show_view("conversation", request))
         except (OSError, RiffError) as error:
             host.fail(error)

@@ -19,38 +19,21 @@ from riff_tui.errors import describe
 from riff_tui.filters import Filter
 from riff_tui.table import Severity
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.tui.actions.controls import Controls, context_of, is_loading
+from riff_tui.tui.actions.controls import build_controls, context_of, is_loading
 from riff_tui.tui.actions.registry import ACTIONS, hints
 from riff_tui.tui.backend import Backend
 from riff_tui.tui.data import auto_refresh
-from riff_tui.tui.data.auto_refresh import AutoRefresh
-from riff_tui.tui.data.deferred_load import DeferredLoad
 from riff_tui.tui.data.loader import LoadedView
-from riff_tui.tui.data.paged_rows import PagedRows, PageLoader
-from riff_tui.tui.data.result_cache import ResultCache
-from riff_tui.tui.find.finder import Finder
-from riff_tui.tui.find.prompt_controller import PromptController
-from riff_tui.tui.find.search import Search
+from riff_tui.tui.data.paged_rows import PagedRows
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.location import Location, crumbs, hidden
-from riff_tui.tui.navigation.navigator import Navigator
-from riff_tui.tui.panes.body import Body
-from riff_tui.tui.panes.detail_controller import DetailController
-from riff_tui.tui.panes.header import Header
-from riff_tui.tui.panes.pane import Pane
 from riff_tui.tui.panes.transcript import Transcript
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.counts import count_text, empty_text
 from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.session.list_state import ListState
 from riff_tui.tui.terminal.keys import textual_keys
-from riff_tui.tui.widgets.bars import BottomLine, TopLine
-from riff_tui.tui.widgets.check_list import CheckList
-from riff_tui.tui.widgets.file_prompt import FilePrompt
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.overlay import Overlay
-from riff_tui.tui.widgets.picker import Picker
-from riff_tui.tui.widgets.prompt import Prompt
 
 SMALLEST = (60, 10)
 
@@ -72,95 +55,29 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def __init__(self, backend: Backend, history: History, palette: Palette, glyphs: Glyphs) -> None:
         super().__init__()
-        self.palette = palette
         self.loaded: LoadedView | None = None
         self.last_error: Exception | None = None
         self.notice = backend.session.complaint
         self.worker = backend.worker
         self.session = backend.session
         self.show_view = backend.show_view
+        self.controls = build_controls(self, backend, palette, glyphs)
         self._backend = backend
         self._glyphs = glyphs
         self._history = history
-        self._cache = ResultCache()
-        self._make_widgets()
-        self._make_controllers()
-        self._controls = self._wire()
-
-    def _make_widgets(self) -> None:
-        palette, glyphs = self.palette, self._glyphs
-        self.top = TopLine(palette=palette, glyphs=glyphs, id="top")
-        self.head = Header(palette=palette, glyphs=glyphs, id="head")
-        self.table = LineTable(palette=palette, glyphs=glyphs, id="table")
-        self.transcript = Transcript(palette=palette, glyphs=glyphs, id="transcript")
-        self.bottom = BottomLine(palette=palette, glyphs=glyphs, id="bottom")
-        self.prompt = Prompt(palette=palette, glyphs=glyphs, id="prompt")
-        self.picker = Picker(palette=palette, glyphs=glyphs, id="picker")
-        self._area = Body(self.table, self.transcript, Pane(palette=palette, glyphs=glyphs, id="pane"))
-        self._check_list = CheckList(palette=palette, glyphs=glyphs, id="checks")
-        self._file_prompt = FilePrompt(self.worker, palette=palette, glyphs=glyphs, id="write-to")
         self._too_small = Static("", id="too-small", markup=False)
 
-    def _make_controllers(self) -> None:
-        backend = self._backend
-        self.detail = DetailController(self, self._area)
-        self.list_state = ListState(self.session)
-        self.navigator = Navigator(self, self._cache, self.prompt, backend.watcher)
-        self.page_loader = PageLoader(self)
-        self.deferred_load = DeferredLoad(self, self.head, self.bottom)
-        self.finder = Finder(self)
-        self.search = Search(self, self.finder, self.table, self.transcript)
-        self.prompt_controller = PromptController(
-            self,
-            self.prompt,
-            search=self.search,
-            navigator=self.navigator,
-            picker=self.picker,
-            transcript=self.transcript,
-            names=backend.names,
-        )
-        self.refresher = AutoRefresh(
-            self,
-            self.table,
-            backend.watcher,
-            age=backend.age,
-            may_show=lambda: self._is_calm,
-            paused=backend.paused,
-        )
-
-    def _wire(self) -> Controls:
-        return Controls(
-            host=self,
-            backend=self._backend,
-            header=self.head,
-            table=self.table,
-            bottom=self.bottom,
-            picker=self.picker,
-            check_list=self._check_list,
-            file_prompt=self._file_prompt,
-            auto_refresh=self.refresher,
-            deferred_load=self.deferred_load,
-            detail=self.detail,
-            finder=self.finder,
-            list_state=self.list_state,
-            navigator=self.navigator,
-            page_loader=self.page_loader,
-            prompt=self.prompt_controller,
-            search=self.search,
-            push_screen=lambda screen: self.app.push_screen(screen),
-            restyle=self.restyle,
-            exit=lambda: self.app.exit(),
-        )
-
     def compose(self) -> ComposeResult:
+        controls = self.controls
         # What lies over the rest comes first: then the rest is not drawn again when it comes and goes.
-        yield from (self.picker, self._check_list, self._file_prompt, self.prompt, self._too_small)
-        yield from (self.top, self.head, self._area, self.bottom)
+        yield from (controls.picker, controls.check_list, controls.file_prompt, controls.prompt)
+        yield self._too_small
+        yield from (controls.top, controls.header, controls.body, controls.bottom)
 
     def on_mount(self) -> None:
-        self.table.focus()
+        self.controls.table.focus()
         if self._backend.watcher is not None:
-            self.set_interval(auto_refresh.PERIOD_S, self.refresher.tick)
+            self.set_interval(auto_refresh.PERIOD_S, self.controls.auto_refresh.tick)
         self.visit(self._history)
 
     def on_resize(self) -> None:
@@ -170,15 +87,15 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             sentence = f"riff-tui needs {SMALLEST[0]} × {SMALLEST[1]} cells; here are {width} × {height}."
             self._too_small.update(shown(sentence, self._glyphs))
         self.set_class(small, "-too-small")
-        self.head.draw()
-        self.detail.place()
+        self.controls.header.draw()
+        self.controls.detail.place()
 
     # What is on the screen
 
     @property
     def body(self) -> LineTable | Transcript:
         """Return the widget that the cursor is in."""
-        return self.transcript if self._history.here.kind == "conversation" else self.table
+        return self.controls.transcript if self._history.here.kind == "conversation" else self.controls.table
 
     @property
     def overlay(self) -> Overlay | None:
@@ -196,29 +113,31 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         return self._history.here if self.loaded is None else self._with_cursor(self._history.here)
 
     def _with_cursor(self, location: Location) -> Location:
-        row, column = self.body.row, self.table.under
+        controls = self.controls
+        row, column = self.body.row, controls.table.under
         return replace(
             location,
             row=row.id if row else "",
             index=self.body.cursor,
             column=column.key if column else "",
-            graph=self.head.focused_graph,
+            graph=controls.header.focused_graph,
         )
 
     @property
-    def _is_calm(self) -> bool:
+    def is_calm(self) -> bool:
         """Return whether rows may change: nothing is on its way, nothing is typed, nothing covers them."""
-        is_typing = self.focused not in (None, self.table, self.transcript)
-        return not is_typing and self.app.screen is self and not is_loading(self._controls)
+        controls = self.controls
+        is_typing = self.focused not in (None, controls.table, controls.transcript)
+        return not is_typing and self.app.screen is self and not is_loading(controls)
 
     # Going somewhere
 
     def visit(self, history: History, *, again: bool = False, other: bool = False) -> None:
-        self.navigator.go(history, again=again, other=other)
+        self.controls.navigator.go(history, again=again, other=other)
 
     def arrive(self, history: History, loaded: LoadedView) -> None:
         with self.app.batch_update():
-            self.prompt_controller.close()
+            self.controls.prompt_controller.close()
             self._draw(history, loaded)
             self.say(self.notice, "warn" if self.notice else None)
             self.notice = ""
@@ -228,10 +147,10 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def renew(self, loaded: LoadedView, *, changed: bool = True) -> None:
         if changed:
-            self.navigator.forget(self._history)
+            self.controls.navigator.forget(self._history)
         if loaded == self.loaded:
             self.loaded = loaded
-            self._cache.keep(self._history.stack, loaded)
+            self.controls.navigator.keep(self._history, loaded)
             self.update_lines()
             return
         with self.app.batch_update():
@@ -239,6 +158,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             self.update_lines()
 
     def _draw(self, history: History, loaded: LoadedView) -> None:
+        controls = self.controls
         before = self._history.here
         again = self.loaded is not None and history.here.question == before.question
         if (history.here.view, history.here.scope) == (before.view, before.scope) and self.loaded:
@@ -246,27 +166,29 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             history = history.alter(self._with_cursor(history.here))
         self._history, self.loaded = history, loaded
         location = history.here
-        self._cache.keep(history.stack, loaded)
-        self._area.set_class(location.kind == "conversation", "-conversation")
-        self.head.show(location, loaded)
+        controls.navigator.keep(history, loaded)
+        controls.body.set_class(location.kind == "conversation", "-conversation")
+        controls.header.show(location, loaded)
         if location.kind == "conversation":
             self._draw_conversation(location, loaded, again=again)
         else:
             self._draw_rows(location, loaded, again=again)
-        self.table.activate(not self.head.focused_graph)
-        self.detail.arrived()
-        self.deferred_load.begin(loaded)
+        controls.table.activate(not controls.header.focused_graph)
+        controls.detail.arrived()
+        controls.deferred_load.begin(loaded)
 
     def _draw_conversation(self, location: Location, loaded: LoadedView, *, again: bool) -> None:
-        self.transcript.load(loaded.main, row=location.row, again=again)
-        self.search.arrived(location, again=again)
-        self.head.follow(self.transcript.row)
+        controls = self.controls
+        controls.transcript.load(loaded.main, row=location.row, again=again)
+        controls.search.arrived(location, again=again)
+        controls.header.follow(controls.transcript.row)
 
     def _draw_rows(self, location: Location, loaded: LoadedView, *, again: bool) -> None:
+        controls = self.controls
         rows = loaded.main.rows
         if isinstance(rows, PagedRows):
-            rows.missing = partial(self.page_loader.load, rows, then=self.table.refreshed)
-        self.table.load(
+            rows.missing = partial(controls.page_loader.load, rows, then=controls.table.refreshed)
+        controls.table.load(
             loaded.main,
             hide=hidden(location),
             sort=location.sort,
@@ -274,32 +196,34 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             index=location.index,
             column=location.column,
             empty=empty_text(location),
-            marked=self.list_state.marks(location),
-            choice=self.list_state.columns(location),
+            marked=controls.list_state.marks(location),
+            choice=controls.list_state.columns(location),
             again=again,
         )
 
     # What is said
 
     def update_lines(self) -> None:
+        controls = self.controls
         age = self._backend.age() if len(self._history.stack) == 1 else ""
-        parts = (self.refresher.status, self._counts(), age)
-        self.top.show(crumbs(self._history.stack), " · ".join(part for part in parts if part))
-        self.bottom.hint(hints(context_of(self._controls)))
+        parts = (controls.auto_refresh.status, self._counts(), age)
+        controls.top.show(crumbs(self._history.stack), " · ".join(part for part in parts if part))
+        controls.bottom.hint(hints(context_of(controls)))
 
     def _counts(self) -> str:
+        controls = self.controls
         location, loaded = self._history.here, self.loaded
         if loaded is None:
             return ""
         if location.kind == "conversation":
-            position = self.navigator.position()
+            position = controls.navigator.position()
             return f"{position[0]} of {position[1]}" if position else ""
-        unfiltered = self.navigator.cached(replace(location, filter=Filter())) if location.filter else None
+        unfiltered = controls.navigator.cached(replace(location, filter=Filter())) if location.filter else None
         whole = len(unfiltered.rows) if unfiltered is not None else None
-        return count_text(location, loaded.main, whole, len(self.list_state.marks(location)))
+        return count_text(location, loaded.main, whole, len(controls.list_state.marks(location)))
 
     def say(self, text: str, severity: Severity | None = None) -> None:
-        self.bottom.say(text, severity)
+        self.controls.bottom.say(text, severity)
 
     def fail(self, error: Exception) -> None:
         self.last_error = error
@@ -307,15 +231,22 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def restyle(self, palette: Palette) -> None:
         """Take other colours."""
-        self.palette = palette
-        for widget in (self.top, self.head, self.prompt, self.bottom, self.picker, *self.query(Overlay)):
+        controls = self.controls
+        bars = (controls.top, controls.header, controls.bottom)
+        for widget in (*bars, controls.prompt, controls.picker, *self.query(Overlay)):
             widget.palette = palette
-        for drawn in (self.table, self.transcript, self.detail.pane):
+        for drawn in (controls.table, controls.transcript, controls.detail.pane):
             drawn.restyle(palette)
-        self.head.draw()
+        controls.header.draw()
         self.update_lines()
 
     # Work and keys
+
+    def push(self, screen: Screen[Any]) -> None:
+        self.app.push_screen(screen)
+
+    def leave(self) -> None:
+        self.app.exit()
 
     def run(self, work: Coroutine[Any, Any, Any], group: str, *, exclusive: bool = False) -> Worker[Any]:
         return self.run_worker(work, group=group, exclusive=exclusive, exit_on_error=False)
@@ -326,26 +257,28 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def action_do(self, id: str) -> None:
         """Perform an action of the registry, or say why it does not apply."""
+        controls = self.controls
         from riff_tui.tui.actions.handlers import perform
 
-        self.refresher.note_key()
-        if self.prompt.is_open:
+        controls.auto_refresh.note_key()
+        if controls.prompt.is_open:
             if id == "close":
-                self.prompt_controller.close()
+                controls.prompt_controller.close()
             return
-        if self.picker.is_open or self.overlay is not None:
+        if controls.picker.is_open or self.overlay is not None:
             return
-        if self.finder.is_searching and id != "close":
-            self.finder.stop(silent=True)
-        self.bottom.say("")
-        perform(self._controls, id)
+        if controls.finder.is_searching and id != "close":
+            controls.finder.stop(silent=True)
+        controls.bottom.say("")
+        perform(controls, id)
 
     def interrupt(self) -> bool:
         """Leave what lies over the location; return whether anything did."""
-        if self.picker.is_open:
-            self.picker.close()
-        elif self.prompt.is_open:
-            self.prompt_controller.close()
+        controls = self.controls
+        if controls.picker.is_open:
+            controls.picker.close()
+        elif controls.prompt.is_open:
+            controls.prompt_controller.close()
         elif self.overlay is not None:
             self.overlay.leave()
         else:
@@ -356,8 +289,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.action_do("open")
 
     def on_line_table_moved(self) -> None:
-        self.detail.moved()
+        self.controls.detail.moved()
 
     def on_transcript_moved(self) -> None:
-        self.head.follow(self.transcript.row)
-        self.detail.moved()
+        self.controls.header.follow(self.controls.transcript.row)
+        self.controls.detail.moved()

@@ -49,12 +49,12 @@ async def test_the_place_with_those_above_it_its_cursor_and_its_order_come_back(
     file = tmp_path / "kept.json"
     async with opened_with(tiny, SessionFile(file)) as at:
         await at.press("enter", "enter", "l", "s", "j")
-        before = at.path, at.row, at.screen.table.column, at.screen.history.here.sort
+        before = at.path, at.row, at.controls.table.column, at.screen.history.here.sort
         assert before[-1] is not None
         await at.press("Q")
         at.app.session.write()
     async with opened_with(tiny, SessionFile(file)) as at:
-        assert (at.path, at.row, at.screen.table.column, at.screen.history.here.sort) == before
+        assert (at.path, at.row, at.controls.table.column, at.screen.history.here.sort) == before
         await at.press("escape")
         assert at.path.startswith("flows › viewing @ gemini ")
         await at.press("escape", "3")
@@ -70,7 +70,7 @@ async def test_a_conversation_comes_back_with_the_list_that_n_and_p_go_through(t
         assert "c-0004" in at.path
         assert "5 of 10" in at.path
         await at.press("escape")
-        assert at.screen.table.cursor == 4
+        assert at.controls.table.cursor == 4
 
 
 async def test_a_place_that_is_gone_is_said_and_the_first_screen_opens(tiny: Path) -> None:

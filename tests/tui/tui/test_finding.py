@@ -28,16 +28,16 @@ class Finding(Walker):
 
     @property
     def verdict(self) -> str:
-        return "".join(text for text, _ in self.screen.prompt.verdict.lines[0]).strip()
+        return "".join(text for text, _ in self.controls.prompt.verdict.lines[0]).strip()
 
     @property
     def typed(self) -> str:
-        return self.screen.prompt.field.value
+        return self.controls.prompt.field.value
 
     @property
     def picker(self) -> Picker:
-        assert self.screen.picker.is_open
-        return self.screen.picker
+        assert self.controls.picker.is_open
+        return self.controls.picker
 
     @property
     def offered(self) -> list[str]:
@@ -186,7 +186,7 @@ async def test_whatever_is_pasted_or_completed_is_shown_as_text() -> None:
     text = ""
     async with finding(names=One()) as at:
         await at.press("slash")
-        prompt = at.screen.prompt
+        prompt = at.controls.prompt
         for text in HOSTILE.values():
             prompt.field.set("")
             prompt.field.post_message(events.Paste(text))
@@ -205,9 +205,9 @@ async def test_whatever_is_pasted_or_completed_is_shown_as_text() -> None:
 async def test_a_long_line_scrolls_with_its_cursor() -> None:
     async with finding() as at:
         await at.press("slash")
-        at.screen.prompt.field.post_message(events.Paste("x" * 300 + " end"))
+        at.controls.prompt.field.post_message(events.Paste("x" * 300 + " end"))
         await at.pilot.pause()
-        field = at.screen.prompt.field
+        field = at.controls.prompt.field
         assert field.render_line(0).text.endswith("end ")
         assert field.render_line(0).cell_length == field.size.width
         await at.press("home")
@@ -253,7 +253,7 @@ async def test_a_search_goes_through_a_conversation_and_on_to_the_next_one() -> 
         await at.press("enter")
         assert at.row == "1"
         assert "4 moments match" in at.bottom
-        strong = [s.text for s in at.screen.transcript.render_line(1) if s.style and s.style.underline]
+        strong = [s.text for s in at.controls.transcript.render_line(1) if s.style and s.style.underline]
         assert strong == ["day"]
         await at.press("n")
         assert "next match" in at.bottom
@@ -310,14 +310,14 @@ async def test_a_bad_cell_far_down_a_long_list_is_found_without_keeping_anybody_
     async with finding(catalog=catalog) as at:
         threads.clear()
         await at.press("e")
-        assert (at.screen.table.cursor, at.row) == (7_000, "r7000")
-        assert at.screen.table.under is not None
-        assert at.screen.table.under.key == "operability"
+        assert (at.controls.table.cursor, at.row) == (7_000, "r7000")
+        assert at.controls.table.under is not None
+        assert at.controls.table.under.key == "operability"
         assert threading.main_thread() not in threads
         await at.press("e")
         assert "no bad cell below" in at.bottom
         await at.press("G", "E")
-        assert at.screen.table.cursor == 7_000
+        assert at.controls.table.cursor == 7_000
         await at.press("E")
         assert "no bad cell above" in at.bottom
 
@@ -336,12 +336,12 @@ async def test_escape_ends_a_long_search_and_the_cursor_stays() -> None:
     table = replace(catalog.show("flows", Request()), rows=rows)
     catalog.show = lambda view, request: table  # type: ignore[method-assign]  # one list is enough
     async with finding(catalog=catalog) as at:
-        at.screen.search.remember("nowhere")
+        at.controls.search.remember("nowhere")
         await at.pilot.press("n")
-        await at.until(lambda: at.screen.finder.is_searching)
+        await at.until(lambda: at.controls.finder.is_searching)
         await at.pilot.press("escape")
         assert "stopped looking at row" in at.bottom
-        assert at.screen.table.cursor == 0
+        assert at.controls.table.cursor == 0
         gate.set()
 
 
@@ -385,9 +385,9 @@ async def test_a_list_is_left_without_a_trace() -> None:
     async with finding() as at:
         for key in ("f", "a", "R", "ctrl+p"):
             await at.press(key, "x", "escape")
-            assert not at.screen.picker.is_open
+            assert not at.controls.picker.is_open
             await at.press(key, "ctrl+c")
-            assert not at.screen.picker.is_open
+            assert not at.controls.picker.is_open
         assert at.path.startswith("flows ")
         assert len(at.catalog.asked) == 1
 
@@ -397,7 +397,7 @@ async def test_what_fits_nothing_cannot_be_taken() -> None:
         await at.press("f", "z", "z", "enter")
         assert "nothing here fits" in "".join(text for text, _ in at.picker.foot.lines[0])
         await at.press("backspace", "backspace", "enter")
-        assert not at.screen.picker.is_open
+        assert not at.controls.picker.is_open
 
 
 async def test_a_conversation_and_skipped_inputs_have_nothing_to_pick() -> None:
@@ -516,7 +516,7 @@ async def test_what_is_wrong_with_a_filter_is_pointed_at_while_it_is_typed() -> 
     async with finding() as at:
         await at.press("slash")
         await at.type("flow:dent oper>x")
-        line = at.screen.prompt.verdict.lines[0]
+        line = at.controls.prompt.verdict.lines[0]
         said = "".join(text for text, _ in line)
         assert "^" in said
         assert at.screen.last_error is None

@@ -85,13 +85,13 @@ async def test_a_filter_on_calls_holds_all_the_way_down(tiny: Path) -> None:
     async with exploring(tiny) as at:
         await at.press("slash", *"run:run-1", "enter", "enter", "enter", "enter")
         assert "run:run-1" in at.screen.history.here.scope.text
-        assert {row.record["run"] for row in at.screen.table.table.rows} == {"run-1"}
+        assert {row.record["run"] for row in at.controls.table.table.rows} == {"run-1"}
 
 
 async def test_a_field_that_rows_here_do_not_have_is_named_with_its_place(tiny: Path) -> None:
     async with exploring(tiny) as at:
         await at.press("enter", "slash", *"operability<4", "enter")
-        verdict = at.screen.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
+        verdict = at.controls.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
         assert verdict.lstrip().startswith("^")
         assert "operability" in verdict
         assert verdict.index("^") == 1
@@ -109,7 +109,7 @@ async def test_recorded_dialogues_can_be_walked(shared_data: Path, tmp_path: Pat
         await at.press("enter", "n", "p", "4", "G")
         await at.press("enter")
         assert at.screen.history.here.view == "conversation"
-        assert at.screen.transcript.table.rows
+        assert at.controls.transcript.table.rows
 
 
 def test_the_command_opens_it_and_ends_with_its_code(tiny: Path) -> None:

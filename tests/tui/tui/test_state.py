@@ -130,7 +130,7 @@ async def test_v_goes_round_the_parts_of_a_state_and_says_what_comes_next() -> N
 async def test_conversations_keep_their_lines_whatever_stands_above(size: tuple[int, int]) -> None:
     async with walking(HERE, size=size) as at:
         for _ in range(4):
-            assert at.screen.table.size.height >= 7
+            assert at.controls.table.size.height >= 7
             await at.press("v")
 
 
@@ -173,7 +173,7 @@ async def test_a_large_state_is_on_the_screen_before_its_latencies_are(catalog: 
         at = Walker(app, pilot, catalog)
         await at.until(lambda: "latencies are not read yet" in at.head)
         assert at.row == "c-0001"
-        height = at.screen.head.size.height
+        height = at.controls.header.size.height
         catalog.steps.release()
         await at.until(lambda: "reading latencies: 1 of 3" in at.bottom)
         assert "Esc" in at.bottom
@@ -181,7 +181,7 @@ async def test_a_large_state_is_on_the_screen_before_its_latencies_are(catalog: 
         catalog.steps.release(2)
         await at.settle()
         assert "latency of all 60 turns of 11 calls" in at.head
-        assert at.screen.head.size.height == height
+        assert at.controls.header.size.height == height
         assert at.row == "c-0002"
         assert "? help" in at.bottom
 
@@ -233,12 +233,12 @@ async def test_a_trend_that_takes_long_comes_after_the_rows_into_the_column_that
     app = Explorer(catalog.show, start=(Location("flows", filter=Filter("viewing")),))
     async with app.run_test(size=(120, 24)) as pilot:
         at = Walker(app, pilot, catalog)
-        await at.until(lambda: bool(at.screen.table.columns))
-        columns = [column.key for column in at.screen.table.columns]
+        await at.until(lambda: bool(at.controls.table.columns))
+        columns = [column.key for column in at.controls.table.columns]
         assert "trend" in columns
         await pilot.press("j")
         catalog.steps.release(9)
         await at.settle()
-        assert [column.key for column in at.screen.table.columns] == columns
+        assert [column.key for column in at.controls.table.columns] == columns
         assert at.row == "viewing qwen"
         assert "▂▇" in "\n".join(strip.text for strip in at.app.screen._compositor.render_strips())

@@ -31,14 +31,14 @@ def head_line(at: Walker, name: str) -> str:
 
 
 def pane(at: Walker) -> str:
-    drawn = at.screen.detail.pane
+    drawn = at.controls.detail.pane
     return "\n".join("".join(text for text, _ in drawn._line(y)) for y in range(drawn.size.height))
 
 
 def here(at: Walker) -> str:
     """What stands out in the line of turns."""
-    line = next(line for line in at.screen.head.lines if "".join(text for text, _ in line).startswith(" turn"))
-    return "".join(text for text, style in line if style == at.screen.head.palette.cursor)
+    line = next(line for line in at.controls.header.lines if "".join(text for text, _ in line).startswith(" turn"))
+    return "".join(text for text, style in line if style == at.controls.header.palette.cursor)
 
 
 def screen_text(at: Walker) -> str:
@@ -56,8 +56,8 @@ async def test_a_voice_call_on_the_screen(size: tuple[int, int]) -> None:
 async def test_the_lanes_leave_room_for_the_words() -> None:
     async with walking(IN_LIST, size=(80, 24), catalog=Voices()) as at:
         await at.press("enter")
-        assert len(at.screen.head.lines) == 2 + 7 + 1
-        assert at.screen.transcript.size.height == 12
+        assert len(at.controls.header.lines) == 2 + 7 + 1
+        assert at.controls.transcript.size.height == 12
         assert "▒▒▒▒▒" in head_line(at, "caller")
         assert "▒▒▒▒▒" in head_line(at, "agent")
         assert "▲3.5" in at.head
@@ -103,7 +103,7 @@ async def test_one_goes_as_near_as_there_is_something_to_see() -> None:
     async with walking(IN_LIST, catalog=Voices()) as at:
         await at.press("enter", *["greater_than_sign"] * 12)
         assert "nothing to see" in at.bottom
-        lanes = at.screen.head.lanes
+        lanes = at.controls.header.lanes
         assert lanes is not None
         start, end = lanes.lanes.shown
         assert SHORTEST_S <= end - start < 2 * SHORTEST_S
@@ -143,25 +143,25 @@ async def test_enter_tells_all_of_a_moment_and_it_follows_the_cursor(size: tuple
         assert "turn 2 · agent · 19.0 s" in pane(at)
         assert "agent breaks in, 3.5 s both" in pane(at)
         await at.press("escape")
-        assert not at.screen.detail.is_visible
+        assert not at.controls.detail.is_visible
         assert "c-0000" in at.path
 
 
 async def test_the_pane_of_a_list_and_that_of_a_call_are_open_apart() -> None:
     async with walking(IN_LIST, size=(120, 36), catalog=Voices()) as at:
         await at.press("p", "enter")
-        assert not at.screen.detail.is_visible
+        assert not at.controls.detail.is_visible
         await at.press("enter", "q")
-        assert at.screen.detail.is_visible
+        assert at.controls.detail.is_visible
         await at.press("p", "enter")
-        assert at.screen.detail.is_visible
+        assert at.controls.detail.is_visible
 
 
 async def test_bad_moments_are_gone_to_and_words_are_found() -> None:
     async with walking(IN_LIST, catalog=Voices()) as at:
         await at.press("enter", "slash", *"abernathy", "enter")
-        assert at.screen.transcript.row is not None
-        assert at.screen.transcript.row.record["turn"] == 2
+        assert at.controls.transcript.row is not None
+        assert at.controls.transcript.row.record["turn"] == 2
 
 
 # What the lines hold

@@ -58,9 +58,9 @@ async def test_the_store_is_asked_with_the_names_of_the_rows_above() -> None:
 async def test_columns_that_the_place_fixes_are_not_repeated_in_every_row() -> None:
     async with walking() as at:
         await at.press("3")
-        assert at.screen.table.columns[0].key == "flow"
+        assert at.controls.table.columns[0].key == "flow"
         await at.press("1", "enter", "enter")
-        assert at.screen.table.columns[0].key == "state"
+        assert at.controls.table.columns[0].key == "state"
 
 
 async def test_going_up_asks_nothing_again_and_refresh_does() -> None:
@@ -106,7 +106,7 @@ async def test_numbers_choose_a_view_of_what_one_is_in_and_then_of_everything() 
 async def test_the_conversations_that_stalled_in_a_state_come_first() -> None:
     async with walking() as at:
         await at.press("enter", "enter", "enter")
-        finals = [row.record["final_state"] for row in at.screen.table.table.rows]
+        finals = [row.record["final_state"] for row in at.controls.table.table.rows]
         assert finals == ["collect_details"] * 4 + ["closing"] * 2
 
 
@@ -136,7 +136,7 @@ async def test_next_and_previous_follow_the_list_that_one_came_from() -> None:
         await at.press("G", "n", "n", "n", "n", "n", "n")
         assert "last of the list" in at.bottom
         await at.press("escape")
-        assert at.screen.table.cursor == 5
+        assert at.controls.table.cursor == 5
 
 
 async def test_the_list_is_not_forgotten_however_many_conversations_one_reads() -> None:
@@ -201,7 +201,7 @@ async def test_a_refresh_that_takes_a_while_leaves_the_cursor_where_it_went_mean
 async def test_a_filter_is_typed_counted_applied_and_cleared() -> None:
     async with walking() as at:
         await at.press("slash", *"qwen")
-        assert "2 of 3 flows match" in "".join(text for text, _ in at.screen.prompt.query_one("#verdict").lines[0])  # type: ignore[attr-defined]  # a bar
+        assert "2 of 3 flows match" in "".join(text for text, _ in at.controls.prompt.query_one("#verdict").lines[0])  # type: ignore[attr-defined]  # a bar
         await at.press("enter")
         assert at.path.startswith("flows [qwen]")
         assert "2 of 3 flows shown" in at.path
@@ -214,11 +214,11 @@ async def test_a_filter_is_typed_counted_applied_and_cleared() -> None:
 async def test_a_wrong_filter_is_explained_under_its_place_and_cannot_be_applied() -> None:
     async with walking() as at:
         await at.press("slash", *"stall>x", "enter")
-        verdict = at.screen.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
+        verdict = at.controls.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
         assert verdict == "       ^ x is no number"
-        assert at.screen.prompt.is_open
+        assert at.controls.prompt.is_open
         await at.press("escape")
-        assert not at.screen.prompt.is_open
+        assert not at.controls.prompt.is_open
         assert at.path.startswith("flows  ")
 
 
@@ -227,7 +227,7 @@ async def test_an_error_about_the_whole_filter_points_into_what_was_typed() -> N
         await at.press("enter", "slash", *"opening")
         at.catalog.error = FilterError("rows here have no opening", len("flow=viewing agent=gemini ") + 2)
         await at.press("enter")
-        verdict = at.screen.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
+        verdict = at.controls.prompt.query_one("#verdict").lines[0][0][0]  # type: ignore[attr-defined]  # a bar
         assert verdict == "   ^ rows here have no opening"
 
 
@@ -236,7 +236,7 @@ async def test_what_is_pasted_into_the_filter_cannot_act_on_the_terminal() -> No
 
     async with walking() as at:
         await at.press("slash")
-        field = at.screen.prompt.query_one("#field")
+        field = at.controls.prompt.query_one("#field")
         field.post_message(events.Paste("que\x1b]52;c;x\x07ry\u202e\nmore"))
         await at.pilot.pause()
         assert field.value == "que]52;c;xry more"  # type: ignore[attr-defined]  # an input
@@ -256,7 +256,7 @@ async def test_sorting_keeps_the_cursor_on_its_row_and_turns_round() -> None:
         await at.press("h", "S")
         assert at.catalog.asked[-1][1].sort == "-agent"
         assert at.row == "viewing qwen"
-        assert at.screen.table.cursor == 1
+        assert at.controls.table.cursor == 1
 
 
 async def test_a_key_that_does_not_apply_says_why() -> None:
@@ -330,16 +330,16 @@ async def test_copying_always_leaves_a_file_and_names_it(key: str, copied: str) 
 async def test_colours_change_in_place() -> None:
     async with walking() as at:
         await at.press("t")
-        assert at.screen.palette.name == "dark"
+        assert at.controls.table.palette.name == "dark"
         assert "theme: dark" in at.bottom
         await at.press("t", "t", "t")
-        assert at.screen.palette.name == "ansi"
+        assert at.controls.table.palette.name == "ansi"
 
 
 async def test_q_on_the_first_screen_quits_and_ctrl_c_in_the_prompt_only_closes_it() -> None:
     async with walking() as at:
         await at.press("slash", "ctrl+c")
-        assert not at.screen.prompt.is_open
+        assert not at.controls.prompt.is_open
         await at.press("q")
         assert at.app.return_code == 0
 
@@ -371,7 +371,7 @@ async def test_a_long_list_is_fetched_page_by_page_on_another_thread() -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         at = Walker(app, pilot, catalog)
         await at.press("4", "G")
-        assert at.screen.table.cursor == 999
+        assert at.controls.table.cursor == 999
         assert threads == {False}
         assert at.row == flow_row(999).id
         assert len(rows.touched) <= 2 * 256

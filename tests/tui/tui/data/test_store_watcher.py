@@ -52,7 +52,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def look(at: Walker) -> None:
-    at.screen.refresher.tick()
+    at.controls.auto_refresh.tick()
     await at.settle()
 
 
@@ -165,15 +165,15 @@ async def test_what_is_ingested_meanwhile_appears_by_itself_and_nothing_moves(st
     async with following_it(store) as at:
         assert "20 calls" in at.path
         await at.press("j", "l")
-        row, column, said = at.row, at.screen.table.column, at.bottom
+        row, column, said = at.row, at.controls.table.column, at.bottom
         ingest_more(store, 100, 5)
         await look(at)
         assert "25 calls" in at.path
         assert "written just now" in at.path
-        assert (at.row, at.screen.table.column, at.bottom) == (row, column, said)
-        assert at.screen.table._lit == {"flow=viewing agent=gemini"}
+        assert (at.row, at.controls.table.column, at.bottom) == (row, column, said)
+        assert at.controls.table._lit == {"flow=viewing agent=gemini"}
         await at.press("k")
-        assert not at.screen.table._lit
+        assert not at.controls.table._lit
         await at.press("enter")
         assert at.screen.loaded is not None
         assert at.screen.loaded.main.rows[0].record["n"] == 11
@@ -183,9 +183,9 @@ async def test_the_cursor_stays_on_its_row_and_its_line_where_rows_come_in_befor
     ingest_more(store, 1_000, 700)
     async with following_it(store, size=(80, 20)) as at:
         await at.press("4", "G")
-        at.screen.table.cursor -= 150
+        at.controls.table.cursor -= 150
         await at.press("k")
-        table = at.screen.table
+        table = at.controls.table
         before, line, top = at.row, table.cursor - table._top, table._top
         # Run-2 begins with calls of viewing that come before those of weather.
         ingest_more(store, 400, 300)
@@ -200,31 +200,31 @@ async def test_the_cursor_stays_on_a_call_that_was_ingested_anew(store: Path) ->
     ingest_more(store, 1_000, 300)
     async with following_it(store, size=(80, 20)) as at:
         await at.press("4", "G")
-        at.screen.table.cursor -= 150
+        at.controls.table.cursor -= 150
         await at.press("k")
-        before, number = at.row, at.screen.table.cursor
+        before, number = at.row, at.controls.table.cursor
         # The same calls once more, and others before them: each is taken out and put in again.
         ingest_more(store, 500, 801, latency=600)
         await look(at)
         assert "821 conversations" in at.path
         assert at.row == before
-        assert at.screen.table.cursor == number + 500
+        assert at.controls.table.cursor == number + 500
 
 
 async def test_a_state_is_brought_up_to_date_whole_and_the_cursor_stays_in_its_graph(store: Path) -> None:
     async with following_it(store) as at:
         await at.press("enter", "enter", "enter", "v", "h")
-        assert at.screen.head.focused_graph
-        spot, before = at.screen.head._spot, at.screen.loaded
+        assert at.controls.header.focused_graph
+        spot, before = at.controls.header._spot, at.screen.loaded
         ingest_more(store, 100, 5)
         await look(at)
         assert at.screen.loaded is not None
         assert before is not None
         assert at.screen.loaded != before
         assert at.screen.loaded.deferred is None
-        assert at.screen.head.focused_graph
+        assert at.controls.header.focused_graph
         assert spot is not None
-        found = at.screen.head._spot
+        found = at.controls.header._spot
         assert found is not None
         assert (found.side, found.state) == (spot.side, spot.state)
 
@@ -238,12 +238,12 @@ async def test_a_change_that_does_not_concern_the_screen_draws_nothing(
     async with following_it(store) as at:
         await at.press("j", "enter", "enter")
         ingest_more(store, 100)
-        monkeypatch.setattr(at.screen.table, "load", never)
+        monkeypatch.setattr(at.controls.table, "load", never)
         await look(at)
         monkeypatch.undo()
         assert at.screen.last_error is None
-        assert at.screen.refresher.watcher is not None
-        assert at.screen.refresher.watcher.look() == "same"
+        assert at.controls.auto_refresh.watcher is not None
+        assert at.controls.auto_refresh.watcher.look() == "same"
         await at.press("escape", "escape")
         assert "21 calls" in at.path
 
@@ -279,7 +279,7 @@ async def test_nothing_changes_while_one_types_or_reads_help(store: Path) -> Non
         await at.press("slash", "w")
         ingest_more(store, 100)
         await look(at)
-        assert at.screen.prompt.is_open
+        assert at.controls.prompt.is_open
         assert "20 calls" in at.path
         await at.press("escape", "question_mark")
         await look(at)
@@ -299,7 +299,7 @@ async def test_a_list_above_a_conversation_is_brought_up_to_date_when_one_is_bac
         assert "20 conversations" in at.path
         await look(at)
         assert "21 conversations" in at.path
-        assert at.screen.table.cursor == 1
+        assert at.controls.table.cursor == 1
 
 
 async def test_a_writer_that_keeps_the_store_is_shown_and_asked_again(store: Path) -> None:
@@ -319,8 +319,8 @@ async def test_a_writer_that_keeps_the_store_is_shown_and_asked_again(store: Pat
 
 async def test_a_place_behind_a_busy_store_opens_once_it_answers(store: Path) -> None:
     async with following_it(store) as at:
-        assert at.screen.refresher.watcher is not None
-        at.screen.refresher.watcher._store.execute_sql("PRAGMA busy_timeout = 1")
+        assert at.controls.auto_refresh.watcher is not None
+        at.controls.auto_refresh.watcher._store.execute_sql("PRAGMA busy_timeout = 1")
         writer = sqlite3.connect(store, isolation_level=None)
         writer.execute("BEGIN EXCLUSIVE")
         await at.press("enter")
@@ -333,15 +333,15 @@ async def test_a_place_behind_a_busy_store_opens_once_it_answers(store: Path) ->
 
 async def test_escape_gives_up_on_a_busy_store(store: Path) -> None:
     async with following_it(store) as at:
-        assert at.screen.refresher.watcher is not None
-        at.screen.refresher.watcher._store.execute_sql("PRAGMA busy_timeout = 1")
+        assert at.controls.auto_refresh.watcher is not None
+        at.controls.auto_refresh.watcher._store.execute_sql("PRAGMA busy_timeout = 1")
         writer = sqlite3.connect(store, isolation_level=None)
         writer.execute("BEGIN EXCLUSIVE")
         await at.press("enter")
-        assert at.screen.navigator.load_errors.is_waiting
+        assert at.controls.navigator.load_errors.is_waiting
         await at.press("escape")
         assert "stopped" in said(at)
-        assert not at.screen.navigator.load_errors.is_waiting
+        assert not at.controls.navigator.load_errors.is_waiting
         writer.close()
         assert at.path.startswith("flows  ")
 
@@ -374,14 +374,14 @@ async def test_a_store_that_is_gone_is_said_in_a_sentence_and_its_rows_stay(stor
         await look(at)
         await at.press("r")
         assert "not a riff-tui store" in said(at)
-        assert at.screen.table.table.rows
+        assert at.controls.table.table.rows
 
 
 async def test_the_age_grows_without_a_key(store: Path) -> None:
     async with following_it(store) as at:
-        assert at.screen.refresher.watcher is not None
+        assert at.controls.auto_refresh.watcher is not None
         assert "written just now" in at.path
-        at.screen.refresher.watcher._written_at = 0.0
+        at.controls.auto_refresh.watcher._written_at = 0.0
         await look(at)
         assert "d ago" in at.path
 

@@ -133,7 +133,7 @@ async def test_on_a_wide_screen_it_stands_at_the_right_and_the_rows_stay() -> No
         shown = lines(at)
         assert "│ viewing @ gemini" in shown[1]
         assert shown[2].startswith("!viewing")
-        assert at.screen.table.size.width + at.screen.detail.pane.size.width == 120
+        assert at.controls.table.size.width + at.controls.detail.pane.size.width == 120
 
 
 async def test_on_a_tall_screen_it_stands_below() -> None:
@@ -152,7 +152,7 @@ async def test_on_a_small_screen_it_takes_the_place_of_the_rows_and_q_closes_it(
         await at.press("j")
         await at.until(lambda: lines(at)[1].startswith("── viewing @ qwen ─"))
         await at.press("q")
-        assert not at.screen.detail.is_open
+        assert not at.controls.detail.is_open
         assert lines(at)[2].startswith("!viewing")
         assert at.row == "viewing qwen"
 
@@ -162,7 +162,7 @@ async def test_it_moves_as_the_window_does() -> None:
         await at.press("p")
         await at.pilot.resize_terminal(80, 24)
         await at.pilot.pause()
-        assert at.screen.detail.covers
+        assert at.controls.detail.covers
         await at.pilot.resize_terminal(80, 40)
         await at.pilot.pause()
         assert sum(line.startswith("── viewing") for line in lines(at)) == 1
@@ -214,7 +214,7 @@ async def test_what_was_said_stays_in_view_while_it_is_asked_for_again() -> None
         await at.until(lambda: any("Hi, which" in line for line in lines(at)))
         shown = lines(at)
         asked = len([view for view, _ in at.catalog.asked if view == "conversation"])
-        at.screen.detail.arrived()
+        at.controls.detail.arrived()
         assert lines(at) == shown
         await at.app.workers.wait_for_complete()
         assert len([view for view, _ in at.catalog.asked if view == "conversation"]) == asked + 1
@@ -249,7 +249,7 @@ async def test_it_stays_while_one_walks_and_a_conversation_has_none() -> None:
 async def test_escape_closes_it_before_anything_else() -> None:
     async with walking(size=(120, 36)) as at:
         await at.press("enter", "slash", *"coll", "enter", "p", "escape")
-        assert not at.screen.detail.is_open
+        assert not at.controls.detail.is_open
         assert "[coll]" in at.path
         await at.press("escape")
         assert "[coll]" not in at.path
@@ -268,7 +268,7 @@ async def test_it_scrolls_by_keys_of_its_own_and_by_pages_where_it_covers_the_ro
         assert pane.render_line(1).text == first
         await at.press("pagedown")
         assert pane.render_line(1).text != first
-        assert at.screen.table.cursor == 0
+        assert at.controls.table.cursor == 0
 
 
 async def test_where_there_is_no_row_there_is_nothing_to_tell() -> None:
@@ -341,6 +341,6 @@ async def test_details_columns_and_a_comparison_look_as_they_did(tiny: Path, siz
         for name, keys in (("details", "3p"), ("comparison", "\x1bmj="), ("columns", "\x1bcj ")):
             for key in keys:
                 await at.press({"\x1b": "escape", "=": "equals_sign", " ": "space"}.get(key, key))
-            await at.until(lambda: at.screen.detail._resting is None)
+            await at.until(lambda: at.controls.detail._resting is None)
             await at.settle()
             assert_golden("\n".join(lines(at)) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")

@@ -26,7 +26,7 @@ async def test_a_call_copied_as_markdown_holds_no_address_of_the_caller(tmp_path
         ingest([file], Writer(store))
     async with exploring(tmp_path / "store.db", size=(300, 30)) as at:
         await at.press("4", "enter")
-        assert "jo@example.org" in "\n".join(row.record.get("text") or "" for row in at.screen.transcript.table.rows)
+        assert "jo@example.org" in "\n".join(row.record.get("text") or "" for row in at.controls.transcript.table.rows)
         await at.press("y", "m")
         await at.app.workers.wait_for_complete()
         copied = Path(at.bottom.rsplit("to ", 1)[1].strip()).read_text()

@@ -142,7 +142,7 @@ async def test_columns_are_chosen_from_a_list_over_the_table() -> None:
         await at.press("1", "p", "Q")
         assert at.screen.overlay is not None
         await at.press("space", "G", "k", "space", "enter")
-        titles = at.screen.table.render_line(0).text.split()
+        titles = at.controls.table.render_line(0).text.split()
         assert "n" not in titles
         assert "95%" in titles
 
@@ -150,12 +150,12 @@ async def test_columns_are_chosen_from_a_list_over_the_table() -> None:
 async def test_leaving_the_list_changes_nothing_and_r_goes_back_to_the_views_own() -> None:
     async with walking() as at:
         await at.press("2", "c", "space", "escape")
-        assert "n" in at.screen.table.render_line(0).text.split()
+        assert "n" in at.controls.table.render_line(0).text.split()
         await at.press("c", "space", "enter")
-        assert "n" not in at.screen.table.render_line(0).text.split()
+        assert "n" not in at.controls.table.render_line(0).text.split()
         await at.press("c", "r", "enter")
-        assert "n" in at.screen.table.render_line(0).text.split()
-        assert at.screen.list_state.columns(at.screen.history.here) == AS_IT_IS
+        assert "n" in at.controls.table.render_line(0).text.split()
+        assert at.controls.list_state.columns(at.screen.history.here) == AS_IT_IS
 
 
 async def test_a_choice_belongs_to_the_view_and_the_cursor_stays() -> None:
@@ -163,9 +163,9 @@ async def test_a_choice_belongs_to_the_view_and_the_cursor_stays() -> None:
         await at.press("2", "j", "c", "space", "enter")
         assert at.row == "viewing confirm"
         await at.press("3")
-        assert "n" in at.screen.table.render_line(0).text.split()
+        assert "n" in at.controls.table.render_line(0).text.split()
         await at.press("2")
-        assert "n" not in at.screen.table.render_line(0).text.split()
+        assert "n" not in at.controls.table.render_line(0).text.split()
 
 
 async def test_a_list_that_is_taller_than_the_screen_scrolls() -> None:
@@ -184,18 +184,18 @@ async def test_wide_and_back() -> None:
             return flow_table(20)
 
     async with walking(size=(80, 24), catalog=Flows()) as at:
-        narrow = at.screen.table.render_line(0).text
+        narrow = at.controls.table.render_line(0).text
         assert "oper " in narrow
         await at.press("w")
         assert "full width" in at.bottom
-        wide = at.screen.table.render_line(0).text
+        wide = at.controls.table.render_line(0).text
         assert "operability" in wide
         assert wide.rstrip().endswith("›")
-        assert "property_trouble_ticket_1 " in at.screen.table.render_line(2).text
+        assert "property_trouble_ticket_1 " in at.controls.table.render_line(2).text
         await at.press(*["l"] * 12)
-        assert "hum:gemini" in at.screen.table.render_line(0).text
+        assert "hum:gemini" in at.controls.table.render_line(0).text
         await at.press(*["h"] * 9, "w")
-        assert at.screen.table.render_line(0).text == narrow
+        assert at.controls.table.render_line(0).text == narrow
 
 
 async def test_a_conversation_has_no_columns_to_choose() -> None:

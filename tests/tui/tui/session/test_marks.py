@@ -159,7 +159,7 @@ def test_the_last_view_is_one_of_something_else_and_takes_one_back_again() -> No
 
 
 def sign(at: Walker, line: int) -> str:
-    return at.screen.table.render_line(line).text[0]
+    return at.controls.table.render_line(line).text[0]
 
 
 async def test_a_mark_is_a_sign_and_a_number_and_stays_through_sort_filter_and_refresh() -> None:
@@ -189,9 +189,9 @@ async def test_the_marks_of_one_list_are_not_those_of_another() -> None:
 async def test_one_goes_from_mark_to_mark_and_clears_them() -> None:
     async with walking() as at:
         await at.press("2", "3", "m", "j", "j", "m", "j", "u")
-        assert at.screen.table.cursor == 0
+        assert at.controls.table.cursor == 0
         await at.press("u")
-        assert at.screen.table.cursor == 2
+        assert at.controls.table.cursor == 2
         await at.press("slash", *"greet", "enter", "u")
         assert "the only marked row" in at.bottom
         await at.press("escape", "x")
@@ -221,12 +221,12 @@ async def test_two_rows_stand_side_by_side_and_escape_goes_back_to_them() -> Non
         assert "flows › gemini | qwen" in at.path
         assert "a  viewing @ gemini" in at.head
         assert "b  viewing @ qwen" in at.head
-        first = at.screen.table.render_line(1).text
+        first = at.controls.table.render_line(1).text
         assert first.split()[0] in ("operability", "correctness")
         assert "+better" in first
         await at.press("equals_sign")
         assert "a  viewing @ qwen" in at.head
-        assert "!worse" in at.screen.table.render_line(1).text
+        assert "!worse" in at.controls.table.render_line(1).text
         await at.press("slash")
         assert "compared whole" in at.bottom
         await at.press("m")
