@@ -50,11 +50,11 @@ def build(names: Sequence[str] = COMMANDS) -> typer.Typer:
 
 
 def _add(app: typer.Typer, name: str) -> None:
-    """Add a command, or with PARTS in its module a group of those, each with examples of its own."""
+    """Add a command, whose module may hold its class as COMMAND; with PARTS a group of those, each with examples."""
     module = importlib.import_module(f"riff_tui.commands.{name}")
     command, epilog = getattr(module, name), _examples(module.EXAMPLES)
     if not hasattr(module, "PARTS"):
-        app.command(name, epilog=epilog)(command)
+        app.command(name, cls=getattr(module, "COMMAND", None), epilog=epilog)(command)
         return
     group = typer.Typer(rich_markup_mode=None, subcommand_metavar="COMMAND ...")
     for part, (function, examples) in module.PARTS.items():

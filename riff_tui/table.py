@@ -27,7 +27,7 @@ class Column:
     down to one. The cells of a `strong` column stand out, with `strong_title` its title does too.
     `thin` marks the count that carries `~`. A column that is not `shown` is in the
     data formats and can be chosen on the screen. `help` is one sentence for the glossary, `short` the title where
-    there is little room.
+    there is little room. `get` reads the value from an answer that has no attribute named like the key.
     """
 
     key: str
@@ -44,6 +44,7 @@ class Column:
     help: str = ""
     strong_title: bool = False
     short: str = ""
+    get: Callable[[Any], Any] | None = field(default=None, compare=False)
 
     def value(self, record: Mapping[str, Any]) -> Any:
         """Return the unrounded value in a row's record, `None` where it is not measured."""

@@ -1,21 +1,30 @@
-"""Find views by name."""
+"""Find views by name: the modules of `riff_tui.views`, and what installed distributions add."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
+from riff_store import vocabulary
 from riff_tui.errors import UsageError
 from riff_tui.views.spec import ViewSpec
 
-_PACKAGE = "riff_tui.views"
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "riff_tui.views"
+"""The entry point group in which a distribution names a `ViewSpec`, and the package of the views here."""
 
 
 @cache
 def find(name: str) -> ViewSpec | None:
-    """Return the view of that name, listed or not; loads no other."""
+    """Return the view of that name, listed or not; of those here it loads no other."""
     module = name.replace("-", "_")
-    return spec if module.isidentifier() and (spec := _load(module)) is not None and spec.name == name else None
+    if module.isidentifier() and (spec := _load(module)) is not None and spec.name == name:
+        return spec
+    return next((spec for spec in _added() if spec.name == name), None)
 
 
 def spec_of(name: str) -> ViewSpec:
@@ -27,11 +36,8 @@ def spec_of(name: str) -> ViewSpec:
 @cache
 def views() -> tuple[ViewSpec, ...]:
     """Return every listed view in its order; loads all of them."""
-    from pkgutil import iter_modules
-
-    package = import_module(_PACKAGE)
-    found = (_load(module.name) for module in iter_modules(package.__path__) if not module.ispkg)
-    return tuple(sorted((spec for spec in found if spec and spec.listed), key=lambda spec: (spec.order, spec.name)))
+    found = (spec for spec in (*_own(), *_added()) if spec.listed)
+    return tuple(sorted(found, key=lambda spec: (spec.order, spec.name)))
 
 
 def resolve(name: str) -> ViewSpec:
@@ -51,11 +57,70 @@ def resolve(name: str) -> ViewSpec:
     raise UsageError(f"no view is called {name!r}{meant}; there are {', '.join(spec.name for spec in views())}")
 
 
-def _load(module: str) -> ViewSpec | None:
+@cache
+def _own() -> tuple[ViewSpec, ...]:
+    from pkgutil import iter_modules
+
+    found = (_load(module.name) for module in iter_modules(import_module(GROUP).__path__) if not module.ispkg)
+    return tuple(spec for spec in found if spec is not None)
+
+
+@cache
+def _added() -> tuple[ViewSpec, ...]:
+    """Load the views of other distributions, once in a process; what cannot be used is said and left out."""
+    from importlib.metadata import entry_points
+
+    points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+    return tuple(_usable(points)) if points else ()
+
+
+def _usable(points: list[EntryPoint]) -> Iterator[ViewSpec]:
+    from riff_tui.output.streams import say
+
+    taken = {name for spec in _own() for name in (spec.name, *spec.aliases)}
+    for point in points:
+        spec, problem = _plugged_in(point, taken)
+        if spec is None:
+            say(f"view plug-in {point.name} ({point.value}) is left out: {problem}")
+        else:
+            taken |= {spec.name, *spec.aliases}
+            yield spec
+
+
+def _plugged_in(point: EntryPoint, taken: set[str]) -> tuple[ViewSpec | None, str]:
     try:
-        found = getattr(import_module(f"{_PACKAGE}.{module}"), "SPEC", None)
+        spec = point.load()
+    except Exception as error:  # foreign code may raise anything
+        return None, f"it fails with {type(error).__name__}"
+    if not isinstance(spec, ViewSpec):
+        return None, "it is no ViewSpec"
+    named = sorted(taken.intersection((spec.name, *spec.aliases)))
+    if named:
+        return None, f"the name {named[0]} is taken"
+    _declare(spec)
+    return spec, ""
+
+
+def _load(module: str) -> ViewSpec | None:
+    """Return the view of a module of the package, if it is one of a view."""
+    try:
+        found = getattr(import_module(f"{GROUP}.{module}"), "SPEC", None)
     except ModuleNotFoundError as error:
-        if error.name != f"{_PACKAGE}.{module}":
+        if error.name != f"{GROUP}.{module}":
             raise
         return None
-    return found if isinstance(found, ViewSpec) else None
+    if not isinstance(found, ViewSpec):
+        return None
+    _declare(found)
+    return found
+
+
+def _declare(spec: ViewSpec) -> None:
+    """Let filters speak of the columns that no other view has."""
+    for column in spec.columns:
+        if column.key in spec.row_fields and column.kind != "object" and column.key.isidentifier():
+            kind = _FIELD_KINDS.get(column.kind, "number")
+            vocabulary.add_row_field(column.key, kind)
+
+
+_FIELD_KINDS: dict[str, vocabulary.FieldKind] = {"name": "name", "text": "name", "flag": "flag", "time": "time"}

@@ -20,6 +20,8 @@ from pathlib import Path
 from riff_ingest.sources.registry import sources
 from riff_store.metrics import OF_CALLS, OF_STATES, Metric
 from riff_tui.tui.actions.registry import key_table
+from riff_tui.view_registry import views
+from riff_tui.views.spec import ViewSpec
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 FORMATS = README.parent / "docs" / "formats.md"
@@ -27,6 +29,7 @@ METRICS = README.parent / "docs" / "metrics.md"
 MORE = "…"
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
 _KEYS = re.compile(r"(?<=^\| keys \| action \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
+_VIEWS = re.compile(r"(?<=^\| view \| shows \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
 _SOURCES = re.compile(r"(?<=^\| `--as` \| what \| known by \|\n\|---\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
 _HEAD = r"(?<=^\| {} \|\n\|---\|---\|---\|---\|\n)(\|.*\n)*"
 _STATES = re.compile(_HEAD.format(r"metric \| unit \| better \| of one call"), re.MULTILINE)
@@ -83,12 +86,26 @@ def rewritten(text: str, store: Path) -> str:
             parts.append("\n".join([f"$ {example.command}", *shown]))
         return "\n\n".join(parts) + "\n"
 
-    return _KEYS.sub(lambda _: key_rows(), _BLOCK.sub(block, text))
+    return with_views(_KEYS.sub(lambda _: key_rows(), _BLOCK.sub(block, text)))
 
 
 def key_rows() -> str:
     """The rows of the table of keys."""
     return "".join(f"| {_spelled(keys)} | {deed} |\n" for keys, deed in key_table())
+
+
+def view_rows() -> str:
+    """Return the rows of the table of views."""
+    return "".join(f"| `{spec.name}` | {_shown(spec)} |\n" for spec in views())
+
+
+def _shown(spec: ViewSpec) -> str:
+    return spec.help[0] if not spec.command else f"{spec.help[0]} `{spec.command}` prints it."
+
+
+def with_views(text: str) -> str:
+    """Return the README with the views that there are."""
+    return _VIEWS.sub(lambda _: view_rows(), text)
 
 
 def source_rows() -> str:

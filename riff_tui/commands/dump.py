@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from riff_tui.commands.options import (
     AsciiOption,
@@ -19,6 +20,7 @@ from riff_tui.commands.options import (
 )
 from riff_tui.commands.table_output import form_of, print_table
 from riff_tui.output.formats import Format
+from riff_tui.views.spec import BY
 
 EXAMPLES = (
     "riff-tui dump worklist",
@@ -31,12 +33,32 @@ EXAMPLES = (
 )
 
 
+class COMMAND(TyperCommand):
+    """Name the views in the help of the options once it is printed: finding them loads every view."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help with the names of the views filled in."""
+        from riff_tui.view_registry import views
+
+        *names, last = (spec.name for spec in views() if not spec.sides)
+        known = {
+            "{views}": f"{', '.join(names)} or {last}",
+            "{splits}": ", ".join(spec.name for spec in views() if spec.splits),
+            "{aspects}": " or ".join(spec.name for spec in views() if spec.aspects),
+        }
+        for parameter in self.params:
+            for place, said in known.items():
+                told = getattr(parameter, "help", None) or ""
+                if place in told:
+                    vars(parameter)["help"] = told.replace(place, said)
+        return super().get_help(ctx)
+
+
 ViewArgument = Annotated[
     str,
     typer.Argument(
         metavar="VIEW",
-        help="flows, segments, states, neighbors, worklist, conversations, conversation, runs, judges, agreement,"
-        " disputes, archetypes, timeline, flow-table, effects, repeats, edits or skipped.",
+        help="{views}.",
         show_default=False,
     ),
 ]
@@ -44,8 +66,8 @@ ByOption = Annotated[
     list[str] | None,
     typer.Option(
         "--by",
-        metavar="agent|persona|run|scenario",
-        help="A row for each of these as well (flows, segments, states, repeats).",
+        metavar="|".join(BY),
+        help="A row for each of these as well ({splits}).",
         show_default=False,
     ),
 ]
@@ -54,7 +76,7 @@ AspectOption = Annotated[
     typer.Option(
         "--aspect",
         metavar="ASPECT",
-        help="What effects explains: an aspect such as humanness, else quality.",
+        help="What {aspects} explains: an aspect such as humanness, else quality.",
         show_default=False,
     ),
 ]

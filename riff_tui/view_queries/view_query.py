@@ -15,6 +15,7 @@ from riff_tui.filters import split, take_judges
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.view_queries.sort_limit import left_out, limited, ordered
+from riff_tui.views.parts.rows import plain_table
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class ViewQuery:
 
     def build(self, answer: Any) -> Table:
         """Build the view of an answer."""
-        assert self.spec.build is not None
+        if self.spec.build is None:
+            return plain_table(self.spec, answer)
         return self.spec.build(answer, self.request.by) if self.spec.splits else self.spec.build(answer)
 
     def _query(self, parts: FilterParts) -> Table:

@@ -25,7 +25,8 @@ class ViewSpec:
 
     Where it comes from: `query` is the function that asks the store, as "module:function", called with the store, the
     predicate on `calls`, `by` if the view splits (beginning with `keys`) and the predicate on `judges` where a filter
-    can choose among them, be it `columns` or `rows`. `build` makes the table of its answer. `finish` adds to a table,
+    can choose among them, be it `columns` or `rows`. `build` makes the table of its answer; without it the table has
+    a row for each answer, which `keys` name, and `notes`. `finish` adds to a table,
     or names a function that takes the store again for it; `show` names one that does all of this. With `recounts`
     rows that are gone for want of calls count as hidden; `limit` is how many rows are listed unless it is said.
 
@@ -66,6 +67,7 @@ class ViewSpec:
     judges: Literal["", "columns", "rows"] = ""
     recounts: bool = True
     limit: int | None = None
+    notes: tuple[str, ...] = ()
 
     columns: Sequence[Column] = ()
     fields: tuple[str, ...] = ()

@@ -9,15 +9,13 @@ from riff_store.answers.cells import StateCell
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Row, Table
 from riff_tui.views.parts import cells, columns
-from riff_tui.views.spec import ViewSpec
+from riff_tui.views.spec import BY, ViewSpec
 
 TITLE = "Per-state quality: {scope} (worst first)"
 UNITS = (
     "Units: progress, stall, escal, slot_fill shares of calls · revisit entries · dwell agent turns per entry"
     " · lat_p95 seconds, mean over calls."
 )
-
-_FURTHER = ("agent", "persona", "run", "scenario")
 
 
 def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
@@ -65,7 +63,7 @@ def successors(rows: Sequence[Row]) -> list[str]:
         if to_states:
             ranked = sorted(to_states.items(), key=lambda step: (-step[1], step[0]))
             listed = ", ".join(f"{state} {count}" for state, count in ranked)
-            further = [f"({row.record[key]})" for key in _FURTHER if row.record.get(key) is not None]
+            further = [f"({row.record[key]})" for key in BY if row.record.get(key) is not None]
             lines.append(f"{' '.join([row.record['state'], *further])} → {listed}")
     return lines
 

@@ -68,6 +68,12 @@ CALL_NAMES = (
 """The name columns of the list of calls, which a bare word looks through."""
 
 
+def add_row_field(name: str, kind: FieldKind) -> None:
+    """Let a filter speak of a field that nothing but the rows of a view has; a word that is known stays what it is."""
+    if name not in ALIASES:
+        FIELDS.setdefault(name, Field(name, kind, "row"))
+
+
 def split_name(name: str) -> tuple[str, str | None]:
     """Return a field's name and the suffix that picks one of the values it spreads over."""
     base, dot, suffix = name.partition(".")

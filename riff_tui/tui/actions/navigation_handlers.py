@@ -150,7 +150,9 @@ NAVIGATION_HANDLERS: Mapping[str, Handler] = {
     "back": _step(History.back),
     "forward": _step(History.forward),
     "last_view": _step(History.to_last),
-    **{action_of(spec): _neighbors if spec.screen == "state" else _view(spec.name) for spec in views() if spec.key},
+    **{
+        action_of(spec): _neighbors if spec.screen == "state" else _view(spec.name) for spec in views() if spec.key_help
+    },
     "next": _match(1),
     "previous": _sibling(-1),
     "filter": lambda controls: controls.prompt_controller.open(),

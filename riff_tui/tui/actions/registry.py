@@ -5,6 +5,7 @@ Keys are spelled as people read them. An action says itself why it does not appl
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -99,7 +100,17 @@ def _to_view(spec: ViewSpec) -> Action:
     )
 
 
-ACTIONS: tuple[Action, ...] = (
+def _distinct(actions: Sequence[Action]) -> tuple[Action, ...]:
+    """Take the key from the view of another distribution where it does something else; the palette finds it still."""
+    of_views = {action_of(spec) for spec in views()}
+    used = Counter(key for each in actions for key in each.keys)
+    return tuple(
+        replace(each, keys=tuple(key for key in each.keys if key and used[key] == 1)) if each.id in of_views else each
+        for each in actions
+    )
+
+
+_ALL: tuple[Action, ...] = (
     Action("down", ("j", "↓"), "down", "Move one row down.", "Move"),
     Action("up", ("k", "↑"), "up", "Move one row up.", "Move"),
     Action("page_down", ("PgDn", "Space"), "page down", "Move one page down.", "Move"),
@@ -130,7 +141,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("back", ("[",), "back", "Go to the place before this one.", "Go", needs_back),
     Action("forward", ("]",), "forward", "Go to the place after this one again.", "Go", needs_forward),
     Action("last_view", ("-",), "last view", "Go to the view before this one; again: back here.", "Go", needs_last),
-    *(_to_view(spec) for spec in views() if spec.key),
+    *(_to_view(spec) for spec in views() if spec.key_help),
     Action(
         "next",
         ("n",),
@@ -265,6 +276,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("quit", ("Q",), "quit", "Quit from anywhere.", "Leave"),
 )
+ACTIONS = _distinct(_ALL)
 
 _HINTED: dict[ScreenKind, tuple[str, ...]] = {
     "list": ("help", "quit_or_back", "open", "filter", "sort", "worklist"),
