@@ -53,7 +53,7 @@ def test_the_help_of_dump_names_every_view_that_it_prints(capsys: pytest.Capture
     from riff_tui.cli import run
 
     run(["dump", "--help"])
-    told = " ".join(capsys.readouterr().out.split())
+    told = " ".join(capsys.readouterr().out.split()).replace("- ", "-")
     assert [
         view.name for view in views() if not view.sides and f" {view.name}" not in told.partition("Options:")[0]
     ] == []

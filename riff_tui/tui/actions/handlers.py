@@ -22,7 +22,7 @@ def perform(controls: Controls, id: str) -> None:
     chosen = action_for(id, context)
     reason = chosen.unavailable(context)
     if reason:
-        controls.host.say(f"{chosen.keys[0]} {chosen.title}: {reason}", "warn")
+        controls.host.say(f"{' '.join((*chosen.keys[:1], chosen.title))}: {reason}", "warn")
     else:
         HANDLERS[chosen.id](controls)
 

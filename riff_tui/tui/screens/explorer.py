@@ -50,7 +50,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     # Nothing looks different where the focus is elsewhere, so nothing is to be sent again.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(textual_keys(each.keys), f"screen.do('{each.id}')", each.title, show=False) for each in ACTIONS
+        Binding(textual_keys(each.keys), f"screen.do('{each.id}')", each.title, show=False)
+        for each in ACTIONS
+        if each.keys
     ]
 
     def __init__(self, backend: Backend, history: History, palette: Palette, glyphs: Glyphs) -> None:

@@ -1,0 +1,164 @@
+"""A view is added by the recipe of CONTRIBUTING.md, or by a distribution of somebody else, and by nothing else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from riff_tui.output.formats import Format
+from tests.support.recipes import ROOT, carry_out, python, recipe, riff_tui
+
+TITLE = "Add a view"
+IN_EXPLORER = """
+from riff_tui.table import Table
+from riff_tui.text.glyphs import UNICODE
+from riff_tui.tui.actions.handlers import HANDLERS
+from riff_tui.tui.actions.registry import ActionContext, action
+from riff_tui.tui.navigation.location import START, choose
+from riff_tui.tui.render.counts import count_text
+from riff_tui.tui.render.help_lines import help_lines
+from riff_tui.tui.render.palette import PALETTES
+
+here = choose(START, "personas")[-1]
+print(action("personas").keys, "personas" in HANDLERS, here.view)
+print(count_text(here, Table("personas", "", (), ()), None))
+for line in help_lines(None, ActionContext(view="personas"), 100, UNICODE, next(iter(PALETTES.values()))):
+    print("".join(text for text, _ in line))
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return carry_out(TITLE, tmp_path_factory.mktemp("recipe"))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the installation of a distribution leaves that has the view and its query in one module."""
+    files = recipe(TITLE)
+    asked = files["store/riff_store/queries/personas.py"].replace(
+        "from riff_store.answers.personas import PersonaCalls\n", ""
+    )
+    module = "\n".join(
+        part.replace("from __future__ import annotations\n", "")
+        for part in (
+            files["store/riff_store/answers/personas.py"],
+            asked,
+            files["riff_tui/views/personas.py"].replace("riff_store.queries.personas:", "callers:"),
+        )
+    )
+    return installed(tmp_path_factory.mktemp("site"), "callers:SPEC", f"from __future__ import annotations\n{module}")
+
+
+def installed(folder: Path, value: str, module: str) -> Path:
+    """Leave in a folder what the installation of a distribution with one view leaves."""
+    (folder / "callers-1.dist-info").mkdir(parents=True)
+    (folder / "callers-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: callers\nVersion: 1\n")
+    (folder / "callers-1.dist-info" / "entry_points.txt").write_text(f"[riff_tui.views]\ncallers = {value}\n")
+    (folder / "callers.py").write_text(module)
+    return folder
+
+
+@pytest.fixture(params=["recipe", "distribution"])
+def added(request: pytest.FixtureRequest, tree: Path, site: Path) -> tuple[Path, tuple[Path, ...]]:
+    """A tree that has the view, and where distributions are found beside it."""
+    return (tree, ()) if request.param == "recipe" else (ROOT, (site,))
+
+
+def test_the_code_of_the_recipe_is_as_code_here_has_to_be(tree: Path) -> None:
+    bin_folder = Path(sys.executable).parent
+    for step in (["ruff", "check"], ["ruff", "format", "--check"]):
+        done = subprocess.run(
+            [bin_folder / step[0], *step[1:], *recipe(TITLE)], cwd=tree, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout
+
+
+def test_the_test_of_the_recipe_passes(tree: Path) -> None:
+    done = python(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/store/queries/test_personas.py")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("form", [form.value for form in Format if not form.is_graph])
+def test_a_new_view_is_dumped_in_every_format(added: tuple[Path, tuple[Path, ...]], tiny: Path, form: str) -> None:
+    tree, path = added
+    done = riff_tui(tree, "dump", "personas", "--store", str(tiny), "--format", form, path=path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "hurried" in done.stdout
+
+
+def test_its_rows_are_filtered_sorted_and_limited_by_its_columns(
+    added: tuple[Path, tuple[Path, ...]], tiny: Path
+) -> None:
+    tree, path = added
+
+    def rows(*options: str) -> list[dict[str, object]]:
+        done = riff_tui(tree, "dump", "personas", "--store", str(tiny), "--format", "json", *options, path=path)
+        assert done.returncode == 0, done.stderr
+        found: list[dict[str, object]] = json.loads(done.stdout)["rows"]
+        return found
+
+    everything = rows()
+    assert [row["persona"] for row in everything] == ["patient", None, "hurried"]
+    assert rows("--where", "errored_share>0") == everything[:1]
+    assert rows("--where", "hurr") == everything[2:]
+    assert rows("--sort", "-persona", "--limit", "1") == everything[:1]
+    assert sum(int(str(row["n"])) for row in rows("--where", "flow=weather")) == 10
+
+
+def test_it_is_known_to_help_and_errors_and_the_readme(added: tuple[Path, tuple[Path, ...]], tiny: Path) -> None:
+    tree, path = added
+    assert " personas," in " ".join(riff_tui(tree, "dump", "--help", path=path).stdout.split())
+    assert ", personas, " in riff_tui(tree, "dump", "flws", "--store", str(tiny), path=path).stderr
+    written = python(tree, "-c", "from tests.readme import *; print(view_rows(), key_rows())", path=path).stdout
+    assert "| `personas` | Who called, and how many of their calls were errored. |" in written
+    assert "| `P` | Who called, and how often that went wrong; press again to widen. |" in written
+
+
+def test_the_explorer_goes_to_it_by_its_key(added: tuple[Path, tuple[Path, ...]]) -> None:
+    tree, path = added
+    done = python(tree, "-c", IN_EXPLORER, path=path)
+    first, count, *helped = done.stdout.splitlines()
+    assert (first, count) == ("('P',) True personas", "0 personas"), done.stderr
+    text = " ".join(" ".join(helped).split())
+    assert "Drill into a persona" in text
+    assert " P Who called, and how often that went wrong; press again to widen." in text
+
+
+def test_a_dump_of_another_view_loads_no_distribution(tiny: Path, tmp_path: Path) -> None:
+    site = installed(tmp_path / "site", "callers:SPEC", "1 / 0")
+    done = riff_tui(ROOT, "dump", "flows", "--store", str(tiny), path=(site,))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("value", "module", "problem"),
+    [
+        ("callers:MISSING", "", "it fails with AttributeError"),
+        ("callers:SPEC", "1 / 0", "it fails with ZeroDivisionError"),
+        ("callers:SPEC", "SPEC = 1", "it is no ViewSpec"),
+        ("callers:SPEC", "from riff_tui.views.runs import SPEC", "the name runs is taken"),
+    ],
+)
+def test_a_broken_distribution_is_told_of_and_stops_nothing(
+    tiny: Path, tmp_path: Path, value: str, module: str, problem: str
+) -> None:
+    site = installed(tmp_path / "site", value, module)
+    done = riff_tui(ROOT, "dump", "--help", path=(site,))
+    assert (done.returncode, done.stderr) == (0, f"view plug-in callers ({value}) is left out: {problem}\n")
+    asked = riff_tui(ROOT, "dump", "callers", "--store", str(tiny), path=(site,))
+    assert asked.returncode == 2
+    assert asked.stderr.count("\n") == 2
+    assert "no view is called 'callers'" in asked.stderr
+
+
+def test_a_key_that_is_taken_stays_what_it_is(tmp_path: Path) -> None:
+    module = recipe(TITLE)["riff_tui/views/personas.py"].replace('key="P"', 'key="s"')
+    site = installed(tmp_path / "site", "callers:SPEC", module)
+    program = "from riff_tui.tui.actions.registry import action; print(action('sort').keys, action('personas').keys)"
+    done = python(ROOT, "-c", program, path=(site,))
+    assert (done.stdout, done.stderr) == ("('s',) ()\n", "")
