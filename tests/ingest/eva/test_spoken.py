@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -112,8 +112,8 @@ def test_a_log_of_one_endless_turn_is_checked_soon() -> None:
     trace = [
         LoggedEntry("intended", 1, role="assistant", content=f"{piece} soon", needs_check=True) for piece in pieces
     ]
-    began = perf_counter()
+    began = process_time()
     kept = spoken_only(trace, {1: pieces})
     assert [entry.content for entry in kept[:2]] == pieces[:2]
     assert len(kept) == len(trace)
-    assert perf_counter() - began < 10
+    assert process_time() - began < 10

@@ -341,7 +341,7 @@ def test_misbehaviour_of_every_kind_in_one_run_is_survived(
         return bad[number % len(bad)] if seen[number] == 1 else good
 
     endpoint.behave = behave
-    settings(tmp_path / "settings.toml", endpoint.url, timeout="5")
+    settings(tmp_path / "settings.toml", endpoint.url, timeout="60")
     assert judge(calls(tmp_path, 24), out, "--concurrency", "12") == ExitCode.OK
     assert "24 judged.\n" in capsys.readouterr().err
     assert [line["score"] for line in kept(scores)] == [6.0] * 24

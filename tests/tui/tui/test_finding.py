@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+import pytest
 from textual import events
 
 from riff_store.errors import StoreBusy
@@ -15,6 +16,7 @@ from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.app import Explorer
+from riff_tui.tui.find import prompt_controller
 from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.widgets.picker import Picker
 from tests.support.fake_catalog import FakeCatalog, LazyRows, flow_row
@@ -58,9 +60,15 @@ async def finding(
     catalog = catalog or FakeCatalog()
     app = Explorer(catalog.show, lambda: "3 min ago", start=start, names=names or FakeNames())
     async with app.run_test(size=(100, 30)) as pilot:
-        await app.workers.wait_for_complete()
-        await pilot.pause()
-        yield Finding(app, pilot, catalog)
+        at = Finding(app, pilot, catalog)
+        await at.settle()
+        yield at
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the store count as soon as a key was handled."""
+    monkeypatch.setattr(prompt_controller, "_PAUSE_S", 0.001)
 
 
 # The prompt
@@ -77,13 +85,16 @@ async def test_what_rows_say_is_counted_without_asking_the_store() -> None:
         assert len(at.catalog.asked) == asked
 
 
-async def test_what_calls_say_is_counted_by_the_store_once_nothing_more_is_typed() -> None:
+async def test_what_calls_say_is_counted_by_the_store_once_nothing_more_is_typed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with finding() as at:
         asked = len(at.catalog.asked)
         await at.press("slash")
-        for key in ["p", "e", "r", "s", "o", "n", "a", "colon", "a"]:
-            await at.pilot.press(key)
-        await at.app.workers.wait_for_complete()
+        with monkeypatch.context() as patch:
+            patch.setattr(prompt_controller, "_PAUSE_S", 3600.0)
+            await at.pilot.press(*"persona", "colon")
+        await at.press("a")
         assert at.verdict == "3 of 3 flows match"
         assert [request.where for _, request in at.catalog.asked[asked:]] == ["persona:a"]
 
@@ -417,8 +428,7 @@ async def test_a_click_takes_a_line() -> None:
     async with finding() as at:
         await at.press("f")
         await at.pilot.click("ChoiceList", offset=(3, 2))
-        await at.app.workers.wait_for_complete()
-        await at.pilot.pause()
+        await at.settle()
         assert at.path.startswith("flows [flow=weather]")
 
 

@@ -10,7 +10,6 @@ from riff_store.voice import TraceEntry, Voice, VoiceTurn
 from riff_tui.charts.lanes import Lanes
 from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width
-from riff_tui.tui.panes.detail_controller import RESTS_AFTER_S
 from riff_tui.tui.render.conversation_header import SHORTEST_S, LanesHeader
 from riff_tui.tui.render.palette import PALETTES
 from riff_tui.tui.render.transcript_lines import transcript_lines
@@ -138,9 +137,7 @@ async def test_enter_tells_all_of_a_moment_and_it_follows_the_cursor(size: tuple
         assert "[-Abernathy,-]" in pane(at)
         assert "{+Aber" in pane(at)
         await at.press(*"jjj")
-        await at.pilot.pause(RESTS_AFTER_S * 2)
-        await at.settle()
-        assert "turn 2 · agent · 19.0 s" in pane(at)
+        await at.until(lambda: "turn 2 · agent · 19.0 s" in pane(at))
         assert "agent breaks in, 3.5 s both" in pane(at)
         await at.press("escape")
         assert not at.controls.detail.is_visible

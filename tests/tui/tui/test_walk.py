@@ -193,8 +193,7 @@ async def test_a_refresh_that_takes_a_while_leaves_the_cursor_where_it_went_mean
         gate.clear()
         await pilot.press("r", "j", "j")
         gate.set()
-        await app.workers.wait_for_complete()
-        await pilot.pause()
+        await at.settle()
         assert at.row == "weather qwen"
 
 
@@ -320,7 +319,7 @@ async def test_copying_always_leaves_a_file_and_names_it(key: str, copied: str) 
     async with walking(size=(200, 30)) as at:
         await at.press("y")
         await at.press(key)
-        await at.app.workers.wait_for_complete()
+        await at.settle()
         assert "copied" in at.bottom
         path = Path(at.bottom.rsplit("to ", 1)[1].strip())
         assert copied in path.read_text()

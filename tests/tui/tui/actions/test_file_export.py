@@ -267,8 +267,7 @@ async def test_long_writing_tells_how_far_it_is_and_escape_stops_it(tmp_path: Pa
         await at.until(lambda: "of 1,000" in foot(at))
         await at.pilot.press("escape")
         gate.set()
-        await at.app.workers.wait_for_complete()
-        await at.pilot.pause()
+        await at.settle()
         assert "stopped" in foot(at)
         assert not path.exists()
 
