@@ -1,4 +1,4 @@
-"""Computed scores of a call, each against its definition in metrics.md, section 4."""
+"""Computed scores of a call, each against its definition in docs/metrics.md, section 4."""
 
 from __future__ import annotations
 

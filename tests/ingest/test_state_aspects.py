@@ -1,4 +1,4 @@
-"""State metrics, each against its definition in metrics.md, sections 1 and 2."""
+"""State metrics, each against its definition in docs/metrics.md, sections 1 and 2."""
 
 from __future__ import annotations
 

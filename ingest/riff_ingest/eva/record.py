@@ -102,7 +102,9 @@ def _object(directory: Path, name: str, warnings: Warnings) -> dict[str, Any] | 
 
 
 def _take_result(context: MetricContext, directory: Path, result: Mapping[str, Any]) -> None:
-    context.record_id = _text(result.get("record_id")) or _record_by_place(directory)
+    context.record_id = (
+        _text(result.get("record_id")) or identity_of(Path(os.path.abspath(directory)), None, configuration({})).record
+    )
     context.conversation_ended_reason = _text(result.get("conversation_ended_reason"))
     context.num_turns = num_turns if type(num_turns := result.get("num_turns")) is int else None
     context.duration_seconds = seconds(result.get("duration_seconds"))
@@ -113,10 +115,6 @@ def _take_result(context: MetricContext, directory: Path, result: Mapping[str, A
         setattr(context, name, value if isinstance(value, dict) else None)
     for name in ("audio_assistant_path", "audio_user_path", "audio_mixed_path"):
         setattr(context, name, _audio_path(directory, result.get(name)))
-
-
-def _record_by_place(directory: Path) -> str:
-    return identity_of(Path(os.path.abspath(directory)), None, configuration({})).record
 
 
 def _audio_path(directory: Path, stored: Any) -> str | None:

@@ -187,7 +187,9 @@ class _Machine:
         if self._pipeline == "s2s":
             return
         turns, turn = self.turns, self._turn
-        if turn in turns.assistant_interrupted and not self._assistant_in_trace(turn):
+        if turn in turns.assistant_interrupted and not any(
+            entry.role == "assistant" and entry.turn_id == turn for entry in self.turns.trace
+        ):
             text = prefixed(ASSISTANT_INTERRUPTS, text)
             shown: EntryType = "transcribed" if self._pipeline == "cascade" else "intended"
             annotate(turns.trace, turn, "user", shown, CUT_OFF_BY_ASSISTANT)
@@ -195,9 +197,6 @@ class _Machine:
         turns.trace.append(
             LoggedEntry("intended", turn, at, role="assistant", content=text, needs_check=True, nudge=nudge)
         )
-
-    def _assistant_in_trace(self, turn: int) -> bool:
-        return any(entry.role == "assistant" and entry.turn_id == turn for entry in self.turns.trace)
 
     def _tool(self, event: HistoryEvent) -> None:
         """Take a tool's call or answer (R6.4)."""

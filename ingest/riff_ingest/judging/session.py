@@ -123,7 +123,9 @@ class Session:
             "conversation_id": call.conversation,
             "judge": self.config.name,
             "score": verdict.score if verdict else None,
-            "judged_at": self.judged_at or outcome.judged_at or _now(),
+            "judged_at": self.judged_at
+            or outcome.judged_at
+            or datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
             "rationale": verdict.reason if verdict else f"Unscored: {outcome.unscored}",
             "prompt_hash": signature.prompt_hash,
             "model": signature.model,
@@ -143,7 +145,3 @@ def about_tokens(text: str) -> int:
     """Estimate tokens: four letters of ASCII make one, and so does each other character."""
     others = sum(not character.isascii() for character in text)
     return others + (len(text) - others) // CHARACTERS_PER_TOKEN
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""What was planted is found by the thresholds of the worklist (metrics.md, section 6), and nothing else is."""
+"""What was planted is found by the thresholds of the worklist (docs/metrics.md, section 6), and nothing else is."""
 
 from __future__ import annotations
 
