@@ -1,4 +1,4 @@
-"""The explorer: the only part that knows Textual."""
+"""Hold the explorer, the only part that knows Textual."""
 
 from __future__ import annotations
 

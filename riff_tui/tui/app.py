@@ -141,7 +141,7 @@ class Explorer(QuietApp, inherit_bindings=False):
     def _keep_location(self) -> None:
         explorer = self._explorer
         if explorer.loaded is not None:
-            self.session.be_at(explorer.history.stack)
+            self.session.set_stack(explorer.history.stack)
 
     def on_app_blur(self, event: events.AppBlur) -> None:
         # Nothing looks different in a window without focus, so nothing is to be sent again.

@@ -84,7 +84,7 @@ def _write(session: SessionFile, *, said: bool) -> None:
 def _begin(session: SessionFile, start: StartOptions, wanted: Stack) -> Stack:
     """Return the location that was asked for, else the last one."""
     if start.sort is not None:
-        session.lend_sort(wanted[-1].view, start.sort)
+        session.sort_once(wanted[-1].view, start.sort)
     if start.view is None and session.state.stack:
         return session.state.stack
     session.opened(wanted)

@@ -1,4 +1,4 @@
-"""A place as a file: its name, its format, and the table that belongs into it."""
+"""Write a location into a file: its name, its format, and the table that belongs into it."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ ENDING = ".md"
 
 
 class Exists(Exception):
-    """A file stands at that path already."""
+    """Tell that a file stands at that path already."""
 
 
 class ExportStopped(Exception):
-    """Nobody wants the file any more."""
+    """Tell that the file is not wanted any more."""
 
 
-def proposed(place: Location) -> str:
-    """A name for the file, of letters that every file system takes, another one for every place."""
+def default_name(place: Location) -> str:
+    """Return a name for the file, of letters that every file system takes, another one for every location."""
     what = " | ".join(filter(None, (*(place.pair or place.sides), "" if place.pair else place.where.text)))
     return file_name(f"{place.view} {what}" if what else place.view) + ENDING
 
 
-def target(typed: str, table: Table) -> tuple[Path, str]:
-    """Where to write and in which format; raises `UsageError` where the ending names none that the table has."""
+def parse_target(typed: str, table: Table) -> tuple[Path, str]:
+    """Return where to write and in which format; raise `UsageError` where the ending names none that the table has."""
     try:
         path = Path(typed.strip()).expanduser()
     except RuntimeError:
@@ -54,8 +54,8 @@ def target(typed: str, table: Table) -> tuple[Path, str]:
     return Path(os.path.abspath(path)), form
 
 
-def to_write(show: ShowView, place: Location, reading: LoadedView, choice: ColumnChoice, form: str) -> Table:
-    """What a dump of the place holds, with the columns that were chosen where people read it.
+def export_table(show: ShowView, place: Location, reading: LoadedView, choice: ColumnChoice, form: str) -> Table:
+    """Return what a dump of the location holds, in the formats for people with the columns that were chosen.
 
     What was said in a call goes into formats that are made to be posted only as redacted as it can be.
     """
@@ -76,7 +76,7 @@ def to_write(show: ShowView, place: Location, reading: LoadedView, choice: Colum
 
 
 class FileExport:
-    """Writes a table into a file, on another thread; tells how far it is and can be stopped."""
+    """Write a table into a file, on another thread; say how far it is, and stop when told to."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -100,14 +100,14 @@ class FileExport:
         write_whole(path, lambda out: render(counted, form, out, ascii_only=ascii_only))
 
     def count(self, row: int) -> None:
-        """A row is being written."""
+        """Count a row that is written; raise `ExportStopped` where the file is not wanted any more."""
         self.rows = max(self.rows, row)
         if self._stop.is_set():
             raise ExportStopped
 
 
 class _Counted(Sequence[Row]):
-    """Rows that tell when they are gone through."""
+    """Count the rows as they are written."""
 
     def __init__(self, rows: Sequence[Row], writing: FileExport) -> None:
         self._rows = rows
@@ -130,7 +130,7 @@ class _Counted(Sequence[Row]):
 
 
 def _with_columns(table: Table, choice: ColumnChoice, form: str) -> Table:
-    """For people the columns that one sees; the data formats hold all of them anyway."""
+    """Return the table with the visible columns for people; the data formats hold all of them anyway."""
     if table.sections or form in ("json", "jsonl", "csv"):
         return table
     columns = [

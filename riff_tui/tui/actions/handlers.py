@@ -52,7 +52,7 @@ def _pause(controls: Controls) -> None:
 
 def _theme(controls: Controls) -> None:
     host, palette = controls.host, next_palette(controls.table.palette)
-    host.session.take_theme(palette.name)
+    host.session.set_theme(palette.name)
     host.restyle(palette)
     host.say(f"theme: {palette.name}")
 

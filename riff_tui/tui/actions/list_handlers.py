@@ -9,7 +9,7 @@ from pathlib import Path
 from riff_tui.table import Column
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.dialogs import choose_columns, show_columns
-from riff_tui.tui.actions.file_export import FileExport, proposed, target, to_write
+from riff_tui.tui.actions.file_export import FileExport, default_name, export_table, parse_target
 from riff_tui.tui.navigation.pairs import pair_ids, pair_location, swapped
 from riff_tui.tui.widgets.file_prompt import Document
 
@@ -107,11 +107,11 @@ def _write(controls: Controls) -> None:
     choice = controls.list_state.columns(location)
 
     def write(typed: str, export: FileExport, over: bool) -> Path:
-        path, form = target(typed, loaded.source)
-        export.write(to_write(show, location, loaded, choice, form), path, form, over=over, ascii_only=False)
+        path, form = parse_target(typed, loaded.source)
+        export.write(export_table(show, location, loaded, choice, form), path, form, over=over, ascii_only=False)
         return path
 
-    controls.file_prompt.ask(Document(proposed(location), write, lambda path: host.say(f"written to {path}")))
+    controls.file_prompt.ask(Document(default_name(location), write, lambda path: host.say(f"written to {path}")))
 
 
 LIST_HANDLERS: Mapping[str, Handler] = {

@@ -1,7 +1,6 @@
-"""Finish what is being typed into a filter: names of fields, and names that the store knows.
+"""Complete what is typed into a filter: names of fields, and names that the store knows.
 
-Which names there are is asked for by whoever holds the store; here it is found out which are
-wanted, and what is to be written in their stead.
+The caller queries the store for names; here it is found out which are wanted, and what to write instead.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SHORTEST_NAME = 2
 
 @dataclass(frozen=True, slots=True)
 class CompletionTarget:
-    """The part of a line, from `start` to the cursor, that can be finished.
+    """Describe the part of a line, from `start` to the cursor, that can be completed.
 
     Without a `field` it is the beginning of one, else of a name of that field; `operator` is how the two
     are tied together.
@@ -40,7 +39,7 @@ class CompletionTarget:
 
 
 def wanted(text: str, at: int) -> CompletionTarget | None:
-    """What stands before the cursor, nothing inside a regular expression."""
+    """Return what stands before the cursor, `None` inside a regular expression."""
     start = _term_start(text[:at])
     if start is None:
         return None
@@ -56,7 +55,7 @@ def wanted(text: str, at: int) -> CompletionTarget | None:
 
 
 def fields(want: CompletionTarget, of_rows: Collection[str]) -> list[str]:
-    """The fields that begin like the word, those of the rows on show first; `:` follows one that holds names."""
+    """Return the fields that begin like the word, those of the rows on show first; `:` follows one that holds names."""
     word = want.word.lower()
     there = FIELDS | added_fields()
     known = [
@@ -68,13 +67,13 @@ def fields(want: CompletionTarget, of_rows: Collection[str]) -> list[str]:
 
 
 def names(want: CompletionTarget, known: Iterable[str]) -> list[str]:
-    """The terms that hold the names which begin like the word, and then those that hold it."""
+    """Return the terms of the names that begin like the word, and then of those that hold it."""
     operator = "!=" if want.operator == "!=" else "="
     return [f"{want.field}{operator}{quote(name)}" for name in _alike(want.word, known)]
 
 
 def named(want: CompletionTarget, known: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """The terms for names of several fields in which a bare word is found; nothing for a single letter."""
+    """Return the terms for names of several fields in which a bare word is found; none for a single letter."""
     if len(want.word) < _SHORTEST_NAME:
         return []
     return [f"{field}={quote(name)}" for field, there in known for name in _alike(want.word, there)]
@@ -88,7 +87,7 @@ def _alike(word: str, known: Iterable[str]) -> list[str]:
 
 
 def _term_start(before: str) -> int | None:
-    """Where the term that ends at the cursor begins, nothing where that is inside a regular expression."""
+    """Return where the term that ends at the cursor begins, `None` inside a regular expression."""
     start = at = 0
     while at < len(before):
         character = before[at]
@@ -108,7 +107,7 @@ def _term_start(before: str) -> int | None:
 
 
 def _closed(before: str, opened: int, mark: str) -> int:
-    """The place behind the quote or regular expression that begins here; beyond the end where it is still open."""
+    """Return the index behind the quote or regular expression that begins here, beyond the end if it is open."""
     at = opened + 1
     while at < len(before):
         if before[at] == "\\":

@@ -14,14 +14,14 @@ _WHOLE, _START, _BEGINNING, _INSIDE, _LOOSE, _MORE = 1000, 800, 600, 400, 200, 5
 
 @dataclass(frozen=True, slots=True)
 class FuzzyMatch:
-    """A name that fits: its index among all, and which of its letters the words were found in."""
+    """Hold the index of a name that fits, and which of its letters the words were found in."""
 
     index: int
     letters: frozenset[int]
 
 
 class Fuzzy:
-    """Safe texts to look through; `more` says of each what else it is found by, as it is written."""
+    """Search safe texts; `more` is what else each of them is found by."""
 
     def __init__(self, texts: Sequence[str], more: Sequence[str] = ()) -> None:
         self._texts = texts
@@ -30,7 +30,7 @@ class Fuzzy:
         self._before: tuple[str, Sequence[int]] = ("", range(len(texts)))
 
     def find(self, query: str) -> list[FuzzyMatch]:
-        """Those in which every word of the query is found, the best first; all of them for a blank one."""
+        """Return the texts in which every word of the query is found, the best first; all of them for a blank one."""
         words = _flat(query).split()
         if not words:
             return [FuzzyMatch(index, frozenset()) for index in range(len(self._texts))]
@@ -53,7 +53,7 @@ class Fuzzy:
         return [FuzzyMatch(index, letters) for _, _, index, letters in ranked]
 
     def _fits(self, word: str, index: int, flat: str) -> tuple[int, frozenset[int]]:
-        """How well a word fits a text, 0 where it does not."""
+        """Return how well a word fits a text, 0 where it does not, and the letters that it is found in."""
         at = flat.find(word)
         if at < 0:
             loose = _loose(word, self._texts[index], flat)
@@ -73,7 +73,7 @@ def _run(start: int, word: str) -> frozenset[int]:
 
 
 def _loose(word: str, text: str, flat: str) -> tuple[int, frozenset[int]]:
-    """The letters of a word one after the other, rather side by side or at the beginnings of words."""
+    """Score the letters of a word one after the other, rather side by side or at the beginnings of words."""
     last = _rightmost(word, flat)
     if not last:
         return 0, frozenset()
@@ -92,7 +92,7 @@ def _loose(word: str, text: str, flat: str) -> tuple[int, frozenset[int]]:
 
 
 def _rightmost(word: str, flat: str) -> list[int]:
-    """The last place where each letter can stand so that the ones after it still fit; nothing where they do not."""
+    """Return the last index where each letter can stand so that the ones after it still fit; none where they do not."""
     places: list[int] = []
     end = len(flat)
     for letter in reversed(word):
@@ -104,7 +104,7 @@ def _rightmost(word: str, flat: str) -> list[int]:
 
 
 def _next(letter: str, text: str, flat: str, start: int, limit: int) -> tuple[int, int]:
-    """The next place of a letter, at the beginning of a word if there is one, and what it is worth."""
+    """Return the next index of a letter, at the beginning of a word if there is one, and its score."""
     first = at = flat.find(letter, start, limit + 1)
     while at >= 0:
         if _begins(text, at):
@@ -114,7 +114,7 @@ def _next(letter: str, text: str, flat: str, start: int, limit: int) -> tuple[in
 
 
 def _begins(text: str, at: int) -> bool:
-    """Whether a word of the text begins there: behind a sign, a change of case or from letters to digits."""
+    """Return whether a word begins there: behind a sign, a change of case or from letters to digits."""
     if at == 0:
         return True
     before, here = text[at - 1], text[at]
@@ -122,7 +122,7 @@ def _begins(text: str, at: int) -> bool:
 
 
 def _flat(text: str) -> str:
-    """Text in lower case, letter for letter, so that places in it are places in the text."""
+    """Return the text in lower case, letter for letter, so that indices in it are indices in the text."""
     if text.isascii():
         return text.lower()
     return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)

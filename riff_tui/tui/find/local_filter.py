@@ -1,4 +1,4 @@
-"""What an expression finds in rows that are there already, without asking the store."""
+"""Filter and test rows that are loaded, without a query."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from riff_tui.view_registry import spec_of
 MOST = 20_000
 
 
-def left_by(expression: str, table: Table) -> int | None:
-    """How many of a place's rows a filter would leave, `None` where only the store can tell.
+def count_matches(expression: str, table: Table) -> int | None:
+    """Return how many of a location's rows a filter would leave, `None` where only the store can tell.
 
-    The rows are those that the place has without anything typed. Raises `FilterError`.
+    The rows are those that the location has without anything typed. Raises `FilterError`.
     """
     predicate = parse(expression)
     if predicate is None:
@@ -36,8 +36,8 @@ def left_by(expression: str, table: Table) -> int | None:
     return _count(rows, table.rows, _names(table))
 
 
-def finds(expression: str, table: Table) -> RowTest | None:
-    """Whether a row is as a filter says, as far as it speaks of such rows; `None` where no part of it does."""
+def row_test(expression: str, table: Table) -> RowTest | None:
+    """Return a test of rows for the part of a filter that speaks of them, `None` where no part of it does."""
     keys = {key for column in table.columns for key in (column.key, *column.path[:1])}
     about = [part for part in conjuncts(parse(expression)) if _fields(part) <= keys]
     predicate = all_of(about)
@@ -47,8 +47,8 @@ def finds(expression: str, table: Table) -> RowTest | None:
     return lambda row: holds(row.record)
 
 
-def said(expression: str, table: Table) -> RowTest:
-    """Whether a moment of a conversation is as an expression says: a bare word is looked for in all of it.
+def moment_test(expression: str, table: Table) -> RowTest:
+    """Return a test of the moments of a conversation; a bare word is searched for in all of a moment.
 
     Raises `FilterError`, also for a field that moments do not have.
     """

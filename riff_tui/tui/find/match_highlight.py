@@ -1,4 +1,4 @@
-"""Letters that were looked for stand out of a line, without a change of colour that a terminal could lack."""
+"""Highlight the matches of a search in a line, without a change of colour that a terminal could lack."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _JOINER = "\u200d"
 
 
 def emphasised(text: str, letters: Collection[int], style: Style | None = None) -> list[Piece]:
-    """Safe text in pieces, those letters strong; marks and joined signs go with the letter before them."""
+    """Return safe text in pieces, those letters strong; marks and joined signs go with the letter before them."""
     if not letters:
         return [(text, style)] if text else []
     pieces: list[Piece] = []
@@ -31,15 +31,15 @@ def emphasised(text: str, letters: Collection[int], style: Style | None = None) 
     return [piece for piece in pieces if piece[0]]
 
 
-def marked(line: Line, needles: Collection[re.Pattern[str]]) -> Line:
-    """A line in which everything that a needle finds is strong."""
-    if not needles:
+def marked(line: Line, patterns: Collection[re.Pattern[str]]) -> Line:
+    """Return a line in which everything that a pattern finds is strong."""
+    if not patterns:
         return line
-    return [piece for text, style in line for piece in emphasised(text, _hit(text, needles), style)]
+    return [piece for text, style in line for piece in emphasised(text, _hit(text, patterns), style)]
 
 
-def needles(predicate: Predicate | None) -> list[re.Pattern[str]]:
-    """What to mark of an expression: its words and regular expressions, but those that must not be there."""
+def match_patterns(predicate: Predicate | None) -> list[re.Pattern[str]]:
+    """Return patterns of what to highlight: words and regular expressions, but those that must not be there."""
     return [re.compile(found) for found in dict.fromkeys(_wanted(predicate))]
 
 
@@ -54,8 +54,10 @@ def _wanted(predicate: Predicate | None) -> Iterator[str]:
             yield from _wanted(part)
 
 
-def _hit(text: str, needles: Iterable[re.Pattern[str]]) -> frozenset[int]:
-    return frozenset(index for needle in needles for found in needle.finditer(text) for index in range(*found.span()))
+def _hit(text: str, patterns: Iterable[re.Pattern[str]]) -> frozenset[int]:
+    return frozenset(
+        index for pattern in patterns for found in pattern.finditer(text) for index in range(*found.span())
+    )
 
 
 def _over(style: Style | None, strong: bool) -> Style | None:

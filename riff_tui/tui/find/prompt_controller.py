@@ -13,7 +13,7 @@ from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.data.loader import load_rows
 from riff_tui.tui.find import completion
-from riff_tui.tui.find.local_filter import left_by, said
+from riff_tui.tui.find.local_filter import count_matches, moment_test
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope_filters import keep_steps
 from riff_tui.tui.render.counts import nouns
@@ -39,7 +39,7 @@ _PAUSE_S = 0.15
 
 @dataclass(slots=True)
 class _Cycle:
-    """The completions of a term, what stands before and behind it, and which of them stands there.
+    """Hold the completions of a term, what stands before and behind it, and which of them stands there.
 
     The first letters of each are the same, so they are left out of the `labels`.
     """
@@ -122,7 +122,7 @@ class PromptController:
             self._start_search(expression)
             return
         self._search.remember(expression)
-        host.session.applied(expression)
+        host.session.add_filter(expression)
         history = host.history
         host.visit(history.instead(replace(history.here, filter=Filter(expression))))
 
@@ -167,10 +167,10 @@ class PromptController:
     async def _counts(self, location: Location, expression: str) -> tuple[int, int, str]:
         if location.kind == "conversation":
             table = self._transcript.table
-            return sum(map(said(expression, table), table.rows)), len(table.rows), "moments"
+            return sum(map(moment_test(expression, table), table.rows)), len(table.rows), "moments"
         if self._whole is None:
             self._whole = await self._unfiltered(replace(location, filter=Filter()))
-        left = left_by(expression, self._whole)
+        left = count_matches(expression, self._whole)
         if left is None:
             left = await self._count_in_store(location)
         whole = max(left, len(self._whole.rows))

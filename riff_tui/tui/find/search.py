@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from riff_tui.filters import parse
 from riff_tui.tui.find.finder import Finder, FindTarget
-from riff_tui.tui.find.local_filter import finds, said
-from riff_tui.tui.find.match_highlight import needles
+from riff_tui.tui.find.local_filter import moment_test, row_test
+from riff_tui.tui.find.match_highlight import match_patterns
 
 if TYPE_CHECKING:
     from riff_tui.tui.host import Host
@@ -43,7 +43,7 @@ class Search:
 
     def step(self, direction: int) -> None:
         """Go to the next (1) or the previous (-1) row that the last filter matches."""
-        test = finds(self.filter, self._table.table)
+        test = row_test(self.filter, self._table.table)
         if test is None:
             self._host.say(f"{self.filter} speaks of calls, not of what stands in these rows", "warn")
         else:
@@ -55,11 +55,11 @@ class Search:
         """Go to the first moment that matches, from the cursor on; raise `FilterError` where that makes no sense."""
         transcript = self._transcript
         rows = transcript.table.rows
-        test = said(expression, transcript.table)
+        test = moment_test(expression, transcript.table)
         matching = [index for index, row in enumerate(rows) if test(row)]
         self.expression = expression
         self.earlier = [*(each for each in self.earlier if each != expression), expression]
-        transcript.mark(needles(parse(expression)))
+        transcript.mark(match_patterns(parse(expression)))
         self._host.update_lines()
         if matching:
             transcript.cursor = next((index for index in matching if index >= transcript.cursor), matching[0])
@@ -82,7 +82,7 @@ class Search:
     def arrived(self, location: Location, *, again: bool) -> None:
         """Mark the matches of the conversation shown; in one that is new, go to the first of them."""
         from_end, self._from_end = self._from_end, False
-        self._transcript.mark(needles(parse(self.expression)))
+        self._transcript.mark(match_patterns(parse(self.expression)))
         if self.expression and not again and not location.row:
             found = self._match(len(self._transcript.table.rows), -1) if from_end else self._match(-1, 1)
             self._transcript.cursor = 0 if found is None else found
@@ -96,6 +96,6 @@ class Search:
     def _match(self, index: int, direction: int) -> int | None:
         """Return the index of the first match after a row, or before it."""
         table = self._transcript.table
-        test = said(self.expression, table)
+        test = moment_test(self.expression, table)
         way = range(index + direction, len(table.rows) if direction > 0 else -1, direction)
         return next((each for each in way if test(table.rows[each])), None)

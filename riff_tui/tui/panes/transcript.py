@@ -1,4 +1,4 @@
-"""The transcript of one conversation, with a cursor that goes from moment to moment."""
+"""Draw the transcript of one conversation, with a cursor that goes from moment to moment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOTHING = Table(view="conversation", title="", columns=(), rows=())
 
 
 class Transcript(QuietFocus, ScrollingLines, can_focus=True):
-    """The moments of a `conversation` table, long words wrapped; a cursor move repaints two moments."""
+    """Draw the moments of a `conversation` table, long words wrapped; a cursor move repaints two moments."""
 
     DEFAULT_CSS = """
     Transcript { height: 1fr; overflow: hidden hidden; }
@@ -35,7 +35,7 @@ class Transcript(QuietFocus, ScrollingLines, can_focus=True):
     cursor: reactive[int] = reactive(0, repaint=False)
 
     class Moved(Message):
-        """The cursor is on another moment."""
+        """Tell that the cursor is on another moment."""
 
     def __init__(self, *, palette: Palette = PALETTES["ansi"], glyphs: Glyphs = UNICODE, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -44,7 +44,7 @@ class Transcript(QuietFocus, ScrollingLines, can_focus=True):
         self.table = _NOTHING
         self._told: list[TranscriptLine] = []
         self._spans: list[tuple[int, int]] = []
-        self._needles: Sequence[re.Pattern[str]] = ()
+        self._patterns: Sequence[re.Pattern[str]] = ()
 
     def load(self, table: Table, *, row: str = "", again: bool = False) -> None:
         """Show a conversation with the cursor on the row of that id; shown `again`, it stays where it was."""
@@ -60,13 +60,13 @@ class Transcript(QuietFocus, ScrollingLines, can_focus=True):
 
     @property
     def row(self) -> Row | None:
-        """The row under the cursor."""
+        """Return the row under the cursor."""
         return self.table.rows[self.cursor] if len(self.table.rows) else None
 
-    def mark(self, needles: Sequence[re.Pattern[str]]) -> None:
-        """Let everything that a needle finds stand out, and nothing else."""
-        if list(needles) != list(self._needles):
-            self._needles = needles
+    def mark(self, patterns: Sequence[re.Pattern[str]]) -> None:
+        """Let everything that a pattern finds stand out, and nothing else."""
+        if list(patterns) != list(self._patterns):
+            self._patterns = patterns
             self.refresh()
 
     def restyle(self, palette: Palette) -> None:
@@ -93,7 +93,7 @@ class Transcript(QuietFocus, ScrollingLines, can_focus=True):
         self.move(end * len(self.table.rows))
 
     def is_bad(self, row: Row) -> bool:
-        """Whether anything of a moment is marked bad."""
+        """Return whether anything of a moment is marked bad."""
         return "bad" in row.severity.values()
 
     def to_bad(self, direction: int, *, whole: bool = False) -> bool:
@@ -119,7 +119,7 @@ class Transcript(QuietFocus, ScrollingLines, can_focus=True):
         told = self._told[index]
         # A long moment is read, not looked at: its first line is enough to say where the cursor is.
         at_cursor = told.row == self.cursor and index == self._spans[self.cursor][0]
-        line = marked(told.line, self._needles)
+        line = marked(told.line, self._patterns)
         return strip_of(line, self.size.width, self.palette.cursor if at_cursor else None)
 
     def on_click(self, event: events.Click) -> None:

@@ -145,7 +145,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             self.notice = ""
             self.body.focus()
             self.update_lines()
-        self.session.be_at(self._history.stack)
+        self.session.set_stack(self._history.stack)
 
     def renew(self, loaded: LoadedView, *, changed: bool = True) -> None:
         if changed:

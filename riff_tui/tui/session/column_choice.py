@@ -1,4 +1,4 @@
-"""Which columns one chose to see in a view: a value that is nothing but short words, so that it can be kept."""
+"""Hold which columns a user chose to see in a view, as short words that a session can keep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WIDE = "wide"
 
 @dataclass(frozen=True, slots=True)
 class ColumnChoice:
-    """What one changed of a view's own columns; a column that it has never seen is shown as the view says.
+    """Hold what was changed of a view's own columns; a column that it does not name is shown as the view says.
 
     `shown` and `hidden` are keys, `wide` says that nothing is cut to the line.
     """
@@ -25,7 +25,7 @@ class ColumnChoice:
 
     @staticmethod
     def of(words: Iterable[str]) -> ColumnChoice:
-        """The choice that `words` wrote; what makes no sense in it is left out."""
+        """Return the choice that `words` wrote, without what makes no sense in it."""
         words = list(words)
         return ColumnChoice(
             frozenset(word[1:] for word in words if word.startswith("+")),
@@ -35,12 +35,12 @@ class ColumnChoice:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The choice as words: `+key` for what is shown, `-key` for what is not, `wide`."""
+        """Return the choice as words: `+key` for what is shown, `-key` for what is not, `wide`."""
         changed = [*(f"+{key}" for key in sorted(self.shown)), *(f"-{key}" for key in sorted(self.hidden))]
         return (*changed, *([_WIDE] if self.wide else []))
 
     def asking(self, usual: Collection[str], wanted: Collection[str], offered: Collection[str]) -> ColumnChoice:
-        """The choice with these columns wanted of those `offered`, of which the view shows the `usual` unasked."""
+        """Return the choice with these columns `wanted` of those `offered`; the view itself shows the `usual` ones."""
         return replace(
             self,
             shown=self.shown.difference(offered) | {key for key in offered if key in wanted and key not in usual},
@@ -52,12 +52,12 @@ AS_IT_IS = ColumnChoice()
 
 
 def stays(column: Column) -> bool:
-    """Whether a column is always shown: the names by which one knows a row."""
+    """Return whether a column is always shown: the names by which one knows a row."""
     return column.kind == "name" and column.shown
 
 
 def with_intervals(columns: Sequence[Column], rows: Iterable[Row]) -> list[Column]:
-    """The columns, each metric that has an interval in some row followed by a column of it."""
+    """Return the columns, each metric that has an interval in some row followed by a column of it."""
     measured = {key for row in rows for key in (row.record.get("intervals") or ())}
     found: list[Column] = []
     for column in columns:
@@ -68,12 +68,12 @@ def with_intervals(columns: Sequence[Column], rows: Iterable[Row]) -> list[Colum
 
 
 def is_ranked(table: Table) -> bool:
-    """Whether the rows are entries of ranked lists, which say in words what others have columns for."""
+    """Return whether the rows are entries of ranked lists, which say in words what others have columns for."""
     return bool(table.sections and spec_of(table.view).ranked)
 
 
 def offered(table: Table, columns: Iterable[Column]) -> list[Column]:
-    """The columns that one can show or hide, `columns` being all that there are."""
+    """Return the columns that one can show or hide, `columns` being all that there are."""
     return [] if is_ranked(table) else [column for column in columns if not stays(column)]
 
 

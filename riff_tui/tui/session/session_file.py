@@ -1,4 +1,4 @@
-"""The file in which the explorer keeps what lasts of a store: read once, written whole and seldom."""
+"""Keep the state of a session in a file: read once, written whole and seldom."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ LARGEST = 4 << 20
 
 
 def session_path(location: str, directory: Path) -> Path:
-    """The file that belongs to a store, by whichever path the store is called."""
+    """Return the file that belongs to a store, by whichever path the store is called."""
     return directory / FOLDER / f"{file_name(os.path.realpath(location))}.json"
 
 
 class SessionFile:
-    """Knows what lasts, and keeps it in a file; without one, for as long as it lives itself.
+    """Keep the state of a session in a file; without one, for as long as it lives itself.
 
-    `complaint` says what was wrong with the file. `fresh` leaves aside what it holds, without losing
-    it: only what is changed takes the place of what was kept. The same holds between two explorers
-    on one store, of which each writes no more than what was changed in it.
+    `complaint` says what was wrong with the file. `fresh` ignores what it holds, without losing it: only what is
+    changed replaces what was kept. The same holds between two explorers on one store, of which each writes no more
+    than what was changed in it.
     """
 
     def __init__(self, path: Path | None = None, store: str = "", *, fresh: bool = False) -> None:
@@ -61,11 +61,11 @@ class SessionFile:
     # What is changed
 
     def opened(self, stack: Stack) -> None:
-        """The explorer opens at another place than the last one: that one is kept until one goes somewhere."""
+        """Open elsewhere than at the last location, which is kept until the user goes somewhere."""
         self._opened_at = stack
 
-    def be_at(self, stack: Stack) -> None:
-        """One is at a place now."""
+    def set_stack(self, stack: Stack) -> None:
+        """Keep the location that is shown."""
         if self._opened_at and is_same(stack, self._opened_at):
             return
         self._opened_at = ()
@@ -73,28 +73,28 @@ class SessionFile:
             self._change("stack", "", stack=stack)
 
     def sort(self, view: str, key: str | None) -> None:
-        """A view is sorted by a column (`-` before it for downwards), or by its own order."""
+        """Sort a view by a column (`-` before it for downwards), `None` for its own order."""
         self._by_view("sorts", view, key)
 
-    def lend_sort(self, view: str, key: str) -> None:
-        """A view is sorted for this session, unless another order is chosen."""
+    def sort_once(self, view: str, key: str) -> None:
+        """Sort a view for this session, unless another order is chosen."""
         self.state = replace(self.state, sorts=with_view(self.state.sorts, view, key))
 
     def choose_columns(self, view: str, keys: Collection[str] | None) -> None:
-        """A view shows these columns, or its own choice."""
+        """Keep the columns that were chosen for a view, `None` for its own."""
         self._by_view("columns", view, tuple(keys) if keys is not None else None)
 
     def mark(self, view: str, ids: Collection[str]) -> None:
-        """The rows of a view that are marked are now those of these ids."""
+        """Keep the ids of the marked rows of a list."""
         self._by_view("marks", view, tuple(ids) or None)
 
-    def applied(self, expression: str) -> None:
-        """A filter was applied."""
+    def add_filter(self, expression: str) -> None:
+        """Keep a filter that was applied."""
         if expression:
             self._change("filters", "", filters=with_filter(self.state.filters, expression))
 
-    def take_theme(self, name: str) -> None:
-        """Colours were chosen."""
+    def set_theme(self, name: str) -> None:
+        """Keep the colours that were chosen."""
         self._change("theme", "", theme=name)
 
     def _by_view(self, name: str, view: str, value: Any) -> None:
@@ -140,13 +140,13 @@ def _fill(text: str, file: TextIO) -> None:
 
 
 def _others(path: Path, otherwise: SessionState) -> SessionState:
-    """What the file holds by now."""
+    """Return what the file holds by now."""
     found, complaint = _read(path)
     return otherwise if complaint else found
 
 
 def _read(path: Path) -> tuple[SessionState, str]:
-    """What a file holds, nothing where there is none; and why it holds nothing."""
+    """Return what a file holds, nothing where there is none, and why it holds nothing."""
     try:
         raw = _bytes_of(path)
         return (NOTHING if raw is None else decoded(raw)), ""

@@ -1,4 +1,4 @@
-"""What one session of the explorer leaves for the next on the same store: a value, and its form as JSON.
+"""Hold what one session of the explorer leaves for the next on the same store, and encode it as JSON.
 
 The form is read with care: a file may be damaged, of another version, or written by somebody else.
 """
@@ -30,14 +30,14 @@ StatePart = tuple[str, str]
 
 
 class Unreadable(Exception):
-    """What was kept makes no sense; the message says why, in the middle of a sentence."""
+    """Tell that a file makes no sense; the message says why, in the middle of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """What lasts of one store.
+    """Hold what lasts of one store.
 
-    `stack` is the place one was at, below those above it, and empty where there is none to go back
+    `stack` is the location one was at, below those above it, and empty where there is none to go back
     to. `sorts` (a column, `-` before it for downwards), `columns` (keys) and `marks` (ids of rows) go
     by view. `filters` are those that were applied, the latest last. `theme` is the one that was chosen.
     """
@@ -64,13 +64,13 @@ class _Document(msgspec.Struct):
 
 
 def encoded(lasting: SessionState, store: str) -> bytes:
-    """The file's bytes; `store` tells a reader which store it belongs to."""
+    """Return the file's bytes; `store` tells a reader which store it belongs to."""
     document = _Document(FORM, one_line(store), _bounded(lasting))
     return msgspec.json.format(msgspec.json.encode(document, enc_hook=_plain), indent=1)
 
 
 def decoded(raw: bytes) -> SessionState:
-    """What a file holds; raises `Unreadable`."""
+    """Return what a file holds; raise `Unreadable` where that makes no sense."""
     try:
         form = msgspec.json.decode(raw, type=_Form).form
         if form != FORM:
@@ -82,12 +82,12 @@ def decoded(raw: bytes) -> SessionState:
 
 
 def with_filter(filters: tuple[str, ...], expression: str) -> tuple[str, ...]:
-    """The filters with one more at the end, each of them once."""
+    """Return the filters with one more at the end, each of them once."""
     return (*(each for each in filters if each != expression), expression)[-MOST_FILTERS:]
 
 
 def overlaid(base: SessionState, mine: SessionState, parts: Collection[StatePart]) -> SessionState:
-    """What somebody else kept, with these parts of mine in its stead; filters of both stay."""
+    """Return what is in the file with these parts of mine instead; filters of both stay."""
     found = base
     for name, view in parts:
         value: Any = getattr(mine, name)
@@ -100,7 +100,7 @@ def overlaid(base: SessionState, mine: SessionState, parts: Collection[StatePart
 
 
 def with_view(values: Mapping[str, T], view: str, value: T | None) -> dict[str, T]:
-    """What goes by view, with another value for one of them, or none."""
+    """Return the values by view with another one for one of them, or none."""
     others = {key: found for key, found in values.items() if key != view}
     return others if value is None else {**others, view: value}
 
@@ -118,7 +118,7 @@ def _filter(kind: type, value: object) -> Filter:
 
 
 def _bounded(lasting: SessionState) -> SessionState:
-    """No more of anything than a session could want."""
+    """Return the state with no more of anything than a session could want."""
     return SessionState(
         stack=lasting.stack[:MOST_PLACES],
         sorts={view: key for view, key in lasting.sorts.items() if len(view) + len(key) <= LONGEST},

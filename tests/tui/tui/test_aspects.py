@@ -68,9 +68,9 @@ def test_the_aspect_is_part_of_the_place_and_of_its_link() -> None:
     assert link(ERRORS) == "riff-tui ui effects --aspect errors"
     assert open_link("effects", "flow:a", "errors") == (*START, replace(ERRORS, filter=Filter("flow:a")))
     session = SessionFile()
-    session.be_at((*START, ERRORS))
+    session.set_stack((*START, ERRORS))
     assert decoded(encoded(session.state, "x")).stack[-1] == ERRORS
-    session.be_at((*START, replace(ERRORS, view="runs")))
+    session.set_stack((*START, replace(ERRORS, view="runs")))
     assert decoded(encoded(session.state, "x")).stack == ()
 
 

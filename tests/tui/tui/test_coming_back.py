@@ -63,7 +63,7 @@ async def test_the_place_with_those_above_it_its_cursor_and_its_order_come_back(
 
 async def test_a_conversation_comes_back_with_the_list_that_n_and_p_go_through(tiny: Path) -> None:
     session = SessionFile()
-    session.be_at(CONVERSATION)
+    session.set_stack(CONVERSATION)
     async with opened_with(tiny, session) as at:
         assert "4 of 10" in at.path
         await at.press("n")
@@ -75,7 +75,7 @@ async def test_a_conversation_comes_back_with_the_list_that_n_and_p_go_through(t
 
 async def test_a_place_that_is_gone_is_said_and_the_first_screen_opens(tiny: Path) -> None:
     session = SessionFile()
-    session.be_at((*START, Location("conversation", "c-9999", Filter("run=run-1 conversation=c-9999"))))
+    session.set_stack((*START, Location("conversation", "c-9999", Filter("run=run-1 conversation=c-9999"))))
     async with opened_with(tiny, session) as at:
         assert at.path.startswith("flows ")
         assert "cannot be shown" in at.bottom

@@ -15,7 +15,7 @@ from riff_tui.errors import OutputError, UsageError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Table
-from riff_tui.tui.actions.file_export import Exists, ExportStopped, FileExport, proposed, target, to_write
+from riff_tui.tui.actions.file_export import Exists, ExportStopped, FileExport, default_name, export_table, parse_target
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.data.loader import LoadedView, load
 from riff_tui.tui.navigation.location import Location
@@ -44,11 +44,11 @@ def test_every_place_has_a_name_of_its_own_that_every_file_system_takes() -> Non
         Location("side_by_side", of="states", pair=("state=a", "state=b")),
         *(Location("conversation", scope=Filter(text)) for text in HOSTILE.values()),
     ]
-    names = [proposed(place) for place in places]
+    names = [default_name(place) for place in places]
     assert len(set(names)) == len(names)
     assert names[0].startswith("states-")
     assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") for name in names)
-    assert all(target(name, FLOWS)[1] == "markdown" for name in names)
+    assert all(parse_target(name, FLOWS)[1] == "markdown" for name in names)
 
 
 @pytest.mark.parametrize(
@@ -57,18 +57,18 @@ def test_every_place_has_a_name_of_its_own_that_every_file_system_takes() -> Non
 )
 def test_the_ending_says_the_format(name: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert target(f" {name} ", FLOWS) == (tmp_path / name, form)
+    assert parse_target(f" {name} ", FLOWS) == (tmp_path / name, form)
 
 
 @pytest.mark.parametrize("name", ["", "a", "a.png", ".md", "a.dot", "folder/"])
 def test_another_ending_is_refused_with_those_that_there_are(name: str) -> None:
     with pytest.raises(UsageError, match=r"\.md .*\.csv"):
-        target(name, FLOWS)
+        parse_target(name, FLOWS)
 
 
 def test_a_graph_has_formats_of_its_own() -> None:
     found = FakeCatalog().show("neighbors", Request(where="state=confirm"))
-    assert target("a.dot", found)[1] == "dot"
+    assert parse_target("a.dot", found)[1] == "dot"
 
 
 # The file
@@ -138,18 +138,18 @@ def test_people_get_the_columns_that_were_chosen_and_programs_all_of_them() -> N
     show = FakeCatalog().show
     place = Location("segments")
     choice = ColumnChoice(frozenset({"intervals.stall"}), frozenset({"n"}))
-    table = to_write(show, place, place_of(show, place), choice, "markdown")
+    table = export_table(show, place, place_of(show, place), choice, "markdown")
     assert [column.key for column in table.columns if column.shown] == [
         "flow", "segment", "progress", "stall", "intervals.stall", "dwell_turns"
     ]  # fmt: skip
-    table = to_write(show, place, place_of(show, place), choice, "json")
+    table = export_table(show, place, place_of(show, place), choice, "json")
     assert "n" in [column.key for column in table.columns if column.shown]
 
 
 def test_what_is_written_is_filtered_and_sorted_as_it_is_shown() -> None:
     show = FakeCatalog().show
     place = Location("flows", filter=Filter("qwen"), sort="-operability")
-    table = to_write(show, place, place_of(show, place), AS_IT_IS, "csv")
+    table = export_table(show, place, place_of(show, place), AS_IT_IS, "csv")
     assert [row.id for row in table.rows] == ["weather qwen", "viewing qwen"]
 
 
@@ -158,14 +158,14 @@ def test_words_of_callers_go_redacted_into_what_is_made_to_be_posted() -> None:
     place = Location("conversation", scope=Filter("run=r1 conversation=c"))
     reading = place_of(catalog_.show, place)
     for form, redact in (("markdown", True), ("svg", True), ("text", False), ("json", False)):
-        to_write(catalog_.show, place, reading, AS_IT_IS, form)
+        export_table(catalog_.show, place, reading, AS_IT_IS, form)
         assert catalog_.asked[-1][1].redact is redact
 
 
 def test_a_comparison_is_written_as_it_stands(tmp_path: Path) -> None:
     show = FakeCatalog().show
     place = Location("side_by_side", of="flows", pair=("viewing gemini", "viewing qwen"))
-    table = to_write(show, place, place_of(show, place), AS_IT_IS, "json")
+    table = export_table(show, place, place_of(show, place), AS_IT_IS, "json")
     document = json.loads(written(tmp_path / "a.json", table, "json"))
     assert document["a"] == {"flow": "viewing", "agent": "gemini"}
     assert {row["metric"] for row in document["rows"]} >= {"operability", "correctness"}
@@ -179,7 +179,7 @@ def test_a_file_of_a_real_store_is_the_dump_of_it(tiny: Path, tmp_path: Path) ->
 
         for view, where in (("states", "flow=viewing"), ("conversations", ""), ("worklist", "")):
             place = Location(view, scope=Filter(where))
-            table = to_write(show, place, place_of(show, place), AS_IT_IS, "text")
+            table = export_table(show, place, place_of(show, place), AS_IT_IS, "text")
             expected = written(tmp_path / f"{view}.dump", show(view, Request(where=where)), "text")
             assert written(tmp_path / f"{view}.txt", table, "text") == expected
 
@@ -207,7 +207,7 @@ async def test_a_name_is_proposed_and_the_path_is_shown(tmp_path: Path, monkeypa
         await at.press("o")
         assert ".md .txt .csv" in foot(at)
         await at.press("enter")
-        path = tmp_path / proposed(Location("flows"))
+        path = tmp_path / default_name(Location("flows"))
         assert str(path) in "".join(at.bottom.split("\n"))
         assert "| viewing " in path.read_text()
 

@@ -12,7 +12,7 @@ from riff_tui import catalog
 from riff_tui.errors import UsageError
 from riff_tui.filters import Filter, FilterError
 from riff_tui.request import Request
-from riff_tui.tui.find.local_filter import finds, left_by, said
+from riff_tui.tui.find.local_filter import count_matches, moment_test, row_test
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
 
 VIEWS = ("flows", "segments", "states", "runs", "judges", "archetypes", "skipped")
@@ -35,12 +35,12 @@ def test_what_would_be_left_is_what_the_store_leaves(tiny: Path, view: str) -> N
                     answer = catalog.show(store, view, Request(where=(Filter(scope) & Filter(expression)).text))
                 except FilterError:
                     with pytest.raises(FilterError):
-                        left_by(expression, whole)
+                        count_matches(expression, whole)
                     continue
                 except UsageError:
-                    assert left_by(expression, whole) is None
+                    assert count_matches(expression, whole) is None
                     continue
-                left = left_by(expression, whole)
+                left = count_matches(expression, whole)
                 told += left is not None
                 assert left in (None, len(answer.rows)), (scope, expression)
     assert told >= 5
@@ -48,12 +48,12 @@ def test_what_would_be_left_is_what_the_store_leaves(tiny: Path, view: str) -> N
 
 @pytest.mark.parametrize("expression", ["persona:angry", "judge=codex", "persona:calm stall=1 n>3"])
 def test_what_speaks_of_calls_is_left_to_the_store(expression: str) -> None:
-    assert left_by(expression, flow_table()) is None
+    assert count_matches(expression, flow_table()) is None
 
 
 def test_a_list_of_which_pages_are_missing_and_views_that_have_no_rows_of_their_own_are_left_to_the_store() -> None:
-    assert left_by("viewing", FakeCatalog().show("conversations", Request())) is None
-    assert left_by("dental", long_table(30_000)) is None
+    assert count_matches("viewing", FakeCatalog().show("conversations", Request())) is None
+    assert count_matches("dental", long_table(30_000)) is None
 
 
 @pytest.mark.parametrize("expression", ["dent", "!dent !weather stall=·", "operability<4 | agent:gemini", "/c.*9/i"])
@@ -63,9 +63,9 @@ def test_a_keystroke_over_ten_thousand_rows_is_told_at_once(expression: str) -> 
     for _ in range(3):
         started = time.thread_time()
         try:
-            left_by(expression, table)
+            count_matches(expression, table)
         except FilterError:
-            left_by("dent !weather", table)
+            count_matches("dent !weather", table)
         spent.append(time.thread_time() - started)
     assert min(spent) < 0.2
 
@@ -76,14 +76,14 @@ def test_a_keystroke_over_ten_thousand_rows_is_told_at_once(expression: str) -> 
 )
 def test_rows_are_found_by_what_a_filter_says_of_them(expression: str, found: list[str]) -> None:
     table = FakeCatalog().show("flows", Request())
-    test = finds(expression, table)
+    test = row_test(expression, table)
     assert test is not None
     assert [row.id for row in table.rows if test(row)] == found
 
 
 def test_a_filter_that_says_nothing_of_such_rows_finds_none() -> None:
-    assert finds("persona:angry", flow_table()) is None
-    assert finds("", flow_table()) is None
+    assert row_test("persona:angry", flow_table()) is None
+    assert row_test("", flow_table()) is None
 
 
 @pytest.mark.parametrize(
@@ -100,11 +100,11 @@ def test_a_filter_that_says_nothing_of_such_rows_finds_none() -> None:
 )
 def test_what_was_said_and_what_happened_is_found(expression: str, found: list[str]) -> None:
     table = conversation_table()
-    test = said(expression, table)
+    test = moment_test(expression, table)
     assert [row.id for row in table.rows if test(row)] == found
 
 
 def test_a_field_that_moments_do_not_have_is_named_with_its_place() -> None:
     with pytest.raises(FilterError) as caught:
-        said("day persona:x", conversation_table())
+        moment_test("day persona:x", conversation_table())
     assert (caught.value.position, "no persona" in caught.value.message) == (4, True)

@@ -101,10 +101,10 @@ def test_the_way_leads_from_the_pair_to_a_flow_to_a_call(location: Path) -> None
 def test_a_comparison_of_sides_lasts_and_one_that_was_forged_does_not() -> None:
     place = Location("compare", "significance", Filter("flow=a"), sides=("a", "b"))
     session = SessionFile()
-    session.be_at((*START, place))
+    session.set_stack((*START, place))
     assert decoded(encoded(session.state, "x")).stack[-1] == place
     for forged in (replace(place, sides=("a",)), replace(place, sides=()), replace(place, view="flows")):
-        session.be_at((*START, forged))
+        session.set_stack((*START, forged))
         assert decoded(encoded(session.state, "x")).stack == ()
     history = History().down(place)
     assert history.go((*START, replace(place, sides=("a", "c")))).last == history.stack

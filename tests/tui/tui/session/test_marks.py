@@ -128,12 +128,12 @@ def test_a_row_that_is_gone_is_said() -> None:
 def test_a_comparison_lasts_and_one_that_was_forged_does_not() -> None:
     place = Location(SIDE_BY_SIDE, "a | b", of="flows", pair=("flow=a agent=x", "flow=a agent=y"))
     session = SessionFile()
-    session.be_at((*START, place))
+    session.set_stack((*START, place))
     assert decoded(encoded(session.state, "x")).stack[-1] == place
     for forged in (replace(place, of="secrets"), replace(place, pair=("a",)), replace(place, view="flows")):
-        session.be_at((*START, forged))
+        session.set_stack((*START, forged))
         assert decoded(encoded(session.state, "x")).stack == ()
-    session.be_at((*START, replace(place, pair=("(", "b"))))
+    session.set_stack((*START, replace(place, pair=("(", "b"))))
     assert decoded(encoded(session.state, "x")).stack == ()
 
 

@@ -48,14 +48,14 @@ def kept(file: Path) -> SessionState:
 
 def test_everything_that_was_chosen_comes_back(file: Path) -> None:
     session = SessionFile(file, "/data/store.db")
-    session.be_at(STACK)
+    session.set_stack(STACK)
     session.sort("states", "-stall")
     session.choose_columns("flows", ["+trend", "-n"])
     session.mark("flows", ["viewing gemini", "weather qwen"])
-    session.applied("stall>0.3")
-    session.applied("qwen")
-    session.applied("stall>0.3")
-    session.take_theme("dark")
+    session.add_filter("stall>0.3")
+    session.add_filter("qwen")
+    session.add_filter("stall>0.3")
+    session.set_theme("dark")
     session.write()
     assert kept(file) == SessionState(
         STACK,
@@ -87,7 +87,7 @@ def test_the_file_is_private_and_one_for_each_store_by_whatever_path(tmp_path: P
     assert session_path(str(link), tmp_path / "state") == file
     assert session_path(str(tmp_path / "b" / "store.db"), tmp_path / "state") != file
     session = SessionFile(file)
-    session.take_theme("dark")
+    session.set_theme("dark")
     session.write()
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.parent.stat().st_mode & 0o777 == 0o700
@@ -99,15 +99,15 @@ def test_nothing_is_written_before_something_changed(file: Path) -> None:
     session = SessionFile(file)
     session.changed = lambda: told.append(None)
     session.opened(START)
-    session.be_at((replace(START[0], row="r2", index=2),))
-    session.lend_sort("flows", "n")
+    session.set_stack((replace(START[0], row="r2", index=2),))
+    session.sort_once("flows", "n")
     session.sort("states", None)
-    session.applied("")
+    session.add_filter("")
     session.write()
     assert not told
     assert not file.exists()
-    session.be_at(STACK)
-    session.be_at(START)
+    session.set_stack(STACK)
+    session.set_stack(START)
     assert len(told) == 2
     session.write()
     assert kept(file) == SessionState(START)
@@ -115,13 +115,13 @@ def test_nothing_is_written_before_something_changed(file: Path) -> None:
 
 def test_a_fresh_session_begins_with_nothing_and_loses_nothing(file: Path) -> None:
     session = SessionFile(file)
-    session.be_at(STACK)
+    session.set_stack(STACK)
     session.mark("flows", ["r1"])
     session.write()
     fresh = SessionFile(file, fresh=True)
     assert fresh.state == SessionState()
     fresh.opened(START)
-    fresh.be_at(START)
+    fresh.set_stack(START)
     fresh.write()
     assert kept(file).stack == STACK
     fresh.sort("runs", "n")
@@ -133,19 +133,19 @@ def test_two_explorers_on_one_store_keep_each_what_was_changed_in_it(file: Path)
     first, second = SessionFile(file), SessionFile(file)
     first.sort("flows", "n")
     first.mark("states", ["r1"])
-    first.applied("one")
+    first.add_filter("one")
     second.sort("states", "-stall")
-    second.applied("two")
+    second.add_filter("two")
     first.write()
     second.write()
-    first.take_theme("dark")
+    first.set_theme("dark")
     first.write()
     assert kept(file) == SessionState(
         (), {"flows": "n", "states": "-stall"}, {}, {"states": ("r1",)}, ("one", "two"), "dark"
     )
     second.sort("flows", "-n")
     second.write()
-    first.be_at(STACK)
+    first.set_stack(STACK)
     first.write()
     assert kept(file).sorts["flows"] == "-n"
 
@@ -244,7 +244,7 @@ def test_nothing_but_a_plain_file_is_read_or_written(file: Path, make: Callable[
     session = SessionFile(file)
     assert session.state == SessionState()
     assert "ignored" in session.complaint
-    session.take_theme("light")
+    session.set_theme("light")
     with pytest.raises(OutputError):
         session.write()
     assert (file.parent / "elsewhere").read_bytes() == good()
@@ -257,14 +257,14 @@ def test_what_could_not_be_written_is_written_with_the_next_change(file: Path) -
     with pytest.raises(OutputError):
         session.write()
     file.parent.parent.unlink()
-    session.take_theme("dark")
+    session.set_theme("dark")
     session.write()
     assert kept(file) == SessionState(sorts={"flows": "n"}, theme="dark")
 
 
 def test_names_that_are_no_text_are_said_and_not_written(file: Path) -> None:
     session = SessionFile(file)
-    session.be_at((Location("states", filter=Filter("\udcff")),))
+    session.set_stack((Location("states", filter=Filter("\udcff")),))
     with pytest.raises(OutputError, match="no text"):
         session.write()
 
