@@ -40,7 +40,6 @@ class Format(enum.StrEnum):
 
 
 FORMATS = tuple(format for format in Format if not format.is_graph)
-GRAPH_FORMATS = tuple(format for format in Format if format.is_graph)
 
 
 def format_of(path: Path) -> Format | None:

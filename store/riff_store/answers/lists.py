@@ -59,14 +59,3 @@ class Worklist:
     segments: Sequence[SegmentCell]
     states: Sequence[StateCell]
     excluded: int
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """Count what a store holds: `calls` count, `excluded` are errored."""
-
-    flows: int
-    agents: int
-    runs: int
-    calls: int
-    excluded: int

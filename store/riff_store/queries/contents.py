@@ -1,30 +1,15 @@
-"""List what a store holds: totals, names with their counts, and notes of the ingest."""
+"""List what a store holds: names with their counts, and notes of the ingest."""
 
 from __future__ import annotations
 
-import peewee as pw
-
 from riff_store import models as m
-from riff_store.answers.lists import Overview, SkippedEntry
+from riff_store.answers.lists import SkippedEntry
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of
 from riff_store.queries.runs import runs
 from riff_store.queries.scope import Scope, needs
 from riff_store.queries.sums import call_counts
-
-
-def overview(store: Store) -> Overview:
-    """Count the flows, agents and runs that have calls, and the calls."""
-    sums = m.CallRollup
-    query = sums.select(
-        pw.fn.COUNT(sums.flow.distinct()),
-        pw.fn.COUNT(sums.agent.distinct()),
-        pw.fn.COUNT(sums.run.distinct()),
-        pw.fn.COALESCE(pw.fn.SUM(sums.n), 0),
-        pw.fn.COALESCE(pw.fn.SUM(sums.excluded), 0),
-    )
-    return Overview(*(int(count) for count in store.execute(query)[0]))
 
 
 def skipped(store: Store) -> list[SkippedEntry]:

@@ -81,19 +81,6 @@ class LatencyReading:
         )
 
 
-def pooled_latency(store: Store, flow: str, state: str, calls: Predicate | None = None) -> PooledLatency:
-    """Return the pooled latencies of a state, read from the kept transcripts of calls that were not errored.
-
-    Nothing is measured where none with a latency was kept, and for more than `MOST_CALLS` of them,
-    which would keep people waiting.
-    """
-    with store.snapshot():
-        reading = LatencyReading(store, flow, state, calls)
-        for _ in reading.steps():
-            pass
-    return reading.answer()
-
-
 def _keys(store: Store, about: Predicate | None) -> list[int]:
     call, kept = m.Conversation, m.Transcript
     query = call.select(call.id).join(kept, on=(kept.conversation == call.id))

@@ -14,7 +14,6 @@ from riff_store.answers.cells import FlowCell
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.facts import ConversationFacts
-from riff_store.queries.contents import overview
 from riff_store.queries.flows import flow_cells
 from riff_store.scoring import operability
 from riff_tui.filters import parse
@@ -236,10 +235,3 @@ def test_rows_by_what_calls_do_not_have_are_refused(store: Store) -> None:
 
 def test_an_empty_store_has_no_cells(store: Store) -> None:
     assert flow_cells(store, trend=True) == []
-    assert overview(store).calls == 0
-
-
-def test_the_overview_counts_what_is_there(store: Store) -> None:
-    put(store, "calls.jsonl", [call("c1"), call("c2", run="night-2"), call("c3", flow="other", errored=True)])
-    seen = overview(store)
-    assert (seen.flows, seen.agents, seen.runs, seen.calls, seen.excluded) == (2, 1, 2, 2, 1)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from riff_store.answers.cells import Bucket
+from riff_store.answers.cells import Bucket, PooledLatency
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
-from riff_store.predicates import And, InState, Term
+from riff_store.predicates import And, InState, Predicate, Term
 from riff_store.queries import latencies
-from riff_store.queries.latencies import LatencyReading, pooled_latency
+from riff_store.queries.latencies import LatencyReading
 from tests.support.facts import call, fresh, put, state
 
 
@@ -38,6 +38,15 @@ def turns(name: str, waits: Sequence[float | None], **given: object) -> Conversa
         *({"type": "turn_complete", "latency_ms": wait} for wait in waits),
     ]
     return call(name, transcript=packed({"turns": [], "events": events}), **given)
+
+
+def pooled_latency(store: Store, flow: str, state: str, calls: Predicate | None = None) -> PooledLatency:
+    """Read the pooled latencies of a state to the end."""
+    with store.snapshot():
+        reading = LatencyReading(store, flow, state, calls)
+        for _ in reading.steps():
+            pass
+    return reading.answer()
 
 
 def test_turns_of_all_calls_count_alike(store: Store) -> None:
