@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import Literal, TypeAlias
 
 from riff_tui.charts.lane_cells import Interval, Scale, shares
-from riff_tui.charts.lanes import Lanes, Piece, Speaker, Tone
+from riff_tui.charts.lane_times import LaneTimes, Speaker
 from riff_tui.text.glyphs import Glyphs, in_ascii
 from riff_tui.text.numbers import fixed
 from riff_tui.text.safe_text import cell_width, fit, one_line
+
+Tone: TypeAlias = Literal["faint", "caller", "agent", "both", "bad", "warn", "tool", "here"]
+Piece: TypeAlias = tuple[str, Tone | None]
 
 _NAMES = 7
 _NARROW = 34
@@ -21,7 +25,7 @@ _UNNAMED = "*"
 class Painter:
     """Draw the part of lanes that their window shows, in lines of one width."""
 
-    def __init__(self, lanes: Lanes, signs: Glyphs, width: int) -> None:
+    def __init__(self, lanes: LaneTimes, signs: Glyphs, width: int) -> None:
         self._lanes = lanes
         self._signs = signs
         self._width = width

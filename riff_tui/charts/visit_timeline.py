@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii
 from riff_tui.text.safe_text import cell_width, fit, one_line
-from riff_tui.views.parts.timeline_events import Moment, Span
+from riff_tui.timeline_events import Moment, Span
 
 WIDEST_NAME = 24
 NARROWEST_BAR = 10

@@ -10,9 +10,9 @@ from riff_store.answers.calls import CallDetail, VisitedState
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
+from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.views.conversations import record_of
 from riff_tui.views.parts import cells, verdicts
-from riff_tui.views.parts.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.views.spec import ViewSpec
 
 Redact: TypeAlias = Callable[[str], str]

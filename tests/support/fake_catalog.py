@@ -12,13 +12,13 @@ from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.filters import parse
 from riff_tui.request import Request
 from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.timeline_events import Moment, Span
 from riff_tui.tui.navigation.location import (
     START,
     Stack,
     descend,
 )
 from riff_tui.views.neighbors import neighbors
-from riff_tui.views.parts.timeline_events import Moment, Span
 from tests.support.view_answers import state_cell
 
 NAMES = ("apartment_scheduler", "property_trouble_ticket", "austin_plumbing", "weather", "dental_clinic")

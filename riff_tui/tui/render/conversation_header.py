@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 from rich.style import Style
 
-from riff_tui.charts.lanes import Lanes, Tone
+from riff_tui.charts.lane_painter import Tone
+from riff_tui.charts.lanes import Lanes
 from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import fixed

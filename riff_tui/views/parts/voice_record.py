@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from riff_store.voice import Span, Voice, VoiceTurn
 from riff_tui.table import Row
 from riff_tui.text.numbers import fixed
-from riff_tui.views.parts.timeline_events import LARGEST
+from riff_tui.timeline_events import LARGEST
 
 LEGEND = "[-words-] were meant and not heard, {+words+} heard and not meant; commas and capitals count for nothing."
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
 from riff_tui.charts.lane_cells import HEARD_S, Scale, common, merged, shares
-from riff_tui.charts.lanes import Lanes, latency_severity
+from riff_tui.charts.lane_times import latency_severity
+from riff_tui.charts.lanes import Lanes
 from riff_tui.text.safe_text import cell_width
 from tests.support.golden import assert_golden
 from tests.support.hostile import HOSTILE

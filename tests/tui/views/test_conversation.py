@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from riff_tui.output.sinks import render
 from riff_tui.text.redaction import Redactor
+from riff_tui.timeline_events import moments, spans
 from riff_tui.views.conversation import NO_TEXT_KEPT, TEXT_LEFT_OUT, conversation
-from riff_tui.views.parts.timeline_events import moments, spans
 from tests.support.strategies import JSON
 from tests.support.view_answers import DOCUMENT, detail
 
