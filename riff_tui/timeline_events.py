@@ -1,4 +1,4 @@
-"""A kept transcript in the order of time: turns, states, slots, guards and tool calls of one call.
+"""Put a kept transcript into the order of time: turns, states, slots, guards and tool calls of one call.
 
 The document comes out of a store that anybody may have sent, so every value is looked at before it is used.
 """
@@ -22,7 +22,7 @@ _PRIORITY = {"state": 0, "turn": 1, "tool": 2, "guard": 3, "slot": 3}
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something that happened: its kind, the state that the call was in, and what the document says of it.
+    """Hold something that happened: its kind, the state that the call was in, and what the document says of it.
 
     `t` is seconds since the call started, `left` names the state and reason that led into a state.
     """
@@ -36,7 +36,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One visit: from `start` to `end` seconds; `open` where the call ended in it."""
+    """Hold one visit from `start` to `end` seconds; `open` where the call ended in it."""
 
     state: str
     start: float
@@ -45,31 +45,31 @@ class Span:
 
 
 def entries(document: Mapping[str, object] | None, name: str) -> list[Entry]:
-    """The objects of one list of the document."""
+    """Return the objects of one list of the document."""
     listed = document.get(name) if document else None
     return [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
 
 
 def number(value: object) -> float | None:
-    """A number of the document, `None` where there is none."""
+    """Return a number of the document, `None` where there is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < LARGEST:
         return None
     return float(value)
 
 
 def duration(value: object) -> float | None:
-    """A duration of the document; a negative one was not measured."""
+    """Return a duration of the document; a negative one was not measured."""
     found = number(value)
     return None if found is None or found < 0 else found
 
 
 def name(value: object) -> str | None:
-    """A name of the document, `None` where there is none."""
+    """Return a name of the document, `None` where there is none."""
     return value if isinstance(value, str) else None
 
 
 def moments(document: Mapping[str, object] | None) -> list[Moment]:
-    """Everything of the call in the order of time, each list in the order of its emission."""
+    """Return everything of the call in the order of time, each list in the order of its emission."""
     turns, events = entries(document, "turns"), entries(document, "events")
     happened = list(_happened(events))
     if turns and not any(number(turn.get("t")) is not None for turn in turns):
@@ -83,7 +83,7 @@ def moments(document: Mapping[str, object] | None) -> list[Moment]:
 
 
 def spans(document: Mapping[str, object] | None, end: float | None) -> list[Span]:
-    """The visits that have a time, in order; the last one lasts until `end` or the last event."""
+    """Return the visits that have a time, in order; the last one lasts until `end` or the last event."""
     found: list[Span] = []
     state, start, latest = None, 0.0, 0.0
     for event in entries(document, "events"):
@@ -123,7 +123,7 @@ def _keyed(found: Iterable[Moment]) -> Iterator[_Keyed]:
 
 
 def _spoken(turns: Sequence[Entry], events: Sequence[Entry]) -> list[Entry]:
-    """The turns, with latencies from the events where the turns carry none."""
+    """Return the turns, with latencies from the events where the turns carry none."""
     completed = [event for event in events if event.get("type") == "turn_complete"]
     if not turns:
         return [{"role": "agent", "t": event.get("t"), "latency_ms": event.get("latency_ms")} for event in completed]
@@ -140,7 +140,7 @@ def _spoken(turns: Sequence[Entry], events: Sequence[Entry]) -> list[Entry]:
 def _interleaved(
     turns: Sequence[Entry], events: Sequence[Entry], happened: Sequence[tuple[int, Moment]]
 ) -> Iterator[_Keyed]:
-    """Turns without times: each `turn_complete` stands for the agent's next turn and what came before it."""
+    """Place turns without times: each `turn_complete` stands for the agent's next turn and what came before it."""
     by_position = dict(happened)
     waiting = iter(_spoken(turns, events))
 

@@ -18,14 +18,14 @@ def show_compare(query: ViewQuery) -> Table:
     from riff_tui.views.compare import compare
 
     a, b = _sides(query)
-    said = query.parts()
+    whole = query.parts()
     # A flow in the filter hides the others' rows; it must not make p-values smaller by forgetting them.
-    calls = all_of([part for part in conjuncts(said.calls) if part not in conjuncts(said.rows)])
+    calls = all_of([part for part in conjuncts(whole.calls) if part not in conjuncts(whole.rows)])
     _, rest = take_judges(query.predicate)
     drill = dump_command("failures", Request(where=_of_failures(rest, calls), sides=(a, b)))
     return query.result(
-        said._replace(calls=calls),
-        lambda parts: compare(compared(query.store, a, b, parts.calls, said.judges), drill=drill),
+        whole._replace(calls=calls),
+        lambda parts: compare(compared(query.store, a, b, parts.calls, whole.judges), drill=drill),
     )
 
 
@@ -45,8 +45,8 @@ def _sides(query: ViewQuery) -> tuple[str, str]:
     return query.request.sides
 
 
-def _of_failures(said: Predicate | None, calls: Predicate | None) -> str:
+def _of_failures(predicate: Predicate | None, calls: Predicate | None) -> str:
     """Return what of a filter chooses the calls behind the rows that it leaves."""
     fields, kept = spec_of("failures").row_fields, conjuncts(calls)
-    parts = [part for part in conjuncts(said) if part in kept or all(term.field in fields for term in terms(part))]
+    parts = [part for part in conjuncts(predicate) if part in kept or all(term.field in fields for term in terms(part))]
     return render(all_of(parts))

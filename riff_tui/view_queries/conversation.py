@@ -26,7 +26,7 @@ def show_conversation(query: ViewQuery) -> Table:
     from riff_tui.text.redaction import LIMITS, Redactor
 
     request = query.request
-    call = the_call(query.store, query.predicate)
+    call = find_call(query.store, query.predicate)
     detail = read(query.store, call.run, call.conversation)
     if detail is None:
         raise UsageError(f"conversation {call.conversation} of run {call.run} is gone; run it again")
@@ -36,8 +36,8 @@ def show_conversation(query: ViewQuery) -> Table:
     return query.result(FilterParts(), lambda _: table)
 
 
-def the_call(store: Store, predicate: Predicate | None) -> Call:
-    """The call; the beginning of its id, or the id as a bare word, is enough where it is the only such call.
+def find_call(store: Store, predicate: Predicate | None) -> Call:
+    """Return the call; the beginning of its id, or the id as a bare word, is enough where no other has it.
 
     Raises `UsageError` with what to say instead.
     """
@@ -64,19 +64,19 @@ def the_call(store: Store, predicate: Predicate | None) -> Call:
 
 
 def _loosened(predicate: Predicate) -> Predicate | None:
-    """The filter with ids that only have to hold what was asked for."""
+    """Return the filter with ids that only have to hold what was asked for."""
     return all_of(
         [part if not _names_id(part) else replace(part, operator="contains") for part in conjuncts(predicate)]
     )
 
 
 def _beginning(found: list[Call], predicate: Predicate) -> list[Call]:
-    asked = [str(part.value) for part in conjuncts(predicate) if _names_id(part)]
-    return [call for call in found if asked and all(call.conversation.startswith(text) for text in asked)]
+    beginnings = [str(part.value) for part in conjuncts(predicate) if _names_id(part)]
+    return [call for call in found if beginnings and all(call.conversation.startswith(text) for text in beginnings)]
 
 
 def _named_by_word(found: list[Call], predicate: Predicate) -> list[Call]:
-    """Of calls that a bare word or part of an id finds, the one that is called exactly so."""
+    """Return the one of several calls that is called exactly like a bare word or a part of an id."""
     words = {
         part.value
         for part in conjuncts(predicate)

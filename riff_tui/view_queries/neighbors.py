@@ -25,14 +25,14 @@ QUICK_CALLS = 600
 def show_neighbors(query: ViewQuery) -> Table:
     """Return the state between its neighbours; raises `UsageError` where the filter does not name one state."""
     flow, state, rest = named_state(query.predicate)
-    said = replace(query, predicate=all_of(rest)).parts()
-    calls = calls_around(state, said.calls)
+    parts = replace(query, predicate=all_of(rest)).parts()
+    calls = calls_around(state, parts.calls)
     with query.store.snapshot():
         around = neighborhood(query.store, flow, state, calls)
         reading = LatencyReading(query.store, flow, state, calls)
 
     def table(pooled: PooledLatency | None) -> Table:
-        return query.result(FilterParts(rows=said.rows), lambda _: neighbors(around, pooled))
+        return query.result(FilterParts(rows=parts.rows), lambda _: neighbors(around, pooled))
 
     if query.request.defer and reading.kept > QUICK_CALLS and not reading.too_many:
         return replace(table(None), deferred=lambda: in_steps(reading, table))
@@ -40,7 +40,7 @@ def show_neighbors(query: ViewQuery) -> Table:
 
 
 def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]:
-    """The flow and the state that a filter names, and what else it says of calls.
+    """Return the flow and the state that a filter names, and what else it says of calls.
 
     Raises `UsageError` where it names none or two.
     """
@@ -62,12 +62,12 @@ def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]
 
 
 def _is_place(part: Predicate) -> bool:
-    """Whether a part says where the state lies: the way to it leads through its segment, and chooses no calls."""
+    """Say if a part only tells where the state lies: the way to it leads through its segment, and chooses no calls."""
     return isinstance(part, Term) and part.field == "segment" and part.operator == "="
 
 
 def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
-    """The calls that a filter leaves around a state: those that a list of calls with `state=` beside it holds.
+    """Return the calls that a filter leaves around a state: those that a list of calls with `state=` added holds.
 
     What it says of states is said of the rows of a call then, not of the states that a graph is made of.
     """
@@ -77,7 +77,7 @@ def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
 
 
 def _of_calls(predicate: Predicate) -> Predicate:
-    """The same with every part about states wrapped; those side by side speak of the same row."""
+    """Wrap every part about states; those side by side speak of the same row."""
     if _asks_states(predicate) and not isinstance(predicate, And):
         return InState(predicate)
     match predicate:
@@ -102,7 +102,7 @@ def _asks_states(predicate: Predicate) -> bool:
 
 
 def in_steps(reading: LatencyReading, table: Callable[[PooledLatency | None], Table]) -> Generator[str, None, Table]:
-    """Read on; says how far it is, and ends with the table that holds it all."""
+    """Read on, say how far it is, and end with the table that holds it all."""
     for done in reading.steps():
         yield f"reading latencies: {done:,} of {reading.kept:,} transcripts"
     return table(reading.answer())

@@ -1,4 +1,4 @@
-"""What a request does to the rows of a table: their order, how many of them, and what is said of the rest."""
+"""Sort and limit the rows of a table, and say what was left out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LISTED = 5
 
 
 def ordered(table: Table, sort: str, ranked: str = "") -> Table:
-    """The rows by a column: `KEY` upwards, `-KEY` downwards, what is not measured last; rows alike keep their order."""
+    """Sort the rows: `KEY` upwards, `-KEY` downwards, what is not measured last; rows alike keep their order."""
     if ranked:
         raise UsageError(f"{table.view} cannot be sorted: its lists are ranked {ranked}")
     down = sort.startswith("-")
@@ -27,7 +27,7 @@ def ordered(table: Table, sort: str, ranked: str = "") -> Table:
 
 
 def sort_column(columns: Sequence[Column], sort: str) -> Column:
-    """The column that `KEY` or `-KEY` names, by key, title or short name; raises `UsageError` with what there is."""
+    """Return the column that `KEY` or `-KEY` names, by key, title or short name; raises `UsageError`."""
     key = sort.removeprefix("-")
     known = {column.key: column for column in columns if column.kind != "object"}
     by_title = {column.title.lower(): column for column in known.values()}
@@ -38,7 +38,7 @@ def sort_column(columns: Sequence[Column], sort: str) -> Column:
 
 
 def limited(table: Table, limit: int | None) -> Table:
-    """At most so many rows; of a table of lists at most so many a list."""
+    """Keep at most so many rows; of a table of lists at most so many a list."""
     if limit is None:
         return table
     if not table.sections:
@@ -51,7 +51,7 @@ def limited(table: Table, limit: int | None) -> Table:
 
 
 def left_out(rows: Sequence[Row]) -> list[str]:
-    """A sentence each on errored calls, which averages leave out, and on thin rows."""
+    """Return a sentence each on errored calls, which averages leave out, and on thin rows."""
     notes = []
     excluded = [(int(row.record.get("excluded") or 0), row) for row in rows]
     total = sum(count for count, _ in excluded)
@@ -66,12 +66,12 @@ def left_out(rows: Sequence[Row]) -> list[str]:
 
 
 def excluded_text(count: int) -> str:
-    """How many errored calls are not counted in averages."""
+    """Return how many errored calls are not counted in averages."""
     return f"{count} errored {'call is' if count == 1 else 'calls are'} not counted in averages"
 
 
 def _place(value: Any) -> tuple[int, Any, str]:
-    """Numbers before text; text without regard to case, unless nothing else tells it apart."""
+    """Order numbers before text; text without regard to case, unless nothing else tells it apart."""
     if isinstance(value, (int, float)):
         return 0, value, ""
     return 1, str(value).casefold(), str(value)

@@ -33,7 +33,7 @@ def finish_states(query: ViewQuery, table: Table) -> Table:
 
 
 def _with_excluded(query: ViewQuery, table: Table) -> Table:
-    """State rows hold no errored calls, so those of the flows on show and of flows without any other are counted."""
+    """Count errored calls, which state rows do not hold: of the flows on show and of flows without any other call."""
     keys = tuple(dict.fromkeys(("flow", *query.request.by)))
     shown = {tuple(row.record[key] for key in keys) for row in table.rows}
     counts = call_counts(query.store, query.parts().calls, Grouping(keys))

@@ -1,1 +1,1 @@
-"""One module per view: pure functions from the queries' answers to a `Table`."""
+"""Hold one module per view: its description, and pure functions from the queries' answers to a `Table`."""

@@ -1,4 +1,4 @@
-"""How far judges agree, pair by pair, and whether a call that works sounds human to them."""
+"""Show how far judges agree, pair by pair, and whether a call that works sounds human to them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _COLUMNS = (
 
 
 def agreement(answers: Sequence[PairAgreement]) -> Table:
-    """One row per pair, in the order of the answers."""
+    """Return one row per pair, in the order of the answers."""
     against = [AGAINST_CORRECTNESS] if any(pair.second is None for pair in answers) else []
     return Table(
         view="agreement",
@@ -90,7 +90,7 @@ def _row(pair: PairAgreement) -> Row:
 
 
 def _way_down(pair: PairAgreement) -> str:
-    """To the calls that the two score apart; against correctness to those of which they say different things."""
+    """Lead to the calls that the two score apart; against correctness to those of which they say different things."""
     named = [quote(name) for name in pair.shown]
     if pair.second is not None:
         return " | ".join(f"judge={name}" for name in dict.fromkeys(named))
@@ -123,7 +123,7 @@ SPEC = ViewSpec(
     ),
     order=110,
     key="B",
-    key_help="Each pair of judges and how far they agree; again: of more.",
+    key_help="Each pair of judges and how far they agree; press again to widen.",
     query="riff_store.queries.agreement:agreement",
     build=agreement,
     finish="riff_tui.view_queries.judges:finish_agreement",

@@ -1,4 +1,4 @@
-"""The archetypes: families of flows, each with the member that does worst."""
+"""Show archetypes, the families of flows, each with the member that does worst."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COLUMNS = (
 
 
 def archetypes(answers: Sequence[ArchetypeCell]) -> Table:
-    """One row per archetype, in the order of the answers."""
+    """Return one row per archetype, in the order of the answers."""
     return Table(
         view="archetypes",
         title="Archetypes (worst first)",

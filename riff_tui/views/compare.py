@@ -1,4 +1,4 @@
-"""What two runs, or two agents, differ in, flow by flow, and whether it is more than chance."""
+"""Show what two runs, or two agents, differ in, flow by flow, and whether it is more than chance."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _COLUMNS: Sequence[Column] = (
 
 
 def compare(answer: Comparison, *, drill: str = "") -> Table:
-    """One row per flow, aspect and judge, in the order of the answer; `drill` is the command that lists failures."""
+    """Return one row per flow, aspect and judge, as they are answered; `drill` is the command that lists failures."""
     return Table(
         view="compare",
         title=f"Compare: B {answer.b.name} against A {answer.a.name} (worst first)",
@@ -80,12 +80,12 @@ def compare(answer: Comparison, *, drill: str = "") -> Table:
 
 
 def side_record(side: Side) -> dict[str, Any]:
-    """A side as the data formats print it."""
+    """Return a side as the data formats print it."""
     return {"kind": side.kind, "name": side.name, "n": side.n, "excluded": side.excluded}
 
 
-def spelled(kind: str, name: str) -> str:
-    """A side as the command takes it, whatever it is called."""
+def side_argument(kind: str, name: str) -> str:
+    """Return a side as the command takes it, whatever it is called."""
     if kind == "agent":
         return f"agent:{name}"
     # It would be taken for an agent, for an option, or for what it is not any more tomorrow.
@@ -93,15 +93,15 @@ def spelled(kind: str, name: str) -> str:
 
 
 def side_notes(a: Side, b: Side) -> Iterator[str]:
-    """Who is who, with how many calls of theirs are compared and how many were errored."""
-    yield f"{_told('A', a)}; {_told('B', b)}. Errored calls take no part."
+    """Yield who is who, with how many calls are compared and how many were errored."""
+    yield f"{_side_text('A', a)}; {_side_text('B', b)}. Errored calls take no part."
     if a.led and b.led and a.led != b.led:
         what = "led by" if a.kind == "run" else "in"
         yield f"Not alike: A is {what} {_listed(a.led)}; B is {what} {_listed(b.led)}."
 
 
 def listed_counts(counts: Mapping[str, int]) -> str:
-    """Names, each with its count, as many as one takes in."""
+    """Return names, each with its count, as many as one takes in."""
     return _listed([f"{name} {n}" for name, n in sorted(counts.items())])
 
 
@@ -161,7 +161,7 @@ def _display(difference: Difference) -> dict[str, str]:
 
 
 def _signed(values: Mapping[str, float | None]) -> dict[str, str]:
-    """Each number with its sign, unless it reads as 0."""
+    """Return each number with its sign, unless it reads as 0."""
     texts = {key: fixed(value, _FINEST) for key, value in values.items() if value is not None}
     return {key: f"+{text}" if float(text) > 0 else text for key, text in texts.items()}
 
@@ -190,7 +190,7 @@ def _notes(answer: Comparison) -> Iterator[str]:
 
 
 def _summary(answer: Comparison) -> Iterator[str]:
-    """How many rows came out which way, in the order in which they stand."""
+    """Yield how many rows came out which way, in their order."""
     found = [difference.verdict for difference in answer.differences]
     if found:
         counted = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in dict.fromkeys(found))
@@ -217,7 +217,7 @@ def _pairing(answer: Comparison) -> str:
     )
 
 
-def _told(letter: str, side: Side) -> str:
+def _side_text(letter: str, side: Side) -> str:
     counted = f"{side.n} {'call' if side.n == 1 else 'calls'}"
     return f"{letter}: {side.kind} {side.name}, {counted}{f' and {side.excluded} errored' if side.excluded else ''}"
 

@@ -1,4 +1,4 @@
-"""One call, told in the order of time: the proof behind a cell of a matrix."""
+"""Show one call in the order of time: the proof behind a cell of a matrix."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ TEXT_LEFT_OUT = "What was said and collected is left out; --text puts it in, red
 
 
 def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None = None) -> Table:
-    """The call's moments as rows; its facts, visits, slots, guards, tool calls and aspects as extras.
+    """Return the call's moments as rows; its facts, visits, slots, guards, tool calls and aspects as extras.
 
     Without `text` nothing that a caller or a model said or that was collected from it is in the table;
     `redact` is applied to all of it.
     """
     from riff_store.voice import voice_of
 
-    words = _Words(text, redact)
+    words = _WordFilter(text, redact)
     found = moments(detail.document)
     entered = [moment.state for moment in found if moment.kind == "state"]
     visits = sorted(
@@ -59,13 +59,13 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
     )
     if voice is None:
         return table
-    from riff_tui.views.parts.voice_call import told
+    from riff_tui.views.parts.voice_call import with_voice
 
-    return told(table, voice, words)
+    return with_voice(table, voice, words)
 
 
-class _Words:
-    """The one gate that words of callers and models pass on their way into the table."""
+class _WordFilter:
+    """Let words of callers and models into the table as they are wanted: not at all, redacted or as they are."""
 
     def __init__(self, wanted: bool, redact: Redact | None) -> None:
         self.wanted = wanted
@@ -89,13 +89,13 @@ class _Words:
         return value
 
     def shown(self, value: Any) -> str:
-        """A value of the document on one line of text."""
+        """Return a value of the document on one line of text."""
         value = self(value)
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _rows(detail: CallDetail, found: Sequence[Moment], words: _Words) -> list[Row]:
-    """The moments; turns that judges named say by whom, where the transcript holds turns to be counted."""
+def _rows(detail: CallDetail, found: Sequence[Moment], words: _WordFilter) -> list[Row]:
+    """Return the moments; turns that judges named say by whom, where the transcript holds turns to be counted."""
     named = verdicts.named_turns(detail.verdicts) if entries(detail.document, "turns") else {}
     turns = 0
     rows = []
@@ -105,7 +105,7 @@ def _rows(detail: CallDetail, found: Sequence[Moment], words: _Words) -> list[Ro
     return rows
 
 
-def _row(number_: int, moment: Moment, words: _Words, named: str | None) -> Row:
+def _row(number_: int, moment: Moment, words: _WordFilter, named: str | None) -> Row:
     entry = moment.entry
     turn = moment.kind == "turn"
     record = {
@@ -123,19 +123,19 @@ def _row(number_: int, moment: Moment, words: _Words, named: str | None) -> Row:
     return Row(str(number_), record, display=blank, severity=_marks(moment, record))
 
 
-def _state_detail(moment: Moment, words: _Words) -> str | None:
+def _state_detail(moment: Moment, words: _WordFilter) -> str | None:
     if moment.left is None:
         return None
     state, reason = moment.left
     return f"from {state}" + (f": {words(reason)}" if reason and words.wanted else "")
 
 
-def _slot_detail(moment: Moment, words: _Words) -> str:
+def _slot_detail(moment: Moment, words: _WordFilter) -> str:
     slot = name(moment.entry.get("slot")) or ""
     return f"{slot} = {words.shown(moment.entry.get('value'))}" if words.wanted else slot
 
 
-def _guard_detail(moment: Moment, words: _Words) -> str:
+def _guard_detail(moment: Moment, words: _WordFilter) -> str:
     guard, error = name(moment.entry.get("guard")) or "", moment.entry.get("error")
     if error is not None:
         return f"{guard} raised" + (f": {words.shown(error)}" if words.wanted else "")
@@ -145,7 +145,7 @@ def _guard_detail(moment: Moment, words: _Words) -> str:
     return f"{guard} = {words.shown(result)}" if words.wanted else guard
 
 
-def _tool_detail(moment: Moment, words: _Words) -> str:
+def _tool_detail(moment: Moment, words: _WordFilter) -> str:
     called, error = name(moment.entry.get("name")) or "", moment.entry.get("error")
     arguments = moment.entry.get("arguments")
     shown = f"{called}({words.shown(arguments) if words.wanted and arguments is not None else ''})"
@@ -154,7 +154,7 @@ def _tool_detail(moment: Moment, words: _Words) -> str:
     return shown
 
 
-_DETAILS: Mapping[str, Callable[[Moment, _Words], str | None]] = {
+_DETAILS: Mapping[str, Callable[[Moment, _WordFilter], str | None]] = {
     "state": _state_detail,
     "slot": _slot_detail,
     "guard": _guard_detail,
@@ -176,7 +176,7 @@ def _marks(moment: Moment, record: Mapping[str, Any]) -> dict[str, Severity]:
 
 
 def _extras(
-    detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: _Words
+    detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: _WordFilter
 ) -> dict[str, Any]:
     of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
     return {
@@ -213,12 +213,12 @@ def _extras(
     }
 
 
-def _error(error: object, words: _Words) -> Any:
-    """What went wrong; without words, that something did."""
+def _error(error: object, words: _WordFilter) -> Any:
+    """Return what went wrong; without words, that something did."""
     return words(error) if words.wanted or not _failed(error) else True
 
 
-def _turn(turn: Entry, words: _Words) -> dict[str, Any]:
+def _turn(turn: Entry, words: _WordFilter) -> dict[str, Any]:
     return {
         "t": number(turn.get("t")),
         "role": name(turn.get("role")),
@@ -228,7 +228,7 @@ def _turn(turn: Entry, words: _Words) -> dict[str, Any]:
     }
 
 
-def _slots(document: Mapping[str, object] | None, filled: Sequence[Moment], words: _Words) -> list[dict[str, Any]]:
+def _slots(document: Mapping[str, object] | None, filled: Sequence[Moment], words: _WordFilter) -> list[dict[str, Any]]:
     if filled:
         return [
             {
@@ -261,7 +261,7 @@ def _visit(state: VisitedState) -> dict[str, Any]:
     }
 
 
-def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _Words) -> list[str]:
+def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _WordFilter) -> list[str]:
     call = detail.call
     known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
     ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
@@ -281,16 +281,16 @@ def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _Words) ->
 
 
 def _visit_line(state: VisitedState) -> str:
-    said = [f"{word}" for word in ("progress", "stall", "escalation") if getattr(state, word)]
-    said.append(f"revisit {state.revisit}")
-    said.append(f"dwell {fixed(state.dwell_turns, 1)}")
+    parts = [f"{word}" for word in ("progress", "stall", "escalation") if getattr(state, word)]
+    parts.append(f"revisit {state.revisit}")
+    parts.append(f"dwell {fixed(state.dwell_turns, 1)}")
     if state.latency_p95_ms is not None:
-        said.append(f"lat_p95 {fixed(state.latency_p95_ms / 1000, 1)} s")
+        parts.append(f"lat_p95 {fixed(state.latency_p95_ms / 1000, 1)} s")
     if state.guard_error:
-        said.append(f"guard errors {state.guard_error}")
+        parts.append(f"guard errors {state.guard_error}")
     if state.slot_fill_rate is not None:
-        said.append(f"slot_fill {fixed(state.slot_fill_rate, 2, trim=True)}")
-    return f"{state.state} ({state.segment}): {' · '.join(said)}"
+        parts.append(f"slot_fill {fixed(state.slot_fill_rate, 2, trim=True)}")
+    return f"{state.state} ({state.segment}): {' · '.join(parts)}"
 
 
 SPEC = ViewSpec(

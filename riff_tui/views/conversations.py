@@ -1,4 +1,4 @@
-"""The list of calls; its rows may be a window over a long answer."""
+"""Show a list of calls, whose rows may be read as they come into view."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_store.answers.calls import Call
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts import cells, columns, rows
 from riff_tui.views.spec import ViewSpec
 
 COLUMNS: Sequence[Column] = (
@@ -18,7 +18,14 @@ COLUMNS: Sequence[Column] = (
     columns.PERSONA,
     columns.SCENARIO,
     Column("trial", "Trial", kind="count", help="Which repeat of the same flow, scenario and persona it is."),
-    Column("started_at", "Started (UTC)", kind="time", shown=False, help="When the call started."),
+    Column(
+        "started_at",
+        "Started (UTC)",
+        kind="time",
+        shown=False,
+        help="When the call started.",
+        get=lambda call: cells.moment(call.started_at),
+    ),
     Column("duration_s", "dur(s)", unit="s", shown=False, help="How long the call took."),
     Column("completed", "completed", kind="flag", better="higher", help="Whether the flow ran to its own end."),
     Column("stop_reason", "Stop", kind="name", help="Why the call ended."),
@@ -34,49 +41,28 @@ COLUMNS: Sequence[Column] = (
 )
 
 
-def conversations(rows: Sequence[Row]) -> Table:
-    """The list over rows that `row` made."""
+def conversations(calls: Sequence[Row]) -> Table:
+    """Return the list of rows that `row` made."""
     return Table(
-        view="conversations", title="Conversations", columns=COLUMNS, rows=rows, identity=("run", "conversation")
+        view="conversations", title="Conversations", columns=COLUMNS, rows=calls, identity=("run", "conversation")
     )
 
 
 def row(call: Call) -> Row:
-    """One call as a line of the list."""
+    """Return one call as a line of the list."""
     record = record_of(call)
     where = cells.where({"run": call.run, "conversation": call.conversation})
     return Row(where, record, severity=_marks(call, record), where=where)
 
 
 def gone(key: int) -> Row:
-    """The line of a call that was taken out of the store since the list was made."""
+    """Return the line of a call that was taken out of the store since the list was made."""
     return Row(f"gone {key}", {}, display={"conversation": "(gone)"}, thin=True)
 
 
 def record_of(call: Call) -> dict[str, Any]:
-    """What is known of a call at large."""
-    return {
-        "run": call.run,
-        "conversation": call.conversation,
-        "flow": call.flow,
-        "agent": call.agent,
-        "persona": call.persona,
-        "scenario": call.scenario,
-        "trial": call.trial,
-        "started_at": cells.moment(call.started_at),
-        "duration_s": call.duration_s,
-        "completed": call.completed,
-        "stop_reason": call.stop_reason,
-        "final_state": call.final_state,
-        "final_status": call.final_status,
-        "errored": call.errored,
-        "correctness": call.correctness,
-        "latency_p95": call.latency_p95,
-        "turn_count": call.turn_count,
-        "error_count": call.error_count,
-        "defects": call.defects,
-        "error": call.error,
-    }
+    """Return what is known of a call at large."""
+    return rows.record_of(COLUMNS, call)
 
 
 def _marks(call: Call, record: dict[str, Any]) -> dict[str, Severity]:
@@ -108,7 +94,7 @@ SPEC = ViewSpec(
     ),
     order=50,
     key="4",
-    key_help="The conversations behind this place; again: of more.",
+    key_help="The conversations behind this place; press again to widen.",
     build=conversations,
     show="riff_tui.view_queries.conversations:show_conversations",
     columns=COLUMNS,

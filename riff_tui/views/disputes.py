@@ -1,4 +1,4 @@
-"""The calls on which judges differ most, a column for each judge."""
+"""Show the calls on which judges differ most, a column for each judge."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FURTHER = (
 
 
 def disputes(answer: Disputes) -> Table:
-    """One row per call and aspect, in the order of the answer."""
+    """Return one row per call and aspect, in the order of the answer."""
     judges = sorted({judge for each in answer.entries for judge in each.scores})
     return Table(
         view="disputes",
@@ -85,7 +85,7 @@ SPEC = ViewSpec(
     ),
     order=120,
     key="D",
-    key_help="The calls on which judges differ most; again: of more.",
+    key_help="The calls on which judges differ most; press again to widen.",
     build=disputes,
     show="riff_tui.view_queries.judges:show_disputes",
     judges="rows",

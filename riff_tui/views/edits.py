@@ -1,4 +1,4 @@
-"""The edits: who changed each flow when, and how good it was before and after."""
+"""Show who changed each flow when, and how good it was before and after."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COLUMNS = (
 
 
 def edits(answers: Sequence[EditEffect]) -> Table:
-    """One row per edit, in the order of the answers."""
+    """Return one row per edit, in the order of the answers."""
     compared = any(_change(effect) is not None for effect in answers)
     tied = any(effect.together > 1 and effect.next_run is not None for effect in answers)
     placed = any(effect.previous_run or effect.next_run for effect in answers)
@@ -102,7 +102,7 @@ SPEC = ViewSpec(
     ),
     order=140,
     key="H",
-    key_help="Who changed the flow when, and its quality around it; again: of more.",
+    key_help="Who changed the flow when, and its quality around it; press again to widen.",
     query="riff_store.queries.edits:edit_effects",
     build=edits,
     recounts=False,

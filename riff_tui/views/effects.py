@@ -1,4 +1,4 @@
-"""What explains quality: each factor with its share, and below it the effect of each of its levels."""
+"""Show what explains quality: each factor with its share, and below it the effect of each of its levels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEW = 100
 
 
 def effects(answer: Effects) -> Table:
-    """A row for each factor by share, the largest first, and below it one for each level, the worst first."""
+    """Return a row for each factor by share, the largest first, and below it one for each level, the worst first."""
     model, better = answer.model, _better(answer.aspect)
     factors = sorted(model.factors, key=_by_share)
     return Table(
@@ -120,7 +120,7 @@ def _signed(value: float | None) -> str:
 
 
 def _mark(level: LevelEffect, better: Better | None) -> Severity | None:
-    """Whether the interval leaves out 0, and on which side."""
+    """Mark an interval that leaves out 0, by the side on which it lies."""
     if better is None or level.low is None or level.high is None or level.low <= 0 <= level.high:
         return None
     return "good" if (level.low > 0) == (better == "higher") else "bad"
@@ -172,23 +172,23 @@ def _grand_mean(model: LinearModel) -> str:
 
 
 def _certainty(model: LinearModel, better: Better | None) -> str:
-    said = "low, high: 95 % interval, robust to several observations of a call"
+    text = "low, high: 95 % interval, robust to several observations of a call"
     if better:
-        said += "; ! is worse than the mean of its factor beyond it, + better"
+        text += "; ! is worse than the mean of its factor beyond it, + better"
     lonely = sum(each.n == 1 for factor in model.factors for each in factor.levels)
     if lonely:
         levels = "level has" if lonely == 1 else "levels have"
-        said += f". {lonely} {levels} one call and so no interval; the other intervals are somewhat too narrow"
+        text += f". {lonely} {levels} one call and so no interval; the other intervals are somewhat too narrow"
     if model.n < FEW:
-        said += f". With fewer than {FEW} calls they are too narrow"
-    return f"{said}."
+        text += f". With fewer than {FEW} calls they are too narrow"
+    return f"{text}."
 
 
 def _confounded(group: Confounding) -> str:
     names = _joined(group.factors)
     why = [f"each {inner} comes with one {outer} only" for inner, outer in group.nested]
-    told = f" ({_joined(why)})" if why else ""
-    return f"Confounded: {names} cannot be told apart in these calls{told}, so effects are {NOT_MEASURED}."
+    reason = f" ({_joined(why)})" if why else ""
+    return f"Confounded: {names} cannot be told apart in these calls{reason}, so effects are {NOT_MEASURED}."
 
 
 def _joined(words: Sequence[str]) -> str:
@@ -198,8 +198,8 @@ def _joined(words: Sequence[str]) -> str:
 def _left_out(answer: Effects) -> Iterator[str]:
     model = answer.model
     if model.single:
-        said = ", ".join(f"{name} {_in_brackets(level)}" for name, level in model.single)
-        yield f"Left out for having one level: {said}."
+        names = ", ".join(f"{name} {_in_brackets(level)}" for name, level in model.single)
+        yield f"Left out for having one level: {names}."
     for name, count in model.crowded:
         yield f"Left out for having too many levels: {name} ({count}); narrow the calls with --where."
     if answer.unmeasured:
@@ -235,7 +235,7 @@ SPEC = ViewSpec(
     ),
     order=80,
     key="F",
-    key_help="What explains quality: judge, agent, flow, persona; again: of more.",
+    key_help="What explains quality: judge, agent, flow, persona; press again to widen.",
     build=effects,
     show="riff_tui.view_queries.effects:show_effects",
     judges="rows",

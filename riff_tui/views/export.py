@@ -1,4 +1,4 @@
-"""The export: tidy records of single scores, to be joined and plotted elsewhere."""
+"""Make tidy records of single scores, to be joined and plotted elsewhere."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COLUMNS = (
 
 
 def record(score: Score) -> dict[str, Any]:
-    """One score as a record with the keys of the columns."""
+    """Return one score as a record with the keys of the columns."""
     edit = score.edit
     return {
         "run": score.run,
@@ -62,7 +62,7 @@ def record(score: Score) -> dict[str, Any]:
 
 
 def chooser(scores: Predicate | None) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether a record is of such scores; a judge is found by its name in all versions of its prompt as well."""
+    """Return a test of records for such scores; a judge is found by its name in all versions of its prompt as well."""
     if scores is None:
         return lambda record: True
     is_such = compile_predicate(scores, ())

@@ -1,4 +1,4 @@
-"""The calls that only one of two sides failed, and those that both did."""
+"""Show the calls that only one of two sides failed, and those that both did."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _COLUMNS: Sequence[Column] = (
 
 
 def failures(answer: Failures) -> Table:
-    """Three lists of pairs of the same task; a row leads to B's call where that one failed, else to A's."""
+    """Return three lists of pairs of the same task; a row leads to B's call where that one failed, else to A's."""
     rows = [_row(pair, answer.a.kind) for pair in answer.pairs]
     return Table(
         view="failures",
@@ -111,7 +111,7 @@ def _place(pair: FailedPair, kind: str) -> str:
 
 
 def _ended(call: FailedCall) -> str:
-    how = " in ".join(said for said in (call.stop_reason, call.final_state) if said)
+    how = " in ".join(part for part in (call.stop_reason, call.final_state) if part)
     return f"{call.conversation} {how or NOT_MEASURED}"
 
 

@@ -1,4 +1,4 @@
-"""The flow table: each flow in the eyes of each judge, for each agent, to calibrate one by the others."""
+"""Show each flow in the eyes of each judge, for each agent, to calibrate one by the others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMNS = (columns.FLOW, columns.N, columns.EXCLUDED)
 
 
 def flow_table(answers: Sequence[FlowQuality]) -> Table:
-    """One row per flow, in the order of the answers, with a column for each agent and judge."""
+    """Return one row per flow, in the order of the answers, with a column for each agent and judge."""
     pairs = sorted({(cell.agent, cell.judge) for flow in answers for cell in flow.cells})
     return Table(
         view="flow-table",
@@ -79,7 +79,7 @@ SPEC = ViewSpec(
     ),
     order=70,
     key="6",
-    key_help="Quality of each flow by agent and judge; again: of more.",
+    key_help="Quality of each flow by agent and judge; press again to widen.",
     query="riff_store.queries.quality:flow_table",
     build=flow_table,
     judges="columns",

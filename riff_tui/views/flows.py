@@ -1,4 +1,4 @@
-"""The flow matrix: how each agent does on each flow, the least operable first."""
+"""Show how each agent does on each flow, the least operable first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
 
 
 def flows(answers: Sequence[FlowCell], by: Sequence[str] = ()) -> Table:
-    """The matrix, in the order of the answers; `by` names the keys beyond flow and agent."""
+    """Return the matrix, in the order of the answers; `by` names the keys beyond flow and agent."""
     keys = ["flow", "agent", *(key for key in by if key not in ("flow", "agent"))]
     judges = sorted({judge for cell in answers for judge in cell.humanness})
     added = columns.added(aspect for cell in answers for aspect in cell.aspects)

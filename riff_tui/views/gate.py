@@ -1,4 +1,4 @@
-"""The gate: each aspect of each flow, candidate against baseline, what fails first."""
+"""Show each aspect of each flow, candidate against baseline, what fails first."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _COLUMNS = (
 
 
 def gate(decision: Decision) -> Table:
-    """One row per check, in the order of the decision; `extras` tell the outcome to scripts."""
+    """Return one row per check, in the order of the decision; `extras` tell the outcome to scripts."""
     return Table(
         view="gate",
         title=(

@@ -1,4 +1,4 @@
-"""The judges: what each scored, how much, and how it goes with the others."""
+"""Show what each judge scored, how much, and how it goes with the others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLUMNS = (
 
 
 def judges(answers: Sequence[JudgeSummary]) -> Table:
-    """One row per judge and version of its prompt, with a column of agreement per other judge."""
+    """Return one row per judge and version of its prompt, with a column of agreement per other judge."""
     others = sorted({name for judge in answers for name in judge.agreement})
     return Table(
         view="judges",
@@ -40,7 +40,7 @@ def judges(answers: Sequence[JudgeSummary]) -> Table:
 
 
 def _shown(answers: Sequence[JudgeSummary]) -> list[Column]:
-    """The columns; that of versions is shown once a prompt says one."""
+    """Return the columns; that of versions is shown once a prompt says one."""
     versions = any(judge.prompt_version for judge in answers)
     return [replace(column, shown=versions) if column.key == "prompt_version" else column for column in _COLUMNS]
 
@@ -81,7 +81,7 @@ SPEC = ViewSpec(
     ),
     order=100,
     key="8",
-    key_help="Who scored these calls and how judges agree; again: of more.",
+    key_help="Who scored these calls and how judges agree; press again to widen.",
     query="riff_store.queries.judges:judges",
     build=judges,
     finish="riff_tui.view_queries.judges:finish_judges",

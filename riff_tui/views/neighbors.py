@@ -1,4 +1,4 @@
-"""A state between its predecessors and successors, and what starves if it breaks."""
+"""Show a state between its predecessors and successors, and what starves if it breaks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLUMNS: Sequence[Column] = (
 
 
 def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Table:
-    """Rows for the steps in, to itself and out; `extras` hold what the state reaches.
+    """Return rows for the steps in, to itself and out; `extras` hold what the state reaches.
 
     `pooled` is the latency over all turns in the state, None where it has not been asked for.
     """
@@ -100,8 +100,8 @@ def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
     if cell is None:
         return None
     means = {key: mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
-    asked = {} if cell.expected is None else {key: getattr(cell, key) for key in columns.STEP_KEYS}
-    return {"segment": cell.segment, "n": cell.n, **means, **asked, "intervals": cells.intervals(cell.measures)}
+    steps = {} if cell.expected is None else {key: getattr(cell, key) for key in columns.STEP_KEYS}
+    return {"segment": cell.segment, "n": cell.n, **means, **steps, "intervals": cells.intervals(cell.measures)}
 
 
 def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
     else:
         yield from _measured(answer.cell)
         if pooled is not None:
-            yield latency.told(pooled, answer.cell.n)
+            yield latency.latency_text(pooled, answer.cell.n)
     if answer.reach:
         yield f"Blast radius: the share of the flow's {answer.calls} calls that got there."
     else:
@@ -125,12 +125,12 @@ def _measured(cell: StateCell) -> Iterator[str]:
         measure = cell.measures.get(column.key)
         if measure is None or measure.mean is None:
             continue
-        said = f"{column.title} {fixed(measure.mean, 2, trim=True)}"
+        text = f"{column.title} {fixed(measure.mean, 2, trim=True)}"
         interval = measure.interval()
         if interval is not None:
             low, high = (fixed(end, 2, trim=True) for end in interval)
-            said += f" ({low} to {high})"
-        yield said
+            text += f" ({low} to {high})"
+        yield text
     if cell.expected is not None:
         missed, wrong = (percent(share) for share in (cell.missed, cell.wrong_args))
         yield f"tasks ask for it in {cell.expected} calls: missed {missed}, wrong arguments {wrong}"

@@ -1,4 +1,4 @@
-"""Repeats: whether the same call comes out the same way when it is made again."""
+"""Show if the same call comes out the same way when it is made again."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _FOUND = (
 
 
 def repeats(answers: Sequence[RepeatCell], by: Sequence[str] = ()) -> Table:
-    """One row per cell that repeats anything, in the order of the answers; `by` names further keys."""
+    """Return one row per cell that repeats anything, in the order of the answers; `by` names further keys."""
     keys = ["flow", "agent", *(key for key in by if key not in ("flow", "agent"))]
     repeated = [cell for cell in answers if cell.groups]
     return Table(
@@ -99,7 +99,7 @@ def _row(cell: RepeatCell, keys: Sequence[str]) -> Row:
 
 
 def _chances(measures: dict[str, Measure]) -> dict[str, list[float]]:
-    """Intervals of means of chances, which lie between 0 and 1."""
+    """Return intervals of means of chances, which lie between 0 and 1."""
     return {key: [max(0.0, low), min(1.0, high)] for key, (low, high) in cells.intervals(measures).items()}
 
 
@@ -109,21 +109,21 @@ def _marks(cell: RepeatCell) -> dict[str, Severity]:
 
 
 def _left_out(answers: Sequence[RepeatCell], repeated: Sequence[RepeatCell]) -> list[str]:
-    """A sentence each on what is no repeat, or may be none."""
+    """Return a sentence each on what is no repeat, or may be none."""
     single, unmeasured = sum(cell.single for cell in answers), sum(cell.unmeasured for cell in answers)
     nameless = sum(cell.nameless for cell in repeated)
-    said = []
+    notes = []
     if single:
-        said.append(f"Left out: {single} {_groups(single)} with fewer than two trials.")
+        notes.append(f"Left out: {single} {_groups(single)} with fewer than two trials.")
     if unmeasured:
-        said.append(f"Not measured: {unmeasured} {'call has' if unmeasured == 1 else 'calls have'} no correctness.")
+        notes.append(f"Not measured: {unmeasured} {'call has' if unmeasured == 1 else 'calls have'} no correctness.")
     if nameless:
         whose = "so its calls may not repeat" if nameless == 1 else "so their calls may not repeat"
         names = "names" if nameless == 1 else "name"
-        said.append(f"{nameless} {_groups(nameless)} {names} neither scenario nor persona, {whose} one another.")
+        notes.append(f"{nameless} {_groups(nameless)} {names} neither scenario nor persona, {whose} one another.")
     if any(cell.runs > 1 for cell in repeated):
-        said.append("Groups reach over several runs, so changes between them count as flaky; --by run parts the runs.")
-    return said
+        notes.append("Groups reach over several runs, so changes between them count as flaky; --by run parts the runs.")
+    return notes
 
 
 def _groups(count: int) -> str:
@@ -140,7 +140,7 @@ SPEC = ViewSpec(
     ),
     order=130,
     key="T",
-    key_help="Whether repeats of a call come out the same way; again: of more.",
+    key_help="Whether repeats of a call come out the same way; press again to widen.",
     query="riff_store.queries.repeats:repeats",
     build=repeats,
     finish="riff_tui.view_queries.judges:finish_repeats",

@@ -1,12 +1,12 @@
-"""The runs: what was evaluated when, and from which commit."""
+"""Show what was evaluated when, and from which commit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from riff_store.answers.lists import RunSummary
-from riff_tui.table import Column, Row, Table
-from riff_tui.views.parts import cells, columns
+from riff_tui.table import Column, Table
+from riff_tui.views.parts import cells, columns, rows
 from riff_tui.views.spec import ViewSpec
 
 _COLUMNS = (
@@ -14,7 +14,13 @@ _COLUMNS = (
     Column("label", "Label", kind="text", help="What the run was called."),
     Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
     Column("branch", "Branch", kind="text", help="The branch that was evaluated."),
-    Column("started_at", "Started (UTC)", kind="time", help="When the first call of the run started."),
+    Column(
+        "started_at",
+        "Started (UTC)",
+        kind="time",
+        help="When the first call of the run started.",
+        get=lambda run: cells.moment(run.started_at),
+    ),
     Column("flows", "flows", kind="count", help="Flows that the run called."),
     columns.N,
     Column("excluded", "excluded", kind="count", help="Errored calls, not counted in averages."),
@@ -22,24 +28,10 @@ _COLUMNS = (
 
 
 def runs(answers: Sequence[RunSummary]) -> Table:
-    """All runs in time order, the latest first; runs without a time come last."""
+    """Return all runs in time order, the latest first; runs without a time come last."""
     ordered = sorted(answers, key=lambda run: (cells.falling(run.started_at), run.run))
-    return Table(view="runs", title="Runs (latest first)", columns=_COLUMNS, rows=[_row(run) for run in ordered])
-
-
-def _row(run: RunSummary) -> Row:
-    record = {
-        "run": run.run,
-        "label": run.label,
-        "commit": run.commit,
-        "branch": run.branch,
-        "started_at": cells.moment(run.started_at),
-        "flows": run.flows,
-        "n": run.n,
-        "excluded": run.excluded,
-    }
-    where = cells.where({"run": run.run})
-    return Row(where, record, thin=cells.is_thin(run.n), where=where)
+    found = [rows.plain_row(_COLUMNS, run, ("run",)) for run in ordered]
+    return Table(view="runs", title="Runs (latest first)", columns=_COLUMNS, rows=found)
 
 
 SPEC = ViewSpec(
@@ -52,7 +44,7 @@ SPEC = ViewSpec(
     ),
     order=90,
     key="7",
-    key_help="What was evaluated when: every run of these calls; again: of more.",
+    key_help="What was evaluated when: every run of these calls; press again to widen.",
     query="riff_store.queries.runs:runs",
     build=runs,
     columns=_COLUMNS,

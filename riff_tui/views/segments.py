@@ -1,4 +1,4 @@
-"""The segment matrix: the middle tier, each phase with the member state that does worst."""
+"""Show each phase of a flow with the member state that does worst."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WORST = (
 
 
 def segments(answers: Sequence[SegmentCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
-    """The matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about."""
+    """Return the matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about."""
     keys = ["flow", "segment", *(key for key in by if key not in ("flow", "segment"))]
     return Table(
         view="segments",
@@ -69,7 +69,7 @@ SPEC = ViewSpec(
     order=30,
     aliases=("segment-matrix",),
     key="2",
-    key_help="The segments of this flow; again: of more.",
+    key_help="The segments of this flow; press again to widen.",
     query="riff_store.queries.states:segment_cells",
     build=segments,
     finish="riff_tui.view_queries.states:finish_segments",

@@ -1,4 +1,4 @@
-"""Two rows of one table side by side, metric by metric, what differs most first."""
+"""Show two rows of one table side by side, metric by metric, what differs most first."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ _MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good"}
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The names of both rows, as two lines above what is compared."""
+    """Draw the names of both rows, as two lines above what is compared."""
 
     a: str
     b: str
 
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
-        """A line each; the names are raw text."""
+        """Return a line each; the names are raw text."""
         return [fit(f"{side}  {one_line(named)}", width) for side, named in (("a", self.a), ("b", self.b))]
 
 
@@ -68,7 +68,7 @@ def refusal(spec: ViewSpec) -> str:
 
 
 def side_by_side(table: Table, a: Row, b: Row) -> Table:
-    """One row per metric of the table's columns: a, b, b - a, who is better, n and intervals of both.
+    """Return one row per metric of the table's columns: a, b, b - a, who is better, n and intervals of both.
 
     Ordered by the difference on the metric's own scale; a record holds unrounded values.
     """
@@ -79,12 +79,12 @@ def side_by_side(table: Table, a: Row, b: Row) -> Table:
     texts = [column for column in table.columns if column.kind in ("name", "text", "time") or column.key == "trial"]
     measured.sort(key=lambda column: -_size(column, *(_number(column, row) or 0.0 for row in sides)))
     named = [column.key for column in _naming(table, a, b)]
-    told = [column for column in texts if column.key not in named and _differ(column, a, b)]
+    differing = [column for column in texts if column.key not in named and _differ(column, a, b)]
     rows = [
-        *(_measured(column, a, b) for column in measured),
-        *(_told(column, a, b) for column in told if _known(column, a, b)),
-        *(_told(column, a, b) for column in told if not _known(column, a, b)),
-        *(_lacking(column, a, b) for column in lacking),
+        *(_metric_row(column, a, b) for column in measured),
+        *(_text_row(column, a, b) for column in differing if _known(column, a, b)),
+        *(_text_row(column, a, b) for column in differing if not _known(column, a, b)),
+        *(_missing_row(column, a, b) for column in lacking),
     ]
     pair = [label(table, row, sides) for row in sides]
     left_out: tuple[str, ...] = () if all("n" in row.record for row in sides) else ("n_a", "n_b")
@@ -101,7 +101,7 @@ def side_by_side(table: Table, a: Row, b: Row) -> Table:
 
 
 def label(table: Table, row: Row, among: Sequence[Row] = ()) -> str:
-    """What tells a row from the others, in few words: the names that are not the same in all of them."""
+    """Return what tells a row from the others: the names that are not the same in all of them."""
     columns = _naming(table, *among) if among else _identity(table)
     return _joined(columns or _identity(table), row)
 
@@ -113,12 +113,12 @@ def _whole(table: Table, row: Row) -> str:
 
 
 def _joined(columns: Sequence[Column], row: Row) -> str:
-    said = ""
+    text = ""
     for column in columns:
         name = row.display.get(column.key) or column.value(row.record)
         if name is not None:
-            said += ("" if not said else " @ " if column.key == "agent" else " › ") + str(name)
-    return said or row.id
+            text += ("" if not text else " @ " if column.key == "agent" else " › ") + str(name)
+    return text or row.id
 
 
 def _identity(table: Table) -> list[Column]:
@@ -129,7 +129,7 @@ def _identity(table: Table) -> list[Column]:
 
 
 def _naming(table: Table, *rows: Row) -> list[Column]:
-    """The names that tell these rows apart."""
+    """Return the columns whose names tell these rows apart."""
     columns = _identity(table)
     found = [column for column in columns if len({str(column.value(row.record)) for row in rows}) > 1]
     return found or columns
@@ -151,14 +151,14 @@ def _number(column: Column, row: Row) -> float | None:
 
 
 def _size(column: Column, a: float, b: float) -> float:
-    """How large a difference is on the metric's own scale; 1 is from one end of it to the other."""
+    """Return how large a difference is on the metric's own scale; 1 is from one end of it to the other."""
     scale = 1.0 if column.kind == "flag" else _SCALES.get(column.unit)
     if scale is None and column.key.startswith("latency"):
         scale = SLOWEST * (1000 if column.unit == "ms" else 1)
     return abs(b - a) / (scale or max(abs(a), abs(b), _LEAST))
 
 
-def _measured(column: Column, a: Row, b: Row) -> Row:
+def _metric_row(column: Column, a: Row, b: Row) -> Row:
     first, second = _number(column, a) or 0.0, _number(column, b) or 0.0
     delta = second - first
     text = _figure(column, delta)
@@ -177,7 +177,7 @@ def _direction(column: Column, delta: float) -> str:
     return "better" if (delta > 0) == (column.better == "higher") else "worse"
 
 
-def _lacking(column: Column, a: Row, b: Row) -> Row:
+def _missing_row(column: Column, a: Row, b: Row) -> Row:
     return _row(column, a, b, None, None, {}, {})
 
 
@@ -189,7 +189,7 @@ def _differ(column: Column, a: Row, b: Row) -> bool:
     return bool(column.value(a.record) != column.value(b.record))
 
 
-def _told(column: Column, a: Row, b: Row) -> Row:
+def _text_row(column: Column, a: Row, b: Row) -> Row:
     display = {"delta": "", "direction": "other"} if _known(column, a, b) else {}
     return _row(column, a, b, None, "other" if display else None, display, {})
 

@@ -1,4 +1,4 @@
-"""The skipped inputs: what was not taken as it stood, where, and why."""
+"""Show what was not taken as it stood, where, and why."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from riff_store.answers.lists import SkippedEntry
 from riff_tui.table import Column, Row, Table
+from riff_tui.views.parts import rows
 from riff_tui.views.spec import ViewSpec
 
 _COLUMNS = (
@@ -18,7 +19,7 @@ _COLUMNS = (
 
 
 def skipped(answers: Sequence[SkippedEntry]) -> Table:
-    """One row per input, in the order of files and lines."""
+    """Return one row per input, in the order of files and lines."""
     return Table(
         view="skipped",
         title="Inputs that were not taken as they stood",
@@ -28,13 +29,7 @@ def skipped(answers: Sequence[SkippedEntry]) -> Table:
 
 
 def _row(number: int, entry: SkippedEntry) -> Row:
-    record = {
-        "path": entry.path,
-        "line": entry.line,
-        "kind": entry.kind,
-        "conversation": entry.conversation,
-        "reason": entry.reason,
-    }
+    record = rows.record_of(_COLUMNS, entry)
     return Row(str(number), record, severity={"": "bad"} if entry.kind == "skipped" else {})
 
 

@@ -1,4 +1,4 @@
-"""The state matrix: how calls fare in each state, the worst first."""
+"""Show how calls fare in each state, the worst first."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ UNITS = (
 
 
 def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
-    """The matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about."""
+    """Return the matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about."""
     keys = ["flow", "state", *(key for key in by if key not in ("flow", "state"))]
-    asked = any(cell.expected is not None for cell in answers)
-    steps = [columns.EXPECTED, columns.MISSED, columns.WRONG_ARGS] if asked else []
+    has_steps = any(cell.expected is not None for cell in answers)
+    steps = [columns.EXPECTED, columns.MISSED, columns.WRONG_ARGS] if has_steps else []
     return Table(
         view="states",
         title=TITLE.format(scope=scope),
@@ -34,21 +34,21 @@ def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "a
             *steps,
             columns.TO_STATES,
         ],
-        rows=[_row(cell, keys, asked) for cell in answers],
+        rows=[_row(cell, keys, has_steps) for cell in answers],
         notes=[UNITS],
     )
 
 
 def record_of(cell: StateCell) -> dict[str, Any]:
-    """A cell's means by metric, unrounded."""
+    """Return a cell's means by metric, unrounded."""
     return {key: mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
 
 
-def _row(cell: StateCell, keys: Sequence[str], asked: bool) -> Row:
+def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "segment": cell.segment, "n": cell.n, **record_of(cell)}
     record["to_states"] = dict(cell.to_states)
-    if asked:
+    if has_steps:
         record |= {"expected": cell.expected, "missed": cell.missed, "wrong_args": cell.wrong_args}
     record["intervals"] = cells.intervals(cell.measures)
     where = cells.where(names)
@@ -56,7 +56,7 @@ def _row(cell: StateCell, keys: Sequence[str], asked: bool) -> Row:
 
 
 def successors(rows: Sequence[Row]) -> list[str]:
-    """Where each state of the rows led to, with counts, a line each."""
+    """Return where each state of the rows led to, with counts, a line each."""
     lines = []
     for row in rows:
         to_states: Mapping[str, int] = row.record["to_states"]
@@ -79,7 +79,7 @@ SPEC = ViewSpec(
     order=40,
     aliases=("state-matrix",),
     key="3",
-    key_help="The states of this flow or segment; again: of more.",
+    key_help="The states of this flow or segment; press again to widen.",
     query="riff_store.queries.states:state_cells",
     build=states,
     finish="riff_tui.view_queries.states:finish_states",

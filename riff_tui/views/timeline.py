@@ -1,4 +1,4 @@
-"""The timeline: quality from run to run, a column for each judge."""
+"""Show quality from run to run, a column for each judge."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EDIT = Column("edit", "Last edit", kind="object", help="The latest edit of any o
 
 
 def timeline(answers: Sequence[RunQuality]) -> Table:
-    """One row per run, in the order of the answers."""
+    """Return one row per run, in the order of the answers."""
     edited = [EDIT] if any(run.edit for run in answers) else []
     judges = list(dict.fromkeys((COMPUTED, *(judge for run in answers for judge in run.quality))))
     return Table(
@@ -42,7 +42,7 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
 
 
 def with_lines(table: Table) -> Table:
-    """The timeline with a line for each judge above its rows, which goes through these in time."""
+    """Add a line for each judge above the rows, which goes through these in time."""
     runs = sorted((row.record for row in table.rows), key=_in_time)
     judges = dict.fromkeys(judge for run in runs for judge in run["quality"])
     series = {judge: [run["quality"][judge] for run in runs] for judge in judges}
@@ -83,7 +83,7 @@ def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -
 
 
 def _partly_judged(answers: Sequence[RunQuality]) -> list[str]:
-    """A sentence on the means that stand on fewer rows than there are."""
+    """Return a sentence on the means that stand on fewer rows than there are."""
     partly = [
         f"{judge} {run.rows.get(judge, 0)} of {run.rows[COMPUTED]} in {run.run}"
         for run in answers
@@ -105,7 +105,7 @@ SPEC = ViewSpec(
     ),
     order=60,
     key="5",
-    key_help="Quality run by run, a column for each judge; again: of more.",
+    key_help="Quality run by run, a column for each judge; press again to widen.",
     query="riff_store.queries.quality:timeline",
     build=timeline,
     finish=with_lines,

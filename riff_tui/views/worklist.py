@@ -1,4 +1,4 @@
-"""The worklist: weakest flows, weakest segments, root-cause states, each a place to drill to."""
+"""Show what to work on: weakest flows, weakest segments, root-cause states, each a place to drill to."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COLUMNS = (
 
 
 def worklist(answer: Worklist) -> Table:
-    """Three ranked lists, as the query ranked and cut them (metrics.md, section 6)."""
+    """Return three ranked lists, as the query ranked and cut them (docs/metrics.md, section 6)."""
     flows = [_flow(rank, cell) for rank, cell in enumerate(answer.flows, 1)]
     segments = [_segment(rank, cell) for rank, cell in enumerate(answer.segments, 1)]
     states = [_state(rank, cell) for rank, cell in enumerate(answer.states, 1)]
@@ -47,9 +47,9 @@ def worklist(answer: Worklist) -> Table:
     )
 
 
-def said(cell: StateCell) -> dict[str, str]:
-    """Why a state is on the list: the metric behind each reason, and what it says."""
-    return {metric: _SAID[metric](cell) for metric in reasons(cell)}
+def reason_texts(cell: StateCell) -> dict[str, str]:
+    """Return why a state is on the list: the metric behind each reason, and what it says."""
+    return {metric: _REASON_TEXTS[metric](cell) for metric in reasons(cell)}
 
 
 def _share(cell: StateCell, metric: str) -> str:
@@ -60,7 +60,7 @@ def _tenths(cell: StateCell, metric: str) -> str:
     return fixed(mean(cell.measures, metric), 1)
 
 
-_SAID: Mapping[str, Callable[[StateCell], str]] = {
+_REASON_TEXTS: Mapping[str, Callable[[StateCell], str]] = {
     "stall": lambda cell: f"stall {_share(cell, 'stall')}",
     "escalation": lambda cell: f"escalates {_share(cell, 'escalation')}",
     "missed": lambda cell: f"missed by {cell.missed_failed} of {cell.failed} failed calls",
@@ -112,7 +112,7 @@ def _segment(rank: int, cell: SegmentCell) -> Row:
 
 def _state(rank: int, cell: StateCell) -> Row:
     flow, state = cell.keys.get("flow"), cell.keys.get("state")
-    found = said(cell)
+    found = reason_texts(cell)
     measured: dict[str, Any] = {key: mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS if key in found}
     if "slot_fill_rate" in found:
         measured["progress"] = mean(cell.measures, "progress")
@@ -136,13 +136,13 @@ def _row(
     rank: int,
     cell: Cell,
     names: Mapping[str, str | None],
-    said_of_it: list[str],
+    texts: list[str],
     measured: Mapping[str, Any],
     *,
     place: str,
     summary: str,
 ) -> Row:
-    record = {"list": listed, "rank": rank, **names, "n": cell.n, "reasons": said_of_it, **measured}
+    record = {"list": listed, "rank": rank, **names, "n": cell.n, "reasons": texts, **measured}
     # A state is found by its flow and name alone; its segment would only narrow the way down.
     led = {
         key: name for key, name in names.items() if name is not None and not (listed == "states" and key == "segment")
@@ -151,7 +151,7 @@ def _row(
     return Row(
         f"{listed}: {where}",
         record,
-        display={"place": place, "summary": summary, "reasons": "; ".join(said_of_it)},
+        display={"place": place, "summary": summary, "reasons": "; ".join(texts)},
         severity={"": "bad"} if rank <= 3 else {"": "warn"},
         thin=is_thin(cell),
         where=where,

@@ -7,7 +7,7 @@ from typing import Any
 
 from riff_tui.table import Table
 from riff_tui.tui.navigation.scope_filters import Scope, name_term, narrow, split_by_field
-from riff_tui.views.compare import spelled
+from riff_tui.views.compare import side_argument
 
 Sides = tuple[str, ...]
 
@@ -18,7 +18,7 @@ def sides_of(table: Table) -> Sides:
     if not isinstance(a, Mapping) or not isinstance(b, Mapping):
         return ()
     kind = _kind(a, b)
-    return tuple(spelled(kind, str(side[kind])) for side in (a, b)) if kind else ()
+    return tuple(side_argument(kind, str(side[kind])) for side in (a, b)) if kind else ()
 
 
 def scope_of(table: Table, scope: Scope) -> Scope:

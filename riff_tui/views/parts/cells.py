@@ -1,4 +1,4 @@
-"""What the rows of every matrix share: their record, their id, the way down, their order and their marks."""
+"""Make what rows share: ids, the filter that leads below, intervals, times and marks."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SLIGHT, FAIR = 0.2, 0.4
 
 
 def where(keys: Keys) -> str:
-    """The filter expression that selects exactly these names."""
+    """Return the filter expression that selects exactly these names."""
     return " ".join(f"{field}={'·' if name is None else quote(name)}" for field, name in keys.items())
 
 
 def intervals(measures: Mapping[str, Measure]) -> dict[str, list[float]]:
-    """The 95 % interval of each measure that has one."""
+    """Return the 95 % interval of each measure that has one."""
     found = {}
     for key, measure in measures.items():
         interval = measure.interval()
@@ -37,28 +37,28 @@ def intervals(measures: Mapping[str, Measure]) -> dict[str, list[float]]:
 
 
 def moment(microseconds: int | None) -> str | None:
-    """A time as the data formats print it: RFC 3339 in UTC."""
+    """Return a time as the data formats print it: RFC 3339 in UTC."""
     return None if microseconds is None else utc(microseconds)
 
 
 def is_thin(n: int) -> bool:
-    """Whether too few calls stand behind a cell to trust it."""
+    """Say if too few calls stand behind a cell to trust it."""
     return n < THIN
 
 
 def falling(value: float | None) -> tuple[bool, float]:
-    """A sort key that puts large values first and the not measured last."""
+    """Return a sort key that puts large values first and the not measured last."""
     return value is None, -(value or 0.0)
 
 
 def worst_of(severities: Iterable[Severity]) -> Severity | None:
-    """The gravest of some marks."""
+    """Return the gravest of some marks."""
     found = set(severities)
     return "bad" if "bad" in found else "warn" if "warn" in found else None
 
 
 def score_marks(record: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Severity]:
-    """Marks for scores of 0 to 10: bad up to 4, a warning below 7."""
+    """Mark scores of 0 to 10: bad up to 4, a warning below 7."""
     marks: dict[str, Severity] = {}
     for key in keys:
         value = record.get(key)
@@ -68,21 +68,21 @@ def score_marks(record: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Sev
 
 
 def latency_mark(seconds: float | None) -> Severity | None:
-    """The mark of a turn latency: callers start to talk over the agent, or hang up."""
+    """Mark a turn latency at which callers start to talk over the agent, or hang up."""
     if seconds is None or seconds <= LATE:
         return None
     return "bad" if seconds > SLOW else "warn"
 
 
 def stall_mark(stall: float | None) -> Severity | None:
-    """The mark of a share of calls that ended where they should not."""
+    """Mark a share of calls that ended where they should not."""
     if stall is None or stall < WATCHED:
         return None
     return "bad" if stall >= HIGH else "warn"
 
 
 def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
-    """Marks of a state's or segment's metrics; the key `""` is the row's own."""
+    """Mark a state's or segment's metrics; the key `""` is the row's own."""
     marks: dict[str, Severity] = {}
     for key in ("stall", "escalation"):
         lost = stall_mark(record[key])
@@ -110,5 +110,5 @@ def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
 
 
 def shell_quoted(text: str) -> str:
-    """Text as one word of a shell's command line."""
+    """Return text as one word of a shell's command line."""
     return "'" + text.replace("'", "'\"'\"'") + "'"

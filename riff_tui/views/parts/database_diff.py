@@ -1,4 +1,4 @@
-"""How a database differs from what a task should have left, as lines: table / record / field: expected, found."""
+"""List how a database differs from what a task should have left: table / record / field: expected, found."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DEEPEST = 12
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where the database differs; `path` leads there, `expected` and `found` are JSON, empty for nothing."""
+    """Hold one place where the database differs; `expected` and `found` are JSON, empty for nothing."""
 
     path: tuple[str, ...]
     expected: str = ""
@@ -20,7 +20,7 @@ class Difference:
 
     @property
     def line(self) -> str:
-        """The difference as people read it."""
+        """Return the difference as people read it."""
         where = " / ".join(self.path)
         if self.expected and self.found:
             return f"{where}: {self.expected} → {self.found}"
@@ -30,7 +30,7 @@ class Difference:
 
 
 def differences(diff: Mapping[str, Any], mismatches: Mapping[str, Any] | None = None) -> list[Difference]:
-    """All differences of a diff in EVA's form (section 10.1), of a session's `mismatches` first.
+    """Return all differences of a diff in EVA's form (section 10.1), of a session's `mismatches` first.
 
     What is not in that form is told as it stands: the diff may come out of anybody's store.
     """
@@ -47,7 +47,7 @@ def differences(diff: Mapping[str, Any], mismatches: Mapping[str, Any] | None = 
 
 
 def per_table(found: Sequence[Difference]) -> dict[str, int]:
-    """How many differences there are in each table, which says nothing of what stands in it."""
+    """Count the differences in each table, which says nothing of what stands in it."""
     counts: dict[str, int] = {}
     for difference in found:
         counts[difference.path[0]] = counts.get(difference.path[0], 0) + 1
@@ -98,7 +98,7 @@ def _plain(path: Sequence[object], value: object) -> Difference:
 
 
 def _listed(node: Mapping[str, Any], key: str) -> list[Any]:
-    """Names of a list, or of an object whose keys they are."""
+    """Return the names of a list, or of an object whose keys they are."""
     listed = node.get(key)
     return list(listed) if isinstance(listed, list | Mapping) else []
 

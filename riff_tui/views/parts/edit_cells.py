@@ -1,4 +1,4 @@
-"""An edit of a flow within the row of something else."""
+"""Show an edit of a flow within the row of something else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHORT_COMMIT, SHORT_SUBJECT = 7, 40
 
 
 def record_of(edit: Edit | None) -> dict[str, Any] | None:
-    """An edit as the data formats print it within another row."""
+    """Return an edit as the data formats print it within another row."""
     if edit is None:
         return None
     return {
@@ -25,7 +25,7 @@ def record_of(edit: Edit | None) -> dict[str, Any] | None:
 
 
 def in_short(edit: Edit, *, with_flow: bool = False) -> str:
-    """An edit in a cell: its day, the start of its commit and of its subject."""
-    said = f"{edit.flow}: {edit.subject}" if with_flow else edit.subject
-    cut = said if len(said) <= SHORT_SUBJECT else f"{said[: SHORT_SUBJECT - 1]}…"
+    """Return an edit as a cell: its day, the start of its commit and of its subject."""
+    text = f"{edit.flow}: {edit.subject}" if with_flow else edit.subject
+    cut = text if len(text) <= SHORT_SUBJECT else f"{text[: SHORT_SUBJECT - 1]}…"
     return f"{utc(edit.time)[:10]} {edit.commit[:SHORT_COMMIT]} {cut}"

@@ -1,4 +1,4 @@
-"""Why a cell is marked bad or worth a look: the bound that it passed, in a few words."""
+"""Say why a cell is marked bad or worth a look: the bound that it passed, in a few words."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from riff_tui.table import Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts.cells import BAD_SCORE, FAIR, FELL, FELL_FAR, HARDLY, LATE, SLIGHT, WATCHED, WEAK_SCORE
 
-_Say: TypeAlias = Callable[[bool], str]
+_Explain: TypeAlias = Callable[[bool], str]
 
 
 def reasons(table: Table, row: Row) -> Iterator[tuple[Severity, str, str]]:
-    """For each marked cell of a row its severity, the column's title and why; the gravest first."""
+    """Yield for each marked cell of a row its severity, the column's title and why; the gravest first."""
     columns = {column.key: column for column in table.columns}
     for wanted in ("bad", "warn"):
         for key, severity in row.severity.items():
-            said = reason(key, severity) if key in columns else ""
-            if severity == wanted and said:
-                yield severity, columns[key].title, said
+            text = reason(key, severity) if key in columns else ""
+            if severity == wanted and text:
+                yield severity, columns[key].title, text
 
 
 def thinness(row: Row) -> str:
-    """Why a row is thin, nothing where it is not."""
+    """Return why a row is thin, nothing where it is not."""
     behind = "groups" if "groups" in row.record else "calls"
     return f"fewer than {THIN} {behind} stand behind it" if row.thin else ""
 
 
 def reason(key: str, severity: Severity) -> str:
-    """The bound that a cell passed, by its column's key."""
+    """Return the bound that a cell passed, by its column's key."""
     if severity not in ("bad", "warn"):
         return ""
-    say = _SAID.get(key) or (_score if key.startswith("humanness.") else None)
-    return say(severity == "bad") if say else ""
+    explain = _REASONS.get(key) or (_score if key.startswith("humanness.") else None)
+    return explain(severity == "bad") if explain else ""
 
 
 def _number(value: float) -> str:
@@ -88,11 +88,11 @@ def _change(bad: bool) -> str:
     return f"{_number(-FELL_FAR if bad else -FELL)} or more below the run before the edit"
 
 
-def _says(words: str) -> _Say:
+def _always(words: str) -> _Explain:
     return lambda bad: words
 
 
-_SAID: Mapping[str, _Say] = {
+_REASONS: Mapping[str, _Explain] = {
     **dict.fromkeys(("operability", "correctness", "completion", "errors", "worst_operability"), _score),
     **dict.fromkeys(("latency_p95", "latency_mean", "latency_ms"), _latency),
     "stall": _share,
@@ -100,15 +100,15 @@ _SAID: Mapping[str, _Say] = {
     "missed": _missed,
     "progress": _progress,
     "dwell_turns": _dwell,
-    "effect": _says("its 95 % interval lies on the worse side of 0"),
+    "effect": _always("its 95 % interval lies on the worse side of 0"),
     "guard_error": _guards,
     "slot_fill_rate": _slots,
     "kappa": _kappa,
     "flaky": _flaky,
     "change": _change,
-    "completed": _says("the flow did not run to its own end"),
-    "errored": _says("a broken agent or backend: the call is not counted in averages"),
-    "error_count": _says("there were errors during the call"),
-    "detail": _says("it raised or failed"),
-    "direction": _says("b does worse than a"),
+    "completed": _always("the flow did not run to its own end"),
+    "errored": _always("a broken agent or backend: the call is not counted in averages"),
+    "error_count": _always("there were errors during the call"),
+    "detail": _always("it raised or failed"),
+    "direction": _always("b does worse than a"),
 }

@@ -1,4 +1,4 @@
-"""How long callers waited in a state over all its turns at once: in words, in JSON and as a drawing below the graph."""
+"""Show how long callers waited in a state, over all its turns at once: in words, in JSON and as a drawing."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _TITLE = "Turns by latency, pooled over all {turns:,} of {calls:,} calls"
 
 @dataclass(frozen=True, slots=True)
 class StateFigure:
-    """The graph of a state, its blast radius and, where latencies are known, how they spread."""
+    """Draw the graph of a state, its blast radius and, where latencies are known, how they spread."""
 
     around: neighbor_graph.EgoFigure
     pooled: PooledLatency | None = None
 
     @property
     def graph(self) -> neighbor_graph.EgoGraph:
-        """The graph alone."""
+        """Return the graph without latencies."""
         return self.around.graph
 
     def draw(self, *, ascii_only: bool = False, width: int = neighbor_graph.WIDTH) -> list[str]:
-        """The lines of all of it, none wider than `width` cells or 78."""
+        """Return the lines of all of it, none wider than `width` cells or 78."""
         lines = self.around.draw(ascii_only=ascii_only, width=width)
         if self.pooled is None or not self.pooled.buckets:
             return lines
@@ -36,16 +36,16 @@ class StateFigure:
         return [*lines, "", title[:width], *columns]
 
     def to_dot(self, *, ascii_only: bool = False) -> str:
-        """The graph alone for Graphviz."""
+        """Return the graph for Graphviz."""
         return self.around.to_dot(ascii_only=ascii_only)
 
     def to_mermaid(self, *, ascii_only: bool = False) -> str:
-        """The graph alone for Mermaid."""
+        """Return the graph for Mermaid."""
         return self.around.to_mermaid(ascii_only=ascii_only)
 
 
-def told(pooled: PooledLatency, n: int) -> str:
-    """The percentiles, or why there are none; `n` calls have been in the state."""
+def latency_text(pooled: PooledLatency, n: int) -> str:
+    """Return the percentiles, or why there are none; `n` calls have been in the state."""
     if not pooled.turns:
         return f"lat(s) {reason(pooled)}"
     figures = ", ".join(f"{share} {fixed(getattr(pooled, share), 2, trim=True)}" for share in SHARES)
@@ -54,7 +54,7 @@ def told(pooled: PooledLatency, n: int) -> str:
 
 
 def reason(pooled: PooledLatency) -> str:
-    """Why there are no percentiles."""
+    """Return why there are no percentiles."""
     if pooled.too_many:
         return f"pooled over all turns: not read for more than {pooled.kept - 1:,} calls; narrow the filter"
     if not pooled.kept:
@@ -63,7 +63,7 @@ def reason(pooled: PooledLatency) -> str:
 
 
 def extras(pooled: PooledLatency | None) -> Mapping[str, Any]:
-    """The keys of the JSON form: the 95th percentile, and all that is known beside it."""
+    """Return the keys of the JSON form: the 95th percentile, and all else that is known."""
     if pooled is None or not pooled.turns:
         return {"pooled_latency_p95": None, "pooled_latency": None}
     spread = [{"from": each.low, "to": each.high, "turns": each.count} for each in pooled.buckets]

@@ -1,4 +1,4 @@
-"""What each judge said of one call: who it was to the version of its prompt, its score, its reasons and its turns.
+"""Show what each judge said of one call: its version, its score, its reasons and the turns that it named.
 
 Reasons are words of a model about words of a caller, and pass the same gate as these.
 """
@@ -16,7 +16,7 @@ Words: TypeAlias = Callable[[Any], Any]
 
 
 def record_of(verdict: Verdict, words: Words) -> dict[str, Any]:
-    """A verdict as the data formats print it."""
+    """Return a verdict as the data formats print it."""
     return {
         "aspect": verdict.aspect,
         "judge": verdict.judge,
@@ -31,7 +31,7 @@ def record_of(verdict: Verdict, words: Words) -> dict[str, Any]:
 
 
 def lines_of(verdicts: Iterable[Verdict], words: Words) -> list[str]:
-    """All scores in one line, then a line for each judge that says more of itself or gives its reasons."""
+    """Return all scores in one line, then a line for each judge that says more of itself or gives its reasons."""
     known = list(verdicts)
     if not known:
         return []
@@ -40,7 +40,7 @@ def lines_of(verdicts: Iterable[Verdict], words: Words) -> list[str]:
 
 
 def named_turns(verdicts: Iterable[Verdict]) -> Mapping[int, str]:
-    """Who named each turn as evidence, by the number of the turn, counted from 1."""
+    """Return who named each turn as evidence, by the number of the turn, counted from 1."""
     found: dict[int, list[str]] = {}
     for verdict in verdicts:
         for turn in dict.fromkeys(verdict.evidence or ()):
@@ -58,13 +58,13 @@ def _line(verdict: Verdict, rationale: object) -> str:
     ]
     if not known and not rationale:
         return ""
-    said = f"{_named(verdict, ' on ')} {_score(verdict)}"
-    said += f" ({'; '.join(known)})" if known else ""
-    return said + (f": {rationale}" if rationale else "")
+    text = f"{_named(verdict, ' on ')} {_score(verdict)}"
+    text += f" ({'; '.join(known)})" if known else ""
+    return text + (f": {rationale}" if rationale else "")
 
 
 def _named(verdict: Verdict, between: str) -> str:
-    """The judge and what it judged, in one word where it is called after that."""
+    """Return the judge and what it judged, in one word where it is called after that."""
     return verdict.judge if verdict.judge == verdict.aspect else f"{verdict.judge}{between}{verdict.aspect}"
 
 

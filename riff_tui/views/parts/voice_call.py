@@ -1,4 +1,4 @@
-"""A voice call as rows: what was said, meant beside heard, turn-taking, tools, and how it left the database."""
+"""Show a voice call: what was said, meant and heard, turn-taking, tools, and how it left the database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from riff_tui.text import word_diff
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, voice_record
 from riff_tui.views.parts.database_diff import differences, per_table
-from riff_tui.views.parts.voice_record import Words, is_number
+from riff_tui.views.parts.voice_record import WordFilter, is_number
 from riff_tui.views.parts.voice_trace import is_message, said_in, whole_trace
 
 GOOD_TIMING, FAIR_TIMING = 0.8, 0.5
@@ -44,8 +44,8 @@ _KINDS = "turn, tool, answer, or database where the task left it otherwise than 
 _ORDER = ("t", "turn", "kind", "state", "role", "text", "changed", "latency_ms", "turn_taking", "reason", "detail")
 
 
-def told(table: Table, voice: Voice, words: Words) -> Table:
-    """A conversation's table with what is known of the sound: other rows for what was said, lanes, further notes.
+def with_voice(table: Table, voice: Voice, words: WordFilter) -> Table:
+    """Add to a conversation's table what is known of the sound: other rows for what was said, lanes, further notes.
 
     States, slots and guards of the table stay where they happened.
     """
@@ -56,7 +56,7 @@ def told(table: Table, voice: Voice, words: Words) -> Table:
         for row in table.rows
         if row.record.get("kind") not in ("turn", "tool")
     ]
-    rows = list(_placed(_in_order(kept, list(_Teller(voice, words, named).rows()))))
+    rows = list(_placed(_in_order(kept, list(_TraceRows(voice, words, named).rows()))))
     known = {column.key: column for column in (*table.columns, *_COLUMNS)}
     known["kind"] = replace(known["kind"], help=_KINDS)
     if not any(row.record.get("state") for row in rows):
@@ -72,8 +72,8 @@ def told(table: Table, voice: Voice, words: Words) -> Table:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """A side's words of one turn, as they may be shown; the counts are of the words themselves."""
+class _SpokenText:
+    """Hold a side's words of one turn, as they may be shown; the counts are of the words themselves."""
 
     meant: str | None
     heard: str | None
@@ -81,10 +81,10 @@ class _Said:
     of: int
 
 
-class _Teller:
-    """Tells a call in the order of its trace; what is known of a turn stands in the first row of its side."""
+class _TraceRows:
+    """Make rows in the order of a call's trace; what is known of a turn stands in the first row of its side."""
 
-    def __init__(self, voice: Voice, words: Words, named: Sequence[str | None]) -> None:
+    def __init__(self, voice: Voice, words: WordFilter, named: Sequence[str | None]) -> None:
         self._voice = voice
         self._words = words
         self._turns = {turn.turn: turn for turn in voice.turns}
@@ -98,7 +98,7 @@ class _Teller:
         self._answered = {entry.turn for entry in self._trace if entry.role == "assistant"}
 
     def rows(self) -> Iterator[Row]:
-        """What was said, the tools, and at the end how the database differs."""
+        """Return what was said, the tools, and at the end how the database differs."""
         for entry in self._trace:
             yield self._message(entry) if is_message(entry) else self._tool(entry)
         yield from _database(self._voice, self._words)
@@ -137,8 +137,8 @@ class _Teller:
         could = {"t", *(("latency_ms", "turn_taking") if timed and role == "agent" and entry.turn else ())}
         return _row(record, could, severity, display)
 
-    def _said(self, turn: VoiceTurn, role: str) -> _Said:
-        """What a side meant and what was heard of it."""
+    def _said(self, turn: VoiceTurn, role: str) -> _SpokenText:
+        """Return what a side meant and what was heard of it."""
         agent = role == "agent"
         meant, heard = (
             (turn.agent_meant, turn.agent_heard)
@@ -148,7 +148,7 @@ class _Teller:
             else (None, None)
         )
         differ = word_diff.differing(meant, heard) if meant and heard else None
-        return _Said(
+        return _SpokenText(
             self._words(meant),
             self._words(heard),
             differ,
@@ -172,12 +172,12 @@ class _Teller:
 
 
 def cut(text: str, most: int = LONGEST_VALUE) -> str:
-    """A long value's beginning, with how long it is."""
+    """Return a long value's beginning, with how long it is."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
 
 
 def timing_severity(score: float | None) -> Severity | None:
-    """The mark of a turn's score of turn-taking."""
+    """Mark a turn's score of turn-taking."""
     if score is None or score >= GOOD_TIMING:
         return None
     return "bad" if score < FAIR_TIMING else "warn"
@@ -189,14 +189,14 @@ def _row(
     severity: Mapping[str, Severity],
     display: Mapping[str, str] | None = None,
 ) -> Row:
-    """A row that leaves blank what it cannot have; the sign for "not measured" stays for what it could have had."""
+    """Return a row that leaves blank what it cannot have; "not measured" stays for what it could have had."""
     whole = {**dict.fromkeys(_ORDER), **record}
     blank = {key: "" for key in _ORDER if whole[key] is None and key not in could}
     return Row("", whole, display={**blank, **(display or {})}, severity=severity)
 
 
 def _time(value: float | None) -> float | None:
-    """A number of the document; one that says nothing about a call is none."""
+    """Return a number of the document; one that says nothing about a call is none."""
     return value if is_number(value) else None
 
 
@@ -213,7 +213,7 @@ def _starts(spans: Sequence[Span]) -> dict[int, float]:
 
 
 def _happened(turn: VoiceTurn, role: str) -> Iterator[str]:
-    """Who broke in, and whether the agent had to be nudged, in words that hold nobody's."""
+    """Say who interrupted, and if the agent had to be nudged, without anybody's words."""
     if role == "agent" and turn.agent_interrupted:
         overlap = _seconds(turn.evidence.get("overlap_ms"))
         yield f"agent breaks in, {overlap} s both" if overlap else "agent breaks in"
@@ -235,8 +235,8 @@ def _marks(latency: float | None, score: float | None, *, with_tool: bool) -> di
     return {**marks, "": worst} if worst else marks
 
 
-def _database(voice: Voice, words: Words) -> Iterator[Row]:
-    """How the database differs from what the task should have left; without words only how often, by table."""
+def _database(voice: Voice, words: WordFilter) -> Iterator[Row]:
+    """Say how the database differs from what the task should have left; without words only how often, by table."""
     task = voice.task
     if task.passed is True:
         return
@@ -253,7 +253,7 @@ def _database(voice: Voice, words: Words) -> Iterator[Row]:
 
 
 def _in_order(kept: Sequence[Row], told: Sequence[Row]) -> list[Row]:
-    """Both in the order of time, each in its own; what has no time stays behind what came before it."""
+    """Merge both in the order of time, each in its own; what has no time stays behind what came before it."""
     return [row for _, row in heapq.merge(_timed(kept), _timed(told), key=lambda each: each[0])]
 
 

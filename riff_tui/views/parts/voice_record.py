@@ -1,4 +1,4 @@
-"""What is known of a voice call at large: sentences for people, and all of it for the data formats."""
+"""Describe a voice call at large: in sentences for people, and all of it for the data formats."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from riff_tui.timeline_events import LARGEST
 LEGEND = "[-words-] were meant and not heard, {+words+} heard and not meant; commas and capitals count for nothing."
 
 
-class Words(Protocol):
-    """The gate that words of callers and models pass on their way into a table."""
+class WordFilter(Protocol):
+    """Let words of callers and models into a table as they are wanted."""
 
     wanted: bool
 
     def __call__(self, value: Any) -> Any:
-        """The value as it may be shown, `None` where no words are wanted."""
+        """Return the value as it may be shown, `None` where no words are wanted."""
         ...
 
     def shown(self, value: Any) -> str:
-        """A value on one line of text."""
+        """Return a value on one line of text."""
         ...
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number that says something about a call."""
+    """Say if a value is a number that says something about a call."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
 
 
-def notes(voice: Voice, words: Words, rows: Sequence[Row]) -> Iterator[str]:
-    """How the call went at large, whether its task was done, and what was wrong with its logs."""
+def notes(voice: Voice, words: WordFilter, rows: Sequence[Row]) -> Iterator[str]:
+    """Return how the call went at large, how its task ended, and what was wrong with its logs."""
     known = [voice.pipeline, voice.language, *([f"ended {voice.ended}"] if voice.ended else [])]
     if voice.turn_taking is not None:
         known.append(f"turn-taking {fixed(voice.turn_taking, 2, trim=True)} of 1")
@@ -54,8 +54,8 @@ def notes(voice: Voice, words: Words, rows: Sequence[Row]) -> Iterator[str]:
         yield f"Log: {len(voice.warnings)} {'warning' if len(voice.warnings) == 1 else 'warnings'}; --text tells them."
 
 
-def record(voice: Voice, words: Words) -> dict[str, Any]:
-    """All of it as the data formats print it; texts and values pass the gate, times, scores and reasons do not."""
+def record(voice: Voice, words: WordFilter) -> dict[str, Any]:
+    """Return all of it as the data formats print it; `words` decides on texts and values, not on times and scores."""
     return {
         "pipeline": voice.pipeline,
         "language": voice.language,
@@ -91,7 +91,7 @@ def _span(span: Span) -> dict[str, Any]:
     return {"turn": span.turn, "start": span.start, "end": span.end}
 
 
-def _turn(turn: VoiceTurn, words: Words) -> dict[str, Any]:
+def _turn(turn: VoiceTurn, words: WordFilter) -> dict[str, Any]:
     return {
         "turn": turn.turn,
         "caller_meant": words(turn.caller_meant),

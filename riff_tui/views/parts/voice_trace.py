@@ -1,4 +1,4 @@
-"""The trace of a voice call without gaps: what the agent said in turns that its log does not vouch for as well."""
+"""Fill the gaps in the trace of a voice call: add what the agent said in turns that its log does not vouch for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from riff_store.voice import TraceEntry, Voice, VoiceTurn
 
 
 def whole_trace(voice: Voice) -> list[TraceEntry]:
-    """Messages and tools in the order of the call; by the turns alone where no message is kept.
+    """Return messages and tools in the order of the call; by the turns alone where no message is kept.
 
     A text that the model never wrote, or wrote otherwise than it was spoken, is in no trace. What the agent
     meant to say in such a turn, else what was heard of it, stands where the turn ends.
@@ -25,19 +25,19 @@ def whole_trace(voice: Voice) -> list[TraceEntry]:
 
 
 def is_message(entry: TraceEntry) -> bool:
-    """Whether somebody says something there."""
+    """Say if somebody speaks in an entry."""
     return entry.kind not in ("tool_call", "tool_response")
 
 
 def said_in(turn: VoiceTurn, role: str) -> str | None:
-    """What a side said in a turn: the agent as it meant to, the caller as it was heard, else the other of the two."""
+    """Return what a side said in a turn: the agent as it meant to, the caller as it was heard, else the other."""
     if role == "agent":
         return turn.agent_meant or turn.agent_heard
     return turn.caller_heard or turn.caller_meant if role == "caller" else None
 
 
 def _untraced(voice: Voice) -> list[TraceEntry]:
-    """What the agent said in turns of which the trace has nothing, as ingest numbers them."""
+    """Return what the agent said in turns of which the trace has nothing, as ingest numbers them."""
     traced = {entry.turn for entry in voice.trace if entry.role == "assistant"}
     heard = {turn.turn for turn in voice.turns if turn.agent_heard}
     meant = {turn.turn for turn in voice.turns if turn.agent_meant}
@@ -47,7 +47,7 @@ def _untraced(voice: Voice) -> list[TraceEntry]:
 
 
 def _from_turns(voice: Voice) -> Iterator[TraceEntry]:
-    """What was said by the turns; tools where the trace has them."""
+    """Return what was said by the turns; tools where the trace has them."""
     tools: dict[int, list[TraceEntry]] = {}
     for entry in voice.trace:
         tools.setdefault(entry.turn, []).append(entry)

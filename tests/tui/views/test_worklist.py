@@ -10,7 +10,7 @@ import pytest
 from riff_store.answers.cells import StateCell
 from riff_store.answers.lists import Worklist
 from riff_tui.output.sinks import render
-from riff_tui.views.worklist import said, worklist
+from riff_tui.views.worklist import reason_texts, worklist
 from tests.support.view_answers import flow_cell, segment_cell, state_cell
 
 
@@ -80,7 +80,7 @@ def test_each_place_leads_down() -> None:
 @pytest.mark.parametrize(("progress", "speaks"), [(0.69, True), (0.7, False), (None, False)])
 def test_low_slot_fill_speaks_only_where_calls_are_stuck(progress: float | None, speaks: bool) -> None:
     cell = state_cell("f", "s", stall=0.3, progress=progress, slot_fill_rate=0.1)
-    assert ("slot_fill_rate" in said(cell)) is speaks
+    assert ("slot_fill_rate" in reason_texts(cell)) is speaks
 
 
 @pytest.mark.parametrize(
@@ -97,12 +97,12 @@ def test_low_slot_fill_speaks_only_where_calls_are_stuck(progress: float | None,
     ],
 )
 def test_reasons_begin_at_the_thresholds_of_the_worklist(values: dict[str, Any], reasons: list[str]) -> None:
-    assert list(said(state_cell("f", "s", **values)).values()) == reasons
+    assert list(reason_texts(state_cell("f", "s", **values)).values()) == reasons
 
 
 def test_steps_that_the_task_asked_for_and_failed_calls_missed_are_a_reason() -> None:
     cell = state_cell("telecom", "enable_roaming", n=0, expected=8, missed=1.0, failed=7, missed_failed=7)
-    assert list(said(cell).values()) == ["missed by 7 of 7 failed calls"]
+    assert list(reason_texts(cell).values()) == ["missed by 7 of 7 failed calls"]
     (row,) = worklist(Worklist([], [], [cell], 0)).rows
     assert (row.record["missed"], row.thin) == (1.0, False)
 
