@@ -10,7 +10,7 @@ from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.actions.context import ActionContext
 from riff_tui.tui.actions.controls import Controls, context_of
 from riff_tui.tui.actions.registry import ACTIONS, Action, reason_against
-from riff_tui.tui.navigation.location import hidden, noun
+from riff_tui.tui.navigation.location import fixed_columns, noun
 from riff_tui.tui.navigation.name_filter import calls_around, pick, picked_name
 from riff_tui.tui.render.columns import all_columns, has_values, shown, title, visible_columns
 from riff_tui.tui.session.column_choice import AS_IT_IS, INTERVAL, ColumnChoice, offered
@@ -34,7 +34,7 @@ async def _pick_name(controls: Controls, field: str) -> None:
     where = calls_around(location, field, loaded.main if loaded else None)
     found = await host.worker.ask(lambda: names.counted(field, where.text)) if names is not None else []
     is_covered = picker.app.screen is not picker.screen or picker.is_open
-    if is_covered or host.location.question != location.question:
+    if is_covered or host.location.cache_key != location.cache_key:
         return
     texts = [f"{n:,} {'call' if n == 1 else 'calls'}" for _, n in found]
     width = max(map(len, texts), default=0)
@@ -93,7 +93,7 @@ def choose_columns(controls: Controls) -> None:
     loaded, location, glyphs = host.loaded, host.location, controls.table.glyphs
     if loaded is None:
         return
-    table, hide, choice = loaded.main, hidden(location), controls.list_state.columns(location)
+    table, hide, choice = loaded.main, fixed_columns(location), controls.list_state.columns(location)
     columns = offering(table, hide)
 
     def keys(choice: ColumnChoice) -> set[str]:

@@ -122,7 +122,7 @@ class AutoRefresh:
             host.fail(error)
             return "changed"
         self._idle_until = time.monotonic() + PAUSE_PER_LOAD * (time.monotonic() - began)
-        if host.location.question != location.question or not self._may_show():
+        if host.location.cache_key != location.cache_key or not self._may_show():
             watcher.distrust()
             return self._reported
         host.renew(loaded)

@@ -32,7 +32,7 @@ SIDE_BY_SIDE = side_by_side.VIEW
 _NO_FILTER = Filter()
 _WHOLES = ("run", "archetype", "judge", "level")
 
-Question = tuple[str | None, ...]
+CacheKey = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ class Location:
         return spec_of(self.view).screen
 
     @property
-    def question(self) -> Question:
-        """Return what its rows depend on: locations with the same question hold the same rows."""
+    def cache_key(self) -> CacheKey:
+        """Return what its rows depend on: locations with the same key hold the same rows."""
         return self.view, self.where.text, self.sort, self.of, self.aspect, *self.pair, *self.sides
 
     @property
@@ -91,7 +91,7 @@ Stack = tuple[Location, ...]
 START: Stack = (Location("flows"),)
 
 
-def hidden(location: Location) -> frozenset[str]:
+def fixed_columns(location: Location) -> frozenset[str]:
     """Return the columns that say the same in every row of a location."""
     return frozenset() if spec_of(location.view).ranked else fixed_fields(location.scope.predicate)
 

@@ -10,38 +10,40 @@ from riff_tui.view_registry import spec_of
 _LOOKED_AT = 20_000
 
 
-def count_text(place: Location, table: Table, whole: int | None, marked: int = 0) -> str:
+def count_text(location: Location, table: Table, whole: int | None, marked: int = 0) -> str:
     """Return a text like `37 of 412 states shown`; `whole` is the number of rows without the typed filter, if known."""
-    return (f"{marked:,} marked · " if marked else "") + _counted(place, table, whole)
+    return (f"{marked:,} marked · " if marked else "") + _counted(location, table, whole)
 
 
-def _counted(place: Location, table: Table, whole: int | None) -> str:
+def _counted(location: Location, table: Table, whole: int | None) -> str:
     rows = len(table.rows)
     if "total" in table.extras:
         # Only the first ones are listed, with a filter and without.
         total = max(rows, table.extras["total"])
-        return f"{rows:,} of {total:,} {nouns(place, total)}" if total > rows else f"{rows:,} {nouns(place, rows)}"
-    if place.filter and whole is not None:
-        return f"{rows:,} of {whole:,} {nouns(place, whole)} shown"
-    summary = spec_of(place.view).summary
-    if summary is not None and not place.filter and isinstance(table.rows, list) and rows <= _LOOKED_AT:
+        return (
+            f"{rows:,} of {total:,} {nouns(location, total)}" if total > rows else f"{rows:,} {nouns(location, rows)}"
+        )
+    if location.filter and whole is not None:
+        return f"{rows:,} of {whole:,} {nouns(location, whole)} shown"
+    summary = spec_of(location.view).summary
+    if summary is not None and not location.filter and isinstance(table.rows, list) and rows <= _LOOKED_AT:
         return summary(table)
-    return f"{rows:,} {nouns(place, rows)}"
+    return f"{rows:,} {nouns(location, rows)}"
 
 
-def nouns(place: Location, count: int) -> str:
+def nouns(location: Location, count: int) -> str:
     """Return the noun for so many rows of a location."""
-    one, several = spec_of(place.view).nouns
+    one, several = spec_of(location.view).nouns
     return one if count == 1 else several
 
 
-def empty_text(place: Location) -> str:
+def empty_text(location: Location) -> str:
     """Return what to do next at a location without rows."""
-    if place.filter:
+    if location.filter:
         return "Nothing matches the filter: Esc clears it, / changes it."
-    empty = spec_of(place.view).empty
+    empty = spec_of(location.view).empty
     if empty:
         return empty
-    if place.scope:
-        return f"There are no {nouns(place, 2)} here: q goes back."
+    if location.scope:
+        return f"There are no {nouns(location, 2)} here: q goes back."
     return "The store is empty: riff-tui ingest PATH... fills it, riff-tui demo shows what it can do."

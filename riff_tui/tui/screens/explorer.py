@@ -26,7 +26,7 @@ from riff_tui.tui.data import auto_refresh
 from riff_tui.tui.data.loader import LoadedView
 from riff_tui.tui.data.paged_rows import PagedRows
 from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.location import Location, crumbs, hidden
+from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns
 from riff_tui.tui.panes.transcript import Transcript
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.counts import count_text, empty_text
@@ -162,7 +162,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def _draw(self, history: History, loaded: LoadedView) -> None:
         controls = self.controls
         before = self._history.here
-        again = self.loaded is not None and history.here.question == before.question
+        again = self.loaded is not None and history.here.cache_key == before.cache_key
         if (history.here.view, history.here.scope) == (before.view, before.scope) and self.loaded:
             # Keys went on working while the store was queried.
             history = history.alter(self._with_cursor(history.here))
@@ -192,7 +192,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             rows.missing = partial(controls.page_loader.load, rows, then=controls.table.refreshed)
         controls.table.load(
             loaded.main,
-            hide=hidden(location),
+            hide=fixed_columns(location),
             sort=location.sort,
             row=location.row,
             index=location.index,

@@ -32,7 +32,7 @@ class ListState:
         """Mark a row that stands at `index`, or remove its mark; return whether it has one by now."""
         before = self.marks(location)
         is_new = row.id not in before
-        self._indices[location.question, row.id] = index
+        self._indices[location.cache_key, row.id] = index
         after = (*before, row.id) if is_new else tuple(each for each in before if each != row.id)
         self._session.mark(list_of(location), after)
         return is_new
@@ -51,7 +51,7 @@ class ListState:
         ids = frozenset(self.marks(location))
         found = {index for index in loaded_indices(rows) if rows[index].id in ids}
         for row_id in ids:
-            index = self._indices.get((location.question, row_id))
+            index = self._indices.get((location.cache_key, row_id))
             if index is not None and index < len(rows) and not is_loaded(rows, index):
                 found.add(index)
         return min((index for index in found if index > cursor), default=min(found, default=None))

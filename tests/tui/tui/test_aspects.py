@@ -64,7 +64,7 @@ def test_the_hint_line_of_effects_names_the_key() -> None:
 
 def test_the_aspect_is_part_of_the_place_and_of_its_link() -> None:
     assert crumbs((*START, ERRORS)) == ["flows", "effects on errors"]
-    assert replace(ERRORS, aspect="").question != ERRORS.question
+    assert replace(ERRORS, aspect="").cache_key != ERRORS.cache_key
     assert link(ERRORS) == "riff-tui ui effects --aspect errors"
     assert open_link("effects", "flow:a", "errors") == (*START, replace(ERRORS, filter=Filter("flow:a")))
     session = SessionFile()

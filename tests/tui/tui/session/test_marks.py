@@ -116,7 +116,7 @@ def test_a_pair_is_asked_for_under_the_conditions_on_calls_that_hold_where_it_wa
     assert (place.view, place.of, place.scope.text) == (SIDE_BY_SIDE, "flows", "persona=calm")
     assert place.crumb == "gemini | qwen"
     assert swapped(place).pair == place.pair[::-1]
-    assert swapped(place).question != place.question
+    assert swapped(place).cache_key != place.cache_key
     assert pair_location(Location("flows"), table, ["viewing gemini", "elsewhere"]).crumb == "comparison"
 
 
