@@ -37,7 +37,7 @@ class Walker:
 
     @property
     def controls(self) -> Controls:
-        return self.controls
+        return self.screen.controls
 
     async def press(self, *keys: str) -> None:
         for key in keys:
