@@ -37,13 +37,13 @@ def test_no_key_is_bound_that_terminals_and_multiplexers_own() -> None:
     assert not TAKEN & {key.lower() for each in ACTIONS for key in each.keys}
 
 
-@pytest.mark.parametrize("context", CONTEXTS)
-def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_first(context: ActionContext) -> None:
-    found = hints(context)
-    assert len(found) <= HINTS
-    assert [key for key, _ in found][:2] == ["?", "q"]
-    by_key = {each.keys[0]: each for each in ACTIONS if context.kind in each.kinds}
-    assert all(by_key[key].unavailable(context) == "" and word for key, word in found)
+def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_first() -> None:
+    for context in CONTEXTS:
+        found = hints(context)
+        assert len(found) <= HINTS, context
+        assert [key for key, _ in found][:2] == ["?", "q"], context
+        by_key = {each.keys[0]: each for each in ACTIONS if context.kind in each.kinds}
+        assert all(by_key[key].unavailable(context) == "" and word for key, word in found), context
 
 
 @pytest.mark.parametrize(
