@@ -43,13 +43,13 @@ async def test_an_edit_leads_to_the_run_after_it_and_a_flow_to_its_edits(path: P
     async with exploring(path, start=stack_of("edits", "subject:confirm")) as at:
         await at.press("enter")
         assert at.screen.history.here.view == "flows"
-        assert at.screen.history.here.where == "flow=viewing run=run-2"
+        assert at.screen.history.here.where.text == "flow=viewing run=run-2"
     async with exploring(path) as at:
         await at.press("enter", "H")
         assert at.screen.history.here.view == "edits"
-        assert at.screen.history.here.where == "flow=viewing"
+        assert at.screen.history.here.where.text == "flow=viewing"
         await at.press("H")
-        assert at.screen.history.here.where == ""
+        assert at.screen.history.here.where.text == ""
 
 
 async def test_the_details_of_a_flow_tell_its_last_edit(path: Path) -> None:
