@@ -23,7 +23,7 @@ from typing import Any
 import peewee as pw
 
 from riff_store import models
-from riff_store.engine_errors import translated
+from riff_store.engine_errors import store_error_of
 from riff_store.errors import NewerStore, NotAStore, OlderStore, StoreError, StoreMissing, StoreReadOnly
 
 APPLICATION_ID = 0x52494646
@@ -121,7 +121,7 @@ class Store:
         try:
             yield
         except (pw.PeeweeException, sqlite3.Error, OSError) as error:
-            known = translated(error, self.location)
+            known = store_error_of(error, self.location)
             if known is None:
                 raise
             raise known from error
@@ -258,7 +258,7 @@ def _create(path: Path) -> None:
         except OSError:
             os.rename(draft, path)
     except (pw.PeeweeException, sqlite3.Error) as error:
-        raise translated(error, str(path)) or error from error
+        raise store_error_of(error, str(path)) or error from error
     finally:
         draft.unlink(missing_ok=True)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from riff_store import models as m
 from riff_store.facts import EditsResult, FlowEdit
-from riff_store.names import storable
+from riff_store.names import encodable
 from riff_store.rows import insert
 
 
@@ -26,7 +26,7 @@ def replace_edits(
     """
     calls = "SELECT name FROM flow WHERE id IN (SELECT flow_id FROM call_rollup)"
     called = {name for (name,) in connection.execute(calls)}
-    return [_replace(connection, repository, storable(flow), edits[flow], called) for flow in sorted(edits)]
+    return [_replace(connection, repository, encodable(flow), edits[flow], called) for flow in sorted(edits)]
 
 
 def _replace(
@@ -40,7 +40,13 @@ def _replace(
     ):
         known.setdefault(origin, []).append(tuple(row))
     rows: list[tuple[object, ...]] = [
-        (storable(edit.commit), edit.time, storable(edit.author), storable(edit.subject), storable(edit.path))
+        (
+            encodable(edit.commit),
+            edit.time,
+            encodable(edit.author),
+            encodable(edit.subject),
+            encodable(edit.path),
+        )
         for edit in edits
     ]
     commits = {row[0] for row in rows}

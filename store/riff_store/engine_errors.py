@@ -33,7 +33,7 @@ _BY_MESSAGE: tuple[tuple[str, type[StoreError], str, str], ...] = (
 )
 
 
-def translated(error: Exception, location: str) -> StoreError | None:
+def store_error_of(error: Exception, location: str) -> StoreError | None:
     """Return the store error behind an error of the engine, or `None` where it is something else."""
     found = list(causes(error))
     for cause in found:

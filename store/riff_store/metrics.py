@@ -105,7 +105,7 @@ METRICS: tuple[Metric, ...] = (
         definition="seconds per agent turn over the call, 95th percentile",
     ),
     Metric(
-        "latency_mean", "lat_mean", unit="s", better="lower", shown=False, compared=False,
+        "latency_mean", "lat_mean", short="mean", unit="s", better="lower", shown=False, compared=False,
         help="Mean of the agent's turn latencies in a call, averaged over calls.",
         definition="seconds per agent turn over the call, mean",
     ),
@@ -134,12 +134,12 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "escalation", "escal", kind="state", unit="share", better="lower", bounds=_SHARE, decimals=2, trim=True,
-        aliases=("escal",),
+        short="esc", aliases=("escal",),
         help="Share of calls that left the state for a human.",
         definition="1 if a visit led to an escalation terminal",
     ),
     Metric(
-        "revisit", "revisit", kind="state", unit="entries", better="lower", decimals=2, trim=True,
+        "revisit", "revisit", short="rev", kind="state", unit="entries", better="lower", decimals=2, trim=True,
         help="How often a call came back to the state.",
         definition="entries − 1",
     ),
@@ -149,17 +149,18 @@ METRICS: tuple[Metric, ...] = (
         definition="agent turns in the state ÷ entries",
     ),
     Metric(
-        "latency_p95", "lat_p95(s)", kind="state", unit="s", better="lower",
+        "latency_p95", "lat_p95(s)", short="p95", kind="state", unit="s", better="lower",
         help="95th percentile of the turn latencies in the state, averaged over calls.",
         definition="95th percentile of its turn latencies, interpolated linearly between the closest ranks",
     ),
     Metric(
-        "guard_error", "guard_err", kind="state", unit="errors", better="lower", decimals=2, trim=True, shown=False,
+        "guard_error", "guard_err", kind="state", unit="errors", better="lower", decimals=2, trim=True, short="guard",
+        shown=False,
         help="Transition guards that raised, per call.",
         definition="guards that raised there",
     ),
     Metric(
-        "slot_fill_rate", "slot_fill", kind="state", unit="share", bounds=_SHARE, aliases=("slot_fill",),
+        "slot_fill_rate", "slot_fill", short="slots", kind="state", unit="share", bounds=_SHARE, aliases=("slot_fill",),
         help="Required slots that this state filled; low with healthy progress means that the caller said it earlier.",
         definition="required slots of the state that were filled by it ÷ required; not measured where it requires none",
     ),

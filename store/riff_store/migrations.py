@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from riff_store import models
-from riff_store.engine_errors import translated
+from riff_store.engine_errors import store_error_of
 from riff_store.errors import StoreError, StoreReadOnly
 
 Step = Callable[[sqlite3.Connection], None]
@@ -66,7 +66,7 @@ def migrate(
                 connection.execute("ROLLBACK")
             raise
     except sqlite3.Error as error:
-        raise translated(error, str(path)) or error from error
+        raise store_error_of(error, str(path)) or error from error
     finally:
         connection.close()
     return copy

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 
 
-def storable(text: str) -> str:
+def encodable(text: str) -> str:
     """Spell out the lone surrogates of a text, which no encoding can hold."""
     if text.isascii():
         return text
@@ -45,7 +45,7 @@ class Names:
         self._states: dict[int, Keys] = {}
         self._judges: dict[tuple[str, str], int] = {}
         self._outcomes: dict[int, str | None] = {}
-        self._told_of_runs: dict[int, tuple[str | None, str | None, str | None]] = {}
+        self._described_runs: dict[int, tuple[str | None, str | None, str | None]] = {}
         self._archetypes: dict[int, str | None] = {}
 
     def states(self, flow: int) -> Keys:
@@ -53,7 +53,7 @@ class Names:
         found = self._states.get(flow)
         if found is None:
             found = self._states[flow] = Keys(
-                lambda name: self._add("state", ("flow_id", "name"), (flow, storable(name)))
+                lambda name: self._add("state", ("flow_id", "name"), (flow, encodable(name)))
             )
         return found
 
@@ -68,7 +68,7 @@ class Names:
         pair = (name, prompt_hash or "")
         found = self._judges.get(pair)
         if found is None:
-            values = (storable(pair[0]), storable(pair[1]))
+            values = (encodable(pair[0]), encodable(pair[1]))
             found = self._judges[pair] = self._add("judge", ("name", "prompt_hash"), values)
         return found
 
@@ -76,7 +76,7 @@ class Names:
         """Return the key of a flow; the archetype named last holds."""
         found = self.flows[name]
         if archetype is not None and self._archetypes.get(found) != archetype:
-            self._connection.execute("UPDATE flow SET archetype = ? WHERE id = ?", (storable(archetype), found))
+            self._connection.execute("UPDATE flow SET archetype = ? WHERE id = ?", (encodable(archetype), found))
             self._archetypes[found] = archetype
         return found
 
@@ -84,17 +84,17 @@ class Names:
         """Return the key of a run; label, commit and branch named last hold."""
         found = self.runs[name]
         told = (label, commit, branch)
-        if told != (None, None, None) and self._told_of_runs.get(found) != told:
+        if told != (None, None, None) and self._described_runs.get(found) != told:
             self._connection.execute(
                 'UPDATE run SET label = coalesce(?, label), "commit" = coalesce(?, "commit"),'
                 " branch = coalesce(?, branch) WHERE id = ?",
-                (*(None if part is None else storable(part) for part in told), found),
+                (*(None if part is None else encodable(part) for part in told), found),
             )
-            self._told_of_runs[found] = told
+            self._described_runs[found] = told
         return found
 
     def _plain(self, table: str) -> Keys:
-        return Keys(lambda name: self._add(table, ("name",), (storable(name),)))
+        return Keys(lambda name: self._add(table, ("name",), (encodable(name),)))
 
     def _add(self, table: str, columns: tuple[str, ...], values: tuple[str | int, ...]) -> int:
         select = f"SELECT id FROM {table} WHERE {' AND '.join(f'{column} = ?' for column in columns)}"

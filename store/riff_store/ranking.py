@@ -66,7 +66,7 @@ def reasons(cell: StateCell) -> tuple[str, ...]:
     return tuple(metric for metric, holds in found.items() if holds)
 
 
-def badness(cell: StateCell, *, asked: bool = False) -> float:
+def lost_share(cell: StateCell, *, asked: bool = False) -> float:
     """Return the share of calls that a state lost, by which root causes are ranked.
 
     In a flow whose tasks ask for steps (`asked`), where a call ended says nothing of why: there the

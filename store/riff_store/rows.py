@@ -17,7 +17,7 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skipped
-from riff_store.names import Keys, Names, storable
+from riff_store.names import Keys, Names, encodable
 
 CHUNK = 500
 AT_ONCE = (100, 10, 1)
@@ -96,7 +96,7 @@ class Rows:
     def add_call(self, facts: ConversationFacts) -> None:
         """Take a call; it replaces an earlier one of this file with the same name."""
         run = self._names.run(facts.run, facts.run_label, facts.commit, facts.branch)
-        identity = (run, storable(facts.conversation))
+        identity = (run, encodable(facts.conversation))
         earlier = self._pending.pop(identity, None)
         if earlier is not None:
             self._note_replaced(self._source_file, earlier.line, earlier.run, identity[1], facts.line)
@@ -107,7 +107,7 @@ class Rows:
         names = self._names
         self._tables[m.JudgedScore].extend(
             (
-                self._source_file, score.line, names.runs[score.run], storable(score.conversation),
+                self._source_file, score.line, names.runs[score.run], encodable(score.conversation),
                 names.judge(score.judge, score.prompt_hash), names.aspects[score.aspect],
                 score.score, score.judged_at, _text(score.model), _text(score.rationale), _text(score.prompt_version),
                 None if score.evidence is None else json.dumps(score.evidence),
@@ -131,7 +131,15 @@ class Rows:
 
     def add_note(self, note: Skipped) -> None:
         """Record what was not taken as it stood."""
-        row = (None, self._source_file, note.kind, note.line, storable(note.reason), None, _text(note.conversation))
+        row = (
+            None,
+            self._source_file,
+            note.kind,
+            note.line,
+            encodable(note.reason),
+            None,
+            _text(note.conversation),
+        )
         self._tables[m.SkippedInput].extend(row)
 
     def flush(self) -> None:
@@ -221,12 +229,12 @@ class Rows:
     ) -> None:
         self.replaced += 1
         place = f"line {by_line}" if by_path is None else f"{by_path}, line {by_line}"
-        reason = f"the same conversation of run {storable(run)} stands again in {place}, which counts"
-        self._tables[m.SkippedInput].extend((None, loser, "replaced", line, reason, storable(run), name))
+        reason = f"the same conversation of run {encodable(run)} stands again in {place}, which counts"
+        self._tables[m.SkippedInput].extend((None, loser, "replaced", line, reason, encodable(run), name))
 
 
 def _text(value: str | None) -> str | None:
-    return None if value is None else storable(value)
+    return None if value is None else encodable(value)
 
 
 def _key(keys: Keys, name: str | None) -> int | None:

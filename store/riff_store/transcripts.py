@@ -8,7 +8,7 @@ LARGEST = 64 * 1024 * 1024
 _PIECE = 1024 * 1024
 
 
-def unpacked(body: bytes, largest: int = LARGEST) -> bytes:
+def unpack_transcript(body: bytes, largest: int = LARGEST) -> bytes:
     """Return the text of a zstd-compressed transcript; raises `ValueError` where it is damaged or too large.
 
     What the frame says of its own size is not believed, so no more than `largest` is ever held.

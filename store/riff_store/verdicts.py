@@ -40,14 +40,14 @@ _CELLS = """
 SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM touched_call t JOIN conversation c ON c.id = t.id"""
 
 
-def settle(connection: sqlite3.Connection, source_file: int, cells: set[tuple[int, int, int]]) -> None:
+def choose_verdicts(connection: sqlite3.Connection, source_file: int, cells: set[tuple[int, int, int]]) -> None:
     """Choose anew for every call that this file brings or judges; `cells` gains those that changed."""
     if connection.execute("SELECT 1 FROM judged_score LIMIT 1").fetchone() is None:
         return
     _choose(connection, (_OF_SCORES, _OF_CALLS), source_file, cells)
 
 
-def withdraw(connection: sqlite3.Connection, source_file: int, cells: set[tuple[int, int, int]]) -> None:
+def withdraw_verdicts(connection: sqlite3.Connection, source_file: int, cells: set[tuple[int, int, int]]) -> None:
     """Take a file's verdicts away and choose among those that are left."""
     found = connection.execute("SELECT 1 FROM judged_score WHERE source_file_id = ? LIMIT 1", (source_file,))
     if found.fetchone() is not None:

@@ -25,7 +25,7 @@ from riff_store.facts import (
     Skipped,
     SourceFile,
 )
-from riff_store.names import Names, storable
+from riff_store.names import Names, encodable
 from riff_store.rows import CHUNK, Rows, forget_calls
 
 Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
@@ -33,7 +33,7 @@ Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
 
 def stored_path(path: str | os.PathLike[str]) -> str:
     """Return a path as the store keeps it: absolute text, bytes that are no text spelled out."""
-    return storable(os.path.abspath(os.fsdecode(path)))
+    return encodable(os.path.abspath(os.fsdecode(path)))
 
 
 class Writer:
@@ -134,7 +134,7 @@ class Writer:
                 else:
                     result.noted += 1
         rows.flush()
-        verdicts.settle(self._connection, key, self._touched)
+        verdicts.choose_verdicts(self._connection, key, self._touched)
         result.conversations, result.replaced = rows.taken, rows.replaced
         self._connection.execute(
             "UPDATE source_file SET conversations = ?, scores = ?, skipped = ? WHERE id = ?",
@@ -165,7 +165,7 @@ class Writer:
         """Take away what a file had brought; cells that it stood in are summed anew."""
         cells = "SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE source_file_id = ?"
         self._touched.update(self._connection.execute(cells, (key,)).fetchall())
-        verdicts.withdraw(self._connection, key, self._touched)
+        verdicts.withdraw_verdicts(self._connection, key, self._touched)
         forget_calls(self._connection, "source_file_id = ?", key)
         for table in ("skipped_input", "described_state", "described_edge", "flow_contract"):
             self._connection.execute(f"DELETE FROM {table} WHERE source_file_id = ?", (key,))

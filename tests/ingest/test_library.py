@@ -30,7 +30,7 @@ from riff_ingest.pipeline import ingest
 from riff_store.database import open_store
 from riff_store.errors import UsageError
 from riff_store.facts import Skipped
-from riff_store.transcripts import unpacked
+from riff_store.transcripts import unpack_transcript
 from riff_store.writer import Writer
 from tests.support.eva_runs import files, make_run
 from tests.support.facts import broken_rows, contents
@@ -61,7 +61,7 @@ def test_what_was_recorded_is_kept_with_what_was_said(tmp_path: Path) -> None:
     assert [row[:2] for row in contents(store)["conversation"]] == [("nightly", "c-1"), ("nightly", "c-2")]
     with open_store(store) as opened:
         texts = [
-            json.loads(unpacked(body))["turns"][0]["text"]
+            json.loads(unpack_transcript(body))["turns"][0]["text"]
             for (body,) in opened.execute_sql("SELECT body FROM transcript")
         ]
     assert texts == ["Hello", "Hello"]

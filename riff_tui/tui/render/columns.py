@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from riff_store.metrics import METRICS
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import Glyphs, in_ascii
 from riff_tui.text.numbers import cell_text, fixed, interval_text
@@ -24,21 +25,9 @@ LONGEST_TREND = 8
 # In more rows than these, no column is searched for values.
 _LOOKED_AT = 2_000
 _SHORT = {
-    "operability": "oper",
-    "correctness": "corr",
-    "completion": "comp",
+    **{metric.title: metric.short for metric in METRICS if metric.short and metric.kind != "judged"},
     "completed": "done",
-    "errors": "errs",
     "errored": "err",
-    "lat_p95": "p95",
-    "lat_p95(s)": "p95",
-    "lat_mean": "mean",
-    "turn_count": "turns",
-    "progress": "prog",
-    "escal": "esc",
-    "revisit": "rev",
-    "slot_fill": "slots",
-    "guard_err": "guard",
     "worst member": "worst",
     "only A failed": "only A",
     "only B failed": "only B",

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from rich.style import Style
 
+from riff_store.metrics import METRICS
 from riff_tui.charts.lane_painter import Tone
 from riff_tui.charts.lanes import Lanes
 from riff_tui.table import Row, Table
@@ -22,13 +23,7 @@ Nearness: TypeAlias = Literal["all", "part", "nearest"]
 
 STEP = 2
 SHORTEST_S = 2.0
-_ASPECTS = (
-    ("correctness", "corr"),
-    ("completion", "comp"),
-    ("errors", "errs"),
-    ("latency_p95", "p95"),
-    ("turn_count", "turns"),
-)
+_ASPECTS = [(metric.key, metric.short) for metric in METRICS if metric.kind == "call" and metric.shown]
 
 
 def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:

@@ -33,6 +33,7 @@ def column_of(metric: Metric) -> Column:
     return Column(
         metric.key, metric.title, unit=metric.unit, better=metric.better, decimals=metric.decimals, trim=metric.trim,
         strong=metric.strong, strong_title=metric.strong_title, shown=metric.shown, help=metric.help,
+        short=metric.short,
     )  # fmt: skip
 
 

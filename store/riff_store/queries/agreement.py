@@ -29,7 +29,7 @@ def agreement(store: Store, calls: Predicate | None = None, judges: Predicate | 
 
 def _pairs(known: Iterable[Judge], scores: JudgeScores, judges: Predicate | None) -> Iterator[PairAgreement]:
     for first, second in combinations(known, 2):
-        if first.aspect == second.aspect and (first.is_meant(judges) or second.is_meant(judges)):
+        if first.aspect == second.aspect and (first.is_selected(judges) or second.is_selected(judges)):
             one, other = _shared(scores.judged[first.key], scores.judged[second.key])
             points = [rounded(score) for score in one], [rounded(score) for score in other]
             yield _agreed(first, second, (one, other), points)
@@ -39,7 +39,7 @@ def _beside_correctness(
     known: Iterable[Judge], scores: JudgeScores, judges: Predicate | None
 ) -> Iterator[PairAgreement]:
     for judge in known:
-        if judge.is_meant(judges):
+        if judge.is_selected(judges):
             one, other = _shared(scores.judged[judge.key], scores.correctness)
             passed = [int(score >= HUMAN) for score in one], [int(score >= PASSED) for score in other]
             yield _agreed(judge, None, (one, other), passed)

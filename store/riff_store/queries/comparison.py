@@ -13,7 +13,7 @@ from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import OF_CALLS, Direction, Metric, plugins
 from riff_store.predicates import Predicate
-from riff_store.queries.flows import chosen_judges
+from riff_store.queries.flows import selected_judges
 from riff_store.queries.sides import Pair, SideCalls, Values, paired, sides
 from riff_store.statistics import intervals, significance
 
@@ -64,7 +64,7 @@ def compare(
         first, second = (SideCalls(store, side, calls) for side in sides(store, a, b))
         pairs = paired(first, second)
         names = dict(store.execute(m.Flow.select(m.Flow.id, m.Flow.name)))
-        shown = chosen_judges(store, judges)
+        shown = selected_judges(store, judges)
         flows_a, flows_b = first.by_flow(), second.by_flow()
         shared = sorted(flows_a.keys() & flows_b.keys(), key=names.__getitem__)
         found = [

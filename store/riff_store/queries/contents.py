@@ -1,13 +1,12 @@
-"""List what a store holds: names with their counts, and notes of the ingest."""
+"""List what a store holds: runs, names with their counts, and notes of the ingest."""
 
 from __future__ import annotations
 
 from riff_store import models as m
-from riff_store.answers.lists import SkippedEntry
+from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
 from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of
-from riff_store.queries.runs import runs
+from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
 from riff_store.queries.scope import Scope, needs
 from riff_store.queries.sums import call_counts
 
@@ -47,3 +46,27 @@ def counted_names(store: Store, field: str, calls: Predicate | None = None) -> l
         return [(run.run, run.n + run.excluded) for run in found]
     counts = call_counts(store, calls, Grouping((field,)))
     return sorted((name, n + errored) for (name,), (n, errored) in counts.items() if name is not None and n + errored)
+
+
+def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
+    """Return the runs that hold such calls, in time order; a run starts with its first call."""
+    with store.snapshot():
+        counts: dict[str, dict[str, tuple[int, int]]] = {}
+        for (run, flow), found in call_counts(store, calls, Grouping(("run", "flow"))).items():
+            counts.setdefault(run or "", {})[flow or ""] = found
+        described = store.execute(m.Run.select(m.Run.name, m.Run.label, m.Run.commit, m.Run.branch))
+        started, order = run_starts(store), run_order(store)
+    return [
+        RunSummary(
+            run=name,
+            label=label,
+            commit=commit,
+            branch=branch,
+            started_at=started.get(name),
+            flows=len(counts[name]),
+            n=sum(n for n, _ in counts[name].values()),
+            excluded=sum(excluded for _, excluded in counts[name].values()),
+        )
+        for name, label, commit, branch in sorted(described, key=lambda row: order.get(row[0], 0))
+        if name in counts
+    ]

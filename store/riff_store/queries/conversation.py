@@ -12,7 +12,7 @@ from riff_store.database import Store
 from riff_store.errors import NotAStore
 from riff_store.queries.conversations import calls_of
 from riff_store.queries.dimensions import judges_shown
-from riff_store.transcripts import unpacked
+from riff_store.transcripts import unpack_transcript
 
 
 def conversation(store: Store, run: str, name: str) -> CallDetail | None:
@@ -124,7 +124,7 @@ def _document(store: Store, key: int) -> Mapping[str, object] | None:
     if not rows:
         return None
     try:
-        document = json.loads(unpacked(bytes(rows[0][0])))
+        document = json.loads(unpack_transcript(bytes(rows[0][0])))
     except (ValueError, RecursionError) as error:
         raise NotAStore(f"{store.location}: the transcript of this call is damaged", "ingest its file again") from error
     return document if isinstance(document, dict) else None

@@ -93,10 +93,10 @@ def judges_shown(store: Store) -> dict[int, str]:
         versions.setdefault(name, []).append(prompt_hash)
     # A judge that goes by its whole name keeps it; one in a version can be called otherwise.
     named = sorted(rows, key=lambda row: (bool(row[2]), row[1:]))
-    return told_apart({key: _version(name, prompt_hash, versions[name]) for key, name, prompt_hash in named})
+    return unique_names({key: _version(name, prompt_hash, versions[name]) for key, name, prompt_hash in named})
 
 
-def told_apart(names: Mapping[Key, str], taken: Iterable[str] = ()) -> dict[Key, str]:
+def unique_names(names: Mapping[Key, str], taken: Iterable[str] = ()) -> dict[Key, str]:
     """Make names unique: the later of two alike, or of one that is taken, gets a `#` at its end."""
     used = set(taken)
     found: dict[Key, str] = {}

@@ -51,7 +51,7 @@ def disputes(
     """
     with store.snapshot():
         scores = scores_of(store, calls)
-        heard = [judge for judge in judges_of(store, scores.judged) if judge.is_meant(judges)]
+        heard = [judge for judge in judges_of(store, scores.judged) if judge.is_selected(judges)]
         several = {key: given for key, given in _by_call(heard, scores.judged).items() if len(given) > 1}
         who = _who(store) if several else {}
     found = [

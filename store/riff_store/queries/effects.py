@@ -17,7 +17,7 @@ from riff_store.errors import UsageError
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
-from riff_store.queries.flows import chosen_judges
+from riff_store.queries.flows import selected_judges
 from riff_store.queries.scope import Scope
 from riff_store.queries.sums import call_counts
 from riff_store.scoring import blended, computed_blend
@@ -55,7 +55,7 @@ def effects(
         known = [QUALITY, *sorted(aspects)]
         if aspect not in known:
             raise UnknownAspect(aspect, known)
-        chosen = chosen_judges(store, judges)
+        chosen = selected_judges(store, judges)
         if judges is None or matches(judges, {"judge": [COMPUTED]}, ("judge",)):
             chosen[m.COMPUTED_JUDGE] = COMPUTED
         read = _qualities if aspect == QUALITY else _scores

@@ -13,7 +13,7 @@ from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.scope import STATE_COLUMNS, Scope
 
 
-class AskedFor(NamedTuple):
+class StepCounts(NamedTuple):
     """Count the calls whose task asks for a state, and those that missed it or took it with other arguments.
 
     `failed` of them did not get it all right; `missed_failed` failed and missed the step.
@@ -26,7 +26,7 @@ class AskedFor(NamedTuple):
     missed_failed: int
 
 
-def asked_for(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, AskedFor]:
+def expected_steps(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, StepCounts]:
     """Return the counts by the names of the group, which holds the state.
 
     A call missed a state when none of its steps there was taken, and took it wrongly when one was
@@ -43,11 +43,11 @@ def asked_for(store: Store, rows: Predicate | None, group: Grouping) -> dict[Nam
     sums = (pw.fn.COUNT(pw.SQL("*")), pw.fn.SUM(1 - called), pw.fn.SUM(wrong), pw.fn.SUM(failed), missed_failed)
     answer = store.execute(pw.Select([one], [*keys, *sums]).group_by(*keys))
     names = group.namer(store)
-    found: dict[Names, AskedFor] = {}
+    found: dict[Names, StepCounts] = {}
     for row in answer:
-        counts = AskedFor(*(int(count) for count in row[-5:]))
-        before = found.get(names(row[:-5]), AskedFor(0, 0, 0, 0, 0))
-        found[names(row[:-5])] = AskedFor(*(a + b for a, b in zip(before, counts, strict=True)))
+        counts = StepCounts(*(int(count) for count in row[-5:]))
+        before = found.get(names(row[:-5]), StepCounts(0, 0, 0, 0, 0))
+        found[names(row[:-5])] = StepCounts(*(a + b for a, b in zip(before, counts, strict=True)))
     return found
 
 

@@ -54,12 +54,12 @@ def _cells(store: Store, calls: Predicate | None, by: Sequence[str], judges: Pre
     group = Grouping(tuple(by))
     counts = call_counts(store, calls, group)
     sums = aspect_sums(store, calls, group)
-    shown = chosen_judges(store, judges)
+    shown = selected_judges(store, judges)
     return [_cell(dict(zip(by, names, strict=True)), n, excluded, sums.get(names, {}), shown)
             for names, (n, excluded) in counts.items()]  # fmt: skip
 
 
-def chosen_judges(store: Store, judges: Predicate | None) -> dict[int, str]:
+def selected_judges(store: Store, judges: Predicate | None) -> dict[int, str]:
     """Return the displayed names of the judges that a filter leaves, by key."""
     shown, names = judges_shown(store), judge_names(store)
     return {
@@ -133,7 +133,7 @@ def _history(
     place = {run: index for index, run in enumerate(last)}
     lately = both(Or(tuple(Term("run", "=", run) for run in last)), calls)
     group = Grouping(tuple(dict.fromkeys((*by, "run"))))
-    sums, shown = aspect_sums(store, lately, group), chosen_judges(store, judges)
+    sums, shown = aspect_sums(store, lately, group), selected_judges(store, judges)
     found: dict[Names, list[float | None]] = {}
     for names in call_counts(store, lately, group):
         steps = found.setdefault(names[: len(by)], [None] * len(last))

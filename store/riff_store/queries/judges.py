@@ -13,7 +13,7 @@ from riff_store.answers.lists import JudgeSummary
 from riff_store.database import Store
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import Grouping, judge_names, judges_shown, told_apart
+from riff_store.queries.dimensions import Grouping, judge_names, judges_shown, unique_names
 from riff_store.queries.scope import Scope
 from riff_store.queries.sums import aspect_sums
 
@@ -93,7 +93,7 @@ class Judge(NamedTuple):
         """Return the aspect that it judges."""
         return self.key[0]
 
-    def is_meant(self, judges: Predicate | None) -> bool:
+    def is_selected(self, judges: Predicate | None) -> bool:
         """Say whether a filter on judges means this one, by its name or its displayed name."""
         return judges is None or matches(judges, {"judge": [self.name, self.shown]}, ("judge",))
 
@@ -102,7 +102,7 @@ def judges_of(store: Store, keys: Iterable[tuple[str, int]]) -> list[Judge]:
     """Return the judges of some (aspect, key of the judge) in the order of their labels, which are unique."""
     shown, names = judges_shown(store), judge_names(store)
     found = sorted({key for key in keys if key[1] in names}, key=lambda key: (key[0] != HUMANNESS, shown[key[1]], key))
-    labels = told_apart(
+    labels = unique_names(
         {
             key: shown[key[1]] if key[0] in (HUMANNESS, names[key[1]]) else f"{shown[key[1]]} ({key[0]})"
             for key in found

@@ -14,7 +14,7 @@ from riff_store.histogram import buckets
 from riff_store.measure import percentile
 from riff_store.predicates import Predicate, Term, all_of
 from riff_store.queries.scope import Scope
-from riff_store.transcripts import unpacked
+from riff_store.transcripts import unpack_transcript
 
 MOST_CALLS = 20_000
 CHUNK = 200
@@ -97,7 +97,7 @@ def _bodies(store: Store, keys: list[int]) -> Iterator[bytes]:
 def _in_state(body: bytes, state: str) -> list[float]:
     """Return the latencies in milliseconds of the turns in a state; a damaged transcript has none."""
     try:
-        document = msgspec.json.decode(unpacked(body), type=_Document)
+        document = msgspec.json.decode(unpack_transcript(body), type=_Document)
     except (ValueError, RecursionError):
         return []
     current: str | None = None

@@ -11,7 +11,7 @@ from riff_store.database import Store
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, Names, run_order, run_starts
-from riff_store.queries.flows import chosen_judges
+from riff_store.queries.flows import selected_judges
 from riff_store.queries.last_edits import Edits
 from riff_store.queries.sums import AspectSums, aspect_sums, call_counts
 from riff_store.scoring import operability
@@ -36,7 +36,7 @@ def row_qualities(
     """
     group = Grouping(by)
     counts, sums = call_counts(store, calls, group), aspect_sums(store, calls, group)
-    chosen = chosen_judges(store, judges)
+    chosen = selected_judges(store, judges)
     found = {
         names: _row(n, excluded, sums.get(names, {}), chosen)
         for names, (n, excluded) in sorted(counts.items(), key=_named)

@@ -10,7 +10,7 @@ from riff_store.database import Store
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate, both, terms
 from riff_store.queries.dimensions import Grouping, Names
-from riff_store.queries.expected import AskedFor, asked_for
+from riff_store.queries.expected import StepCounts, expected_steps
 from riff_store.queries.sums import NO_ROWS, StateSums, add, state_sums, step_counts
 from riff_store.ranking import worst_first
 
@@ -35,7 +35,7 @@ def state_cells(
     with store.snapshot():
         sums = state_sums(store, rows, group)
         steps = step_counts(store, rows, group)
-        asked = asked_for(store, rows, group)
+        asked = expected_steps(store, rows, group)
         described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
     cells = [
         _cell(dict(zip(by, names, strict=True)), sums.get(names, {}), steps.get(names, {}), asked.get(names), segment)
@@ -48,7 +48,7 @@ def _cell(
     keys: Mapping[str, str | None],
     segments: Mapping[str, StateSums],
     steps: Mapping[str, int],
-    asked: AskedFor | None,
+    asked: StepCounts | None,
     described: str,
 ) -> StateCell:
     total = NO_ROWS

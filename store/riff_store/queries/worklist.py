@@ -8,7 +8,7 @@ from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.states import segment_cells, state_cells
-from riff_store.ranking import badness, is_thin, is_weak_flow, is_weak_segment, mean, reasons, worst_first
+from riff_store.ranking import is_thin, is_weak_flow, is_weak_segment, lost_share, mean, reasons, worst_first
 
 LIMIT = 10
 
@@ -22,7 +22,7 @@ def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT) -
     asked = {cell.keys["flow"] for cell in states if cell.expected is not None}
 
     def urgency(cell: StateCell) -> tuple[object, ...]:
-        return is_thin(cell), -badness(cell, asked=cell.keys["flow"] in asked), worst_first(cell)
+        return is_thin(cell), -lost_share(cell, asked=cell.keys["flow"] in asked), worst_first(cell)
 
     weak_segments = [cell for cell in segments if is_weak_segment(cell)]
     return Worklist(

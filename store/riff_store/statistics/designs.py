@@ -126,7 +126,7 @@ class Solution:
         found: Floats = self._basis @ (self._inverse @ (self._basis.T @ sums))
         return found
 
-    def tells(self, contrast: Floats) -> bool:
+    def is_estimable(self, contrast: Floats) -> bool:
         """Say whether a combination of coefficients is the same in every least squares solution."""
         import numpy as np
 

@@ -113,7 +113,11 @@ class _Model:
     def intercept(self) -> float | None:
         """Return the mean in which every level of a factor counts alike."""
         contrast = sum((self._average(index) for index in range(len(self._factors))), start=self._unit(0))
-        return _settled(self.mean + float(contrast @ self._full.coefficients)) if self._full.tells(contrast) else None
+        return (
+            _settled(self.mean + float(contrast @ self._full.coefficients))
+            if self._full.is_estimable(contrast)
+            else None
+        )
 
     def factor(self, index: int) -> FactorEffect:
         """Return the share that a factor explains, and its levels."""
@@ -175,7 +179,7 @@ class _Model:
     def _effect(self, index: int, level: int) -> tuple[float | None, float | None, float | None]:
         """Return a level's effect with its interval."""
         contrast = self._unit(self._full.design.span(index).start + level) - self._average(index)
-        if not self._full.tells(contrast):
+        if not self._full.is_estimable(contrast):
             return None, None, None
         effect = float(contrast @ self._full.coefficients)
         half = self._half(index, level, contrast)

@@ -16,7 +16,7 @@ from riff_store.database import Store
 from riff_store.predicate_eval import matches
 from riff_store.predicates import And
 from riff_store.queries.agreement import agreement
-from riff_store.queries.dimensions import judges_shown, told_apart
+from riff_store.queries.dimensions import judges_shown, unique_names
 from riff_store.queries.disputes import disputes
 from riff_store.queries.judges import judges
 from riff_tui.filters import parse
@@ -210,7 +210,7 @@ def test_judges_with_names_that_were_made_to_be_confused_stay_apart(store: Store
 
 
 def test_names_are_told_apart_by_as_little_as_it_takes() -> None:
-    assert told_apart({1: "a", 2: "b", 3: "a", 4: "a#"}, {"b"}) == {1: "a", 2: "b#", 3: "a#", 4: "a##"}
+    assert unique_names({1: "a", 2: "b", 3: "a", 4: "a#"}, {"b"}) == {1: "a", 2: "b#", 3: "a#", 4: "a##"}
 
 
 def test_a_judge_says_the_version_of_its_prompt(store: Store) -> None:

@@ -13,11 +13,10 @@ from riff_store.agreement import ranks, spearman
 from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, Skipped
-from riff_store.queries.contents import skipped
+from riff_store.queries.contents import runs, skipped
 from riff_store.queries.dimensions import run_order
 from riff_store.queries.flows import archetypes
 from riff_store.queries.judges import judges
-from riff_store.queries.runs import runs
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
 

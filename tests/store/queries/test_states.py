@@ -297,11 +297,11 @@ def test_expected_steps_are_those_of_plain_python(seed: int) -> None:
                 [step for step in facts.expected if step.state == cell.keys["state"]]
                 for facts in calls.get(cell.keys["flow"], [])
             ]
-            asked_for = [some for some in steps if some]
-            assert (cell.expected or 0) == len(asked_for)
-            if asked_for:
-                missed = sum(not any(step.called for step in some) for some in asked_for)
-                assert cell.missed == missed / len(asked_for)
+            expected_steps = [some for some in steps if some]
+            assert (cell.expected or 0) == len(expected_steps)
+            if expected_steps:
+                missed = sum(not any(step.called for step in some) for some in expected_steps)
+                assert cell.missed == missed / len(expected_steps)
 
 
 def test_facts_kept_apart_narrow_the_rows_as_well(store: Store) -> None:

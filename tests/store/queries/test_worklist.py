@@ -12,7 +12,7 @@ from riff_store.database import Store
 from riff_store.facts import ConversationFacts, ExpectedStep
 from riff_store.measure import Measure
 from riff_store.queries.worklist import worklist
-from riff_store.ranking import badness, reasons
+from riff_store.ranking import lost_share, reasons
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
 
@@ -56,8 +56,8 @@ def test_a_state_is_a_root_cause_for_these_reasons(means: dict[str, float], foun
 
 
 def test_a_lost_call_weighs_twice_a_handed_over_one() -> None:
-    assert badness(cell(stall=0.3, escalation=0.4)) == pytest.approx(0.5)
-    assert badness(cell()) == 0
+    assert lost_share(cell(stall=0.3, escalation=0.4)) == pytest.approx(0.5)
+    assert lost_share(cell()) == 0
 
 
 def some(flow: str, n: int, correctness: float = 10.0, **given: object) -> list[ConversationFacts]:
