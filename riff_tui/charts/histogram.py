@@ -16,7 +16,7 @@ _NARROWEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class HistogramBar:
     """Place a bucket in every line of a histogram: the cells from `start` up to `end`."""
 
     start: int
@@ -24,13 +24,13 @@ class Bar:
     bucket: Bucket
 
 
-def bars(buckets: Sequence[Bucket], width: int = WIDTH) -> list[Bar]:
+def bars(buckets: Sequence[Bucket], width: int = WIDTH) -> list[HistogramBar]:
     """Return the places of all buckets on lines of so many cells, none where that is too few."""
     room = (min(width, WIDTH) - 1) // max(1, len(buckets))
     if not buckets or room < _NARROWEST:
         return []
     room = min(room, max([_WIDEST, *(len(f"{each.count:,}") + 1 for each in buckets)]))
-    return [Bar(number * room + 1, (number + 1) * room, each) for number, each in enumerate(buckets)]
+    return [HistogramBar(number * room + 1, (number + 1) * room, each) for number, each in enumerate(buckets)]
 
 
 def draw(buckets: Sequence[Bucket], *, ascii_only: bool = False, width: int = WIDTH, height: int = 5) -> list[str]:
@@ -82,7 +82,7 @@ def _sign(level: int, signs: Glyphs) -> str:
     return signs.sparks[min(level, len(signs.sparks)) - 1] if level > 0 else " "
 
 
-def _labels(placed: Sequence[tuple[Bar, str]]) -> str:
+def _labels(placed: Sequence[tuple[HistogramBar, str]]) -> str:
     """Put texts at their bars; leave out one that is wider than its bar."""
     line = ""
     for bar, text in placed:
@@ -91,7 +91,7 @@ def _labels(placed: Sequence[tuple[Bar, str]]) -> str:
     return line.rstrip()
 
 
-def _edges(placed: Sequence[Bar], width: int) -> str:
+def _edges(placed: Sequence[HistogramBar], width: int) -> str:
     """Put the lower edge of each bucket below its first cell, the end of the last one behind it."""
     line = ""
     for bar in placed[:-1]:

@@ -14,7 +14,7 @@ from riff_tui.tui.navigation.location import fixed_columns, noun
 from riff_tui.tui.navigation.name_filter import calls_around, pick, picked_name
 from riff_tui.tui.render.columns import all_columns, has_values, shown, title, visible_columns
 from riff_tui.tui.session.column_choice import AS_IT_IS, INTERVAL, ColumnChoice, offered
-from riff_tui.tui.widgets.check_list import Check, Ticks
+from riff_tui.tui.widgets.check_list import CheckItem, CheckRequest
 from riff_tui.tui.widgets.choice_list import ListItem
 from riff_tui.tui.widgets.picker import PickRequest
 
@@ -47,7 +47,7 @@ async def _pick_name(controls: Controls, field: str) -> None:
         history = host.history
         host.visit(history.go(pick(history.stack, field, found[index - 1][0] if index else None)))
 
-    picker.ask(PickRequest(f"{field}s", items, take, doing="narrow to it", at=at, uncounted=1))
+    picker.ask(PickRequest(f"{field}s", items, take, verb="narrow to it", at=at, uncounted=1))
 
 
 def pick_aspect(controls: Controls) -> None:
@@ -63,7 +63,7 @@ def pick_aspect(controls: Controls) -> None:
         host.visit(history.instead(replace(history.here, aspect=known[index] if index else "")))
 
     items = [ListItem(name) for name in known]
-    controls.picker.ask(PickRequest("explained", items, take, doing="explain it", at=at))
+    controls.picker.ask(PickRequest("explained", items, take, verb="explain it", at=at))
 
 
 def pick_action(controls: Controls, perform: Callable[[Controls, str], None]) -> None:
@@ -75,7 +75,7 @@ def pick_action(controls: Controls, perform: Callable[[Controls, str], None]) ->
     def take(index: int) -> None:
         perform(controls, actions[index].id)
 
-    controls.picker.ask(PickRequest("everything that can be done here", items, take, doing="do it"))
+    controls.picker.ask(PickRequest("everything that can be done here", items, take, verb="do it"))
 
 
 def _item(action: Action, context: ActionContext) -> ListItem:
@@ -103,7 +103,7 @@ def choose_columns(controls: Controls) -> None:
         show_columns(controls, choice.asking(keys(AS_IT_IS), ticked, [column.key for column in columns]))
 
     checks = [_check(table, column, glyphs) for column in columns]
-    controls.check_list.ask(Ticks(f"columns of {noun(table.view)}", checks, keys(choice), keys(AS_IT_IS), take))
+    controls.check_list.ask(CheckRequest(f"columns of {noun(table.view)}", checks, keys(choice), keys(AS_IT_IS), take))
 
 
 def offering(table: Table, hide: frozenset[str]) -> list[Column]:
@@ -119,9 +119,9 @@ def show_columns(controls: Controls, choice: ColumnChoice) -> None:
         host.arrive(host.history, host.loaded)
 
 
-def _check(table: Table, column: Column, glyphs: Glyphs) -> Check:
+def _check(table: Table, column: Column, glyphs: Glyphs) -> CheckItem:
     indent = "  " if column.key.startswith(INTERVAL) else ""
     unit = f" [{column.unit}]" if column.unit else ""
     empty = not has_values(table, column)
     about = f"{column.help}{unit}{' Nothing of it here.' if empty else ''}"
-    return Check(column.key, indent + title(column, glyphs, short=False), shown(about, glyphs), empty)
+    return CheckItem(column.key, indent + title(column, glyphs, short=False), shown(about, glyphs), empty)

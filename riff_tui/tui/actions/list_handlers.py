@@ -11,7 +11,7 @@ from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.dialogs import choose_columns, show_columns
 from riff_tui.tui.actions.file_export import FileExport, default_name, export_table, parse_target
 from riff_tui.tui.navigation.pairs import pair_ids, pair_location, swapped
-from riff_tui.tui.widgets.file_prompt import Document
+from riff_tui.tui.widgets.file_prompt import FileRequest
 
 Handler = Callable[[Controls], None]
 
@@ -111,7 +111,7 @@ def _write(controls: Controls) -> None:
         export.write(export_table(show, location, loaded, choice, form), path, form, over=over, ascii_only=False)
         return path
 
-    controls.file_prompt.ask(Document(default_name(location), write, lambda path: host.say(f"written to {path}")))
+    controls.file_prompt.ask(FileRequest(default_name(location), write, lambda path: host.say(f"written to {path}")))
 
 
 LIST_HANDLERS: Mapping[str, Handler] = {

@@ -84,7 +84,7 @@ class PromptController:
         self._cycle: _Cycle | None = None
         self._recalled: tuple[str, int] | None = None
         self._whole: Table | None = None
-        prompt.listener = self
+        prompt.handler = self
 
     @property
     def entered_before(self) -> Sequence[str]:
@@ -219,7 +219,7 @@ class PromptController:
         earlier = list(reversed(self.entered_before))
         items = [ListItem(expression) for expression in earlier]
         title = "typed earlier, the latest first"
-        self._picker.ask(PickRequest(title, items, lambda index: self._put(earlier[index]), doing="take it to edit"))
+        self._picker.ask(PickRequest(title, items, lambda index: self._put(earlier[index]), verb="take it to edit"))
 
     def _put(self, expression: str) -> None:
         """Put an expression into the prompt to be edited."""

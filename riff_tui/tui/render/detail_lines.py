@@ -29,19 +29,19 @@ _UNTOLD = frozenset({"intervals", "list"})
 
 
 def detail_lines(
-    table: Table, row: Row, width: int, glyphs: Glyphs, palette: Palette, told: Table | None = None
+    table: Table, row: Row, width: int, glyphs: Glyphs, palette: Palette, conversation: Table | None = None
 ) -> list[Line]:
     """Return the row's whole record: why it is marked, each value with its unit and interval, what no column shows.
 
-    `told` is the conversation that the row is about, of which what was said follows.
+    `conversation` is the conversation that the row is about, of which what was said follows.
     """
     writer = _DetailWriter(width, glyphs, palette)
     writer.marks(table, row)
     writer.record(table, row)
-    if told is not None:
+    if conversation is not None:
         writer.lines.append(())
         writer.rule("transcript")
-        writer.lines += [each.line for each in transcript_lines(told.rows, (), width, glyphs, palette)]
+        writer.lines += [each.line for each in transcript_lines(conversation.rows, (), width, glyphs, palette)]
     return writer.lines
 
 

@@ -47,7 +47,7 @@ def add_style(base: Style | None, style: Style | None) -> Style | None:
 
 
 @dataclass(slots=True)
-class Run:
+class StyleRun:
     """Hold text in one style; blanks after a `lit` run are not drawn in its style."""
 
     text: str
@@ -55,7 +55,7 @@ class Run:
     lit: bool = False
 
 
-def append_run(runs: list[Run], gap: str, text: str, style: Style | None, *, lit: bool = False) -> None:
+def append_run(runs: list[StyleRun], gap: str, text: str, style: Style | None, *, lit: bool = False) -> None:
     """Put text at the end of a line, after blanks that take whichever style is there."""
     last = runs[-1]
     if last.lit:
@@ -65,10 +65,10 @@ def append_run(runs: list[Run], gap: str, text: str, style: Style | None, *, lit
     if last.style == style and not lit:
         last.text += text
     else:
-        runs.append(Run(text, style, lit))
+        runs.append(StyleRun(text, style, lit))
 
 
-def strip_of_runs(runs: list[Run], width: int, base: Style | None) -> Strip:
+def strip_of_runs(runs: list[StyleRun], width: int, base: Style | None) -> Strip:
     """Return a line in exactly `width` cells, the rest of it blank in the style `base`."""
     append_run(runs, "", " " * (width - sum(cell_width(run.text) for run in runs)), base)
     return Strip([Segment(run.text, run.style) for run in runs if run.text]).adjust_cell_length(width, base)

@@ -67,11 +67,11 @@ class _TurnWriter:
 
     def side(self, role: str, rows: Sequence[Row]) -> None:
         """Write the intended text of a side above its transcript."""
-        told = next((row for row in rows if row.record.get("role") == role and row.record.get("kind") == "turn"), None)
-        if told is None:
+        said = next((row for row in rows if row.record.get("role") == role and row.record.get("kind") == "turn"), None)
+        if said is None:
             return
         room = self._width - _ROOM - 2
-        sides = side_lines(told, room, self._glyphs, self._palette)
+        sides = side_lines(said, room, self._glyphs, self._palette)
         if sides:
             self._rule(role)
         for name, lines in sides:

@@ -25,7 +25,7 @@ _KEYS = "Space shows or hides · Enter applies · r resets · Esc cancels"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckItem:
     """Hold an item to tick: its key, and safe words about it; a `faint` one makes no difference here."""
 
     key: str
@@ -35,17 +35,17 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Ticks:
+class CheckRequest:
     """Hold the box's safe title and items, what is ticked, what is `usual`, and what to call with the choice."""
 
     title: str
-    checks: Sequence[Check]
+    items: Sequence[CheckItem]
     ticked: Collection[str]
     usual: Collection[str]
-    taken: Callable[[Collection[str]], None]
+    on_apply: Callable[[Collection[str]], None]
 
 
-_NOTHING = Ticks("", (), (), (), lambda ticked: None)
+_NOTHING = CheckRequest("", (), (), (), lambda ticked: None)
 
 
 class CheckList(Overlay, can_focus=True):
@@ -72,15 +72,15 @@ class CheckList(Overlay, can_focus=True):
         self.palette = palette
         self.glyphs = glyphs
         self.ticked: set[str] = set()
-        self._asked = _NOTHING
+        self._request = _NOTHING
         self._room = 0
 
-    def ask(self, asked: Ticks) -> None:
+    def ask(self, request: CheckRequest) -> None:
         """Show what there is to tick."""
-        self._asked, self.ticked = asked, set(asked.ticked)
-        self._room = max((cell_width(check.title) for check in asked.checks), default=0)
+        self._request, self.ticked = request, set(request.ticked)
+        self._room = max((cell_width(item.title) for item in request.items), default=0)
         self.set_reactive(CheckList.cursor, 0)
-        self.styles.height = len(asked.checks) + _FRAME
+        self.styles.height = len(request.items) + _FRAME
         self.open()
 
     def action_move(self, rows: int) -> None:
@@ -89,51 +89,51 @@ class CheckList(Overlay, can_focus=True):
 
     def action_tick(self) -> None:
         """Tick or untick the item under the cursor."""
-        self.ticked ^= {self._asked.checks[self.cursor].key}
-        self._refresh_check(self.cursor)
+        self.ticked ^= {self._request.items[self.cursor].key}
+        self._refresh_item(self.cursor)
 
     def action_restore(self) -> None:
         """Tick the usual items and no others."""
-        self.ticked = set(self._asked.usual)
+        self.ticked = set(self._request.usual)
         self.refresh()
 
     def action_apply(self) -> None:
         """Take what is ticked."""
         self.close()
-        self._asked.taken(self.ticked)
+        self._request.on_apply(self.ticked)
 
     def action_leave(self) -> None:
         """Close without a change."""
         self.leave()
 
     def validate_cursor(self, cursor: int) -> int:
-        return max(0, min(cursor, len(self._asked.checks) - 1))
+        return max(0, min(cursor, len(self._request.items) - 1))
 
     def watch_cursor(self, old: int, new: int) -> None:
         if self._top(old) != self._top(new):
             self.refresh()
         else:
-            self._refresh_check(old)
-            self._refresh_check(new)
+            self._refresh_item(old)
+            self._refresh_item(new)
 
     def render_line(self, y: int) -> Strip:
         width, box = self.size.width, self.glyphs.box
         if y == 0:
-            return self._edge(self._asked.title, box["es"], box["sw"])
+            return self._edge(self._request.title, box["es"], box["sw"])
         if y == self.size.height - 1:
             return self._edge(_KEYS if not self.glyphs.ascii_only else _KEYS.replace("·", "-"), box["ne"], box["nw"])
         index = self._top(self.cursor) + y - 1
-        if index >= len(self._asked.checks):
+        if index >= len(self._request.items):
             return strip_of(((box["ns"] + " " * (width - 2) + box["ns"], None),), width)
-        check = self._asked.checks[index]
-        text = fitted(self._said(check), width - 4, self.glyphs.ellipsis)
-        style = self.palette.faint if check.faint else None
+        item = self._request.items[index]
+        text = fitted(self._item_text(item), width - 4, self.glyphs.ellipsis)
+        style = self.palette.faint if item.faint else None
         style = self.palette.cursor if index == self.cursor else style
         return strip_of(((box["ns"], None), (f" {text} ", style), (box["ns"], None)), width)
 
     def on_click(self, event: events.Click) -> None:
         index = self._top(self.cursor) + event.y - 1
-        if 0 < event.y < self.size.height - 1 and index < len(self._asked.checks):
+        if 0 < event.y < self.size.height - 1 and index < len(self._request.items):
             self.cursor = index
             self.action_tick()
 
@@ -143,14 +143,14 @@ class CheckList(Overlay, can_focus=True):
     def _top(self, cursor: int) -> int:
         """Return the first item in view, with the cursor in the middle if it can be."""
         inside = max(1, self.size.height - _FRAME)
-        return max(0, min(cursor - inside // 2, len(self._asked.checks) - inside))
+        return max(0, min(cursor - inside // 2, len(self._request.items) - inside))
 
-    def _refresh_check(self, index: int) -> None:
+    def _refresh_item(self, index: int) -> None:
         self.refresh(Region(0, index - self._top(self.cursor) + 1, self.size.width, 1))
 
-    def _said(self, check: Check) -> str:
-        tick = "[x]" if check.key in self.ticked else "[ ]"
-        return f"{tick} {padded(check.title, self._room)}  {check.about}"
+    def _item_text(self, item: CheckItem) -> str:
+        tick = "[x]" if item.key in self.ticked else "[ ]"
+        return f"{tick} {padded(item.title, self._room)}  {item.about}"
 
     def _edge(self, text: str, left: str, right: str) -> Strip:
         rule, width = self.glyphs.box["ew"], self.size.width

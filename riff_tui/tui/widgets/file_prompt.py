@@ -22,12 +22,12 @@ from riff_tui.tui.widgets.overlay import Overlay
 from riff_tui.tui.widgets.text_field import TextField
 
 _SIGN = "write to: "
-_ASKED = "the ending sets the format: .md .txt .csv .json .jsonl .svg · Enter writes"
+_HINT = "the ending sets the format: .md .txt .csv .json .jsonl .svg · Enter writes"
 _TOLD_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class FileRequest:
     """Hold the name proposed for a file, how it is written, and what to call with its path.
 
     `write` belongs on another thread; it gets what was typed and whether a file may be overwritten.
@@ -60,8 +60,8 @@ class FilePrompt(Overlay):
         self.palette = palette
         self.glyphs = glyphs
         self._worker = worker
-        self._document: Document | None = None
-        self._over = ""
+        self._request: FileRequest | None = None
+        self._overwritable = ""
         self._writing: FileExport | None = None
         self._telling: Timer | None = None
 
@@ -75,27 +75,27 @@ class FilePrompt(Overlay):
         self.field = self.query_one(TextField)
         self.foot = self.query_one(BottomLine)
 
-    def ask(self, document: Document) -> None:
+    def ask(self, request: FileRequest) -> None:
         """Ask where to write it."""
-        self._document, self._over = document, ""
+        self._request, self._overwritable = request, ""
         self.query_one("#writing", Bar).lines = (((f" {_SIGN}", self.palette.accent),),)
         self.foot.palette = self.palette
-        self.field.set(document.name)
-        self.foot.say(_ASKED)
+        self.field.set(request.name)
+        self.foot.say(_HINT)
         self.open(self.field)
 
     def on_text_field_changed(self, event: TextField.Changed) -> None:
         event.stop()
-        self._over = ""
-        self.foot.say(_ASKED)
+        self._overwritable = ""
+        self.foot.say(_HINT)
 
     def on_text_field_entered(self, event: TextField.Entered) -> None:
         event.stop()
-        if self._writing is None and self._document is not None:
+        if self._writing is None and self._request is not None:
             self._writing = FileExport()
             self.foot.say("writing …")
             self._telling = self.set_interval(_TOLD_EVERY_S, self._tell)
-            work = self._write(event.text, self._document, self._writing)
+            work = self._write(event.text, self._request, self._writing)
             self.run_worker(work, group="write", exit_on_error=False)
 
     def action_leave(self) -> None:
@@ -113,12 +113,12 @@ class FilePrompt(Overlay):
         if writing is not None and writing.rows:
             self.foot.say(f"writing row {writing.rows:,} of {writing.of:,} … Esc stops it")
 
-    async def _write(self, typed: str, document: Document, writing: FileExport) -> None:
-        over = self._over == typed
+    async def _write(self, typed: str, request: FileRequest, writing: FileExport) -> None:
+        over = self._overwritable == typed
         try:
-            path = await self._worker.ask(lambda: document.write(typed, writing, over))
+            path = await self._worker.ask(lambda: request.write(typed, writing, over))
         except Exists:
-            self._over = typed
+            self._overwritable = typed
             self.foot.say("this file exists: press Enter again to overwrite it, or type another name", "warn")
         except ExportStopped:
             self.foot.say("stopped; nothing was written")
@@ -128,7 +128,7 @@ class FilePrompt(Overlay):
             self.foot.say(describe(error)[1], "bad")
         else:
             self.close()
-            document.done(path)
+            request.done(path)
         finally:
             self._writing = None
             if self._telling is not None:

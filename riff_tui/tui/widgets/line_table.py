@@ -19,7 +19,7 @@ from riff_tui.tui.data.paged_rows import index_of
 from riff_tui.tui.render.column_layout import ColumnLayout, ColumnWidths, Slot
 from riff_tui.tui.render.columns import TREND, shown, text_of, visible_columns
 from riff_tui.tui.render.palette import PALETTES, Palette
-from riff_tui.tui.render.styled_lines import Run, add_style, append_run, strip_of_runs
+from riff_tui.tui.render.styled_lines import StyleRun, add_style, append_run, strip_of_runs
 from riff_tui.tui.session.column_choice import AS_IT_IS, ColumnChoice
 from riff_tui.tui.terminal.partial_repaint import MAX_SHIFT, QuietFocus, ScrollingLines
 
@@ -276,7 +276,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
     def _header(self, width: int) -> Strip:
         base = self.palette.head
         more_left, more_right = ("<", ">") if self.glyphs.ascii_only else ("‹", "›")
-        runs = [Run(more_left if self._layout.more_left else " ", base)]
+        runs = [StyleRun(more_left if self._layout.more_left else " ", base)]
         for slot in self._layout.slots:
             text = fitted(self._widths.titles[slot.index], slot.width, self.glyphs.ellipsis, right=slot.right)
             lit = slot.index == self.column and self.has_rows and self._active
@@ -298,12 +298,12 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         sign, style = self.glyphs.mark(mark), add_style(base, self.palette.of(mark))
         if row.id in self._marked:
             sign, style = self.glyphs.marked, style or self.palette.accent
-        runs = [Run(sign, style)]
+        runs = [StyleRun(sign, style)]
         for slot in self._layout.slots:
             self._cell(runs, slot, row, base, at_cursor)
         return strip_of_runs(runs, width, base)
 
-    def _cell(self, runs: list[Run], slot: Slot, row: Row, base: Style | None, at_cursor: bool) -> None:
+    def _cell(self, runs: list[StyleRun], slot: Slot, row: Row, base: Style | None, at_cursor: bool) -> None:
         column = self.columns[slot.index]
         severity = row.severity.get(column.key)
         text = text_of(column, row, self.glyphs)
@@ -330,7 +330,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         said = [*([] if self.has_rows or not self._empty else [self._empty, ""]), *self.table.notes]
         notes = [piece for note in said for piece in wrap(shown(note, self.glyphs), width - 2)]
         text = f" {notes[line - 1]}" if 1 <= line <= len(notes) else ""
-        return strip_of_runs([Run(fitted(text, width, self.glyphs.ellipsis), self.palette.faint)], width, None)
+        return strip_of_runs([StyleRun(fitted(text, width, self.glyphs.ellipsis), self.palette.faint)], width, None)
 
     # Pointer
 

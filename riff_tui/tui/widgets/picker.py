@@ -29,14 +29,14 @@ _FEWEST, _MOST = 3, 20
 class PickRequest:
     """Hold the choices, and what to call with the one that was taken.
 
-    `taken` gets the index of what was chosen. `doing` is what Enter does, for the line of hints; `at` is
+    `on_pick` gets the index of what was chosen. `verb` is what Enter does, for the line of hints; `at` is
     where the cursor starts; `uncounted` is how many of the first choices are none of what is counted.
     """
 
     title: str
     choices: Sequence[ListItem]
-    taken: Callable[[int], None]
-    doing: str
+    on_pick: Callable[[int], None]
+    verb: str
     at: int = 0
     uncounted: int = 0
 
@@ -64,7 +64,7 @@ class Picker(Vertical):
         super().__init__(id=id)
         self.palette = palette
         self.glyphs = glyphs
-        self._asked = _NOTHING
+        self._request = _NOTHING
         self._before: Widget | None = None
         self._fuzzy = Fuzzy(())
         self._count = ""
@@ -89,17 +89,17 @@ class Picker(Vertical):
         """Return whether it is open."""
         return bool(self.display)
 
-    def ask(self, asked: PickRequest) -> None:
+    def ask(self, request: PickRequest) -> None:
         """Show the choices; whatever had the focus gets it back."""
-        self._asked, self._before = asked, self.screen.focused
-        self.list.offer(asked.choices)
-        self._fuzzy = Fuzzy(self.list.texts, [f"{each.lead} {each.more} {each.also}" for each in asked.choices])
+        self._request, self._before = request, self.screen.focused
+        self.list.offer(request.choices)
+        self._fuzzy = Fuzzy(self.list.texts, [f"{each.lead} {each.more} {each.also}" for each in request.choices])
         self.query_one("#picking", Bar).lines = (((f" {_SIGN} ", self.palette.accent),),)
         self.field.set("")
         self._make_room()
-        self._find(asked.at)
+        self._find(request.at)
         self.foot.say("")
-        self.foot.hint([("Enter", asked.doing), ("Esc", "leave")])
+        self.foot.hint([("Enter", request.verb), ("Esc", "leave")])
         self.display = True
         self.screen.set_focus(self.field)
 
@@ -120,19 +120,19 @@ class Picker(Vertical):
     def _make_room(self) -> None:
         """Make it as tall as the list, but leave the first lines of the screen in view."""
         most = self.app.size.height - _LEFT_OF_THE_PLACE - 3
-        self.list.styles.height = max(_FEWEST, min(len(self._asked.choices), most, _MOST))
+        self.list.styles.height = max(_FEWEST, min(len(self._request.choices), most, _MOST))
 
     def _find(self, cursor: int = 0) -> None:
         found = self._fuzzy.find(self.field.value)
         self.list.show(found, cursor)
-        count = sum(each.index >= self._asked.uncounted for each in found)
-        whole = len(self._asked.choices) - self._asked.uncounted
+        count = sum(each.index >= self._request.uncounted for each in found)
+        whole = len(self._request.choices) - self._request.uncounted
         self._count = f"{count:,} of {whole:,}" if self.field.value.strip() else f"{whole:,}"
         self._tell()
 
     def _tell(self) -> None:
         line, width = self.glyphs.box["ew"], self.app.size.width
-        left, right = f"{line * 2} {shown(self._asked.title, self.glyphs)} ", f" {self._count} {line * 2}"
+        left, right = f"{line * 2} {shown(self._request.title, self.glyphs)} ", f" {self._count} {line * 2}"
         left = fit(left, width - cell_width(right), self.glyphs.ellipsis)
         rule = line * (width - cell_width(left) - cell_width(right))
         self.head.lines = (((left + rule + right, self.palette.faint),),)
@@ -154,11 +154,11 @@ class Picker(Vertical):
         chosen = self.list.chosen
         if chosen is None:
             self.foot.say("nothing matches what was typed; Backspace deletes letters", "warn")
-        elif self._asked.choices[chosen].refusal:
-            self.foot.say(self._asked.choices[chosen].refusal, "warn")
+        elif self._request.choices[chosen].refusal:
+            self.foot.say(self._request.choices[chosen].refusal, "warn")
         else:
             self.close()
-            self._asked.taken(chosen)
+            self._request.on_pick(chosen)
 
     def action_leave(self) -> None:
         """Close without a choice."""

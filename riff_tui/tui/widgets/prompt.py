@@ -21,7 +21,7 @@ from riff_tui.tui.widgets.text_field import TextField
 _SIGN = "/"
 
 
-class Listener(Protocol):
+class PromptHandler(Protocol):
     """Handle what is typed into a prompt."""
 
     def changed(self, expression: str) -> None:
@@ -53,7 +53,7 @@ class Prompt(Vertical):
     Prompt Horizontal { height: 1; }
     Prompt #sign { width: 1; }
     """
-    listener: Listener
+    handler: PromptHandler
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,ctrl+p", "recall(-1)", show=False),
         Binding("down,ctrl+n", "recall(1)", show=False),
@@ -128,12 +128,12 @@ class Prompt(Vertical):
     def on_text_field_changed(self, event: TextField.Changed) -> None:
         event.stop()
         if self.is_open and self._makes_sense(event.text):
-            self.listener.changed(event.text)
+            self.handler.changed(event.text)
 
     def on_text_field_entered(self, event: TextField.Entered) -> None:
         event.stop()
         if self._makes_sense(event.text):
-            self.listener.entered(event.text)
+            self.handler.entered(event.text)
 
     def _makes_sense(self, text: str) -> bool:
         try:
@@ -144,10 +144,10 @@ class Prompt(Vertical):
         return True
 
     def action_recall(self, steps: int) -> None:
-        self.listener.recall(steps)
+        self.handler.recall(steps)
 
     def action_complete(self, steps: int) -> None:
-        self.listener.complete(steps)
+        self.handler.complete(steps)
 
     def action_look_back(self) -> None:
-        self.listener.look_back()
+        self.handler.look_back()
