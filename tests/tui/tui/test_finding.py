@@ -406,7 +406,7 @@ async def test_a_list_is_left_without_a_trace() -> None:
 async def test_what_fits_nothing_cannot_be_taken() -> None:
     async with finding() as at:
         await at.press("f", "z", "z", "enter")
-        assert "nothing here fits" in "".join(text for text, _ in at.picker.foot.lines[0])
+        assert "nothing matches what was typed" in "".join(text for text, _ in at.picker.foot.lines[0])
         await at.press("backspace", "backspace", "enter")
         assert not at.controls.picker.is_open
 

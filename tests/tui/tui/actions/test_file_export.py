@@ -219,10 +219,10 @@ async def test_what_is_there_is_overwritten_by_a_second_enter_only(tmp_path: Pat
         await at.press("o")
         typed(at, str(path))
         await at.press("enter")
-        assert "Enter again overwrites it" in foot(at)
+        assert "press Enter again to overwrite it" in foot(at)
         assert path.read_text() == "dear"
         await at.press("x", "backspace", "enter")
-        assert "Enter again overwrites it" in foot(at)
+        assert "press Enter again to overwrite it" in foot(at)
         await at.press("enter")
         assert "written to" in at.bottom
         assert path.read_text().startswith("flow,agent")
