@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from riff_store import vocabulary
+from riff_store.plugins import load_plugins
 from riff_tui.errors import UsageError
 from riff_tui.views.spec import ViewSpec
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 GROUP = "riff_tui.views"
 """The entry point group in which a distribution names a `ViewSpec`, and the package of the views here."""
@@ -68,37 +65,21 @@ def _own() -> tuple[ViewSpec, ...]:
 @cache
 def _added() -> tuple[ViewSpec, ...]:
     """Load the views of other distributions, once in a process; what cannot be used is said and left out."""
-    from importlib.metadata import entry_points
+    found, problems = load_plugins(GROUP, "view", ViewSpec, _refusal)
+    if problems:
+        from riff_tui.output.streams import say
 
-    points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
-    return tuple(_usable(points)) if points else ()
-
-
-def _usable(points: list[EntryPoint]) -> Iterator[ViewSpec]:
-    from riff_tui.output.streams import say
-
-    taken = {name for spec in _own() for name in (spec.name, *spec.aliases)}
-    for point in points:
-        spec, problem = _plugged_in(point, taken)
-        if spec is None:
-            say(f"view plug-in {point.name} ({point.value}) is left out: {problem}")
-        else:
-            taken |= {spec.name, *spec.aliases}
-            yield spec
+        for problem in problems:
+            say(problem)
+    for spec in found:
+        _declare(spec)
+    return tuple(found)
 
 
-def _plugged_in(point: EntryPoint, taken: set[str]) -> tuple[ViewSpec | None, str]:
-    try:
-        spec = point.load()
-    except Exception as error:  # foreign code may raise anything
-        return None, f"it fails with {type(error).__name__}"
-    if not isinstance(spec, ViewSpec):
-        return None, "it is no ViewSpec"
+def _refusal(spec: ViewSpec, others: Sequence[ViewSpec]) -> str:
+    taken = {name for each in (*_own(), *others) for name in (each.name, *each.aliases)}
     named = sorted(taken.intersection((spec.name, *spec.aliases)))
-    if named:
-        return None, f"the name {named[0]} is taken"
-    _declare(spec)
-    return spec, ""
+    return f"the name {named[0]} is taken" if named else ""
 
 
 def _load(module: str) -> ViewSpec | None:

@@ -28,7 +28,7 @@ LISTED_FILES = 12
 UNKNOWN = "unknown"
 
 
-class SourceKind(click.ParamType[str]):
+class SourceKind(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.2
     """Take the kind of a source; which there are is looked up only when help or a value asks for it."""
 
     name = "kind"

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from riff_store.plugins import load_plugins
 
 GROUP = "riff_tui.metrics"
 MetricKind: TypeAlias = Literal["call", "judged", "state", "row"]
@@ -184,17 +183,8 @@ class Plugins(NamedTuple):
 @lru_cache(maxsize=1)
 def plugins() -> Plugins:
     """Find the aspects of other distributions, once in a process; a plug-in that cannot be used is left out."""
-    from importlib.metadata import entry_points
-
-    found: dict[str, Metric] = {}
-    problems = []
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
-        metric, problem = _plugged_in(point, found)
-        if metric is not None:
-            found[metric.key] = metric
-        else:
-            problems.append(f"metric plug-in {point.name} ({point.value}) is left out: {problem}")
-    return Plugins(found, tuple(problems))
+    found, problems = load_plugins(GROUP, "metric", Metric, _refusal)
+    return Plugins({metric.key: metric for metric in found}, tuple(problems))
 
 
 def metric_of(key: str) -> Metric | None:
@@ -214,15 +204,9 @@ def to_compute() -> Iterator[Metric]:
     yield from plugins().metrics.values()
 
 
-def _plugged_in(point: EntryPoint, found: Mapping[str, Metric]) -> tuple[Metric | None, str]:
-    try:
-        metric = point.load()
-    except Exception as error:  # foreign code may raise anything
-        return None, f"it fails with {type(error).__name__}"
-    if not isinstance(metric, Metric):
-        return None, "it is no Metric"
+def _refusal(metric: Metric, others: Sequence[Metric]) -> str:
     if metric.kind != "call" or ":" not in metric.compute:
-        return None, "it is no aspect of calls that names what to compute"
-    if not _KEY.fullmatch(metric.key) or metric.key in {*OF_CALLS, *OF_STATES, *found}:
-        return None, f"the key {metric.key} is taken or no plain name"
-    return metric, ""
+        return "it is no aspect of calls that names what to compute"
+    if not _KEY.fullmatch(metric.key) or metric.key in {*OF_CALLS, *OF_STATES, *(other.key for other in others)}:
+        return f"the key {metric.key} is taken or no plain name"
+    return ""

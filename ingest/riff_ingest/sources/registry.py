@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
 from riff_ingest import sources as package
 from riff_ingest.sources.source import Source
+from riff_store.plugins import load_plugins
 
 GROUP = "riff_tui.sources"
 """The entry point group in which a distribution names a `Source`."""
@@ -39,15 +39,15 @@ def source_of(kind: str) -> Source | None:
 @lru_cache(maxsize=1)
 def registry() -> Registry:
     """Find the sources, once in a process; a plug-in that cannot be used is left out."""
-    found = {source.kind: source for source in _own_sources()}
-    problems = []
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
-        source, problem = _plugged_in(point, {*found, UNKNOWN})
-        if source is not None:
-            found[source.kind] = source
-        else:
-            problems.append(f"source plug-in {point.name} ({point.value}) is left out: {problem}")
-    return Registry(tuple(sorted(found.values(), key=lambda source: (source.rank, source.kind))), tuple(problems))
+    own = tuple(_own_sources())
+    taken = {UNKNOWN, *(source.kind for source in own)}
+
+    def refusal(source: Source, others: Sequence[Source]) -> str:
+        return f"the kind {source.kind} is taken" if source.kind in taken | {other.kind for other in others} else ""
+
+    added, problems = load_plugins(GROUP, "source", Source, refusal)
+    found = sorted((*own, *added), key=lambda source: (source.rank, source.kind))
+    return Registry(tuple(found), tuple(problems))
 
 
 def _own_sources() -> Iterator[Source]:
@@ -56,15 +56,3 @@ def _own_sources() -> Iterator[Source]:
         source = getattr(importlib.import_module(f"{package.__name__}.{info.name}"), "SOURCE", None)
         if isinstance(source, Source):
             yield source
-
-
-def _plugged_in(point: EntryPoint, taken: set[str]) -> tuple[Source | None, str]:
-    try:
-        source = point.load()
-    except Exception as error:  # foreign code may raise anything
-        return None, f"it fails with {type(error).__name__}"
-    if not isinstance(source, Source):
-        return None, "it is no Source"
-    if source.kind in taken:
-        return None, f"the kind {source.kind} is taken"
-    return source, ""
