@@ -35,7 +35,7 @@ def equal_share(first: Sequence[int], second: Sequence[int]) -> float | None:
 def kappa(first: Sequence[int], second: Sequence[int], weights: Weights = "quadratic") -> float | None:
     """Return Cohen's kappa of paired categories, with quadratic weights (Cohen 1968) or unweighted (Cohen 1960).
 
-    1 − observed ÷ expected disagreement, where expected is that of all values of the one beside all of the
+    1 − observed ÷ expected disagreement, where expected is that of all values of the one against all of the
     other. `None` where nothing else than agreement was to be expected: both always said the same.
     """
     if len(first) < FEWEST:

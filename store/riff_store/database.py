@@ -81,7 +81,7 @@ class Store:
     def change_counter(self, *, wait: bool = True) -> int:
         """Return a number that differs once another process has written to the store, until it is reopened.
 
-        Raises `StoreBusy` at once, instead of waiting for a writer, unless told to `wait`.
+        Raises `StoreBusy` at once, instead of waiting for a writer, unless `wait` is true.
         """
         with self._lock, self._translating():
             try:
@@ -242,7 +242,7 @@ def _schema_of(path: Path) -> int:
 
 
 def _create(path: Path) -> None:
-    """Make an empty store beside its place and move it there whole; another creator may win."""
+    """Make an empty store next to its place and move it there whole; another creator may win."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")

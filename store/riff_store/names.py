@@ -83,14 +83,14 @@ class Names:
     def run(self, name: str, label: str | None, commit: str | None, branch: str | None) -> int:
         """Return the key of a run; label, commit and branch named last hold."""
         found = self.runs[name]
-        told = (label, commit, branch)
-        if told != (None, None, None) and self._described_runs.get(found) != told:
+        described = (label, commit, branch)
+        if described != (None, None, None) and self._described_runs.get(found) != described:
             self._connection.execute(
                 'UPDATE run SET label = coalesce(?, label), "commit" = coalesce(?, "commit"),'
                 " branch = coalesce(?, branch) WHERE id = ?",
-                (*(None if part is None else encodable(part) for part in told), found),
+                (*(None if part is None else encodable(part) for part in described), found),
             )
-            self._described_runs[found] = told
+            self._described_runs[found] = described
         return found
 
     def _plain(self, table: str) -> Keys:

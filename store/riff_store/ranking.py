@@ -61,26 +61,26 @@ def reasons(cell: StateCell) -> tuple[str, ...]:
         "latency_p95": _more_than(measures, "latency_p95", SLOW),
         "guard_error": _at_least(measures, "guard_error", GUARD_ERRORS),
     }
-    # Slots that stay empty are a reason beside others, never the only one.
+    # Slots that stay empty are a reason among others, never the only one.
     found["slot_fill_rate"] = any(found.values()) and stuck and _less_than(measures, "slot_fill_rate", HEALTHY_PROGRESS)
     return tuple(metric for metric, holds in found.items() if holds)
 
 
-def lost_share(cell: StateCell, *, asked: bool = False) -> float:
+def lost_share(cell: StateCell, *, expects_steps: bool = False) -> float:
     """Return the share of calls that a state lost, by which root causes are ranked.
 
-    In a flow whose tasks ask for steps (`asked`), where a call ended says nothing of why: there the
+    In a flow whose tasks ask for steps (`expects_steps`), where a call ended says nothing of why: there the
     share of failed calls that missed the step counts (docs/metrics.md, section 9).
     """
-    if asked:
+    if expects_steps:
         return (cell.missed_failed or 0) / cell.expected if cell.expected else 0.0
     return (mean(cell.measures, "stall") or 0.0) + 0.5 * (mean(cell.measures, "escalation") or 0.0)
 
 
 def is_thin(cell: FlowCell | SegmentCell | StateCell) -> bool:
     """Say whether too few calls stand behind a cell to trust it."""
-    asked = cell.expected or 0 if isinstance(cell, StateCell) else 0
-    return max(cell.n, asked) < THIN
+    expected = cell.expected or 0 if isinstance(cell, StateCell) else 0
+    return max(cell.n, expected) < THIN
 
 
 def _less_than(measures: Mapping[str, Measure], metric: str, bound: float) -> bool:

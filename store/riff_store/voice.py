@@ -1,4 +1,4 @@
-"""Hold what is kept of a voice call beside its transcript: who spoke when, what was meant and what was heard.
+"""Hold what is kept of a voice call with its transcript: who spoke when, what was meant and what was heard.
 
 Ingest writes it into the kept transcript under the key `voice`, views read it. Times are seconds since the call
 started, latencies seconds.

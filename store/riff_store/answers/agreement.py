@@ -13,7 +13,7 @@ class PairAgreement:
     """Hold how two judges of one aspect agree on their `n` shared calls; without a `second`, a judge and correctness.
 
     Judges are compared in whole points, a judge and correctness as pass or fail. `exact` is a rate, `difference`
-    the first's score less the second's, and not measured beside correctness. `kappa` has quadratic weights;
+    the first's score less the second's, and not measured against correctness. `kappa` has quadratic weights;
     with two categories they change nothing. `shown` are the names that a filter finds the judges by.
     """
 

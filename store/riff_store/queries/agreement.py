@@ -10,7 +10,7 @@ from riff_store.answers.agreement import PairAgreement
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.predicates import Predicate
-from riff_store.queries.judges import Judge, JudgeScores, judges_of, scores_of
+from riff_store.queries.judges import JudgeScores, JudgeVersion, judges_of, scores_of
 
 _NOTHING = Measure(0, 0)
 
@@ -23,11 +23,11 @@ def agreement(store: Store, calls: Predicate | None = None, judges: Predicate | 
     with store.snapshot():
         scores = scores_of(store, calls)
         known = judges_of(store, scores.judged)
-    found = [*_pairs(known, scores, judges), *_beside_correctness(known, scores, judges)]
+    found = [*_pairs(known, scores, judges), *_with_correctness(known, scores, judges)]
     return sorted(found, key=_least_agreed_first)
 
 
-def _pairs(known: Iterable[Judge], scores: JudgeScores, judges: Predicate | None) -> Iterator[PairAgreement]:
+def _pairs(known: Iterable[JudgeVersion], scores: JudgeScores, judges: Predicate | None) -> Iterator[PairAgreement]:
     for first, second in combinations(known, 2):
         if first.aspect == second.aspect and (first.is_selected(judges) or second.is_selected(judges)):
             one, other = _shared(scores.judged[first.key], scores.judged[second.key])
@@ -35,8 +35,8 @@ def _pairs(known: Iterable[Judge], scores: JudgeScores, judges: Predicate | None
             yield _agreed(first, second, (one, other), points)
 
 
-def _beside_correctness(
-    known: Iterable[Judge], scores: JudgeScores, judges: Predicate | None
+def _with_correctness(
+    known: Iterable[JudgeVersion], scores: JudgeScores, judges: Predicate | None
 ) -> Iterator[PairAgreement]:
     for judge in known:
         if judge.is_selected(judges):
@@ -51,7 +51,10 @@ def _shared(first: Mapping[int, float], second: Mapping[int, float]) -> tuple[li
 
 
 def _agreed(
-    first: Judge, second: Judge | None, scores: tuple[list[float], list[float]], rated: tuple[list[int], list[int]]
+    first: JudgeVersion,
+    second: JudgeVersion | None,
+    scores: tuple[list[float], list[float]],
+    rated: tuple[list[int], list[int]],
 ) -> PairAgreement:
     n, share = len(scores[0]), equal_share(*rated)
     apart = [one - other for one, other in zip(*scores, strict=True)]

@@ -11,10 +11,10 @@ from riff_store.database import Store
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
-from riff_store.queries.judges import Judge, judges_of, scores_of
+from riff_store.queries.judges import JudgeVersion, judges_of, scores_of
 
 
-class _Who(NamedTuple):
+class _Names(NamedTuple):
     run: str
     conversation: str
     flow: str
@@ -23,7 +23,7 @@ class _Who(NamedTuple):
 
 class _Found(NamedTuple):
     spread: float
-    who: _Who
+    who: _Names
     aspect: str
     call: int
     scores: Mapping[str, float]
@@ -46,14 +46,14 @@ def disputes(
 ) -> Disputes:
     """Return calls that at least two judges scored apart on one aspect: the widest spread first, then by run and id.
 
-    `judges` chooses the judges that are heard, `rows` says what has to hold of aspect, spread, highest,
+    `judges` chooses the judges, `rows` says what has to hold of aspect, spread, highest,
     lowest and scores.
     """
     with store.snapshot():
         scores = scores_of(store, calls)
-        heard = [judge for judge in judges_of(store, scores.judged) if judge.is_selected(judges)]
-        several = {key: given for key, given in _by_call(heard, scores.judged).items() if len(given) > 1}
-        who = _who(store) if several else {}
+        selected = [judge for judge in judges_of(store, scores.judged) if judge.is_selected(judges)]
+        several = {key: given for key, given in _by_call(selected, scores.judged).items() if len(given) > 1}
+        who = _conversation_names(store) if several else {}
     found = [
         # Scores have few digits, and so has their difference: what is left of binary fractions is cut off.
         _Found(round(max(given.values()) - min(given.values()), 9), who[call], aspect, call, given)
@@ -67,23 +67,24 @@ def disputes(
 
 
 def _by_call(
-    heard: Iterable[Judge], judged: Mapping[tuple[str, int], Mapping[int, float]]
+    judges: Iterable[JudgeVersion], judged: Mapping[tuple[str, int], Mapping[int, float]]
 ) -> dict[tuple[str, int], dict[str, float]]:
     """Return the scores by judge of each (aspect, call)."""
     found: dict[tuple[str, int], dict[str, float]] = {}
-    for judge in heard:
+    for judge in judges:
         for call, score in judged[judge.key].items():
             found.setdefault((judge.aspect, call), {})[judge.shown] = score
     return found
 
 
-def _who(store: Store) -> dict[int, _Who]:
+def _conversation_names(store: Store) -> dict[int, _Names]:
     """Return the names of every call."""
     runs, flows, agents = (names_of(store, DIMENSIONS[name]) for name in ("run", "flow", "agent"))
     call = m.Conversation
     rows = store.execute(call.select(call.id, call.run, call.name, call.flow, call.agent))
     return {
-        key: _Who(runs[run] or "", name, flows[flow] or "", agents[agent] or "") for key, run, name, flow, agent in rows
+        key: _Names(runs[run] or "", name, flows[flow] or "", agents[agent] or "")
+        for key, run, name, flow, agent in rows
     }
 
 

@@ -28,8 +28,8 @@ def failures(store: Store, a: str, b: str, calls: Predicate | None = None) -> Fa
         pairs = [pair for found in paired(first, second).values() for pair in found]
         known = [(one, other) for one, other in pairs if one in scores_a and other in scores_b]
         failed = [(one, other) for one, other in known if min(scores_a[one], scores_b[other]) < SUCCESS]
-        told = _told(store, [key for pair in failed for key in pair])
-    found = [_pair(told[one], scores_a[one], told[other], scores_b[other]) for one, other in failed]
+        rows = _call_rows(store, [key for pair in failed for key in pair])
+    found = [_pair(rows[one], scores_a[one], rows[other], scores_b[other]) for one, other in failed]
     return Failures(
         a=first.side,
         b=second.side,
@@ -54,7 +54,7 @@ def _failed_alone(scores: dict[int, float], in_pairs: Iterable[int]) -> int:
     return len(failed.difference(in_pairs))
 
 
-def _told(store: Store, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+def _call_rows(store: Store, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     """Return the names of calls, so many at a time."""
     names = {table: dict(store.execute(table.select(table.id, table.name)))
              for table in (m.Run, m.Flow, m.Agent, m.Persona, m.Scenario, m.Label)}  # fmt: skip
@@ -81,9 +81,9 @@ def _pair(a: tuple[Any, ...], score_a: float, b: tuple[Any, ...], score_b: float
     )  # fmt: skip
 
 
-def _call(told: tuple[Any, ...], score: float) -> FailedCall:
+def _call(row: tuple[Any, ...], score: float) -> FailedCall:
     return FailedCall(
-        run=told[0], conversation=told[1], agent=told[3], stop_reason=told[7], final_state=told[8], score=score
+        run=row[0], conversation=row[1], agent=row[3], stop_reason=row[7], final_state=row[8], score=score
     )
 
 

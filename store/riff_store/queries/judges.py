@@ -76,7 +76,7 @@ CORRECTNESS = "correctness"
 HUMANNESS = "humanness"
 
 
-class Judge(NamedTuple):
+class JudgeVersion(NamedTuple):
     """Describe a judge of one aspect in one version of its prompt; `key` is its own in the store.
 
     `shown` is what it is called wherever it is a column, `label` adds the aspect if that is neither
@@ -98,7 +98,7 @@ class Judge(NamedTuple):
         return judges is None or matches(judges, {"judge": [self.name, self.shown]}, ("judge",))
 
 
-def judges_of(store: Store, keys: Iterable[tuple[str, int]]) -> list[Judge]:
+def judges_of(store: Store, keys: Iterable[tuple[str, int]]) -> list[JudgeVersion]:
     """Return the judges of some (aspect, key of the judge) in the order of their labels, which are unique."""
     shown, names = judges_shown(store), judge_names(store)
     found = sorted({key for key in keys if key[1] in names}, key=lambda key: (key[0] != HUMANNESS, shown[key[1]], key))
@@ -109,7 +109,7 @@ def judges_of(store: Store, keys: Iterable[tuple[str, int]]) -> list[Judge]:
         },
         {CORRECTNESS},
     )
-    judges = [Judge(key, names[key[1]], shown[key[1]], labels[key]) for key in found]
+    judges = [JudgeVersion(key, names[key[1]], shown[key[1]], labels[key]) for key in found]
     return sorted(judges, key=lambda judge: judge.label)
 
 

@@ -51,11 +51,11 @@ def needs(predicate: Predicate | None, by: Iterable[str] = (), *, state_rows: bo
     `by` are the names that rows are grouped by; with `state_rows` the sums are by state as well.
     """
     shallow = _IN_TOTALS | ({"state"} if state_rows else set())
-    asked = {None if term.field is None else field_of(term.field).name for term in terms(predicate)}
+    named = {None if term.field is None else field_of(term.field).name for term in terms(predicate)}
     grouped = {"state" if name == "segment" and state_rows else name for name in by}
-    if asked | grouped <= shallow:
+    if named | grouped <= shallow:
         return "total"
-    return "rollup" if asked | grouped <= shallow | _IN_ROLLUPS else "base"
+    return "rollup" if named | grouped <= shallow | _IN_ROLLUPS else "base"
 
 
 class Scope:

@@ -35,11 +35,17 @@ def state_cells(
     with store.snapshot():
         sums = state_sums(store, rows, group)
         steps = step_counts(store, rows, group)
-        asked = expected_steps(store, rows, group)
+        expected = expected_steps(store, rows, group)
         described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
     cells = [
-        _cell(dict(zip(by, names, strict=True)), sums.get(names, {}), steps.get(names, {}), asked.get(names), segment)
-        for names, segment in (dict.fromkeys([*sums, *asked], UNKNOWN_SEGMENT) | described).items()
+        _cell(
+            dict(zip(by, names, strict=True)),
+            sums.get(names, {}),
+            steps.get(names, {}),
+            expected.get(names),
+            segment,
+        )
+        for names, segment in (dict.fromkeys([*sums, *expected], UNKNOWN_SEGMENT) | described).items()
     ]
     return sorted(cells, key=worst_first)
 
@@ -48,7 +54,7 @@ def _cell(
     keys: Mapping[str, str | None],
     segments: Mapping[str, StateSums],
     steps: Mapping[str, int],
-    asked: StepCounts | None,
+    expected: StepCounts | None,
     described: str,
 ) -> StateCell:
     total = NO_ROWS
@@ -60,11 +66,11 @@ def _cell(
         n=total.n,
         measures=total.measures(),
         to_states=dict(sorted(steps.items())),
-        expected=asked.calls if asked else None,
-        missed=asked.missed / asked.calls if asked else None,
-        wrong_args=asked.wrong / asked.calls if asked else None,
-        failed=asked.failed if asked else None,
-        missed_failed=asked.missed_failed if asked else None,
+        expected=expected.calls if expected else None,
+        missed=expected.missed / expected.calls if expected else None,
+        wrong_args=expected.wrong / expected.calls if expected else None,
+        failed=expected.failed if expected else None,
+        missed_failed=expected.missed_failed if expected else None,
     )
 
 

@@ -19,10 +19,10 @@ def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT) -
         flows = flow_cells(store, calls)
         segments = segment_cells(store, calls)
         states = state_cells(store, calls)
-    asked = {cell.keys["flow"] for cell in states if cell.expected is not None}
+    with_steps = {cell.keys["flow"] for cell in states if cell.expected is not None}
 
     def urgency(cell: StateCell) -> tuple[object, ...]:
-        return is_thin(cell), -lost_share(cell, asked=cell.keys["flow"] in asked), worst_first(cell)
+        return is_thin(cell), -lost_share(cell, expects_steps=cell.keys["flow"] in with_steps), worst_first(cell)
 
     weak_segments = [cell for cell in segments if is_weak_segment(cell)]
     return Worklist(

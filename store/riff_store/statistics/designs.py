@@ -64,11 +64,11 @@ class Design:
             once = np.bincount(codes, weights, size)
             found[0, span] = found[span, 0] = once
             found[span, span] = np.diag(once)
-            for other, beside in zip(self.chosen[:at], self._spans, strict=False):
+            for other, partner in zip(self.chosen[:at], self._spans, strict=False):
                 width = self._cells.sizes[other]
                 pairs = np.bincount(codes * width + self._cells.codes[other], weights, size * width)
-                found[span, beside] = pairs.reshape(size, width)
-                found[beside, span] = found[span, beside].T
+                found[span, partner] = pairs.reshape(size, width)
+                found[partner, span] = found[span, partner].T
         return found
 
     def sums(self, totals: Floats) -> Floats:
@@ -91,7 +91,7 @@ class Design:
         """Return the changes of coefficients that change no value, as orthonormal columns.
 
         It hangs on which cells there are and not on how full they are: one call that links two
-        groups counts beside a hundred thousand that do not.
+        groups counts next to a hundred thousand that do not.
         """
         import numpy as np
 
