@@ -68,6 +68,28 @@ def test_everything_that_was_chosen_comes_back(file: Path) -> None:
     assert json.loads(file.read_text())["store"] == "/data/store.db"
 
 
+def test_filters_are_plain_text_in_the_file(file: Path) -> None:
+    place = {"view": "states", "crumb": "collect", "scope": "flow=viewing segment=collect", "filter": "a  |  b"}
+    rest = {"sort": "-n", "row": "r1", "column": "stall", "index": 3, "graph": False, "of": "", "aspect": ""}
+    lists: dict[str, list[str]] = {"pair": [], "sides": []}
+    session = {"stack": [{**place, **rest, **lists}], "sorts": {}, "columns": {}, "marks": {}, "filters": ["a  |  b"]}
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"form": 1, "store": "", "kept": {**session, "theme": None}}))
+    scope, typed = Filter("flow=viewing segment=collect"), Filter("a  |  b")
+    found = SessionFile(file)
+    assert found.state.stack == (Location("states", "collect", scope, typed, "-n", "r1", "stall", 3),)
+    found.set_theme("dark")
+    found.write()
+    assert json.loads(file.read_text())["kept"] == {**session, "theme": "dark"}
+
+
+@pytest.mark.parametrize("damage", [3, None, ["a"], {"text": "a"}])
+def test_a_filter_that_is_no_text_is_damage(file: Path, damage: object) -> None:
+    stack = [{"view": "states", "filter": damage}]
+    with pytest.raises(Unreadable, match="damaged"):
+        decoded(json.dumps({"form": FORM, "store": "", "kept": {"stack": stack}}).encode())
+
+
 def test_what_is_taken_back_is_forgotten(file: Path) -> None:
     session = SessionFile(file)
     for sort, columns, marks in (("n", ["+x"], ["r1"]), (None, None, [])):
