@@ -1,4 +1,7 @@
-"""Explorers over hand-made tables, to be run on a pty: `python -m tests.support.explorer_programs NAME`."""
+"""Explorers over hand-made tables, to be run on a pty: `python -m tests.support.explorer_programs NAME [SECONDS]`.
+
+The detail pane follows a cursor that has rested for the seconds.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.backend import ShowView
+from riff_tui.tui.panes import detail_controller
 from riff_tui.tui.terminal.capabilities import detect_capabilities
 from tests.support.fake_catalog import FakeCatalog, conversation_table, flow_table, long_table
 from tests.support.fake_names import FakeNames, HostileNames
@@ -96,6 +100,8 @@ def _spoiled(row: Row, index: int) -> Row:
 
 def main() -> None:
     """Run the explorer that was asked for and end with its code."""
+    if len(sys.argv) > 2:
+        detail_controller.RESTS_AFTER_S = float(sys.argv[2])
     found = detect_capabilities()
     kinds = (walk, big, slow, broken, hostile, voice, hostile_voice)
     show = {kind.__name__: kind for kind in kinds}[sys.argv[1]]()

@@ -185,5 +185,6 @@ def _paths() -> str:
     return os.pathsep.join(str(ROOT / part) for part in (".", "store", "ingest"))
 
 
-def program(name: str, **options: object) -> Terminal:
-    return Terminal(["-m", "tests.support.explorer_programs", name], **options)  # type: ignore[arg-type]  # as of Terminal
+def program(*arguments: str, **options: object) -> Terminal:
+    """Run one of the explorers over hand-made tables."""
+    return Terminal(["-m", "tests.support.explorer_programs", *arguments], **options)  # type: ignore[arg-type]  # as of Terminal

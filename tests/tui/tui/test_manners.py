@@ -15,16 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pty_terminal import ROOT, Terminal, foreign_controls
+from tests.support.pty_terminal import ROOT, Terminal, foreign_controls, program
 
 PROGRAM = "from riff_tui.cli import main; main()"
 REMOTE = {"SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"}
 _COLOURS = re.compile(rb"\x1b\[([0-9;]*)m")
 _SET = re.compile(rb"\x1b\[\?([0-9;]+)h")
-
-
-def program(name: str, **options: object) -> Terminal:
-    return Terminal(["-m", "tests.support.explorer_programs", name], **options)  # type: ignore[arg-type]  # as of Terminal
 
 
 def explorer(store: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> Terminal:
@@ -338,15 +334,18 @@ def test_inside_tmux_it_shows_what_it_shows_elsewhere(tiny: Path, tmux: list[str
             assert time.monotonic() < ends, "\n".join(seen())
             time.sleep(0.05)
 
+    # Of an age that is the same a minute later.
+    store = Path(shutil.copy(tiny, tmp_path / "old.db"))
+    os.utime(store, ns=(0, 0))
     paths = os.pathsep.join(str(ROOT / part) for part in (".", "store", "ingest"))
-    run = shlex.join([sys.executable, "-c", PROGRAM, "ui", "--fresh", "--store", str(tiny)])
+    run = shlex.join([sys.executable, "-c", PROGRAM, "ui", "--fresh", "--store", str(store)])
     start = f"printf 'before\\n'; cd {ROOT}; PYTHONPATH={paths} {run}; printf 'ended %s\\n' $?; sleep 600"
     settings = tmp_path / "tmux.conf"
     settings.write_text(f"set-option -g default-terminal {name}\n")
     begin = [*tmux[:-1], str(settings), "new-session", "-d", "-x", "80", "-y", "24", start]
     subprocess.run(begin, check=True, capture_output=True)
     wait_for("? help")
-    with explorer(tiny, "--fresh") as terminal:
+    with explorer(store, "--fresh") as terminal:
         terminal.wait_for("? help")
         terminal.take()
         elsewhere = terminal.lines
