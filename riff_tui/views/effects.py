@@ -26,15 +26,14 @@ def effects(answer: Effects) -> Table:
     return Table(
         view="effects",
         title=f"What explains {answer.aspect} (a linear model; worst level first)",
-        columns=_columns(answer.aspect, better),
+        columns=_columns(unit_of(answer.aspect), better),
         rows=[row for factor in factors for row in _rows(factor, model, better)],
         notes=list(_notes(answer, better)) if model.observations else list(_left_out(answer)),
         extras={"aspect": answer.aspect, "aspects": list(answer.aspects), "model": _model(model)},
     )
 
 
-def _columns(aspect: str, better: Better | None) -> Sequence[Column]:
-    unit = unit_of(aspect)
+def _columns(unit: str, better: Better | None) -> Sequence[Column]:
     share: dict[str, Any] = {"unit": "share", "decimals": 2}
     points: dict[str, Any] = {"unit": unit, "better": better, "decimals": 2}
     return (
@@ -240,7 +239,7 @@ SPEC = ViewSpec(
     show="riff_tui.view_queries.effects:show_effects",
     judges="rows",
     recounts=False,
-    columns=_columns(QUALITY, "higher"),
+    columns=_columns("0-10", "higher"),
     aspects=True,
     empty="There is nothing to explain here: that takes measured calls, and two judges, agents, flows or personas.",
     empty_store="",
