@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from riff_store.agreement import FEWEST, HUMAN, PASSED
-from riff_store.answers.agreement import PairAgreement
 from riff_tui.filters import quote
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.agreement import PairAgreement
 
 CORRECTNESS = "correctness"
 UNITS = (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.cells import ArchetypeCell
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.cells import ArchetypeCell
 
 UNITS = "Units: operability, correctness, completion 0-10, higher is better."
 _COLUMNS = (

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.comparison import Comparison, Difference, Side
 from riff_store.measure import THIN
 from riff_store.metrics import unit_of
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.comparison import Comparison, Difference, Side
 
 UNITS = (
     "Units: success_rate share of calls · completion, correctness, errors, humanness 0-10"

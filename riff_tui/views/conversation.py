@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from riff_store.answers.calls import CallDetail, VisitedState
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
@@ -14,6 +13,9 @@ from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, 
 from riff_tui.views.conversations import record_of
 from riff_tui.views.parts import cells, verdicts
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.calls import CallDetail, VisitedState
 
 Redact: TypeAlias = Callable[[str], str]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.calls import Call
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns, rows
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.calls import Call
 
 COLUMNS: Sequence[Column] = (
     columns.RUN,

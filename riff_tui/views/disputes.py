@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.agreement import Dispute, Disputes
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.agreement import Dispute, Disputes
 
 UNITS = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
 LEADS = "A row leads to the call, where each judge gives its reasons."

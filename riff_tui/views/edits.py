@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.edits import EditEffect
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns, edit_cells
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.edits import EditEffect
 
 UNITS = (
     "Units: before, after 0-10, higher is better: mean operability without any judge, over the agents that led the flow"

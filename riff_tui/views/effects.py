@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.effects import QUALITY, Confounding, Effects, FactorEffect, LevelEffect, LinearModel
+from riff_store.answers.effects import QUALITY
 from riff_store.answers.quality import COMPUTED
 from riff_store.metrics import metric_of, unit_of
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.effects import Confounding, Effects, FactorEffect, LevelEffect, LinearModel
 
 INDENT = "  "
 CAPPED = "Operability is capped, so causes do not simply add up: the model describes means, it does not predict a call."

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.calls import Score
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
 from riff_tui.table import Column
 from riff_tui.views.parts import cells
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.calls import Score
 
 COLUMNS = (
     Column("run", "Run", kind="name", help="The evaluation run that the call came from."),

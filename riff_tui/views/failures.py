@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.comparison import FailedCall, FailedPair, Failures
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
 from riff_tui.views.compare import side_notes, side_record
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.comparison import FailedCall, FailedPair, Failures
 
 FAILED = "Failed: correctness below 10; where that is not measured, completion below 10."
 _TITLES = {"a": "Only A failed", "b": "Only B failed", "both": "Both failed"}

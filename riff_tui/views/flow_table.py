@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.quality import COMPUTED, FlowQuality
+from riff_store.answers.quality import COMPUTED
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.words import abbreviated
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 from riff_tui.views.timeline import DOWN_ONLY
+
+if TYPE_CHECKING:
+    from riff_store.answers.quality import FlowQuality
 
 UNITS = (
     "Units: quality 0-10, higher is better: operability with that judge's humanness alone; · where it scored no call."

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.cells import FlowCell
 from riff_store.metrics import unit_of
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns, edit_cells
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.cells import FlowCell
 
 TITLE = "Evaluation matrix: (flow × agent) × aspects (computed) + humanness × judge"
 UNITS = (

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from riff_store.measure import THIN
 from riff_tui.gate import messages
-from riff_tui.gate.decision import Check, CheckStatus, Decision
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_tui.gate.decision import Check, CheckStatus, Decision
 
 RULE = (
     "A check fails where the candidate is worse by more than it may be, and surely so:"

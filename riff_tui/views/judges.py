@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.lists import JudgeSummary
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.agreement import NO_JUDGE_HERE
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.lists import JudgeSummary
 
 UNITS = (
     "Units: mean 0-10, higher is better · agreement is the rank correlation on calls that both scored, -1 to 1."

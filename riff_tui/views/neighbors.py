@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.cells import Neighbor, Neighborhood, PooledLatency, StateCell
+from riff_store.answers.cells import Neighbor
 from riff_store.ranking import mean
 from riff_tui.charts import neighbor_graph
 from riff_tui.table import Column, Row, Severity, Table
@@ -13,6 +13,9 @@ from riff_tui.text.numbers import fixed, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.parts import state_latency as latency
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.cells import Neighborhood, PooledLatency, StateCell
 
 _COLUMNS: Sequence[Column] = (
     Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),

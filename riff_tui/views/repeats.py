@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.agreement import RepeatCell
-from riff_store.measure import Measure
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.agreement import RepeatCell
+    from riff_store.measure import Measure
 
 UNITS = (
     "Units: pass^1, pass^k chance that 1, or k, trials of a group all pass, mean over groups; k is the size of the"

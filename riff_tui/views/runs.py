@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from riff_store.answers.lists import RunSummary
 from riff_tui.table import Column, Table
 from riff_tui.views.parts import cells, columns, rows
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.lists import RunSummary
 
 _COLUMNS = (
     columns.RUN,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.cells import SegmentCell
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 from riff_tui.views.states import UNITS
+
+if TYPE_CHECKING:
+    from riff_store.answers.cells import SegmentCell
 
 TITLE = "Per-segment quality: {scope} (worst first)"
 

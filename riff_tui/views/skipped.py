@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from riff_store.answers.lists import SkippedEntry
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import rows
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.lists import SkippedEntry
 
 _COLUMNS = (
     Column("path", "File", kind="name", help="The file that it was read from."),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.cells import StateCell
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import Row, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.cells import StateCell
 
 TITLE = "Per-state quality: {scope} (worst first)"
 UNITS = (

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.quality import COMPUTED, RunQuality
+from riff_store.answers.quality import COMPUTED
 from riff_tui.charts.sparklines import LEAST, Sparklines
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import cells, columns, edit_cells
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.quality import RunQuality
 
 DOWN_ONLY = "Quality is comparable only down a column: each judge has a scale of its own, and (computed) uses none."
 UNITS = "Units: quality 0-10, higher is better: mean operability of the run's (flow, agent) rows that the judge scored."

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
-from riff_store.answers.lists import Worklist
 from riff_store.ranking import is_thin, mean, reasons
 from riff_tui.table import Column, Row, Section, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.lists import Worklist
 
 Cell: TypeAlias = FlowCell | SegmentCell | StateCell
 TITLE = "What to work on (flow → segment → state)"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.measure import THIN, Measure
+from riff_store.measure import THIN
 from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
 from riff_tui.filters import quote
 from riff_tui.table import Severity
 from riff_tui.text.numbers import utc
+
+if TYPE_CHECKING:
+    from riff_store.measure import Measure
 
 Keys = Mapping[str, str | None]
 

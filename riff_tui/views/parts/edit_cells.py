@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.edits import Edit
 from riff_tui.text.numbers import utc
 from riff_tui.views.parts import cells
+
+if TYPE_CHECKING:
+    from riff_store.answers.edits import Edit
 
 SHORT_COMMIT, SHORT_SUBJECT = 7, 40
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.cells import PooledLatency
 from riff_tui.charts import histogram, neighbor_graph
 from riff_tui.text.numbers import fixed
+
+if TYPE_CHECKING:
+    from riff_store.answers.cells import PooledLatency
 
 SHARES = ("p50", "p95", "p99")
 _TITLE = "Turns by latency, pooled over all {turns:,} of {calls:,} calls"

@@ -6,11 +6,13 @@ Reasons are words of a model about words of a caller, and pass the same gate as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from riff_store.answers.calls import Verdict
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells
+
+if TYPE_CHECKING:
+    from riff_store.answers.calls import Verdict
 
 Words: TypeAlias = Callable[[Any], Any]
 
