@@ -91,7 +91,7 @@ def root(
 
         explore(settings_for(store))
     elif store is not None:
-        raise UsageError(f"--store goes behind the command: {PROGRAM} {context.invoked_subcommand} --store {store}")
+        raise UsageError(f"--store goes after the command: {PROGRAM} {context.invoked_subcommand} --store {store}")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

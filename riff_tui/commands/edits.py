@@ -33,7 +33,7 @@ FlowsOption = Annotated[
     typer.Option(
         "--flows",
         metavar="PATTERN",
-        help="Where they lie, from DIR down: {flow} is the flow's name, * any letters, ** any directories; repeatable.",
+        help="Where they are, from DIR down: {flow} is the flow's name, * any letters, ** any directories; repeatable.",
         show_default=False,
     ),
 ]

@@ -94,7 +94,9 @@ def _form_of(output: Path | None) -> ExportFormat:
     if named in _OF_OTHERS:
         from riff_tui.errors import UsageError
 
-        raise UsageError(f"{output}: an export is csv, jsonl or parquet, not {named}; --format says which all the same")
+        raise UsageError(
+            f"{output}: an export is csv, jsonl or parquet, not {named}; --format chooses one whatever the name"
+        )
     return _BY_ENDING.get(named, ExportFormat.CSV)
 
 

@@ -38,7 +38,7 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 BaselineOption = Annotated[
     str,
-    typer.Option("--baseline", metavar="A", help="The run to hold against: its id, or previous.", show_default=False),
+    typer.Option("--baseline", metavar="A", help="The run to compare with: its id, or previous.", show_default=False),
 ]
 CandidateOption = Annotated[
     str,
@@ -99,7 +99,7 @@ def gate(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Hold one run against another and exit 3 where a flow got worse, by more than it may and by more than chance.
+    """Compare one run with another and exit 3 where a flow got worse, by more than it may and by more than chance.
 
     Checked are success_rate, completion and errors of each flow, and what --max-drop names. The flows that
     fail are named on stderr.

@@ -57,7 +57,7 @@ KindOption = Annotated[
     typer.Option(
         "--as",
         click_type=SourceKind(),
-        help="What to take the files for; else their content decides.",
+        help="The kind of all the files; else their content decides.",
         show_default=False,
     ),
 ]

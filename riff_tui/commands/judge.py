@@ -237,7 +237,7 @@ def _stopped(name: str, ended: RunEnd) -> Exception:
     left = counted(ended.progress.total - ended.progress.done, "call")
     kept = f"{counted(ended.progress.scored, 'score')} kept, {left} left"
     again = "run it again with --retry-unscored" if ended.unscored else "run the same command again"
-    return JudgeStopped(f"judge {name}: {ended.error}; {kept}: mend it and {again}")
+    return JudgeStopped(f"judge {name}: {ended.error}; {kept}: fix it and {again}")
 
 
 def _end(next_command: str, ended: RunEnd | None) -> None:

@@ -27,7 +27,7 @@ NextStoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="PATH|URL",
-        help="The store for what to do next; here none is read or written.",
+        help="The store to name in the next command; none is read or written here.",
         show_default=False,
     ),
 ]

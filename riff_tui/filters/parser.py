@@ -182,7 +182,7 @@ class _Reader:
         else:
             code = int(short or long or "110000", 16)
             if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-                raise FilterError("no escape that is known; a backslash itself is written \\\\", self.at)
+                raise FilterError("unknown escape; a backslash itself is written \\\\", self.at)
             character = chr(code)
         self.at = found.end() if found else self.at
         return character

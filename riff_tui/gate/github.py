@@ -98,7 +98,7 @@ def _printed(table: Table, count: int, options: Options) -> str:
     notes = list(table.notes)
     if left_out:
         rows = "1 row is" if left_out == 1 else f"{left_out} rows are"
-        notes.insert(0, f"{rows} left out here, the least grave: the text would be too long for a pull request.")
+        notes.insert(0, f"{rows} left out here, the least severe: the text would be too long for a pull request.")
     out = io.StringIO()
     markdown.write(replace(table, rows=table.rows[:count], notes=notes), out, options)
     return out.getvalue()

@@ -88,7 +88,7 @@ def notes(decision: Decision) -> list[str]:
     if any(decision.alone):
         of_baseline, of_candidate = decision.alone
         found.append(
-            f"Without a partner, in no paired check: {of_baseline} of the baseline's calls"
+            f"Without a partner, so left out of paired checks: {of_baseline} of the baseline's calls"
             f" and {of_candidate} of the candidate's."
         )
     if decision.unmeasured:
@@ -97,7 +97,7 @@ def notes(decision: Decision) -> list[str]:
         of_baseline, of_candidate = decision.excluded
         found.append(
             f"Excluded: errored calls, {of_baseline} of the baseline and {of_candidate} of the candidate,"
-            " are in no figure."
+            " are not counted in averages."
         )
     return found
 

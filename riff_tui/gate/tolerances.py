@@ -79,7 +79,7 @@ def _named(name: str, source: str) -> tuple[Metric, str | None]:
     if colon and metric.kind != "judged":
         raise UsageError(f"{source} {name}: only humanness has judges, such as humanness:codex=0.5")
     if colon and not judge.strip():
-        raise UsageError(f"{source} {name}: a judge's name belongs behind the colon")
+        raise UsageError(f"{source} {name}: a judge's name belongs after the colon")
     return metric, judge.strip() if colon else None
 
 

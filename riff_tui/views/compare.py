@@ -96,7 +96,7 @@ def side_argument(kind: str, name: str) -> str:
 
 def side_notes(a: Side, b: Side) -> Iterator[str]:
     """Yield who is who, with how many calls are compared and how many were errored."""
-    yield f"{_side_text('A', a)}; {_side_text('B', b)}. Errored calls take no part."
+    yield f"{_side_text('A', a)}; {_side_text('B', b)}. Errored calls are left out."
     if a.led and b.led and a.led != b.led:
         what = "led by" if a.kind == "run" else "in"
         yield f"Not alike: A is {what} {_listed(a.led)}; B is {what} {_listed(b.led)}."
@@ -215,7 +215,7 @@ def _pairing(answer: Comparison) -> str:
     return (
         f"Paired by flow, scenario, persona, trial and {within}: {pairs},"
         f" tested by McNemar's exact test for rates, the sign test for scores."
-        f" Without a partner, in no paired row: {alone[0]} of A, {alone[1]} of B.{others}"
+        f" Without a partner, so left out of paired rows: {alone[0]} of A, {alone[1]} of B.{others}"
     )
 
 

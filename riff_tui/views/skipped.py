@@ -25,7 +25,7 @@ def skipped(answers: Sequence[SkippedEntry]) -> Table:
     """Return one row per input, in the order of files and lines."""
     return Table(
         view="skipped",
-        title="Inputs that were not taken as they stood",
+        title="Inputs that were not taken as they were",
         columns=_COLUMNS,
         rows=[_row(number, entry) for number, entry in enumerate(answers, 1)],
     )
@@ -40,9 +40,9 @@ SPEC = ViewSpec(
     name="skipped",
     title="Skipped inputs",
     help=(
-        "What was not taken as it stood: the file, the line and the reason.",
-        "skipped was left out; mismatch, replaced and defect were taken and are to be known.",
-        "A file that was mended is read again by the next ingest.",
+        "What was not taken as it was: the file, the line and the reason.",
+        "skipped was left out; mismatch, replaced and defect were taken, with a note.",
+        "A file that was fixed is read again by the next ingest.",
     ),
     order=150,
     key="9",
@@ -52,7 +52,7 @@ SPEC = ViewSpec(
     columns=_COLUMNS,
     label="skipped inputs",
     nouns=("input", "inputs"),
-    empty="Nothing was skipped: every input was taken as it stood.",
+    empty="Nothing was skipped: every input was taken as it was.",
     empty_store="",
     no_calls="what was skipped belongs to no flow, agent or run",
 )

@@ -176,7 +176,7 @@ def _local_path(location: str | Path) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        raise StoreMissing(f"{text}: nobody of that name has a home directory here", "give a path without ~") from None
+        raise StoreMissing(f"{text}: no user of that name has a home directory here", "give a path without ~") from None
 
 
 def _connect(path: Path, *, write: bool) -> Store:

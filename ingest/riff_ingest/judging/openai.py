@@ -58,7 +58,7 @@ class Endpoint:
         if self.key and not _KEY.fullmatch(self.key):
             raise Misconfigured(f"what ${self.key_variable} holds is no key")
         if self.key and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-            raise Misconfigured("base_url has to be https, for otherwise the key would go over the net in the clear")
+            raise Misconfigured("base_url has to be https, or the key would be sent unencrypted")
 
 
 class OpenAIJudge:

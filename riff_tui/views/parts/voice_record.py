@@ -51,7 +51,7 @@ def notes(voice: Voice, words: WordFilter, rows: Sequence[Row]) -> Iterator[str]
     if voice.warnings and words.wanted:
         yield from (f"Log: {words(warning)}" for warning in voice.warnings)
     elif voice.warnings:
-        yield f"Log: {len(voice.warnings)} {'warning' if len(voice.warnings) == 1 else 'warnings'}; --text tells them."
+        yield f"Log: {len(voice.warnings)} {'warning' if len(voice.warnings) == 1 else 'warnings'}; --text lists them."
 
 
 def record(voice: Voice, words: WordFilter) -> dict[str, Any]:

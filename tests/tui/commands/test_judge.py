@@ -233,7 +233,7 @@ def test_a_judge_that_is_out_of_reach_stops_the_run(
     assert judge(calls(tmp_path, 60), out) == ExitCode.UNEXPECTED
     (told,) = capsys.readouterr().err.splitlines()
     assert "25 calls in a row got no answer (the last: HTTP 400: no); 0 scores kept, " in told
-    assert told.endswith("mend it and run it again with --retry-unscored")
+    assert told.endswith("fix it and run it again with --retry-unscored")
     endpoint.behave = well
     assert judge(tmp_path / "run-1", out, "--retry-unscored") == ExitCode.OK
     assert [line["score"] is None for line in kept(scores)] == [False] * 60
@@ -287,7 +287,7 @@ def test_a_key_that_is_not_taken_stops_the_run_in_one_line(
     *_, last = capsys.readouterr().err.splitlines()
     assert last == (
         f"riff-tui: error: judge played: the endpoint does not take the key in ${KEY_VARIABLE} (HTTP 401); "
-        "5 scores kept, 7 calls left: mend it and run the same command again"
+        "5 scores kept, 7 calls left: fix it and run the same command again"
     )
     assert len(kept(scores)) == 5
     assert len(endpoint.asked) == 6

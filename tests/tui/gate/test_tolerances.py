@@ -53,7 +53,7 @@ def test_a_drop_is_read_in_the_aspects_own_unit(text: str, aspect: str, judge: s
         ("latency_p95=inf", "it takes seconds"),
         ("latency_p95=5%", "it takes seconds"),
         ("errors:codex=1", "only humanness has judges"),
-        ("humanness:=1", "a judge's name belongs behind the colon"),
+        ("humanness:=1", "a judge's name belongs after the colon"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_what_would(text: str, reason: str) -> None:
