@@ -135,7 +135,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         except OutputError as error:
             # Said once: a home that cannot be written stays so.
             if not self.is_unsaved:
-                self._explorer.say(f"what lasts is not kept: {error}", "warn")
+                self._explorer.say(f"the session is not saved: {error}", "warn")
             self.is_unsaved = True
 
     def _keep_location(self) -> None:

@@ -78,7 +78,7 @@ def _write(session: SessionFile, *, said: bool) -> None:
         session.write()
     except OutputError as error:
         if not said:
-            say(f"What lasts was not kept: {error}")
+            say(f"The session was not saved: {error}")
 
 
 def _begin(session: SessionFile, start: StartOptions, wanted: Stack) -> Stack:

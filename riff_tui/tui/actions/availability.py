@@ -25,7 +25,7 @@ def needs_depth(context: ActionContext) -> str:
 
 def needs_column(context: ActionContext) -> str:
     if context.kind == "conversation":
-        return "a conversation keeps the order in which it happened"
+        return "a call is shown in the order in which it happened"
     if context.spec.ranked:
         return f"the {context.noun} is ranked {context.spec.ranked}"
     return "" if context.column else "the column under the cursor has no order"
@@ -35,7 +35,7 @@ def needs_calls(context: ActionContext) -> str:
     if context.pair:
         return needs_unpaired(context)
     if context.kind == "conversation":
-        return "a conversation is of one flow, one agent and one run; Esc goes to its list"
+        return "a call has one flow, one agent and one run; Esc goes to its list"
     return context.spec.no_calls
 
 
@@ -47,8 +47,8 @@ def needs_words(context: ActionContext) -> str:
     if context.searched:
         return needs_rows(context)
     if context.kind == "conversation":
-        return "nothing is searched for: / takes words"
-    return "nothing was filtered by yet: / takes words, and once Esc shows all rows again, n goes to those that match"
+        return "no search was typed: / takes one"
+    return "no filter was typed yet: / takes one, and once Esc shows all rows again, n goes to those that match"
 
 
 def needs_siblings(context: ActionContext) -> str:
@@ -78,7 +78,7 @@ def needs_dump(context: ActionContext) -> str:
 
 
 def needs_live(context: ActionContext) -> str:
-    return "" if context.live else "nothing is followed here; r asks the store again"
+    return "" if context.live else "this store is not watched; r reads it again"
 
 
 def needs_error(context: ActionContext) -> str:
@@ -91,7 +91,7 @@ def needs_cells(context: ActionContext) -> str:
 
 def needs_markable(context: ActionContext) -> str:
     if context.kind == "conversation":
-        return "rows of lists can be marked, a conversation has none"
+        return "only rows of lists can be marked"
     return "these are the two rows that were marked; Esc goes back to them" if context.pair else ""
 
 
@@ -117,7 +117,7 @@ def needs_pair(context: ActionContext) -> str:
 
 
 def needs_unpaired(context: ActionContext) -> str:
-    return "two rows are compared whole; Esc goes back to the list" if context.pair else ""
+    return "a comparison of two rows cannot be narrowed; Esc goes back to the list" if context.pair else ""
 
 
 def needs_choosable(context: ActionContext) -> str:
@@ -144,7 +144,7 @@ def needs_lanes(context: ActionContext) -> str:
 
 def needs_farther_lanes(context: ActionContext) -> str:
     if context.lanes == "nearest":
-        return "nearer than this is nothing to see"
+        return "this is as near as it goes"
     return needs_lanes(context)
 
 

@@ -75,7 +75,7 @@ def pick_action(controls: Controls, perform: Callable[[Controls, str], None]) ->
     def take(index: int) -> None:
         perform(controls, actions[index].id)
 
-    controls.picker.ask(PickRequest("everything that can be done here", items, take, verb="do it"))
+    controls.picker.ask(PickRequest("all actions", items, take, verb="do it"))
 
 
 def _item(action: Action, context: ActionContext) -> ListItem:
@@ -123,5 +123,5 @@ def _check(table: Table, column: Column, glyphs: Glyphs) -> CheckItem:
     indent = "  " if column.key.startswith(INTERVAL) else ""
     unit = f" [{column.unit}]" if column.unit else ""
     empty = not has_values(table, column)
-    about = f"{column.help}{unit}{' Nothing of it here.' if empty else ''}"
+    about = f"{column.help}{unit}{' No values here.' if empty else ''}"
     return CheckItem(column.key, indent + title(column, glyphs, short=False), shown(about, glyphs), empty)

@@ -65,9 +65,9 @@ class AutoRefresh:
         self.paused = not self.paused
         self._host.update_lines()
         if self.paused:
-            self._host.say("live refresh is paused: z goes on, r reads the store once")
+            self._host.say("live refresh is paused: z resumes it, r reads the store once")
         else:
-            self._host.say("live refresh goes on")
+            self._host.say("live refresh is on again")
             self._begin()
 
     def refresh(self) -> None:

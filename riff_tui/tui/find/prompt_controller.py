@@ -219,7 +219,7 @@ class PromptController:
         earlier = list(reversed(self.entered_before))
         items = [ListItem(expression) for expression in earlier]
         title = "typed earlier, the latest first"
-        self._picker.ask(PickRequest(title, items, lambda index: self._put(earlier[index]), verb="take it to edit"))
+        self._picker.ask(PickRequest(title, items, lambda index: self._put(earlier[index]), verb="edit it"))
 
     def _put(self, expression: str) -> None:
         """Put an expression into the prompt to be edited."""
@@ -244,7 +244,7 @@ class PromptController:
         if (prompt.field.value, prompt.field.typed.at) != (text, at) or not prompt.is_open:
             return
         if target is None or not found:
-            prompt.tell("nothing that is known goes on like this")
+            prompt.tell("no known name begins like this")
             return
         same = found[0].index("=") + 1 if target.field else 0
         self._cycle = _Cycle(text[: target.start], text[at:], found, same)
@@ -282,6 +282,6 @@ class PromptController:
         try:
             parse(expression)
         except FilterError:
-            self._prompt.tell("a value is to follow; Tab tells which ones are known")
+            self._prompt.tell("a value is missing; Tab lists the known ones")
         else:
             self._start_count(expression)

@@ -107,11 +107,11 @@ async def test_what_cannot_be_written_is_said_once(tiny: Path, tmp_path: Path, m
     (tmp_path / "in-the-way").touch()
     async with opened_with(tiny, SessionFile(tmp_path / "in-the-way" / "kept.json")) as at:
         await at.press("t")
-        await at.until(lambda: "what lasts is not kept" in at.bottom)
+        await at.until(lambda: "the session is not saved" in at.bottom)
         await at.press("t")
         await at.until(lambda: at.app._save_timer is None)
         await at.settle()
-        assert "what lasts is not kept" not in at.bottom
+        assert "the session is not saved" not in at.bottom
 
 
 async def test_d_shows_the_dump_and_then_the_link_and_y_l_copies_it(tiny: Path) -> None:

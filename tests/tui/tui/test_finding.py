@@ -157,7 +157,7 @@ async def test_tab_finishes_fields_and_names_and_goes_round() -> None:
         await at.type("ag")
         await at.press("tab")
         assert at.typed == "agent:"
-        assert "a value is to follow" in at.verdict
+        assert "a value is missing" in at.verdict
         await at.press("tab")
         assert at.typed == "agent=gemini"
         assert at.verdict == "1 of 2   gemini   qwen"
@@ -186,7 +186,7 @@ async def test_what_nothing_goes_on_like_is_said() -> None:
         await at.press("slash")
         await at.type("stall>0")
         await at.press("tab")
-        assert (at.typed, at.verdict) == ("stall>0", "nothing that is known goes on like this")
+        assert (at.typed, at.verdict) == ("stall>0", "no known name begins like this")
 
 
 async def test_whatever_is_pasted_or_completed_is_shown_as_text() -> None:
@@ -249,7 +249,7 @@ async def test_once_a_filter_is_cleared_its_words_are_gone_to() -> None:
 async def test_a_filter_on_calls_has_no_rows_to_go_to() -> None:
     async with finding() as at:
         await at.press("n")
-        assert "nothing was filtered by yet" in at.bottom
+        assert "no filter was typed yet" in at.bottom
         await at.press("slash")
         await at.type("persona:angry")
         await at.press("enter", "escape", "n")
@@ -294,7 +294,7 @@ async def test_a_search_that_finds_nothing_or_makes_no_sense_says_so() -> None:
         await at.press("enter")
         assert "nothing here matches zebra" in at.bottom
         await at.press("escape", "N")
-        assert "nothing is searched for" in at.bottom
+        assert "no search was typed" in at.bottom
 
 
 # However far away

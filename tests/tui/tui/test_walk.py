@@ -261,7 +261,7 @@ async def test_sorting_keeps_the_cursor_on_its_row_and_turns_round() -> None:
 async def test_a_key_that_does_not_apply_says_why() -> None:
     async with walking() as at:
         await at.press("N")
-        assert "nothing was filtered by yet" in at.bottom
+        assert "no filter was typed yet" in at.bottom
         await at.press("v")
         assert "cursor on a state" in at.bottom
         await at.press("j")

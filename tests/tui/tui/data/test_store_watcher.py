@@ -253,7 +253,7 @@ async def test_paused_it_offers_a_change_and_shows_it_when_asked(store: Path) ->
         await at.press("z")
         assert at.path.startswith("flows")
         assert "paused" in at.path
-        assert "z goes on" in said(at)
+        assert "z resumes" in said(at)
         ingest_more(store, 100)
         await look(at)
         assert "paused · changed: r reads it" in at.path

@@ -97,7 +97,7 @@ def test_it_takes_two_rows_the_marked_ones_or_the_marked_one_and_the_one_under_t
         (ActionContext(rows=3, marks=1, at_mark=True), "go to another one"),
         (ActionContext(rows=3, marks=3), "3 rows are marked, and it takes two"),
         (ActionContext(rows=3, marks=2, unlike="its rows are of unlike kinds"), "unlike kinds"),
-        (ActionContext(kind="conversation", rows=3), "a conversation has none"),
+        (ActionContext(kind="conversation", rows=3), "only rows of lists"),
         (ActionContext(rows=3, marks=2), ""),
         (ActionContext(rows=3, marks=1), ""),
     ],
@@ -228,7 +228,7 @@ async def test_two_rows_stand_side_by_side_and_escape_goes_back_to_them() -> Non
         assert "a  viewing @ qwen" in at.head
         assert "!worse" in at.controls.table.render_line(1).text
         await at.press("slash")
-        assert "compared whole" in at.bottom
+        assert "cannot be narrowed" in at.bottom
         await at.press("m")
         assert "Esc goes back" in at.bottom
         await at.press("question_mark")
