@@ -232,7 +232,7 @@ def join(texts: Map, turn: int, text: str, between: str) -> None:
 
 
 def context_of(history: Sequence[Event], pipeline: str) -> dict[str, Any]:
-    """What the context of a history has to be."""
+    """Return what the context of a history has to be."""
     p = Pass(pipeline)
     for event in history:
         p.take(event)

@@ -64,7 +64,7 @@ def contents(path: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def broken_rows(path: Path) -> list[tuple[Any, ...]]:
-    """What the engine itself finds wrong."""
+    """Return what the engine itself finds wrong."""
     connection = sqlite3.connect(path)
     try:
         found = connection.execute("PRAGMA foreign_key_check").fetchall()

@@ -14,7 +14,7 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
 
 def printed(table: Table, format: str, **options: Any) -> str:
-    """What a sink writes."""
+    """Return what a sink writes."""
     out = io.StringIO(newline="")
     render(table, format, out, **options)
     return out.getvalue()

@@ -69,7 +69,7 @@ HOSTILE: dict[str, str] = {
 
 
 def unsafe(text: str) -> list[str]:
-    """What must not reach a display, by the Unicode tables and not by the code's own lists."""
+    """Return what must not reach a display, by the Unicode tables and not by the code's own lists."""
     without_emoji_joiners = EMOJI_JOINED.sub("", text)
     return [
         f"U+{ord(character):04X}"

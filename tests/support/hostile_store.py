@@ -43,7 +43,7 @@ def calls(words: Sequence[str] = WORDS) -> Iterator[dict[str, Any]]:
 
 
 def judged(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What two judges say of a call, one of them with all that can be said of a verdict."""
+    """Yield what two judges say of a call, one of them with all that can be said of a verdict."""
     text = call["flow"]
     named = {"run_id": call["run_id"], "conversation_id": call["conversation_id"]}
     yield {**named, "judge": text, "score": 5}
@@ -52,7 +52,7 @@ def judged(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def build(folder: Path, words: Sequence[str] = WORDS) -> Path:
-    """A store of one call for each of the words, in which everything is called so."""
+    """Build a store of one call for each of the words, in which everything is called so."""
     lines = [json.dumps(call) for call in calls(words)]
     (folder / "flow-transcripts-evil.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     verdicts = [json.dumps(verdict) for call in calls(words) for verdict in judged(call)]

@@ -34,14 +34,14 @@ class Asked:
 
     @property
     def turns(self) -> list[dict[str, Any]]:
-        """What stands in the evidence block."""
+        """Return what stands in the evidence block."""
         found: list[dict[str, Any]] = json.loads(block(self.call))
         return found
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server sends back; `promised` is the length it announces where that is a lie."""
+    """Hold what the server sends back; `promised` is the length it announces where that is a lie."""
 
     status: int = 200
     body: bytes = b""
@@ -55,7 +55,7 @@ Behaviour = Callable[[Asked], Reply]
 
 
 class Endpoint:
-    """What a test knows of the server: where it is, what it was asked, and how it behaves from now on."""
+    """Hold what a test knows of the server: where it is, what it was asked, and how it behaves from now on."""
 
     def __init__(self, behave: Behaviour) -> None:
         self.behave = behave

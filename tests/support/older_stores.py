@@ -9,7 +9,7 @@ SCHEMAS = Path(__file__).resolve().parents[1] / "store" / "schemas"
 
 
 def restore(version: int, path: Path) -> Path:
-    """The store of an earlier schema as it was written then."""
+    """Restore the store of an earlier schema as it was written then."""
     connection = sqlite3.connect(path)
     connection.executescript((SCHEMAS / f"{version}.sql").read_text())
     connection.close()

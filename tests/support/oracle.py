@@ -25,7 +25,7 @@ METRICS = (
 
 
 def visits(call: Call) -> list[Row]:
-    """What happened between entering a state and leaving it, in order."""
+    """Return what happened between entering a state and leaving it, in order."""
     found: list[Row] = []
     is_open = False
     for event in call["events"]:
@@ -250,7 +250,7 @@ def is_root(row: Row) -> bool:
 
 
 def steps(calls: Iterable[Call], flow: str) -> Counter[tuple[str, str]]:
-    """How often calls of a flow went from one state to another."""
+    """Count how often calls of a flow went from one state to another."""
     return Counter(
         {
             (row["state"], target): count

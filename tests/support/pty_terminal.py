@@ -133,13 +133,13 @@ class Terminal:
         raise AssertionError(f"the program did not end; the screen is\n{self.text}")
 
     def stopped(self) -> bool:
-        """Whether the program has been suspended by now."""
+        """Tell whether the program is suspended."""
         pid, status = os.waitpid(self.pid, os.WUNTRACED | os.WNOHANG)
         return pid == self.pid and os.WIFSTOPPED(status)
 
     @property
     def is_as_before(self) -> bool:
-        """Whether lines are edited and echoed as they were before the program ran."""
+        """Tell whether lines are edited and echoed as they were before the program ran."""
         return termios.tcgetattr(self._fd) == self._modes
 
     @property

@@ -148,7 +148,7 @@ def rows_of(facts: ConversationFacts) -> list[dict[str, Any]]:
 
 
 def about_states(predicate: Predicate) -> bool:
-    """Whether a part speaks of some row of states."""
+    """Tell whether a part speaks of some row of states."""
     match predicate:
         case Term(name):
             return name is not None and field_of(name).level == "state"
@@ -159,7 +159,7 @@ def about_states(predicate: Predicate) -> bool:
 
 
 def holds(predicate: Predicate | None, record: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a call is as the predicate says; parts side by side about states speak of one row."""
+    """Tell whether a call is as the predicate says; parts side by side about states speak of one row."""
     match predicate:
         case None:
             return True
@@ -195,13 +195,13 @@ def grouped(
 
 
 def billionths(values: Iterable[float | None]) -> tuple[int, int]:
-    """How many values are measured, and their sum as the rollups keep it."""
+    """Return how many values are measured, and their sum as the rollups keep it."""
     measured = [value for value in values if value is not None]
     return len(measured), sum(int(value * 1e9 + 0.5) for value in measured)
 
 
 def quality(made: World, calls: Sequence[ConversationFacts], judge: str) -> float | None:
-    """Operability of some calls as metrics.md, section 5, words it, with one judge's humanness alone."""
+    """Operability of some calls as docs/metrics.md words it in section 5, with one judge's humanness alone."""
 
     def mean(values: Sequence[float | None]) -> float | None:
         measured = [value for value in values if value is not None]

@@ -23,7 +23,7 @@ LONGEST_S = 120.0
 
 
 class Walker:
-    """Presses keys and tells what is on the screen once every answer has come."""
+    """Press keys, and read the screen once every answer has come."""
 
     def __init__(self, app: Explorer, pilot: Pilot[None], catalog: FakeCatalog | None = None) -> None:
         self.app, self.pilot = app, pilot
