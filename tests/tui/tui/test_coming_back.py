@@ -242,6 +242,7 @@ def test_the_link_names_the_store_that_was_opened(tiny: Path) -> None:
 
 def test_an_explorer_that_follows_a_store_sends_nothing_until_it_grows(tiny: Path, tmp_path: Path) -> None:
     store = Path(shutil.copy(tiny, tmp_path / "growing.db"))
+    os.utime(store, ns=(0, 0))  # an age that is the same a minute later
     with opening(store) as terminal:
         terminal.wait_for("20 calls")
         terminal.take()
