@@ -82,6 +82,20 @@ def test_an_installed_distribution_adds_a_source(logs: Path, tmp_path: Path, job
     assert SPOKEN in riff_tui(ROOT, "dump", "conversation", "--where", "c-1", "--store", store).stdout
 
 
+def test_a_distribution_that_fails_on_a_file_costs_that_file_alone(logs: Path, tmp_path: Path) -> None:
+    module = recipe("Add a source")["ingest/riff_ingest/sources/call_logs.py"]
+    start = "    broken: list[BrokenInput] = []\n"
+    assert start in module
+    fails = module.replace(start, f'    1 / (path.name != "1.jsonl")\n{start}')
+    site, store = installed(tmp_path / "site", "tapes", "tapes:SOURCE", fails), str(tmp_path / "calls.db")
+    done = riff_tui(ROOT, "ingest", str(logs), "--store", store, path=(site,))
+    assert done.returncode == 0
+    assert f"{logs / '1.jsonl'}: 1 skipped\n" in done.stderr
+    assert f"{logs / '2.jsonl'}: 1 conversation\n" in done.stderr
+    why = riff_tui(ROOT, "dump", "skipped", "--store", store).stdout
+    assert "the source call-log failed with ZeroDivisionError" in why
+
+
 @pytest.mark.parametrize(
     ("value", "module", "problem"),
     [

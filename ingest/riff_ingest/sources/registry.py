@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from riff_ingest import sources as package
-from riff_ingest.sources.source import Source
+from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.source import DirectoryInput, ReadContext, ReadItem, Source
+from riff_store.errors import RiffError
 from riff_store.plugins import load_plugins
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 GROUP = "riff_tui.sources"
 """The entry point group in which a distribution names a `Source`."""
@@ -46,7 +53,7 @@ def registry() -> Registry:
         return f"the kind {source.kind} is taken" if source.kind in taken | {other.kind for other in others} else ""
 
     added, problems = load_plugins(GROUP, "source", Source, refusal)
-    found = sorted((*own, *added), key=lambda source: (source.rank, source.kind))
+    found = sorted((*own, *map(_guarded, added)), key=lambda source: (source.rank, source.kind))
     return Registry(tuple(found), tuple(problems))
 
 
@@ -56,3 +63,52 @@ def _own_sources() -> Iterator[Source]:
         source = getattr(importlib.import_module(f"{package.__name__}.{info.name}"), "SOURCE", None)
         if isinstance(source, Source):
             yield source
+
+
+def _guarded(source: Source) -> Source:
+    """Return a source of foreign code that leaves an input out where it fails, instead of ending the ingest."""
+
+    def broken(error: Exception) -> BrokenInput:
+        return BrokenInput(f"the source {source.kind} failed with {type(error).__name__}")
+
+    def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
+        try:
+            yield from source.read(path, context)
+        except RiffError:
+            raise
+        except Exception as error:
+            raise broken(error) from error
+
+    def digest(path: Path) -> tuple[str, int]:
+        assert source.directory is not None
+        try:
+            return source.directory.digest(path)
+        except RiffError:
+            raise
+        except Exception as error:
+            raise broken(error) from error
+
+    directory = source.directory and DirectoryInput(
+        _unless_it_fails(source.directory.claims, False), digest, _unless_it_fails(source.directory.set_aside, None)
+    )
+    return replace(
+        source,
+        read=read,
+        recognises=_unless_it_fails(source.recognises, None),
+        contracts=_unless_it_fails(source.contracts, {}),
+        directory=directory,
+    )
+
+
+def _unless_it_fails(function: Callable[_P, _T], otherwise: _T) -> Callable[_P, _T]:
+    """Return a function that gives `otherwise` where foreign code fails."""
+
+    def guarded(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return function(*args, **kwargs)
+        except RiffError:
+            raise
+        except Exception:
+            return otherwise
+
+    return guarded

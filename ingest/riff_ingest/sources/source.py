@@ -78,7 +78,8 @@ class Source:
     """Describe one kind of input; everything that is known of a kind follows from this.
 
     - `kind` names it to `--as` and in the store; raising `version` has its files read anew.
-    - `read` yields what an input holds, and `Skipped` for what it leaves out; it raises nothing but `BrokenInput`.
+    - `read` yields what an input holds, and `Skipped` for what it leaves out; it raises nothing but `BrokenInput`;
+      anything else that a source of another distribution raises leaves that input out.
     - `title` and `known_by` tell users what it is and how it is recognised.
     - `names` are patterns of file names that a walk takes unseen. `recognises` returns why a file is of this kind,
       judged by its head, else `None`; raising `BrokenInput` refuses the file. `directory` is for inputs that are
