@@ -19,11 +19,13 @@ from benchmarks.load import AGENTS, Load, transcript_file
 from benchmarks.ours import ingest_file
 from benchmarks.ratio import Goal, Ratio, in_turns
 from benchmarks.sizes import Sizes
+from riff_tui.tui.find.fuzzy import Fuzzy
 from tests.support.pty_terminal import Terminal
 
 WIDTH, HEIGHT = 120, 36
 MOVES, PAGES, LETTERS = 20, 6, "2137"
 LISTED = 10_000
+NAMES = 5_000
 _BUDGET = Goal("<=", 1.0)
 _EXPLORE = ("-c", "from riff_tui.cli import main; main()", "ui", "--fresh", "--store")
 _BARE = (
@@ -49,6 +51,7 @@ def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
         yield from _bytes(terminal)
     with _explorer(wide) as terminal:
         yield _against("filter keystroke", _keystroke(terminal), 0.050, "s", f"{LISTED:,} rows, median")
+    yield _against("a letter typed into a list of names", _fuzzy(), 0.100, "s", f"{NAMES:,} names, the slowest of 5")
     yield from _table(folder)
     with _explorer(many) as terminal:
         for keys in ("j\r", "3", "\r", "\r", "0", "4", "G"):
@@ -119,6 +122,18 @@ def _matching(terminal: Terminal) -> str:
     """How many rows it says that a filter leaves."""
     found = re.search(r"([0-9,]+) of [0-9,]+ flows match", terminal.text)
     return found[1] if found else ""
+
+
+def _fuzzy() -> float:
+    """Return the seconds of processor time that the slowest letter takes in the list of a picker."""
+    parts = ("apartment", "scheduler", "property", "trouble", "ticket", "dental", "clinic", "plumbing")
+    fuzzy = Fuzzy([f"{parts[i % 8]}_{parts[i // 8 % 8]}_{parts[i // 64 % 8]}_{i}" for i in range(NAMES)])
+    taken = []
+    for query in ("p", "pt", "ptc", "ptc4", "dental ti"):
+        begin = time.thread_time()
+        fuzzy.find(query)
+        taken.append(time.thread_time() - begin)
+    return max(taken)
 
 
 def _table(folder: Path) -> Iterator[Ratio]:

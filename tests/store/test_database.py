@@ -132,7 +132,7 @@ def test_what_would_make_a_missing_store_can_be_typed_as_it_is_said(tmp_path: Pa
 
 
 def test_a_home_of_nobody_is_called_so() -> None:
-    with pytest.raises(StoreMissing, match="nobody of that name has a home directory"):
+    with pytest.raises(StoreMissing, match="no user of that name has a home directory"):
         open_store("~no-such-person/x.db", write=True, create=True)
 
 

@@ -414,7 +414,7 @@ async def test_what_fits_nothing_cannot_be_taken() -> None:
 async def test_a_conversation_and_skipped_inputs_have_nothing_to_pick() -> None:
     async with finding() as at:
         await at.press("4", "enter", "f")
-        assert "is of one flow" in at.bottom
+        assert "has one flow" in at.bottom
 
 
 async def test_the_letters_that_fit_stand_out() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,14 +90,8 @@ def test_hostile_names_are_looked_through_as_they_are_shown() -> None:
         assert Fuzzy(names).find(query)
 
 
-def test_five_thousand_names_take_no_time_to_type_in() -> None:
+def test_one_name_is_found_among_five_thousand() -> None:
     parts = ("apartment", "scheduler", "property", "trouble", "ticket", "dental", "clinic", "plumbing")
     names = [f"{parts[i % 8]}_{parts[i // 8 % 8]}_{parts[i // 64 % 8]}_{i}" for i in range(5_000)]
-    fuzzy = Fuzzy(names)
-    spent = []
-    for query in ("p", "pt", "ptc", "ptc4", "dental ti"):
-        started = time.thread_time()
-        fuzzy.find(query)
-        spent.append(time.thread_time() - started)
-    # Of processor time, far above what it takes (15 to 40 ms).
-    assert max(spent) < 0.4
+    found = Fuzzy(names).find("dental plumbing 4989")
+    assert [names[each.index] for each in found[:1]] == ["dental_plumbing_dental_4989"]
