@@ -35,7 +35,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class VisitSpan:
     """Hold one visit from `start` to `end` seconds; `open` where the call ended in it."""
 
     state: str
@@ -82,22 +82,22 @@ def moments(document: Mapping[str, object] | None) -> list[Moment]:
     return list(_placed(moment for _, moment in merged))
 
 
-def spans(document: Mapping[str, object] | None, end: float | None) -> list[Span]:
+def spans(document: Mapping[str, object] | None, end: float | None) -> list[VisitSpan]:
     """Return the visits that have a time, in order; the last one lasts until `end` or the last event."""
-    found: list[Span] = []
+    found: list[VisitSpan] = []
     state, start, latest = None, 0.0, 0.0
     for event in entries(document, "events"):
         latest = max(latest, number(event.get("t")) or 0.0)
         kind = event.get("type")
         leaves = kind == "state_entered" or (kind == "state_exited" and event.get("state") == state)
         if state is not None and leaves:
-            found.append(Span(state, start, latest, False))
+            found.append(VisitSpan(state, start, latest, False))
             state = None
         if kind == "state_entered":
             state, start = name(event.get("state")), latest
     latest = max([latest, end or 0.0, *(number(turn.get("t")) or 0.0 for turn in entries(document, "turns"))])
     if state is not None:
-        found.append(Span(state, start, latest, True))
+        found.append(VisitSpan(state, start, latest, True))
     return found if latest > 0 else []
 
 

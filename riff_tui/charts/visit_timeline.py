@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii
 from riff_tui.text.safe_text import cell_width, fit, one_line
-from riff_tui.timeline_events import Moment, Span
+from riff_tui.timeline_events import Moment, VisitSpan
 
 WIDEST_NAME = 24
 NARROWEST_BAR = 10
@@ -29,11 +29,11 @@ class EventMark:
 class VisitTimeline:
     """Draw bars of the visits and, below them, marks of what happened; times are seconds since the call started."""
 
-    visits: tuple[Span, ...]
+    visits: tuple[VisitSpan, ...]
     marks: tuple[EventMark, ...]
 
     @classmethod
-    def of(cls, visits: Sequence[Span], moments: Iterable[Moment]) -> VisitTimeline | None:
+    def of(cls, visits: Sequence[VisitSpan], moments: Iterable[Moment]) -> VisitTimeline | None:
         """Return the timeline of a call, `None` where its source had no clock."""
         if not visits:
             return None

@@ -12,7 +12,7 @@ from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.filters import parse
 from riff_tui.request import Request
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.timeline_events import Moment, Span
+from riff_tui.timeline_events import Moment, VisitSpan
 from riff_tui.tui.navigation.location import (
     START,
     Stack,
@@ -263,7 +263,7 @@ def conversation_table(words: str = "Hi, which day suits you?") -> Table:
     ]
     marks: dict[int, dict[str, Severity]] = {5: {"detail": "bad", "": "bad"}, 7: {"latency_ms": "bad", "": "bad"}}
     rows = [Row(str(number), moment, severity=marks.get(number, {})) for number, moment in enumerate(moments)]
-    visits = (Span("greet", 0.0, 2.6, False), Span("collect_details", 2.6, 9.9, True))
+    visits = (VisitSpan("greet", 0.0, 2.6, False), VisitSpan("collect_details", 2.6, 9.9, True))
     filled = Moment("slot", 2.6, "collect_details", {"slot": "date"})
     raised = Moment("guard", 3.0, "collect_details", {"guard": "has_name", "error": "KeyError"})
     figure = VisitTimeline.of(visits, [filled, raised])

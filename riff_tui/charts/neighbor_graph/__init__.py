@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from riff_tui.charts.neighbor_graph.figure import LEGEND, WIDTH, EgoFigure, blast, draw, drawing
 from riff_tui.charts.neighbor_graph.formats import to_dot, to_mermaid
-from riff_tui.charts.neighbor_graph.graph import Direction, Drawing, EgoGraph, Neighbor, Spot, of_neighborhood
+from riff_tui.charts.neighbor_graph.graph import Direction, Drawing, EgoGraph, GraphNeighbor, Spot, of_neighborhood
 
 __all__ = [
     "LEGEND",
@@ -16,7 +16,7 @@ __all__ = [
     "Drawing",
     "EgoFigure",
     "EgoGraph",
-    "Neighbor",
+    "GraphNeighbor",
     "Spot",
     "blast",
     "draw",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from riff_tui.charts.neighbor_graph.graph import EgoGraph, Neighbor
+from riff_tui.charts.neighbor_graph.graph import EgoGraph, GraphNeighbor
 from riff_tui.charts.neighbor_graph.plan import BAD_STALL, readable
 from riff_tui.text.glyphs import glyphs
 from riff_tui.text.numbers import fixed, percent
@@ -44,9 +44,9 @@ def to_mermaid(graph: EgoGraph, *, ascii_only: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _states(graph: EgoGraph) -> dict[str, Neighbor]:
+def _states(graph: EgoGraph) -> dict[str, GraphNeighbor]:
     """Return each state once, the centre first; its place in that order stands for it, names never do."""
-    found = {graph.centre: Neighbor(graph.centre, 0)}
+    found = {graph.centre: GraphNeighbor(graph.centre, 0)}
     for one in (*graph.ranked("in"), *graph.ranked("out")):
         found.setdefault(one.name, one)
     return found
@@ -66,20 +66,20 @@ def _counted(count: int, share: float | None) -> str:
     return str(count) if share is None else f"{count} ({percent(share)})"
 
 
-def _labels(state: Neighbor, ascii_only: bool) -> list[str]:
+def _labels(state: GraphNeighbor, ascii_only: bool) -> list[str]:
     signs = glyphs(ascii_only)
     mark = signs.bad if _is_bad(state) else ""
     stall = [] if state.stall is None else [f"stall {mark}{fixed(state.stall, 2, trim=True)}"]
     return [readable(state.name, signs), *stall]
 
 
-def _looks(graph: EgoGraph, state: Neighbor) -> str:
+def _looks(graph: EgoGraph, state: GraphNeighbor) -> str:
     style = "bold" if state.name == graph.centre else "rounded" if state.outcome else ""
     bad = f', color="{_BAD}", fontcolor="{_BAD}"' if _is_bad(state) else ""
     return (f", style={style}" if style else "") + bad
 
 
-def _is_bad(state: Neighbor) -> bool:
+def _is_bad(state: GraphNeighbor) -> bool:
     return (state.stall or 0.0) >= BAD_STALL
 
 

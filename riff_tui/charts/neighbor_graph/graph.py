@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from riff_store.answers.cells import Neighbor as AnsweredNeighbor
-from riff_store.answers.cells import Neighborhood
+from riff_store.answers.cells import Neighbor, Neighborhood
 
 Direction = Literal["in", "centre", "out"]
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbor:
+class GraphNeighbor:
     """Hold a state next to the centre: count of the step, share of its side (0 to 1), and its own stall.
 
     `outcome` is `success` or `escalation` for an end of the flow, which has no stall of its own.
@@ -31,12 +30,12 @@ class EgoGraph:
     """Hold a state and its direct neighbours; `loops` counts the steps from it to itself."""
 
     centre: str
-    predecessors: Sequence[Neighbor] = ()
-    successors: Sequence[Neighbor] = ()
+    predecessors: Sequence[GraphNeighbor] = ()
+    successors: Sequence[GraphNeighbor] = ()
     loops: int = 0
     loops_share: float | None = None
 
-    def ranked(self, side: Direction) -> list[Neighbor]:
+    def ranked(self, side: Direction) -> list[GraphNeighbor]:
         """Return the neighbours of one side, the most frequent first."""
         found = self.predecessors if side == "in" else self.successors
         return sorted(found, key=lambda neighbor: (-neighbor.count, neighbor.name))
@@ -80,5 +79,5 @@ def of_neighborhood(answer: Neighborhood) -> EgoGraph:
     )
 
 
-def _neighbors(found: Sequence[AnsweredNeighbor]) -> tuple[Neighbor, ...]:
-    return tuple(Neighbor(one.state, one.count, one.share, one.stall, one.outcome) for one in found)
+def _neighbors(found: Sequence[Neighbor]) -> tuple[GraphNeighbor, ...]:
+    return tuple(GraphNeighbor(one.state, one.count, one.share, one.stall, one.outcome) for one in found)

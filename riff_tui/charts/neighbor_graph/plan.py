@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from riff_tui.charts.neighbor_graph.graph import Direction, EgoGraph, Neighbor
+from riff_tui.charts.neighbor_graph.graph import Direction, EgoGraph, GraphNeighbor
 from riff_tui.text.glyphs import Glyphs, in_ascii
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.safe_text import cell_width, one_line
@@ -66,7 +66,7 @@ def entries(graph: EgoGraph, side: Direction, signs: Glyphs) -> list[Entry]:
     return [*found, _folded(ranked[MOST:], signs, shares=shares)] if len(ranked) > MOST else found
 
 
-def _folded(rest: Sequence[Neighbor], signs: Glyphs, *, shares: bool) -> Entry:
+def _folded(rest: Sequence[GraphNeighbor], signs: Glyphs, *, shares: bool) -> Entry:
     """Return the line for all that have none of their own, with the worst stall among them where it is bad."""
     total = sum(one.share or 0.0 for one in rest)
     worst = max(rest, key=lambda one: one.stall or 0.0)
@@ -80,7 +80,7 @@ def _folded(rest: Sequence[Neighbor], signs: Glyphs, *, shares: bool) -> Entry:
     )
 
 
-def _badge(one: Neighbor, signs: Glyphs) -> str:
+def _badge(one: GraphNeighbor, signs: Glyphs) -> str:
     if one.stall is not None:
         return f"{signs.bad if one.stall >= BAD_STALL else ''}{fixed(one.stall, 2, trim=True)}"
     if one.outcome == "success":

@@ -17,7 +17,6 @@ from riff_tui.charts.neighbor_graph import (
     Drawing,
     EgoFigure,
     EgoGraph,
-    Neighbor,
     blast,
     draw,
     drawing,
@@ -25,21 +24,28 @@ from riff_tui.charts.neighbor_graph import (
     to_dot,
     to_mermaid,
 )
+from riff_tui.charts.neighbor_graph import (
+    GraphNeighbor as Node,
+)
 from riff_tui.table import GraphFigure
 from riff_tui.text.safe_text import cell_width, one_line
 from tests.support.golden import assert_golden
 from tests.support.hostile import HOSTILE, unsafe
 
-INTO = (Neighbor("triage", 42, 0.68, 0.36), Neighbor("greet", 17, 0.27, 0.05), Neighbor("confirm", 3, 0.05, 0.0))
+INTO = (
+    Node("triage", 42, 0.68, 0.36),
+    Node("greet", 17, 0.27, 0.05),
+    Node("confirm", 3, 0.05, 0.0),
+)
 OUT = (
-    Neighbor("confirm", 31, 0.5, 0.0),
-    Neighbor("book_viewing", 12, 0.19, 0.36),
-    Neighbor("escalated", 6, 0.09, None, "escalation"),
-    Neighbor("invalid_verification_code", 2, 0.03),
-    Neighbor("booked", 1, 0.004, None, "success"),
+    Node("confirm", 31, 0.5, 0.0),
+    Node("book_viewing", 12, 0.19, 0.36),
+    Node("escalated", 6, 0.09, None, "escalation"),
+    Node("invalid_verification_code", 2, 0.03),
+    Node("booked", 1, 0.004, None, "success"),
 )
 FULL = EgoGraph("collect_details", INTO, OUT, 9, 0.14)
-CROWD = tuple(Neighbor(f"state_{number}", number * 3 + 1, number / 400, number / 40) for number in range(20))
+CROWD = tuple(Node(f"state_{number}", number * 3 + 1, number / 400, number / 40) for number in range(20))
 SHAPES = {
     "alone": EgoGraph("only"),
     "alone with itself": EgoGraph("only", loops=3, loops_share=1.0),
@@ -52,17 +58,17 @@ SHAPES = {
     "three to three": EgoGraph("collect", INTO, OUT[:3]),
     "full": FULL,
     "a crowd": EgoGraph("a_state_in_the_middle_with_a_long_name", CROWD, CROWD[:15], 1, 0.01),
-    "wide letters": EgoGraph("日本語の状態", (Neighbor("開始", 4), Neighbor("テスト", 5, stall=0.5)), OUT[:1], 2, 0.1),
+    "wide letters": EgoGraph("日本語の状態", (Node("開始", 4), Node("テスト", 5, stall=0.5)), OUT[:1], 2, 0.1),
     "hostile": EgoGraph(
         HOSTILE["screen wipe"],
-        tuple(Neighbor(HOSTILE[name], 9) for name in ("colour", "graph languages", "tabs", "nothing", "wide")),
-        (Neighbor(HOSTILE["bidi override"], 3, 1.0),),
+        tuple(Node(HOSTILE[name], 9) for name in ("colour", "graph languages", "tabs", "nothing", "wide")),
+        (Node(HOSTILE["bidi override"], 3, 1.0),),
     ),
 }
 NAMES = st.text(st.sampled_from("abc_日本é👍\u0301\x1b\n\u202e"), min_size=1, max_size=30) | st.sampled_from("abcdef")
 NEIGHBORS = st.lists(
     st.builds(
-        Neighbor,
+        Node,
         NAMES,
         st.integers(1, 99_999),
         st.none() | st.floats(0, 1),
@@ -75,7 +81,7 @@ NEIGHBORS = st.lists(
 GRAPHS = st.builds(EgoGraph, NAMES, NEIGHBORS, NEIGHBORS, st.integers(0, 999), st.none() | st.floats(0, 1))
 
 
-def folded(neighbors: object, most: int = 12) -> list[Neighbor]:
+def folded(neighbors: object, most: int = 12) -> list[Node]:
     assert isinstance(neighbors, list | tuple)
     return sorted(neighbors, key=lambda one: (-one.count, one.name))[most:]
 
@@ -199,7 +205,7 @@ def test_lines_of_the_drawing_meet(name: str) -> None:
 
 
 def test_a_bad_neighbour_in_the_crowd_is_not_hidden_by_it() -> None:
-    crowd = [Neighbor(f"s{number}", 100 - number, stall=0.9 if number == 17 else 0.0) for number in range(19)]
+    crowd = [Node(f"s{number}", 100 - number, stall=0.9 if number == 17 else 0.0) for number in range(19)]
     line = next(line for line in draw(EgoGraph("x", crowd)) if "more" in line)
     assert line.startswith("!0.9 + 7 more (n 595)")
 
@@ -216,7 +222,7 @@ def test_what_the_store_answers_becomes_a_graph() -> None:
         calls=12,
     )
     graph = of_neighborhood(answer)
-    expected = EgoGraph("x", (Neighbor("a", 3, 1.0, 0.1),), (Neighbor("b", 6, 0.75, None, "success"),), 2, 0.25)
+    expected = EgoGraph("x", (Node("a", 3, 1.0, 0.1),), (Node("b", 6, 0.75, None, "success"),), 2, 0.25)
     assert graph == expected
     assert of_neighborhood(dataclasses.replace(answer, successors=[], loops=0)).loops_share is None
     figure: GraphFigure = EgoFigure(graph, answer.reach)
@@ -268,7 +274,7 @@ def test_graphviz_gets_each_edge_once() -> None:
 
 
 def test_mermaid_gets_each_edge_once() -> None:
-    assert to_mermaid(EgoGraph("x", INTO[2:], (OUT[1], Neighbor("booked", 1, outcome="success")), 2)) == (
+    assert to_mermaid(EgoGraph("x", INTO[2:], (OUT[1], Node("booked", 1, outcome="success")), 2)) == (
         "flowchart LR\n"
         '  n0["x"]\n'
         '  n1["confirm<br>stall 0.0"]\n'
@@ -303,7 +309,7 @@ def test_mermaid_takes_no_name_for_mathematics() -> None:
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz")
 def test_graphviz_draws_every_name_as_it_stands() -> None:
-    crowd = tuple(Neighbor(text, number + 1, 0.1) for number, text in enumerate(HOSTILE.values()))
+    crowd = tuple(Node(text, number + 1, 0.1) for number, text in enumerate(HOSTILE.values()))
     drawn = subprocess.run(
         ["dot", "-Tsvg"], input=to_dot(EgoGraph("middle", crowd)), capture_output=True, encoding="utf-8", check=True
     )
