@@ -40,7 +40,7 @@ _BARE = (
 
 
 def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
-    """What ui.md's table of budgets promises; the other side of each ratio is the budget."""
+    """Measure what the explorer promises; the other side of each ratio is the budget."""
     many, wide = folder / "ui.db", folder / "wide.db"
     for store in (many, wide):
         store.unlink(missing_ok=True)
