@@ -12,6 +12,7 @@ from riff_tui.errors import UsageError
 from riff_tui.table import NOT_MEASURED, Column, Row, Table
 
 LISTED = 5
+_NAMES = ("archetype", "flow", "agent", "run")
 
 
 def ordered(table: Table, sort: str, ranked: str = "") -> Table:
@@ -50,13 +51,13 @@ def limited(table: Table, limit: int | None) -> Table:
     return replace(table, rows=[row for row in table.rows if row.id in kept])
 
 
-def left_out(rows: Sequence[Row]) -> list[str]:
-    """Return a sentence each on errored calls, which averages leave out, and on thin rows."""
-    notes = []
+def left_out(table: Table, keys: Sequence[str] = ()) -> list[str]:
+    """Return a sentence each on errored calls, which averages leave out, and on thin rows; `keys` name a row."""
+    notes, rows = [], table.rows
     excluded = [(int(row.record.get("excluded") or 0), row) for row in rows]
     total = sum(count for count, _ in excluded)
     if total:
-        where = _listed([f"{_named(row)} {count}" for count, row in excluded if count])
+        where = _listed([f"{_named(row, table.columns, keys)} {count}" for count, row in excluded if count])
         notes.append(f"Excluded: {excluded_text(total)} ({where}).")
     thin = sum(row.thin for row in rows)
     if thin:
@@ -77,8 +78,10 @@ def _place(value: Any) -> tuple[int, Any, str]:
     return 1, str(value).casefold(), str(value)
 
 
-def _named(row: Row) -> str:
-    names = (row.record.get(key) for key in ("archetype", "flow", "agent", "run"))
+def _named(row: Row, columns: Sequence[Column], keys: Sequence[str]) -> str:
+    if not keys and not any(key in row.record for key in _NAMES):
+        keys = [column.key for column in columns if column.kind == "name"]
+    names = (row.record.get(key) for key in dict.fromkeys((*_NAMES, *keys)))
     return " ".join(str(name) for name in names if name) or NOT_MEASURED
 
 

@@ -73,7 +73,7 @@ class ViewQuery:
         fewer = parts.calls is not None or (parts.judges is not None and self.spec.judges == "rows")
         total = len((build(EVERYTHING) if fewer and self.spec.recounts else table).rows)
         table = self.arranged(replace(table, rows=_matching(table, parts.rows)))
-        notes = [*table.notes, *left_out(table.rows)]
+        notes = [*table.notes, *left_out(table, self.spec.keys)]
         if self.spec.empty_store and not total and not fewer and parts.rows is None:
             notes.append(self.spec.empty_store)
         table = replace(table, notes=notes, hidden=max(0, total - len(table.rows)))

@@ -18,12 +18,15 @@ from riff_tui.table import Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.tui.actions.handlers import HANDLERS
 from riff_tui.tui.actions.registry import ActionContext, action
-from riff_tui.tui.navigation.location import START, choose
+from riff_tui.table import Row
+from riff_tui.tui.navigation.location import START, choose, crumbs, descend
 from riff_tui.tui.render.counts import count_text
 from riff_tui.tui.render.help_lines import help_lines
 from riff_tui.tui.render.palette import PALETTES
 
 here = choose(START, "personas")[-1]
+row = Row("", {"persona": "angry", "n": 1}, where="persona=angry")
+print(*crumbs((here, descend(here, Table("personas", "", (), [row]), row))))
 print(action("personas").keys, "personas" in HANDLERS, here.view)
 print(count_text(here, Table("personas", "", (), ()), None))
 for line in help_lines(None, ActionContext(view="personas"), 100, UNICODE, next(iter(PALETTES.values()))):
@@ -104,6 +107,8 @@ def test_its_rows_are_filtered_sorted_and_limited_by_its_columns(
 
     everything = rows()
     assert [row["persona"] for row in everything] == ["patient", None, "hurried"]
+    note = riff_tui(tree, "dump", "personas", "--store", str(tiny), path=path).stdout
+    assert "not counted in averages (patient " in note
     assert rows("--where", "errored_share>0") == everything[:1]
     assert rows("--where", "hurr") == everything[2:]
     assert rows("--sort", "-persona", "--limit", "1") == everything[:1]
@@ -122,8 +127,8 @@ def test_it_is_known_to_help_and_errors_and_the_readme(added: tuple[Path, tuple[
 def test_the_explorer_goes_to_it_by_its_key(added: tuple[Path, tuple[Path, ...]]) -> None:
     tree, path = added
     done = python(tree, "-c", IN_EXPLORER, path=path)
-    first, count, *helped = done.stdout.splitlines()
-    assert (first, count) == ("('P',) True personas", "0 personas"), done.stderr
+    walked, first, count, *helped = done.stdout.splitlines()
+    assert (walked, first, count) == ("personas angry", "('P',) True personas", "0 personas"), done.stderr
     text = " ".join(" ".join(helped).split())
     assert "Drill into a persona" in text
     assert " P Who called, and how often that went wrong; press again to widen." in text

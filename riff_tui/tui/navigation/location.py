@@ -5,7 +5,7 @@ Nothing here knows the screen; every step gives a new value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ from riff_tui.views.spec import ScreenKind
 SIDE_BY_SIDE = side_by_side.VIEW
 _NO_FILTER = Filter()
 _WHOLES = ("run", "archetype", "judge", "level")
+_NAMES = frozenset(("first", "second", "flow", "agent", "state", "segment", *_WHOLES))
 
 CacheKey = tuple[str | None, ...]
 
@@ -120,7 +121,8 @@ def descend(location: Location, table: Table, row: Row) -> Location | None:
     if spec.sides and not location.sides:
         return Location(view, noun(view), Filter.of(scope_of(table, scope)), sides=sides_of(table))
     sides = location.sides if spec.sides else ()
-    crumb = row_crumb(row.record, scope) or noun(view if sides else table.view)
+    names = (row_crumb(row.record, scope), *_other_names(table, row, scope))
+    crumb = " › ".join(filter(None, names)) or noun(view if sides else table.view)
     scope = narrow(narrow(scope, about_calls(location.filter.predicate, table)), way.predicate)
     return Location(view, crumb, Filter.of(scope), sides=sides)
 
@@ -186,3 +188,12 @@ def row_crumb(record: Mapping[str, Any], scope: Scope) -> str:
     last = next((str(record[key]) for key in ("state", "segment", *_WHOLES) if record.get(key)), "")
     names = [" @ ".join(name for name in (flow, agent) if name), last]
     return " › ".join(name for name in names if name)
+
+
+def _other_names(table: Table, row: Row, scope: Scope) -> list[str]:
+    """Return what else names a row: by the keys of its view, or its name columns where nothing known names it."""
+    keys: Sequence[str] = spec_of(table.view).keys
+    if not keys and not _NAMES & row.record.keys():
+        keys = [column.key for column in table.columns if column.kind == "name"]
+    said = _NAMES | fixed_fields(scope)
+    return [str(row.record[key]) for key in keys if key not in said and row.record.get(key)]

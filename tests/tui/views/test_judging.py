@@ -148,7 +148,7 @@ def test_thin_repeats_beside_each_other_say_of_what_there_are_few() -> None:
     table = repeats(thin)
     notes = side_by_side(table, *table.rows).notes
     assert notes[-1] == "Thin: fewer than 5 groups behind a, marked ~."
-    assert left_out(table.rows) == ["Thin: 1 row has fewer than 5 groups, marked ~."]
+    assert left_out(table) == ["Thin: 1 row has fewer than 5 groups, marked ~."]
 
 
 def test_repeats_have_the_keys_of_the_data_interface() -> None:

@@ -1,0 +1,25 @@
+"""What is said of the calls that were left out of a table."""
+
+from __future__ import annotations
+
+from riff_tui.table import Row, Table
+from riff_tui.view_queries.sort_limit import left_out
+from riff_tui.views.parts.columns import EXCLUDED, FLOW, PERSONA
+
+CALLS = Row("1", {"persona": "angry", "excluded": 2})
+CALLS_OF_A_FLOW = Row("1", {"flow": "dental", "persona": "angry", "excluded": 2})
+
+
+def said(row: Row, *keys: str) -> str:
+    (note,) = left_out(Table("personas", "", (FLOW, PERSONA, EXCLUDED), [row]), keys)
+    return note.removeprefix("Excluded: 2 errored calls are not counted in averages ")
+
+
+def test_rows_with_errored_calls_are_named_by_the_keys_of_the_view() -> None:
+    assert said(CALLS, "persona") == "(angry 2)."
+    assert said(CALLS_OF_A_FLOW, "flow", "persona") == "(dental angry 2)."
+
+
+def test_rows_of_a_view_without_keys_are_named_by_its_name_columns_where_no_known_name_does() -> None:
+    assert said(CALLS) == "(angry 2)."
+    assert said(CALLS_OF_A_FLOW) == "(dental 2)."
