@@ -7,6 +7,7 @@ that its rows have is the same said of either; everything else narrows the calls
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
 from riff_store.predicates import And, Predicate, Term, all_of, conjuncts, terms
@@ -86,7 +87,9 @@ def _side(term: Term, row_fields: Collection[str]) -> TermLevel:
     if field.name in row_fields:
         return "either" if field.kind == "name" and field.level != "row" else "rows"
     if field.level == "row":
-        raise FilterError(f"rows here have no {field.name}", term.position)
+        near = get_close_matches(field.name, sorted(row_fields), n=1)
+        advice = f"; near: {near[0]}" if near else ""
+        raise FilterError(f"rows here have no {field.name}{advice}", term.position)
     return "calls"
 
 
