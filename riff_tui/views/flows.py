@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 TITLE = "Evaluation matrix: (flow × agent) × aspects (computed) + humanness × judge"
 UNITS = (
     "Units: correctness, completion, errors, humanness 0-10, higher is better"
-    " · latency seconds, lower is better · turn_count raw."
+    " · latency seconds, lower is better · turn_count raw"
 )
+_IN_UNITS = ("correctness", "completion", "errors", "humanness", "latency_p95", "turn_count")
 LAST_EDIT = Column(
     "last_edit", "last edit", kind="object", shown=False, help="The flow's last edit before the latest run of the row."
 )
@@ -44,8 +45,17 @@ def flows(answers: Sequence[FlowCell], by: Sequence[str] = ()) -> Table:
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
         ],
         rows=[_row(cell, keys, judges, aspects) for cell in answers],
-        notes=[UNITS],
+        notes=[_units([*columns.ASPECTS, *added])],
     )
+
+
+def _units(aspects: Sequence[Column]) -> str:
+    """Return the note on units, with those of the aspects shown that it does not say of itself."""
+    others = [column for column in aspects if column.shown and column.key not in _IN_UNITS]
+    added = (
+        f" · {column.title} {column.unit}{f', {column.better} is better' if column.better else ''}" for column in others
+    )
+    return f"{UNITS}{''.join(added)}."
 
 
 def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str], aspects: Sequence[str]) -> Row:

@@ -7,7 +7,9 @@ import io
 import pytest
 
 from riff_tui.output.sinks import render
-from riff_tui.views.flows import flows
+from riff_tui.table import Column
+from riff_tui.views.flows import UNITS, flows
+from riff_tui.views.parts import columns
 from tests.support.view_answers import flow_cell
 
 
@@ -92,3 +94,11 @@ def test_markdown_has_the_shape_that_people_paste() -> None:
         "property_trouble_ticket", "qwen-flash", "**1.8**", "0.0", "4.2", "0.3", "4.2", "5.0", "24", "1.1", "0.8", "2.2"
     ]  # fmt: skip
     assert lines[7].startswith("Units: correctness, completion, errors, humanness 0-10, higher is better · latency")
+
+
+def test_the_note_on_units_has_those_of_aspects_that_were_added_to_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert flows([flow_cell("f")]).notes == [f"{UNITS}."]
+    pace = Column("pace", "pace", unit="words/s", better="lower")
+    talk, hidden = Column("talk", "talk", unit="share"), Column("calm", "calm", shown=False)
+    monkeypatch.setattr(columns, "ASPECTS", (*columns.ASPECTS, pace, talk, hidden))
+    assert flows([flow_cell("f")]).notes == [f"{UNITS} · pace words/s, lower is better · talk share."]
