@@ -25,7 +25,7 @@ def store(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("calls")
     for run, words in (("before", 1), ("after", 4)):
         lines = []
-        for number in range(1, 8):
+        for number in range(1, 16):  # enough for any number of metrics that are tested at once
             said = [{"role": "caller", "text": "a b"}, {"role": "agent", "text": "well " * (words + number % 3)}]
             task = {"scenario": f"s-{number}", "persona": "p", "agent_model": "m", "flow": "dental"}
             lines.append(json.dumps({"run_id": run, "conversation_id": f"c-{number}", "turns": said, **task}))
