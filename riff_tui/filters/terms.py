@@ -10,7 +10,7 @@ from riff_store.errors import UsageError
 from riff_store.predicate_eval import pattern
 from riff_store.predicates import Operator, Term
 from riff_store.time_range import time_range
-from riff_store.vocabulary import ALIASES, FIELDS, Field, added_fields, field_named
+from riff_store.vocabulary import ALIASES, FIELDS, Field, added_fields, aspect_named, field_named
 
 LONGEST_PATTERN = 500
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
@@ -41,6 +41,8 @@ def field_term(
         operator = "="
     if not quoted and value in _NOT_MEASURED and operator != ":":
         return Term(full, _measured(operator, value_at), None, start)
+    if field.name == "aspect" and not quoted and operator in ("=", "!="):
+        value = aspect_named(value)
     return Term(full, _operator(field, operator, value_at), _value(field, value, value_at), start)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term
-from riff_store.vocabulary import field_of, split_name
+from riff_store.vocabulary import aspect_named, field_of, split_name
 
 _PLAIN = re.compile(r"\w[\w.+@#-]*")
 _PIECES = re.compile(r"\\.|.", re.DOTALL)
@@ -14,9 +14,7 @@ _PIECES = re.compile(r"\\.|.", re.DOTALL)
 def quote(value: str) -> str:
     """Write a name as a value of `field=`: bare where that is safe, else quoted and in printable characters."""
     value = value.encode("utf-8", "backslashreplace").decode()
-    if _PLAIN.fullmatch(value) and value != "none":
-        return value
-    return '"' + "".join(_escaped(character) for character in value) + '"'
+    return value if _PLAIN.fullmatch(value) and value != "none" else _quoted(value)
 
 
 def render(predicate: Predicate | None) -> str:
@@ -59,11 +57,16 @@ def _name(name: str) -> str:
 
 def _value(term: Term) -> str:
     if isinstance(term.value, str):
-        return quote(term.value)
+        is_alias = term.field == "aspect" and aspect_named(term.value) != term.value
+        return _quoted(term.value) if is_alias else quote(term.value)
     number = float(term.value or 0)
     if term.field is not None and field_of(term.field).kind == "flag":
         return "true" if number else "false"
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def _quoted(value: str) -> str:
+    return '"' + "".join(_escaped(character) for character in value) + '"'
 
 
 def _slashes_escaped(text: str) -> str:

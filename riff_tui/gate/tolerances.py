@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from riff_store.metrics import OF_CALLS, Metric, metric_of
-from riff_store.vocabulary import ALIASES
+from riff_store.vocabulary import ALIASES, aspect_named
 from riff_tui.errors import UsageError
 
 CHECKED = tuple(metric.key for metric in OF_CALLS.values() if metric.can_be_gated)
@@ -73,7 +73,8 @@ def merged(*layers: Iterable[Tolerance]) -> tuple[Tolerance, ...]:
 
 def _named(name: str, source: str) -> tuple[Metric, str | None]:
     lead, colon, judge = name.partition(":")
-    metric = metric_of(_OTHER_NAMES.get(lead.strip().lower(), lead.strip().lower()))
+    word = lead.strip().lower()
+    metric = metric_of(aspect_named(_OTHER_NAMES.get(word, word)))
     if metric is None or not metric.can_be_gated:
         raise UsageError(f"{source} {name}: no aspect of that name is checked", f"there are {', '.join(CHECKED)}")
     if colon and metric.kind != "judged":

@@ -90,6 +90,15 @@ def field_named(word: str) -> Field | None:
     )
 
 
+def aspect_named(name: str) -> str:
+    """Return the key of the aspect that a name or an alias stands for, the name itself where it stands for none."""
+    if name in metrics.OF_CALLS:
+        return name
+    listed = (metrics.OF_CALLS, metrics.plugins().metrics)
+    known = (metric for each in listed for metric in each.values() if metric.is_aspect)
+    return next((metric.key for metric in known if name in metric.aliases), name)
+
+
 def added_fields() -> dict[str, Field]:
     """Return the fields of the aspects that other distributions add."""
     return {key: _added(metric) for key, metric in metrics.plugins().metrics.items()}

@@ -12,7 +12,7 @@ from riff_store import models as m
 from riff_store.facts import StateAspects
 from riff_store.metrics import COMPUTED, METRICS, OF_CALLS, OF_STATES, Metric, metric_of, plugins, unit_of
 from riff_store.queries.sums import NO_ROWS, AspectSums, StateSums
-from riff_store.vocabulary import ALIASES, FIELDS, field_named, field_of
+from riff_store.vocabulary import ALIASES, FIELDS, aspect_named, field_named, field_of
 
 PACE = Metric("pace", "pace", "Words per second.", unit="words/s", aliases=("speed",), compute="builtins:len")
 
@@ -59,6 +59,16 @@ def test_a_distribution_adds_an_aspect() -> None:
     assert field_named("speed") == field_named("pace") == field_of("pace")
     assert PACE in metrics.to_compute()
     assert field_named("pacing") is None
+    assert aspect_named("speed") == aspect_named("pace") == "pace"
+
+
+def test_an_alias_stands_for_its_aspect_and_any_other_name_for_itself() -> None:
+    assert [aspect_named(name) for name in ("lat_p95", "hum", "latency_p95")] == [
+        "latency_p95", "humanness", "latency_p95"
+    ]  # fmt: skip
+    assert [aspect_named(name) for name in ("warmth", "quality", "dwell", "oper")] == [
+        "warmth", "quality", "dwell", "oper"
+    ], "neither what judges score nor metrics of states and rows are aspects of this list"  # fmt: skip
 
 
 BROKEN = Metric("stall", "stall", "A name that is taken.", compute="builtins:len")

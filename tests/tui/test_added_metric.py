@@ -84,7 +84,9 @@ def store(tmp_path_factory: pytest.TempPathFactory, installed: Path) -> Path:
         ("dump conversations --where chatty>=32 --format csv", "c-12"),
         ("dump conversations --sort -agent_words --limit 1 --format csv", "c-12"),
         ("dump effects --aspect agent_words", "agent_words words, lower is better"),
+        ("dump effects --aspect chatty", "agent_words words, lower is better"),
         ("compare a b --format json", '"agent_words"'),
+        ("compare a b --where aspect=chatty --format csv", "agent_words"),
         ("gate --baseline a --candidate b --max-drop agent_words=1", "agent_words"),
         ("export --where aspect=agent_words -o -", "agent_words"),
         ("dump skipped", "aspect agent_words could not be computed: KeyError"),
@@ -100,9 +102,10 @@ def test_it_is_shown_filtered_sorted_compared_and_exported(
 
 
 def test_a_rise_of_what_should_be_low_fails_the_gate(store: Path, installed: Path) -> None:
-    asked = ("gate", "--baseline", "a", "--candidate", "b", "--max-drop", "agent_words=1")
-    done = riff_tui(*asked, "--store", str(store), path=installed)
-    assert done.returncode == 3, done.stdout + done.stderr
+    for name in ("agent_words", "chatty"):
+        asked = ("gate", "--baseline", "a", "--candidate", "b", "--max-drop", f"{name}=1")
+        done = riff_tui(*asked, "--store", str(store), path=installed)
+        assert done.returncode == 3, done.stdout + done.stderr
 
 
 def test_without_the_distribution_its_name_is_no_field(store: Path) -> None:

@@ -395,6 +395,19 @@ def test_a_column_of_another_view_is_an_error(expression: str, row_fields: tuple
         split(parse(expression), row_fields)
 
 
+def test_a_column_that_rows_lack_is_refused_with_the_nearest_that_they_have() -> None:
+    with pytest.raises(FilterError) as caught:
+        split(parse("share>0.1"), ("flow", "call_share", "errored"))
+    assert caught.value.message == "rows here have no share; near: call_share"
+
+
+def test_an_aspect_goes_by_its_aliases_unless_it_is_quoted() -> None:
+    assert parse("aspect=p95") == parse("aspect=latency_p95") == Term("aspect", "=", "latency_p95")
+    assert parse("aspect:p95") == Term("aspect", "contains", "p95")
+    assert parse("aspect='p95'") == Term("aspect", "=", "p95") == parse(render(Term("aspect", "=", "p95")))
+    assert render(parse("aspect=warmth")) == "aspect=warmth"
+
+
 def test_takes_out_what_chooses_judges() -> None:
     judges, rest = take_judges(parse("flow:a (judge:codex | judge=gemini) !judge:old n>3"))
     assert render(judges) == "(judge:codex | judge=gemini) !judge:old"

@@ -21,6 +21,7 @@ from riff_store.queries.flows import selected_judges
 from riff_store.queries.scope import Scope
 from riff_store.queries.sums import call_counts
 from riff_store.scoring import blended, computed_blend
+from riff_store.vocabulary import aspect_named
 
 FACTORS = ("judge", "agent", "flow", "persona")
 _BLENDED = ("correctness", "completion", "errors", "latency_p95")
@@ -53,6 +54,8 @@ def effects(
     with store.snapshot():
         aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
         known = [QUALITY, *sorted(aspects)]
+        if aspect not in known:
+            aspect = aspect_named(aspect)
         if aspect not in known:
             raise UnknownAspect(aspect, known)
         chosen = selected_judges(store, judges)

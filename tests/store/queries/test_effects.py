@@ -142,6 +142,7 @@ def test_one_aspect_can_be_asked_for_and_no_other_than_those_there_are(tmp_path:
     found = few(tmp_path / "few.db", aspect="humanness")
     assert found.model.mean == fmean([4.0, 9.0, 6.0, 2.0])
     assert found.model.n == 3
+    assert few(tmp_path / "alias.db", aspect="hum") == found
     with pytest.raises(UnknownAspect) as error:
         few(tmp_path / "other.db", aspect="warmth")
     assert error.value.known[0] == "quality"
