@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from riff_tui.errors import UsageError
+from riff_tui.errors import RiffError, UsageError, ViewFailed
 from riff_tui.request import Request, dump_command
 from riff_tui.table import Table, with_deferred
-from riff_tui.view_registry import resolve, views
+from riff_tui.view_registry import origin_of, resolve, views
 from riff_tui.views.spec import BY, ViewSpec
 
 if TYPE_CHECKING:
@@ -19,16 +19,26 @@ if TYPE_CHECKING:
 def show(store: Store, name: str, request: Request) -> Table:
     """Return the table of a view as requested.
 
-    Raises `UsageError` or `FilterError` for a request that makes no sense, and the store's errors.
+    Raises `UsageError` or `FilterError` for a request that makes no sense, `ViewFailed` where the code of another
+    distribution fails, and the store's errors.
     """
     from riff_tui.filters import parse
     from riff_tui.view_queries.view_query import ViewQuery
 
     spec = resolve(name)
     _check(spec, request)
-    table = ViewQuery(store, spec, request, request.predicate or parse(request.where)).table()
+    query = ViewQuery(store, spec, request, request.predicate or parse(request.where))
     signed = partial(replace, filter=request.where.strip(), dump=dump_command(spec.name, request))
-    return with_deferred(table, signed)
+    try:
+        return with_deferred(query.table(), signed)
+    except RiffError:
+        raise
+    except Exception as error:
+        origin = origin_of(spec)
+        if not origin:
+            raise
+        failed = f"the view {spec.name} ({origin}) failed with {type(error).__name__}"
+        raise ViewFailed(failed, "run it again with --debug to see where") from error
 
 
 def _check(spec: ViewSpec, request: Request) -> None:

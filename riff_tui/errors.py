@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from riff_store.errors import NO_ROOM, ExitCode, OutputError, OutputFull, RiffError, UsageError
+from riff_store.errors import NO_ROOM, ExitCode, OutputError, OutputFull, RiffError, Terminated, UsageError
 
 __all__ = [
     "ExitCode",
@@ -23,6 +23,7 @@ __all__ = [
     "Terminated",
     "Unhealthy",
     "UsageError",
+    "ViewFailed",
     "describe",
     "trace",
     "writing",
@@ -55,8 +56,8 @@ class InputSkipped(RiffError):
     code = ExitCode.SKIPPED
 
 
-class Terminated(BaseException):
-    """End the process as SIGTERM asks."""
+class ViewFailed(RiffError):
+    """Name the view of another distribution that fails, and where it comes from."""
 
 
 @contextmanager

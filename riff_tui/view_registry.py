@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 
 from riff_store import vocabulary
-from riff_store.plugins import load_plugins
+from riff_store.plugins import load_plugins, name_refusal
 from riff_tui.errors import UsageError
 from riff_tui.views.spec import ViewSpec
 
@@ -18,10 +18,14 @@ GROUP = "riff_tui.views"
 @cache
 def find(name: str) -> ViewSpec | None:
     """Return the view of that name, listed or not; of those here it loads no other."""
-    module = name.replace("-", "_")
-    if module.isidentifier() and (spec := _load(module)) is not None and spec.name == name:
-        return spec
-    return next((spec for spec in _added() if spec.name == name), None)
+    return _find_own(name) or next((spec for spec in _added().values() if spec.name == name), None)
+
+
+def origin_of(spec: ViewSpec) -> str:
+    """Return the entry point, `module:object`, of a view of another distribution; an empty text for any other view."""
+    if spec is _find_own(spec.name):
+        return ""
+    return next((value for value, added in _added().items() if added is spec), "")
 
 
 def spec_of(name: str) -> ViewSpec:
@@ -33,7 +37,7 @@ def spec_of(name: str) -> ViewSpec:
 @cache
 def views() -> tuple[ViewSpec, ...]:
     """Return every listed view in its order; loads all of them."""
-    found = (spec for spec in (*_own(), *_added()) if spec.listed)
+    found = (spec for spec in (*_own(), *_added().values()) if spec.listed)
     return tuple(sorted(found, key=lambda spec: (spec.order, spec.name)))
 
 
@@ -54,6 +58,12 @@ def resolve(name: str) -> ViewSpec:
     raise UsageError(f"no view is called {name!r}{meant}; there are {', '.join(spec.name for spec in views())}")
 
 
+def _find_own(name: str) -> ViewSpec | None:
+    module = name.replace("-", "_")
+    spec = _load(module) if module.isidentifier() else None
+    return spec if spec is not None and spec.name == name else None
+
+
 @cache
 def _own() -> tuple[ViewSpec, ...]:
     from pkgutil import iter_modules
@@ -63,23 +73,22 @@ def _own() -> tuple[ViewSpec, ...]:
 
 
 @cache
-def _added() -> tuple[ViewSpec, ...]:
-    """Load the views of other distributions, once in a process; what cannot be used is said and left out."""
+def _added() -> dict[str, ViewSpec]:
+    """Load the views of other distributions, once in a process, by entry point; what cannot be used is said."""
     found, problems = load_plugins(GROUP, "view", ViewSpec, _refusal)
     if problems:
         from riff_tui.output.streams import say
 
         for problem in problems:
             say(problem)
-    for spec in found:
+    for spec in found.values():
         _declare(spec)
-    return tuple(found)
+    return found
 
 
 def _refusal(spec: ViewSpec, others: Sequence[ViewSpec]) -> str:
-    taken = {name for each in (*_own(), *others) for name in (each.name, *each.aliases)}
-    named = sorted(taken.intersection((spec.name, *spec.aliases)))
-    return f"the name {named[0]} is taken" if named else ""
+    taken = (name for each in (*_own(), *others) for name in (each.name, *each.aliases))
+    return name_refusal("name", (spec.name, *spec.aliases), taken)
 
 
 def _load(module: str) -> ViewSpec | None:

@@ -25,6 +25,7 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 ├── Unanswered, Malformed  1  (riff_ingest.judging) a try that brought no answer, or none that is a verdict
 ├── Refused, RunStopped    1  (riff_ingest.judging) a judge, or a run, that cannot go on
 ├── NoSuchTransition       1  (riff_ingest.simulate) an edge that a flow does not have
+├── ViewFailed             1  (riff_tui) a view of another distribution that fails
 ├── JudgeStopped           1  (riff_tui) a judge that cannot be asked any further
 ├── GateFailed             3  (riff_tui) a candidate that is worse than its baseline
 ├── Unhealthy              4  (riff_tui) a store in which the doctor found something
@@ -54,6 +55,10 @@ class ExitCode(enum.IntEnum):
     INTERRUPTED = 130
     BROKEN_PIPE = 141
     TERMINATED = 143
+
+
+class Terminated(BaseException):
+    """End the process as SIGTERM asks."""
 
 
 class RiffError(Exception):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store.plugins import load_plugins
@@ -184,7 +185,7 @@ class Plugins(NamedTuple):
 def plugins() -> Plugins:
     """Find the aspects of other distributions, once in a process; a plug-in that cannot be used is left out."""
     found, problems = load_plugins(GROUP, "metric", Metric, _refusal)
-    return Plugins({metric.key: metric for metric in found}, tuple(problems))
+    return Plugins({metric.key: metric for metric in found.values()}, tuple(problems))
 
 
 def metric_of(key: str) -> Metric | None:
@@ -209,4 +210,9 @@ def _refusal(metric: Metric, others: Sequence[Metric]) -> str:
         return "it is no aspect of calls that names what to compute"
     if not _KEY.fullmatch(metric.key) or metric.key in {*OF_CALLS, *OF_STATES, *(other.key for other in others)}:
         return f"the key {metric.key} is taken or no plain name"
+    module, _, name = metric.compute.partition(":")
+    try:
+        getattr(import_module(module), name)
+    except Exception as error:  # foreign code may raise anything
+        return f"{metric.compute} fails with {type(error).__name__}"
     return ""

@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from riff_store.errors import Terminated
+
 _Added = TypeVar("_Added")
+_PLAIN_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def load_plugins(
     group: str, noun: str, kind: type[_Added], refusal: Callable[[_Added, Sequence[_Added]], str]
-) -> tuple[list[_Added], list[str]]:
+) -> tuple[dict[str, _Added], list[str]]:
     """Return the objects of a class that distributions name in a group, and a sentence on each that is left out.
 
-    `noun` is what users call such an object. `refusal` says why one cannot be used beside those that were found
-    before it, empty where it can. Order is that of names, whatever was installed first.
+    Objects are found by what the entry point names, `module:object`. `noun` is what users call such an object.
+    `refusal` says why one cannot be used beside those that were found before it, empty where it can. Order is that of
+    names, whatever was installed first.
     """
     from importlib.metadata import entry_points
 
-    found: list[_Added] = []
+    found: dict[str, _Added] = {}
     problems = []
     for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
         try:
             added = point.load()
-        except Exception as error:  # foreign code may raise anything
+            problem = refusal(added, [*found.values()]) if isinstance(added, kind) else f"it is no {kind.__name__}"
+        except (KeyboardInterrupt, Terminated):
+            raise
+        except BaseException as error:  # foreign code may raise anything, and exit
             problem = f"it fails with {type(error).__name__}"
-        else:
-            problem = refusal(added, found) if isinstance(added, kind) else f"it is no {kind.__name__}"
         if problem:
             problems.append(f"{noun} plug-in {point.name} ({point.value}) is left out: {problem}")
         else:
-            found.append(added)
+            found[point.value] = added
     return found, problems
+
+
+def name_refusal(word: str, names: Sequence[str], taken: Iterable[str]) -> str:
+    """Return why the names of a plug-in cannot be used, an empty text where they can; `word` is what they are."""
+    for name in names:
+        if not _PLAIN_NAME.fullmatch(name):
+            return f"the {word} {name!a} is not plain: lower-case letters and digits, joined by -"
+    used = sorted({*taken}.intersection(names))
+    return f"the {word} {used[0]} is taken" if used else ""

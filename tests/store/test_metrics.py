@@ -74,11 +74,12 @@ def test_an_alias_stands_for_its_aspect_and_any_other_name_for_itself() -> None:
 BROKEN = Metric("stall", "stall", "A name that is taken.", compute="builtins:len")
 NAMELESS = Metric("Pace of speech", "pace", "A name that no filter can say.", compute="builtins:len")
 UNCOMPUTED = Metric("calm", "calm", "Nothing computes it.")
+MISSING = Metric("calm", "calm", "A module that is missing computes it.", compute="no_such_module:calm")
 
 
 @pytest.mark.parametrize(
     "registered",
-    [[f"{__name__}:{name}"] for name in ("BROKEN", "NAMELESS", "UNCOMPUTED", "__name__", "missing")],
+    [[f"{__name__}:{name}"] for name in ("BROKEN", "NAMELESS", "UNCOMPUTED", "MISSING", "__name__", "missing")],
     indirect=True,
 )
 @pytest.mark.usefixtures("registered")

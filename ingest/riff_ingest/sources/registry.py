@@ -14,7 +14,7 @@ from riff_ingest import sources as package
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.source import DirectoryInput, ReadContext, ReadItem, Source
 from riff_store.errors import RiffError
-from riff_store.plugins import load_plugins
+from riff_store.plugins import load_plugins, name_refusal
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -50,10 +50,10 @@ def registry() -> Registry:
     taken = {UNKNOWN, *(source.kind for source in own)}
 
     def refusal(source: Source, others: Sequence[Source]) -> str:
-        return f"the kind {source.kind} is taken" if source.kind in taken | {other.kind for other in others} else ""
+        return name_refusal("kind", (source.kind,), taken.union(other.kind for other in others))
 
     added, problems = load_plugins(GROUP, "source", Source, refusal)
-    found = sorted((*own, *map(_guarded, added)), key=lambda source: (source.rank, source.kind))
+    found = sorted((*own, *map(_guarded, added.values())), key=lambda source: (source.rank, source.kind))
     return Registry(tuple(found), tuple(problems))
 
 
