@@ -27,7 +27,7 @@ from riff_tui.tui.render.palette import PALETTES
 here = choose(START, "personas")[-1]
 row = Row("", {"persona": "angry", "n": 1}, where="persona=angry")
 print(*crumbs((here, descend(here, Table("personas", "", (), [row]), row))))
-print(action("personas").keys, "personas" in HANDLERS, here.view)
+print(action("view:personas").keys, "view:personas" in HANDLERS, here.view)
 print(count_text(here, Table("personas", "", (), ()), None))
 for line in help_lines(None, ActionContext(view="personas"), 100, UNICODE, next(iter(PALETTES.values()))):
     print("".join(text for text, _ in line))
@@ -145,6 +145,7 @@ def test_a_dump_of_another_view_loads_no_distribution(tiny: Path, tmp_path: Path
     [
         ("callers:MISSING", "", "it fails with AttributeError"),
         ("callers:SPEC", "1 / 0", "it fails with ZeroDivisionError"),
+        ("callers:SPEC", "raise SystemExit(7)", "it fails with SystemExit"),
         ("callers:SPEC", "SPEC = 1", "it is no ViewSpec"),
         ("callers:SPEC", "from riff_tui.views.runs import SPEC", "the name runs is taken"),
     ],
@@ -161,9 +162,18 @@ def test_a_broken_distribution_is_told_of_and_stops_nothing(
     assert "no view is called 'callers'" in asked.stderr
 
 
-def test_a_key_that_is_taken_stays_what_it_is(tmp_path: Path) -> None:
-    module = recipe(TITLE)["riff_tui/views/personas.py"].replace('key="P"', 'key="s"')
-    site = installed(tmp_path / "site", "callers:SPEC", module)
-    program = "from riff_tui.tui.actions.registry import action; print(action('sort').keys, action('personas').keys)"
-    done = python(ROOT, "-c", program, path=(site,))
-    assert (done.stdout, done.stderr) == ("('s',) ()\n", "")
+KEYS = """
+from riff_tui.tui.actions.handlers import HANDLERS
+from riff_tui.tui.actions.registry import action
+
+print(action("sort").keys, action("view:worklist").keys, action("view:quit").keys, action("quit").keys)
+print(HANDLERS["quit"] is HANDLERS["view:quit"])
+"""
+
+
+@pytest.mark.parametrize("key", ["s", "0", "ctrl+m", "s,q"])
+def test_a_view_takes_neither_key_nor_action_from_another(tmp_path: Path, key: str) -> None:
+    module = recipe(TITLE)["riff_tui/views/personas.py"].replace('key="P"', f'key="{key}"')
+    site = installed(tmp_path / "site", "callers:SPEC", module.replace('name="personas"', 'name="quit"'))
+    done = python(ROOT, "-c", KEYS, path=(site,))
+    assert (done.stdout, done.stderr) == ("('s',) ('0',) () ('Q',)\nFalse\n", "")

@@ -5,6 +5,7 @@ Keys are spelled as people read them. An action says itself why it does not appl
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +41,7 @@ from riff_tui.tui.actions.availability import (
     needs_words,
 )
 from riff_tui.tui.actions.context import KINDS, ActionContext
-from riff_tui.view_registry import views
+from riff_tui.view_registry import origin_of, views
 from riff_tui.views.spec import ScreenKind, ViewSpec
 
 Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Look", "Leave"]
@@ -82,7 +83,7 @@ class Action:
 
 def action_of(spec: ViewSpec) -> str:
     """Return the id of the action that goes to a view."""
-    return spec.name.replace("-", "_")
+    return f"view:{spec.name}"
 
 
 def _to_view(spec: ViewSpec) -> Action:
@@ -101,13 +102,20 @@ def _to_view(spec: ViewSpec) -> Action:
 
 
 def _distinct(actions: Sequence[Action]) -> tuple[Action, ...]:
-    """Take the key from the view of another distribution where it does something else; the palette finds it still."""
-    of_views = {action_of(spec) for spec in views()}
+    """Take the key from the view of another distribution where it is not free; the palette finds the view still."""
+    added = {action_of(spec) for spec in views() if origin_of(spec)}
     used = Counter(key for each in actions for key in each.keys)
     return tuple(
-        replace(each, keys=tuple(key for key in each.keys if key and used[key] == 1)) if each.id in of_views else each
+        replace(each, keys=tuple(key for key in each.keys if _is_plain(key) and used[key] == 1))
+        if each.id in added
+        else each
         for each in actions
     )
+
+
+def _is_plain(key: str) -> bool:
+    """Say whether a key is a character, a function key or one with ctrl that terminals do not own."""
+    return key.isprintable() and re.fullmatch(r"\S|f[0-9]{1,2}|ctrl\+[defgklnoprtuvwxy]", key) is not None
 
 
 _ALL: tuple[Action, ...] = (
@@ -286,8 +294,8 @@ _ALL: tuple[Action, ...] = (
 ACTIONS = _distinct(_ALL)
 
 _HINTED: dict[ScreenKind, tuple[str, ...]] = {
-    "list": ("help", "quit_or_back", "open", "filter", "sort", "worklist"),
-    "state": ("help", "quit_or_back", "open", "neighbors", "filter", "dump"),
+    "list": ("help", "quit_or_back", "open", "filter", "sort", "view:worklist"),
+    "state": ("help", "quit_or_back", "open", "view:neighbors", "filter", "dump"),
     "conversation": ("help", "quit_or_back", "next", "previous", "copy", "dump"),
 }
 
@@ -332,7 +340,7 @@ def _hinted(context: ActionContext) -> tuple[str, ...]:
     if context.sided and context.kind != "conversation":
         return ("help", "quit_or_back", "open", "compare", "filter", "sort")
     if context.spec.aspects and not context.marks:
-        return ("help", "quit_or_back", "open", "aspect", "filter", "sort", "worklist")
+        return ("help", "quit_or_back", "open", "aspect", "filter", "sort", "view:worklist")
     if context.marks and context.kind != "conversation":
         return ("help", "quit_or_back", "compare", "next_mark", "clear_marks", "open")
     return _HINTED[context.kind]

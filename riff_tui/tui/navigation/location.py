@@ -24,7 +24,7 @@ from riff_tui.tui.navigation.scope_filters import (
     row_filter,
 )
 from riff_tui.tui.navigation.sides import scope_of, sides_of
-from riff_tui.view_registry import spec_of
+from riff_tui.view_registry import find, spec_of
 from riff_tui.views import side_by_side
 from riff_tui.views.spec import ScreenKind
 
@@ -103,10 +103,11 @@ def noun(view: str) -> str:
 
 
 def below(table: Table, row: Row | None) -> str:
-    """Return the view that Enter opens from a row, empty if nothing lies below."""
+    """Return the view that Enter opens from a row, empty if nothing lies below or no view is called so."""
     if row is not None and table.view == SIDE_BY_SIDE:
         return "compare" if sides_of(table) else ""
-    return spec_of(table.view).view_below(row) if row is not None and row.where else ""
+    view = spec_of(table.view).view_below(row) if row is not None and row.where else ""
+    return view if view and find(view) is not None else ""
 
 
 def descend(location: Location, table: Table, row: Row) -> Location | None:

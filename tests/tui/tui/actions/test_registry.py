@@ -63,7 +63,7 @@ def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_fi
         ("back", ActionContext(), "no earlier"),
         ("forward", ActionContext(), "no later"),
         ("close", ActionContext(), "first screen"),
-        ("neighbors", ActionContext(), "cursor on a state"),
+        ("view:neighbors", ActionContext(), "cursor on a state"),
         ("next_bad", ActionContext(), "no rows"),
         ("left", ActionContext(kind="conversation", rows=3), "not cells"),
         ("dump", ActionContext(), "no dump"),
