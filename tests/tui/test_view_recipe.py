@@ -14,12 +14,12 @@ from tests.support.recipes import ROOT, carry_out, python, recipe, riff_tui
 
 TITLE = "Add a view"
 IN_EXPLORER = """
-from riff_tui.table import Table
+from riff_tui.filters import Filter
+from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.tui.actions.handlers import HANDLERS
 from riff_tui.tui.actions.registry import ActionContext, action
-from riff_tui.table import Row
-from riff_tui.tui.navigation.location import START, choose, crumbs, descend
+from riff_tui.tui.navigation.location import START, Location, choose, crumbs, descend
 from riff_tui.tui.render.counts import count_text
 from riff_tui.tui.render.help_lines import help_lines
 from riff_tui.tui.render.palette import PALETTES
@@ -27,6 +27,8 @@ from riff_tui.tui.render.palette import PALETTES
 here = choose(START, "personas")[-1]
 row = Row("", {"persona": "angry", "n": 1}, where="persona=angry")
 print(*crumbs((here, descend(here, Table("personas", "", (), [row]), row))))
+once = choose((*START, Location("segments", scope=Filter("flow=dental"))), "personas")
+print(repr(once[-1].scope.text), repr(choose(once, "personas")[-1].scope.text))
 print(action("view:personas").keys, "view:personas" in HANDLERS, here.view)
 print(count_text(here, Table("personas", "", (), ()), None))
 for line in help_lines(None, ActionContext(view="personas"), 100, UNICODE, next(iter(PALETTES.values()))):
@@ -127,8 +129,9 @@ def test_it_is_known_to_help_and_errors_and_the_readme(added: tuple[Path, tuple[
 def test_the_explorer_goes_to_it_by_its_key(added: tuple[Path, tuple[Path, ...]]) -> None:
     tree, path = added
     done = python(tree, "-c", IN_EXPLORER, path=path)
-    walked, first, count, *helped = done.stdout.splitlines()
-    assert (walked, first, count) == ("personas angry", "('P',) True personas", "0 personas"), done.stderr
+    walked, widened, first, count, *helped = done.stdout.splitlines()
+    assert (walked, widened) == ("personas angry", "'flow=dental' ''"), done.stderr
+    assert (first, count) == ("('P',) True personas", "0 personas"), done.stderr
     text = " ".join(" ".join(helped).split())
     assert "Drill into a persona" in text
     assert " P Who called, and how often that went wrong; press again to widen." in text
