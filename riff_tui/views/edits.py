@@ -107,6 +107,7 @@ SPEC = ViewSpec(
     key_help="Who changed the flow when, and its quality around it; press again to widen.",
     query="riff_store.queries.edits:edit_effects",
     build=edits,
+    finish="riff_tui.view_queries.edits:explain_empty",
     recounts=False,
     columns=COLUMNS,
     nouns=("edit", "edits"),

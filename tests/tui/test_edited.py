@@ -104,6 +104,12 @@ def test_without_edits_the_view_says_how_to_get_them_and_others_say_nothing(tiny
         assert show(store, "flows", Request()).column("last_edit") is None
 
 
+def test_a_filter_is_not_taken_for_the_reason_that_there_are_no_edits(tiny: Path, store: Store) -> None:
+    with open_store(tiny) as without:
+        assert show(without, "edits", Request(where="agent:x")).notes == [NO_EDITS]
+    assert NO_EDITS not in show(store, "edits", Request(where="agent:nobody")).notes
+
+
 def test_the_last_edit_of_a_flow_is_hidden_until_it_is_chosen(store: Store) -> None:
     table = show(store, "flows", Request())
     column = table.column("last_edit")
