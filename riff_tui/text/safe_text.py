@@ -96,6 +96,19 @@ def fit(text: str, width: int, ellipsis: str = "…") -> str:
     return "".join(kept) + ellipsis
 
 
+def ending(text: str, width: int) -> str:
+    """Return the end of safe text that takes at most `width` cells, in whole signs."""
+    if text.isascii():
+        return text[max(0, len(text) - width) :]
+    kept: list[str] = []
+    for cluster, wide in reversed(_clusters(text)):
+        if wide > width:
+            break
+        kept.append(cluster)
+        width -= wide
+    return "".join(reversed(kept))
+
+
 def padded(text: str, width: int, *, right: bool = False) -> str:
     """Fill safe text with blanks to `width` cells, on its left where it is to stand at the `right`."""
     blanks = " " * (width - cell_width(text))

@@ -1,0 +1,69 @@
+"""Shorten the names of a column where they are alike, so that what tells them apart stays in view."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from riff_tui.text.safe_text import cell_width, ending, fit
+
+LEAST_PREFIX = 3
+"""A shorter beginning is not worth a word about it."""
+_COMPARED = 200
+_WORD_END = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class NameCut:
+    """Say how the names of one column fit into `width` cells.
+
+    `prefix` is what all of them begin with; it is dropped from each, so it has to be said once. Of a name that is still
+    too long the middle is cut, and its last `tail` cells stay.
+    """
+
+    width: int
+    prefix: str = ""
+    tail: int = 0
+
+    def text(self, name: str, ellipsis: str = "…") -> str:
+        """Return a name in at most `width` cells."""
+        rest = name.removeprefix(self.prefix)
+        room = self.width - cell_width(ellipsis)
+        if cell_width(rest) <= self.width or room <= 0:
+            return fit(rest, self.width, ellipsis)
+        tail = ending(rest, min(self.tail, room))
+        return fit(rest, room - cell_width(tail), "") + ellipsis + tail
+
+
+def name_cut(names: Iterable[str], width: int, ellipsis: str = "…") -> NameCut:
+    """Return how to show safe names in `width` cells: whole if all fit, else so that as few as can be look alike."""
+    distinct = list(islice(dict.fromkeys(names), _COMPARED))
+    if all(cell_width(name) <= width for name in distinct):
+        return NameCut(width)
+    best, told_apart = NameCut(width, shared_prefix(distinct)), 0
+    for tail in _tails(width - cell_width(ellipsis)):
+        cut = NameCut(width, best.prefix, tail)
+        unlike = len({cut.text(name, ellipsis) for name in distinct})
+        if unlike > told_apart:
+            best, told_apart = cut, unlike
+        if told_apart == len(distinct):
+            break
+    return best
+
+
+def shared_prefix(names: Sequence[str]) -> str:
+    """Return the whole words that all of several names begin with; an empty text where no name would be left."""
+    distinct = set(names)
+    common = os.path.commonprefix(list(distinct))
+    ends = [found.end() for found in _WORD_END.finditer(common) if found.end() < min(map(len, distinct))]
+    prefix = common[: ends[-1]] if len(distinct) > 1 and ends else ""
+    return prefix if cell_width(prefix) >= LEAST_PREFIX else ""
+
+
+def _tails(room: int) -> list[int]:
+    """Return how much of the end can stay, the half first and then what is nearest to it."""
+    half = room // 2
+    return sorted(range(room), key=lambda tail: (abs(tail - half), -tail))

@@ -1,0 +1,66 @@
+"""Names that have no room are cut where they are alike."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riff_tui.text.name_cut import NameCut, name_cut, shared_prefix
+from riff_tui.text.safe_text import cell_width, one_line
+
+NAMES = st.lists(st.text(st.sampled_from("ab-_ 日e\u0301"), min_size=1, max_size=14).map(one_line), max_size=6)
+
+
+def shown(names: list[str], width: int) -> list[str]:
+    cut = name_cut(names, width)
+    return [cut.text(name) for name in names]
+
+
+def test_names_that_fit_stay_whole() -> None:
+    assert name_cut(["sim-swift", "sim-steady"], 10) == NameCut(10)
+    assert shown(["sim-swift", "sim-steady"], 10) == ["sim-swift", "sim-steady"]
+
+
+def test_what_all_begin_with_is_dropped() -> None:
+    names = ["sim-agent-swift", "sim-agent-steady", "sim-agent-thrifty"]
+    assert name_cut(names, 8).prefix == "sim-agent-"
+    assert shown(names, 8) == ["swift", "steady", "thrifty"]
+
+
+def test_ids_that_differ_at_the_end_show_their_end() -> None:
+    assert shown(["conversation0000017", "conversation0000018"], 9) == ["conv…0017", "conv…0018"]
+
+
+def test_names_that_differ_in_the_middle_show_it() -> None:
+    names = ["book_early_viewing_at_home", "book_later_viewing_at_home"]
+    assert shown(names, 10) == ["early…home", "later…home"]
+    assert shown(["abcdefXghijklmnop", "abcdefYghijklmnop"], 9) == ["abcdefX…p", "abcdefY…p"]
+
+
+@pytest.mark.parametrize(
+    ("names", "prefix"),
+    [
+        (["a-b-one", "a-b-two"], "a-b-"),
+        (["run/1", "run/12"], "run/"),
+        (["dog_grooming", "dog_grooming_late"], "dog_"),
+        (["apple", "application"], ""),
+        (["a-1", "a-2"], ""),
+        (["only-one"], ""),
+        (["same-name", "same-name"], ""),
+        ([], ""),
+    ],
+)
+def test_a_shared_beginning_is_made_of_whole_words(names: list[str], prefix: str) -> None:
+    assert shared_prefix(names) == prefix
+
+
+@given(NAMES, st.integers(0, 16), st.sampled_from(["…", "~", "..."]))
+def test_no_name_is_wider_than_its_column(names: list[str], width: int, ellipsis: str) -> None:
+    cut = name_cut(names, width, ellipsis)
+    for name in names:
+        text = cut.text(name, ellipsis)
+        assert cell_width(text) <= width
+        assert name.startswith(cut.prefix)
+        if cell_width(name) <= width and not cut.prefix:
+            assert text == name
