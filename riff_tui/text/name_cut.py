@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -57,9 +56,13 @@ def name_cut(names: Iterable[str], width: int, ellipsis: str = "…") -> NameCut
 def shared_prefix(names: Sequence[str]) -> str:
     """Return the whole words that all of several names begin with; an empty text where no name would be left."""
     distinct = set(names)
-    common = os.path.commonprefix(list(distinct))
-    ends = [found.end() for found in _WORD_END.finditer(common) if found.end() < min(map(len, distinct))]
-    prefix = common[: ends[-1]] if len(distinct) > 1 and ends else ""
+    if len(distinct) < 2:
+        return ""
+    first, last = min(distinct), max(distinct)
+    alike = next((at for at, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1), len(first))
+    shortest = min(map(len, distinct))
+    ends = [found.end() for found in _WORD_END.finditer(first[:alike]) if found.end() < shortest]
+    prefix = first[: ends[-1]] if ends else ""
     return prefix if cell_width(prefix) >= LEAST_PREFIX else ""
 
 
