@@ -105,42 +105,51 @@ def test_the_flow_table_has_the_quality_of_each_cell(demo: Demo) -> None:
     assert found == pytest.approx(wanted, abs=1e-9)
 
 
-def test_effects_are_those_of_least_squares_on_all_observations(demo: Demo) -> None:
+def test_effects_are_those_of_least_squares_and_judges_are_compared_on_common_calls(demo: Demo) -> None:
     alone = demo.good.assign(judge=COMPUTED, y=[quality(call, None) for _, call in demo.good.iterrows()])
     judged = demo.judged.assign(y=[quality(call, call.score) for _, call in demo.judged.iterrows()])
     data = pd.concat([alone, judged]).rename(columns={"agent_model": "agent"})
-    factors = ["judge", "agent", "flow", "persona"]
-    levels = {factor: sorted(data[factor].unique()) for factor in factors}
-
-    def design(names: list[str]) -> np.ndarray[Any, Any]:
-        columns = [np.ones(len(data))]
-        for name in names:
-            last = (data[name] == levels[name][-1]).to_numpy(float)
-            columns += [(data[name] == level).to_numpy(float) - last for level in levels[name][:-1]]
-        return np.column_stack(columns)
-
-    y = data.y.to_numpy(float)
-
-    def residual(names: list[str]) -> float:
-        x = design(names)
-        return float(((y - x @ np.linalg.lstsq(x, y, rcond=None)[0]) ** 2).sum())
-
-    x = design(factors)
-    effects = np.linalg.lstsq(x, y, rcond=None)[0]
-    total = float(((y - y.mean()) ** 2).sum())
+    by_call = data.groupby(["run_id", "conversation_id"]).judge.transform("nunique")
+    common = data[by_call == data.judge.nunique()]
     rows = demo.rows("effects")
-    place = 1
+    factors = ["judge", "agent", "flow", "persona"]
     for factor in factors:
-        estimates = list(effects[place : place + len(levels[factor]) - 1])
-        place += len(estimates)
-        estimates.append(-sum(estimates))
+        used = common if factor == "judge" else data
+        total = _squares_left(used, [])
         found = {row["level"]: row for row in rows if row["factor"] == factor}
-        for level, estimate in zip(levels[factor], estimates, strict=True):
+        for level, estimate in _effects(used, factor, factors).items():
             assert found[level]["effect"] == pytest.approx(estimate, abs=1e-8)
             assert found[level]["low"] < estimate < found[level]["high"]
         others = [name for name in factors if name != factor]
-        assert found[None]["share"] == pytest.approx((residual(others) - residual(factors)) / total, abs=1e-8)
-        assert found[None]["alone"] == pytest.approx(1 - residual([factor]) / total, abs=1e-8)
+        share = (_squares_left(used, others) - _squares_left(used, factors)) / total
+        assert found[None]["share"] == pytest.approx(share, abs=1e-8)
+        assert found[None]["alone"] == pytest.approx(1 - _squares_left(used, [factor]) / total, abs=1e-8)
+
+
+def _design(data: pd.DataFrame, names: list[str]) -> np.ndarray[Any, Any]:
+    """A column of ones, and sum-to-zero contrasts of each factor."""
+    columns = [np.ones(len(data))]
+    for name in names:
+        *levels, least = sorted(data[name].unique())
+        columns += [(data[name] == level).to_numpy(float) - (data[name] == least) for level in levels]
+    return np.column_stack(columns)
+
+
+def _fitted(data: pd.DataFrame, names: list[str]) -> tuple[np.ndarray[Any, Any], float]:
+    x, y = _design(data, names), data.y.to_numpy(float)
+    found = np.linalg.lstsq(x, y, rcond=None)[0]
+    return found, float(((y - x @ found) ** 2).sum())
+
+
+def _squares_left(data: pd.DataFrame, names: list[str]) -> float:
+    return _fitted(data, names)[1]
+
+
+def _effects(data: pd.DataFrame, factor: str, factors: list[str]) -> dict[str, float]:
+    levels = sorted(data[factor].unique())
+    # Its own contrasts come first after the ones, whatever the order of the others.
+    own = _fitted(data, [factor, *(name for name in factors if name != factor)])[0][1 : len(levels)]
+    return dict(zip(levels, [*own, -sum(own)], strict=True))
 
 
 def test_a_comparison_has_the_p_values_of_scipy(demo: Demo) -> None:

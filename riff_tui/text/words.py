@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 LEAST = 4
 """Letters of a name that are shown if it has them: fewer say nothing."""
+LISTED = 5
+"""Names that a sentence takes in."""
 
 
 def abbreviated(names: Collection[str]) -> dict[str, str]:
@@ -28,3 +30,9 @@ def abbreviated(names: Collection[str]) -> dict[str, str]:
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun, such as `1 call` or `7 calls`; the plural takes an s."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names and how many more there are, as many as one takes in."""
+    more = len(names) - LISTED
+    return ", ".join([*names[:LISTED], *([f"{more} more"] if more > 0 else [])])

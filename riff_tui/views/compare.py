@@ -9,6 +9,7 @@ from riff_store.measure import THIN
 from riff_store.metrics import unit_of
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
+from riff_tui.text.words import listed
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 
@@ -22,7 +23,6 @@ UNITS = (
 )
 NOISE = "noise: p adj. is above 0.05, so a difference as large may well be chance"
 MIXED = "mixed: most calls went one way and the mean went the other, so it is neither better nor worse."
-LISTED = 5
 _FINEST = 2
 _MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good", "mixed": "warn", "differs": "warn"}
 _FAILED = "of the pairs, for rates"
@@ -99,12 +99,12 @@ def side_notes(a: Side, b: Side) -> Iterator[str]:
     yield f"{_side_text('A', a)}; {_side_text('B', b)}. Errored calls are left out."
     if a.led and b.led and a.led != b.led:
         what = "led by" if a.kind == "run" else "in"
-        yield f"Not alike: A is {what} {_listed(a.led)}; B is {what} {_listed(b.led)}."
+        yield f"Not alike: A is {what} {listed(a.led)}; B is {what} {listed(b.led)}."
 
 
 def listed_counts(counts: Mapping[str, int]) -> str:
     """Return names, each with its count, as many as one takes in."""
-    return _listed([f"{name} {n}" for name, n in sorted(counts.items())])
+    return listed([f"{name} {n}" for name, n in sorted(counts.items())])
 
 
 def _row(difference: Difference) -> Row:
@@ -222,11 +222,6 @@ def _pairing(answer: Comparison) -> str:
 def _side_text(letter: str, side: Side) -> str:
     counted = f"{side.n} {'call' if side.n == 1 else 'calls'}"
     return f"{letter}: {side.kind} {side.name}, {counted}{f' and {side.excluded} errored' if side.excluded else ''}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - LISTED
-    return ", ".join([*names[:LISTED], *([f"{more} more"] if more > 0 else [])])
 
 
 SPEC = ViewSpec(

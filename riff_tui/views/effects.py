@@ -10,11 +10,12 @@ from riff_store.answers.quality import COMPUTED
 from riff_store.metrics import metric_of, unit_of
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
+from riff_tui.text.words import counted, listed
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.effects import Confounding, Effects, FactorEffect, LevelEffect, LinearModel
+    from riff_store.answers.effects import Confounding, Effects, FactorEffect, JudgeOverlap, LevelEffect, LinearModel
 
 INDENT = "  "
 CAPPED = "Operability is capped, so causes do not simply add up: the model describes means, it does not predict a call."
@@ -30,9 +31,9 @@ def effects(answer: Effects) -> Table:
         view="effects",
         title=f"What explains {answer.aspect} (a linear model; worst level first)",
         columns=_columns(unit_of(answer.aspect), better),
-        rows=[row for factor in factors for row in _rows(factor, model, better)],
+        rows=[row for factor in factors for row in _rows(factor, answer, better)],
         notes=list(_notes(answer, better)) if model.observations else list(_left_out(answer)),
-        extras={"aspect": answer.aspect, "aspects": list(answer.aspects), "model": _model(model)},
+        extras={"aspect": answer.aspect, "aspects": list(answer.aspects), "model": _model(answer)},
     )
 
 
@@ -63,10 +64,12 @@ def _by_share(factor: FactorEffect) -> tuple[Any, ...]:
     return *cells.falling(factor.share), *cells.falling(factor.alone)
 
 
-def _rows(factor: FactorEffect, model: LinearModel, better: Better | None) -> Iterator[Row]:
+def _rows(factor: FactorEffect, answer: Effects, better: Better | None) -> Iterator[Row]:
+    n = answer.overlap.common if factor.factor == "judge" and answer.overlap else answer.model.n
+    observations = sum(level.observations for level in factor.levels) if n else 0
     yield Row(
         factor.factor,
-        _record(factor.factor, n=model.n, observations=model.observations, share=factor.share, alone=factor.alone),
+        _record(factor.factor, n=n, observations=observations, share=factor.share, alone=factor.alone),
         display={
             "level": f"{factor.factor} ({len(factor.levels)} levels)",
             "share": percent(factor.share),
@@ -128,7 +131,8 @@ def _mark(level: LevelEffect, better: Better | None) -> Severity | None:
     return "good" if (level.low > 0) == (better == "higher") else "bad"
 
 
-def _model(model: LinearModel) -> dict[str, Any]:
+def _model(answer: Effects) -> dict[str, Any]:
+    model, overlap = answer.model, answer.overlap
     return {
         "n": model.n,
         "observations": model.observations,
@@ -139,6 +143,13 @@ def _model(model: LinearModel) -> dict[str, Any]:
         "left_out": [{"factor": name, "levels": 1, "level": level} for name, level in model.single]
         + [{"factor": name, "levels": count} for name, count in model.crowded],
         "confounded": [list(group.factors) for group in model.confounded],
+        "judges": overlap
+        and {
+            "common": overlap.common,
+            "scored": dict(overlap.scored),
+            "compared": list(overlap.compared),
+            "apart": [list(two) for two in overlap.apart],
+        },
     }
 
 
@@ -152,6 +163,8 @@ def _notes(answer: Effects, better: Better | None) -> Iterator[str]:
     )
     yield _grand_mean(model)
     yield from map(_confounded, model.confounded)
+    if answer.overlap is not None and any(factor.factor == "judge" for factor in model.factors):
+        yield from _judges(answer.overlap)
     if model.factors:
         yield SHARES
         yield _certainty(model, better)
@@ -191,6 +204,20 @@ def _confounded(group: Confounding) -> str:
     why = [f"each {inner} comes with one {outer} only" for inner, outer in group.nested]
     reason = f" ({_joined(why)})" if why else ""
     return f"Confounded: {names} cannot be told apart in these calls{reason}, so effects are {NOT_MEASURED}."
+
+
+def _judges(overlap: JudgeOverlap) -> Iterator[str]:
+    """Yield which judges are compared on which calls, and who cannot be."""
+    if overlap.common:
+        who = "all of them" if len(overlap.compared) == len(overlap.scored) else f"{_joined(overlap.compared)} all"
+        each = listed([f"{name} {n}" for name, n in overlap.scored.items()])
+        yield f"Judges are compared on the {counted(overlap.common, 'call')} that {who} scored (scored: {each})."
+    choose = "--where 'judge=A | judge=B' chooses judges that share calls"
+    if overlap.apart:
+        pairs = listed([f"{a} and {b}" for a, b in overlap.apart])
+        yield f"Judges that cannot be compared: no call was scored by both {pairs}; {choose}."
+    elif not overlap.common:
+        yield f"Judges cannot be compared: no call was scored by all {len(overlap.scored)} of them; {choose}."
 
 
 def _joined(words: Sequence[str]) -> str:

@@ -18,6 +18,9 @@ UNITS = (
     "Units: mean 0-10, higher is better · agreement is the rank correlation on calls that both scored, -1 to 1."
     " Versions of a judge's prompt are never merged."
 )
+OWN_CALLS = (
+    "A mean is of the judge's own calls, which others may not have scored: dump agreement compares two on theirs."
+)
 _COLUMNS = (
     Column("judge", "Judge", kind="name", help="Who scored."),
     Column("model", "Model", kind="text", help="The model behind the judge."),
@@ -37,8 +40,14 @@ def judges(answers: Sequence[JudgeSummary]) -> Table:
         title="Judges and how they agree",
         columns=[*_shown(answers), *(_agreement(name) for name in others)],
         rows=[_row(judge, others) for judge in answers],
-        notes=[UNITS],
+        notes=[UNITS, *([OWN_CALLS] if _differ_in_calls(answers) else [])],
     )
+
+
+def _differ_in_calls(answers: Sequence[JudgeSummary]) -> bool:
+    """Say whether a judge scored calls that another one of the same aspect did not."""
+    names = {judge.judge: judge.aspect for judge in answers}
+    return any(n < judge.n for judge in answers for name, n in judge.shared.items() if names.get(name) == judge.aspect)
 
 
 def _shown(answers: Sequence[JudgeSummary]) -> list[Column]:
@@ -66,6 +75,7 @@ def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
         "mean": judge.mean.mean,
         "unscored": judge.unscored,
         "agreement": {name: judge.agreement.get(name) for name in others},
+        "shared": {name: judge.shared.get(name) for name in others},
         "intervals": {"mean": list(interval)} if interval else {},
     }
     names = {"judge": judge.judge, "prompt_hash": judge.prompt_hash}

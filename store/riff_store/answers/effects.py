@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 QUALITY = "quality"
@@ -73,10 +73,25 @@ class LinearModel:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeOverlap:
+    """Say what judges are compared on: `common` counts the calls that all `compared` ones scored.
+
+    `scored` counts the calls of each judge, `apart` holds each two who scored no call in common: they are not
+    compared. Nor is anybody where the rest has no call in common.
+    """
+
+    common: int
+    scored: Mapping[str, int]
+    compared: Sequence[str] = ()
+    apart: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Effects:
     """Hold the model of a response over the calls that count; `unmeasured` ones have no value, `excluded` are errored.
 
-    `aspects` are all responses that the store knows, quality first.
+    `aspects` are all responses that the store knows, quality first. `overlap` is there if judges did not all
+    score the same calls: the judges that are compared are then of the common calls alone.
     """
 
     aspect: str
@@ -84,3 +99,4 @@ class Effects:
     unmeasured: int
     excluded: int
     aspects: Sequence[str] = ()
+    overlap: JudgeOverlap | None = None

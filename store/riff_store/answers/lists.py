@@ -25,7 +25,8 @@ class RunSummary:
 class JudgeSummary:
     """Describe a judge in one version of its prompt, and how it agrees with the others on shared calls.
 
-    `prompt_version` is what most of its verdicts say, `shown` the name that a filter finds it by.
+    `shared` counts those calls by the other's name. `prompt_version` is what most of its verdicts say, `shown` the
+    name that a filter finds it by.
     """
 
     judge: str
@@ -38,6 +39,7 @@ class JudgeSummary:
     prompt_version: str | None = None
     shown: str = ""
     aspect: str = "humanness"
+    shared: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise
 from math import isfinite
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -10,7 +12,7 @@ from typing import Any, TypeAlias
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.effects import QUALITY, Effects
+from riff_store.answers.effects import QUALITY, Effects, FactorEffect, JudgeOverlap, LinearModel
 from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store
 from riff_store.errors import UsageError
@@ -37,6 +39,8 @@ class UnknownAspect(UsageError):
         self.known = known
 
 
+_Names: TypeAlias = Mapping[str, Mapping[int, str | None]]
+"""The name of each level of each factor, by its key."""
 _Observation: TypeAlias = tuple[int, int, int, int, int, float]
 """The keys of a call, then of the level of each factor in order, then the value."""
 
@@ -47,10 +51,8 @@ def effects(
     """Fit a linear model of quality, or of one aspect, over the calls that count; raises `UnknownAspect`.
 
     An observation is a call in the eyes of a judge, or of none: `(computed)`. `judges` chooses among
-    these, `(computed)` included.
+    these, `(computed)` included. They are compared on the calls that all of them scored.
     """
-    from riff_store.statistics.linear_model import Factor, fit
-
     with store.snapshot():
         aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
         known = [QUALITY, *sorted(aspects)]
@@ -63,11 +65,54 @@ def effects(
             chosen[m.COMPUTED_JUDGE] = COMPUTED
         read = _qualities if aspect == QUALITY else _scores
         found = list(read(store, calls, chosen, aspects, aspect))
-        names = {"judge": chosen} | {name: names_of(store, DIMENSIONS[name]) for name in FACTORS[1:]}
+        names: _Names = {"judge": chosen} | {name: names_of(store, DIMENSIONS[name]) for name in FACTORS[1:]}
         n, excluded = call_counts(store, calls, Grouping(())).get((), (0, 0))
+    model, overlap = _fitted(found, names), None
+    scored = _scored(found)
+    if any(one != other for one, other in pairwise(scored.values())):
+        model, overlap = _with_judges_compared(model, found, names, scored)
+    return Effects(aspect, model, n - model.n, excluded, known, overlap)
+
+
+def _fitted(found: Sequence[_Observation], names: _Names) -> LinearModel:
+    from riff_store.statistics.linear_model import Factor, fit
+
     factors = [Factor(name, list(map(itemgetter(at), found)), names[name]) for at, name in enumerate(FACTORS, 1)]
-    model = fit(factors, [row[0] for row in found], [row[-1] for row in found])
-    return Effects(aspect, model, n - model.n, excluded, known)
+    return fit(factors, [row[0] for row in found], [row[-1] for row in found])
+
+
+def _scored(found: Iterable[_Observation]) -> dict[int, set[int]]:
+    scored: dict[int, set[int]] = {}
+    for call, judge, *_ in found:
+        scored.setdefault(judge, set()).add(call)
+    return scored
+
+
+def _with_judges_compared(
+    model: LinearModel, found: Sequence[_Observation], names: _Names, scored: Mapping[int, set[int]]
+) -> tuple[LinearModel, JudgeOverlap]:
+    """Return the model with judges compared on common calls, where they did not all score the same ones."""
+    shown = names["judge"]
+    pairs = combinations(sorted(scored, key=lambda judge: str(shown[judge])), 2)
+    apart = [pair for pair in pairs if scored[pair[0]].isdisjoint(scored[pair[1]])]
+    rest = scored.keys() - {judge for pair in apart for judge in pair}
+    common = set[int].intersection(*(scored[judge] for judge in rest)) if len(rest) > 1 else set[int]()
+    on_common = _fitted([row for row in found if row[0] in common and row[1] in rest], names)
+    compared = next((factor for factor in on_common.factors if factor.factor == "judge"), None)
+    factors = [_compared(factor, compared) if factor.factor == "judge" else factor for factor in model.factors]
+    return replace(model, factors=factors), JudgeOverlap(
+        common=len(common),
+        scored={str(name): len(scored[judge]) for judge, name in shown.items() if judge in scored},
+        compared=tuple(str(level.level) for level in compared.levels) if compared else (),
+        apart=tuple((str(shown[a]), str(shown[b])) for a, b in apart),
+    )
+
+
+def _compared(every: FactorEffect, compared: FactorEffect | None) -> FactorEffect:
+    """Return the judges that are compared as they are on their common calls, and the others without an effect."""
+    known = {level.level: level for level in compared.levels} if compared else {}
+    levels = [known.get(level.level) or replace(level, effect=None, low=None, high=None) for level in every.levels]
+    return FactorEffect(every.factor, levels, *((compared.share, compared.alone) if compared else (None, None)))
 
 
 def _qualities(

@@ -49,6 +49,11 @@ def judges(store: Store, calls: Predicate | None = None) -> list[JudgeSummary]:
             prompt_version=versions.get(judge.key),
             shown=judge.shown,
             aspect=judge.aspect,
+            shared={
+                label: len(by_label[judge.label].keys() & other.keys())
+                for label, other in sorted(by_label.items())
+                if label != judge.label
+            },
         )
         for judge in known
     ]

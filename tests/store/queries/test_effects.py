@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 
 import pandas as pd
 import pytest
 
-from riff_store.answers.effects import Effects
+from riff_store.answers.effects import Effects, JudgeOverlap, LevelEffect
 from riff_store.answers.quality import COMPUTED
 from riff_store.facts import ConversationFacts
 from riff_store.predicates import Predicate, Term
@@ -21,6 +22,14 @@ from tests.support.facts import call, fresh, put, verdict
 from tests.support.random_stores import World, selected, world
 
 FILTERS = ("", "run:night-1 | run=night-3", "archetype:book agent:gem", "(state=greet stall=1)")
+
+
+def shared(frame: pd.DataFrame) -> pd.DataFrame:
+    """The observations of the calls that all judges scored, of those who share a call with every other."""
+    calls = frame.groupby("judge")["call"].agg(set)
+    rest = [judge for judge, own in calls.items() if all(own & other for other in calls)]
+    left = frame[frame["judge"].isin(rest)]
+    return left[left.groupby("call")["judge"].transform("nunique") == len(rest)] if len(rest) > 1 else left[:0]
 
 
 def observations(made: World, calls: list[ConversationFacts], aspect: str) -> list[dict[str, object]]:
@@ -62,16 +71,22 @@ def test_the_model_is_of_what_the_calls_say(aspect: str, expression: str, seed: 
     assert model.mean == pytest.approx(frame["y"].mean())
     assert (found.unmeasured, found.excluded) == (counted - model.n, len(left) - counted)
     assert [factor.factor for factor in model.factors] == [name for name in FACTORS if frame[name].nunique() > 1]
-    whole = ((frame["y"] - frame["y"].mean()) ** 2).sum()
     for factor in model.factors:
-        groups = frame.groupby(factor.factor)
+        used = shared(frame) if factor.factor == "judge" else frame
+        if used.empty:
+            assert {(each.effect, factor.share, factor.alone) for each in factor.levels} == {(None, None, None)}
+            continue
+        whole = ((used["y"] - used["y"].mean()) ** 2).sum()
+        means = used.groupby(factor.factor)["y"].transform("mean")
+        assert factor.alone == pytest.approx(((means - used["y"].mean()) ** 2).sum() / whole, abs=1e-8)
+        compared = set(used[factor.factor])
+        groups = pd.concat([used, frame[~frame[factor.factor].isin(compared)]]).groupby(factor.factor)
         assert {each.level or "~" for each in factor.levels} == set(groups.groups)
         for each in factor.levels:
             group = groups.get_group(each.level or "~")
             assert (each.n, each.observations) == (group["call"].nunique(), len(group))
             assert each.mean == pytest.approx(group["y"].mean())
-        means = groups["y"].transform("mean")
-        assert factor.alone == pytest.approx(((means - frame["y"].mean()) ** 2).sum() / whole, abs=1e-8)
+            assert each.effect is None or (each.level or "~") in compared
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -85,7 +100,11 @@ def test_effects_come_out_as_a_textbook_would_have_them(seed: int, tmp_path: Pat
     columns, wanted = contrasts(frame, FACTORS)
     solution = np.linalg.lstsq(columns, frame["y"].to_numpy(), rcond=None)[0]
     found = {(factor.factor, each.level or "~"): each.effect for factor in model.factors for each in factor.levels}
-    assert found == {key: pytest.approx(vector @ solution, abs=1e-8) for key, vector in wanted.items()}
+    textbook = {key: vector @ solution for key, vector in wanted.items()}
+    by_judge = shared(frame).groupby("judge")["y"].mean()
+    textbook |= {("judge", judge): mean - by_judge.mean() for judge, mean in by_judge.items()}
+    textbook |= {("judge", judge): None for judge in set(frame["judge"]) - set(by_judge.index)}
+    assert found == {key: pytest.approx(effect, abs=1e-8) for key, effect in textbook.items()}
 
 
 def few(store_at: Path, predicate: Predicate | None = None, judges: Predicate | None = None, **asked: str) -> Effects:
@@ -114,6 +133,8 @@ def levels(found: Effects) -> dict[str, Counter[str | None]]:
 def test_what_was_not_measured_and_what_errored_is_no_observation(tmp_path: Path) -> None:
     found = few(tmp_path / "few.db")
     assert levels(found)["judge"] == {COMPUTED: 2, "codex": 1, "gemini#aaa1": 1, "gemini#bbb1": 1}
+    assert found.overlap is not None
+    assert found.overlap.apart == (("codex", "gemini#bbb1"), ("gemini#aaa1", "gemini#bbb1"))
     assert (found.model.n, found.unmeasured, found.excluded) == (2, 1, 1)
 
 
@@ -147,6 +168,69 @@ def test_one_aspect_can_be_asked_for_and_no_other_than_those_there_are(tmp_path:
         few(tmp_path / "other.db", aspect="warmth")
     assert error.value.known[0] == "quality"
     assert {"humanness", "correctness"} <= set(error.value.known)
+
+
+def two_judges(store_at: Path, scores: Mapping[str, Mapping[str, float]], judges: Predicate | None = None) -> Effects:
+    """The effects on humanness where each judge scored some of twelve calls, by number."""
+    with fresh(store_at) as store:
+        put(store, "calls.jsonl", [call(str(number), flow="one" if number % 2 else "two") for number in range(12)])
+        given = [(judge, name, score) for judge, own in scores.items() for name, score in own.items()]
+        verdicts = [verdict(name, score, judge=judge, line=line) for line, (judge, name, score) in enumerate(given, 1)]
+        put(store, "verdicts.jsonl", verdicts)
+        return effects(store, None, judges, aspect="humanness")
+
+
+def judge_levels(found: Effects) -> dict[str | None, LevelEffect]:
+    (factor,) = (factor for factor in found.model.factors if factor.factor == "judge")
+    return {level.level: level for level in factor.levels}
+
+
+HARD = {str(number): 2.0 + number % 3 for number in range(6)}
+EASY = {str(number): 7.0 + number % 3 for number in range(6, 12)}
+
+
+def test_judges_who_scored_no_call_in_common_are_not_compared(tmp_path: Path) -> None:
+    found = two_judges(tmp_path / "apart.db", {"lenient": EASY, "strict": HARD})
+    assert found.overlap == JudgeOverlap(0, {"lenient": 6, "strict": 6}, (), (("lenient", "strict"),))
+    for level in judge_levels(found).values():
+        assert (level.effect, level.low, level.high) == (None, None, None)
+    (factor,) = (factor for factor in found.model.factors if factor.factor == "judge")
+    assert (factor.share, factor.alone) == (None, None)
+
+
+def test_judges_are_compared_on_the_calls_that_all_of_them_scored(tmp_path: Path) -> None:
+    both = {"4": 5.0, "5": 6.0, "6": 5.5}
+    lenient, strict = EASY | {name: score + 1 for name, score in both.items()}, HARD | both
+    found = two_judges(tmp_path / "common.db", {"lenient": lenient, "strict": strict})
+    assert found.overlap == JudgeOverlap(3, {"lenient": 8, "strict": 7}, ("lenient", "strict"))
+    levels = judge_levels(found)
+    assert levels["lenient"].effect == pytest.approx(0.5)
+    assert levels["strict"].effect == pytest.approx(-0.5)
+    assert [(level.n, level.observations) for level in levels.values()] == [(3, 3), (3, 3)]
+
+
+def test_a_judge_who_shares_no_call_with_one_of_the_others_hinders_nobody_but_that_one(tmp_path: Path) -> None:
+    every = {str(number): 5.0 for number in range(12)}
+    low = {name: score - 1 for name, score in every.items()}
+    found = two_judges(tmp_path / "rest.db", {"even": every, "lenient": EASY, "low": low, "strict": HARD})
+    effects_of = {name: level.effect for name, level in judge_levels(found).items()}
+    assert effects_of == {"even": pytest.approx(0.5), "lenient": None, "low": pytest.approx(-0.5), "strict": None}
+    assert found.overlap is not None
+    assert (found.overlap.common, found.overlap.compared) == (12, ("even", "low"))
+
+
+def test_of_three_judges_without_a_common_call_two_can_be_chosen(tmp_path: Path) -> None:
+    scores = {"a": {"1": 4.0, "2": 5.0}, "b": {"2": 7.0, "3": 6.0}, "c": {"1": 3.0, "3": 5.0}}
+    found = two_judges(tmp_path / "three.db", scores)
+    assert found.overlap == JudgeOverlap(0, {"a": 2, "b": 2, "c": 2})
+    assert not any(level.effect for level in judge_levels(found).values())
+    chosen = two_judges(tmp_path / "two.db", scores, parse("judge=a | judge=b"))
+    assert judge_levels(chosen)["b"].effect == pytest.approx(1.0)
+
+
+def test_judges_of_the_same_calls_need_no_word_about_it(tmp_path: Path) -> None:
+    scores = {"lenient": HARD, "strict": {name: score - 1 for name, score in HARD.items()}}
+    assert two_judges(tmp_path / "same.db", scores).overlap is None
 
 
 def test_an_empty_store_has_no_model(tmp_path: Path) -> None:

@@ -45,6 +45,16 @@ def frame(made: World, expression: str = "") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run", "conversation", "correctness", *SHOWN])
 
 
+def test_a_judge_says_how_many_calls_it_shares_with_each_other_one(store: Store) -> None:
+    put(store, "calls.jsonl", [call(name) for name in "abcd"])
+    put(store, "verdicts.jsonl", [
+        verdict("a", 4.0, line=1), verdict("b", 5.0, line=2), verdict("c", None, line=3),
+        *(verdict(name, 6.0, judge="gemini", line=line) for line, name in enumerate("bcd", 4)),
+    ])  # fmt: skip
+    shared = {judge.judge: judge.shared for judge in judges(store)}
+    assert shared == {"codex": {"correctness": 2, "gemini": 1}, "gemini": {"codex": 1, "correctness": 3}}
+
+
 # agreement
 
 

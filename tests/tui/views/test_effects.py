@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers.effects import Confounding, Effects, FactorEffect, LevelEffect, LinearModel
+from riff_store.answers.effects import Confounding, Effects, FactorEffect, JudgeOverlap, LevelEffect, LinearModel
 from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store, open_store
 from riff_tui.catalog import show
@@ -130,6 +130,39 @@ def test_what_cannot_be_told_apart_is_named() -> None:
         " so effects are ·." in notes
     )
     assert "Confounded: agent, flow and persona cannot be told apart in these calls, so effects are ·." in notes
+
+
+JUDGE = FactorEffect("judge", [level("lenient"), level("strict")], None, None)
+
+
+def said_of(overlap: JudgeOverlap) -> list[str]:
+    """What is said of judges who did not score the same calls."""
+    notes = effects(replace(answer(JUDGE), overlap=overlap)).notes
+    return [note for note in notes if note.startswith("Judges")]
+
+
+def test_it_says_on_which_calls_judges_are_compared_or_that_they_cannot_be() -> None:
+    scored, both = {"lenient": 8, "strict": 7}, ("lenient", "strict")
+    assert said_of(JudgeOverlap(3, scored, both)) == [
+        "Judges are compared on the 3 calls that all of them scored (scored: lenient 8, strict 7)."
+    ]
+    (apart,) = said_of(JudgeOverlap(0, scored, (), [both]))
+    assert apart.startswith("Judges that cannot be compared: no call was scored by both lenient and strict;")
+    (none,) = said_of(JudgeOverlap(0, {**scored, "third": 9}))
+    assert none.startswith("Judges cannot be compared: no call was scored by all 3 of them;")
+    rest, _ = said_of(JudgeOverlap(4, {**scored, "even": 9, "low": 9}, ("even", "low"), [both]))
+    assert rest.startswith("Judges are compared on the 4 calls that even and low all scored")
+
+
+def test_judges_have_the_n_of_the_calls_they_are_compared_on() -> None:
+    table = effects(
+        replace(answer(AGENT, JUDGE), overlap=JudgeOverlap(3, {"lenient": 8, "strict": 7}, ("lenient", "strict")))
+    )
+    counts = {row.record["factor"]: row.record["n"] for row in table.rows if row.record["level"] is None}
+    assert counts == {"agent": 18, "judge": 3}
+    assert table.extras["model"]["judges"] == {
+        "common": 3, "scored": {"lenient": 8, "strict": 7}, "compared": ["lenient", "strict"], "apart": [],
+    }  # fmt: skip
 
 
 def test_what_is_left_out_is_said() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from riff_store.answers.cells import ArchetypeCell
 from riff_store.answers.lists import JudgeSummary, RunSummary, SkippedEntry
 from riff_tui.views.archetypes import archetypes
@@ -60,6 +62,15 @@ def test_each_version_of_a_judges_prompt_is_a_row_with_its_agreements() -> None:
     column = table.column("agreement.gemini")
     assert column is not None
     assert [column.value(line.record) for line in table.rows] == [0.5, None]
+
+
+def test_means_of_judges_who_scored_other_calls_are_said_not_to_compare() -> None:
+    def told(shared: int) -> bool:
+        one = JudgeSummary("codex", "m", "v1", 9, 0, measure(4.0, 9), {"gemini": 0.5}, shared={"gemini": shared})
+        return any("judge's own calls" in note for note in judges([one, replace(one, judge="gemini")]).notes)
+
+    assert told(3)
+    assert not told(9)
 
 
 def test_an_archetype_names_its_worst_flow_and_leads_to_all_of_its_flows() -> None:
