@@ -15,7 +15,7 @@ class CallClock:
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
-        self.start = _start(context)
+        self.start = context.started_s
 
     def since(self, moment: float | None) -> float | None:
         """Return seconds from the start to a moment in seconds since the epoch.
@@ -59,10 +59,3 @@ class CallClock:
     def _audio(self, role: str | None) -> AudioByTurn:
         context = self._context
         return context.audio_timestamps_user_turns if role == "user" else context.audio_timestamps_assistant_turns
-
-
-def _start(context: MetricContext) -> float | None:
-    if context.started_ms is not None:
-        return context.started_ms / 1000
-    sides = (context.audio_timestamps_user_turns, context.audio_timestamps_assistant_turns)
-    return min((start for audio in sides for spans in audio.values() for start, _ in spans or ()), default=None)

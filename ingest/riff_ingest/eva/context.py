@@ -31,17 +31,22 @@ class MetricContext:
     - `assistant_interrupted_turns`, `user_interrupted_turns`: turns that began with that side's interrupting;
       `fallback_turn_ids` turns in which the caller stayed silent and the agent was nudged.
 
+    - `conversation_finished`: whether the simulator's log ends with a goodbye; false without that log (9.3).
+    - `logs`: which of `audit_log`, `pipecat` and `user_simulator` had events, `None` where nobody says.
+
     From result.json: `conversation_ended_reason`, `num_turns` (pieces that the recogniser delivered), `tools_called`
     (names without repeats), `duration_seconds`, the latencies of the models, paths of audio.
     From the databases: `initial_scenario_db`, `final_scenario_db` and their hashes.
     From the dataset: `user_goal`, `user_persona`, `expected_scenario_db`, `expected_trace`, `current_date_time`.
     From the agent's file: `agent_id`, `agent_role`, `agent_instructions`, `agent_tools`.
 
-    `started_ms` is the time of the first event in the logs, in milliseconds since the epoch.
+    `output_dir` is the record's directory, as it was named. `started_ms` is the time of the first event in the logs,
+    in milliseconds since the epoch.
     `warnings` says what was wrong with the logs, a line for each kind; without any, EVA gives this context too.
     """
 
     record_id: str = ""
+    output_dir: str | None = None
     pipeline_type: PipelineType = "cascade"
     language: str = "en"
     transcribed_assistant_turns: Texts = field(default_factory=dict)
@@ -62,6 +67,8 @@ class MetricContext:
     user_interrupted_turns: frozenset[int] = frozenset()
     fallback_turn_ids: frozenset[int] = frozenset()
     conversation_ended_reason: str | None = None
+    conversation_finished: bool = False
+    logs: list[str] | None = None
     num_turns: int | None = None
     tools_called: list[str] | None = None
     duration_seconds: float | None = None
@@ -97,9 +104,35 @@ class MetricContext:
         """Tell whether the model speaks itself as well."""
         return self.pipeline_type == "s2s"
 
+    @property
+    def started_s(self) -> float | None:
+        """Return when the call started, in seconds since the epoch: its first event, else the first sound."""
+        if self.started_ms is not None:
+            return self.started_ms / 1000
+        sides = (self.audio_timestamps_user_turns, self.audio_timestamps_assistant_turns)
+        return min((start for audio in sides for spans in audio.values() for start, _ in spans or ()), default=None)
+
+    @property
+    def audio_offsets_user_turns(self) -> AudioByTurn:
+        """Return the caller's segments of audio in seconds since the call started."""
+        return self._offsets(self.audio_timestamps_user_turns)
+
+    @property
+    def audio_offsets_assistant_turns(self) -> AudioByTurn:
+        """Return the agent's segments of audio in seconds since the call started."""
+        return self._offsets(self.audio_timestamps_assistant_turns)
+
+    def _offsets(self, audio: AudioByTurn) -> AudioByTurn:
+        began = self.started_s or 0.0  # without a start there is no sound either
+        return {
+            turn: spans and [(round(start - began, 6), round(end - began, 6)) for start, end in spans]
+            for turn, spans in audio.items()
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Return the context as JSON holds it: turns as text keys, sets as sorted lists, pairs as lists."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+        names = (*(each.name for each in fields(self)), *_DERIVED)
+        return {name: _plain(getattr(self, name)) for name in names}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> MetricContext:
@@ -119,6 +152,7 @@ class MetricContext:
         return cls(**found)
 
 
+_DERIVED = ("audio_offsets_assistant_turns", "audio_offsets_user_turns")
 _AUDIO = {"audio_timestamps_assistant_turns", "audio_timestamps_user_turns"}
 _TURN_SETS = {"assistant_interrupted_turns", "user_interrupted_turns", "fallback_turn_ids"}
 _BY_TURN = {

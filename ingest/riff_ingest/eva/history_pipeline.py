@@ -7,7 +7,8 @@ from typing import Any
 
 from riff_ingest.eva.audio import AudioByTurn, Segments, latencies, segments
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.history import ASSISTANT, USER, as_events
+from riff_ingest.eva.history import ASSISTANT, SIMULATOR, USER, HistoryEvent, as_events
+from riff_ingest.eva.logs.simulator import says_goodbye
 from riff_ingest.eva.spoken import spoken_only
 from riff_ingest.eva.trace import CUT_ITSELF_OFF, LoggedEntry, Texts, grouped, label_interruptions, suffixed, tools_of
 from riff_ingest.eva.turns import PipelineType, Turns, extract
@@ -67,8 +68,16 @@ def context_of(
         assistant_interrupted_turns=frozenset(turns.assistant_interrupted),
         user_interrupted_turns=frozenset(turns.user_interrupted),
         fallback_turn_ids=frozenset(turns.nudged),
+        conversation_finished=_finished(events),
+        logs=sorted({event.source for event in events}),
         started_ms=min((event.timestamp_ms for event in events if event.timestamp_ms > 0), default=None),
     )
+
+
+def _finished(events: list[HistoryEvent]) -> bool:
+    """Tell whether the last that the simulator has to say is a goodbye."""
+    last = next((event for event in reversed(events) if event.source == SIMULATOR), None)
+    return last is not None and says_goodbye(last.event_type, last.data)
 
 
 def _aligned(heard: Texts, meant: Texts, audio: dict[int, Segments]) -> tuple[Texts, Texts, AudioByTurn]:

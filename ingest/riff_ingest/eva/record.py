@@ -19,6 +19,7 @@ from riff_ingest.eva.logs import merged_history
 from riff_ingest.eva.logs.files import absent, find, read_object, stored_file, stored_name
 from riff_ingest.eva.logs.framework import NAMES as FRAMEWORK_LOGS
 from riff_ingest.eva.logs.framework import has_log
+from riff_ingest.eva.logs.simulator import last_event, last_line, says_goodbye, simulator_log
 from riff_ingest.eva.scenario_db import database_hash
 from riff_ingest.eva.turns import PipelineType
 from riff_ingest.eva.warnings import Warnings
@@ -58,7 +59,8 @@ def read_record(
     check_spoken = pipeline_type == "s2s" or stored_log is None or has_log(path, stored_log)
     history = merged_history(path, result, pipeline_type, warnings)
     context = context_of(history, pipeline_type, warnings, check_spoken=check_spoken)
-    context.language = found.language
+    context.language, context.output_dir = found.language, str(path)
+    context.conversation_finished = _finished(path)
     _take_result(context, path, result)
     _take_databases(context, path, result, warnings)
     if dataset_record is not None:
@@ -115,6 +117,13 @@ def _take_result(context: MetricContext, directory: Path, result: Mapping[str, A
         setattr(context, name, value if isinstance(value, dict) else None)
     for name in ("audio_assistant_path", "audio_user_path", "audio_mixed_path"):
         setattr(context, name, _audio_path(directory, result.get(name)))
+
+
+def _finished(directory: Path) -> bool:
+    """Tell whether the simulator's log ends with a goodbye on its last physical line (9.3)."""
+    log = simulator_log(directory)
+    event, _ = last_event(last_line(log) if log is not None else None)
+    return event is not None and says_goodbye(event.get("type"), event)
 
 
 def _audio_path(directory: Path, stored: Any) -> str | None:

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.eva.history import ROLES, SIMULATOR, HistoryEvent, inner, whole
-from riff_ingest.eva.logs.files import find, log_at, read_records
+from riff_ingest.eva.logs.files import MAX_DOCUMENT, find, log_at, read_records
 from riff_ingest.eva.warnings import Warnings
+from riff_ingest.sources.lenient_json import loads
+from riff_ingest.sources.lines import BrokenInput, read_whole
 
 NAMES = ("user_simulator_events.jsonl", "elevenlabs_events.jsonl")
+CONNECTION = "connection_state"
 _NOISE = frozenset({"", "...", "......", ".", ",", "?", "!"})
 _LOG = "simulator_log"
 _MOST = 10_000_000  # a number beyond counts no lines
@@ -19,6 +22,43 @@ _MOST = 10_000_000  # a number beyond counts no lines
 def simulator_log(directory: Path) -> Path | None:
     """Return where the log of a record is by its usual names, `None` where it has none."""
     return find(directory, *NAMES)
+
+
+def last_line(path: Path) -> str | None:
+    """Return what follows the last but one line end, `None` where the log cannot be read.
+
+    A log that ends in two line ends has a last line that is empty.
+    """
+    try:
+        text = read_whole(path, MAX_DOCUMENT).decode(errors="replace")
+    except BrokenInput:
+        return None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text[text.rfind("\n", 0, -1) + 1 :]
+
+
+def last_event(line: str | None) -> tuple[dict[str, Any] | None, str]:
+    """Return the event on the last line, or why there is none."""
+    if line is None:
+        return None, "the simulator's log is missing or cannot be read"
+    if not line.strip():
+        return None, "the simulator's log is empty or ends in an empty line"
+    try:
+        event = loads(line.encode("utf-8", "surrogatepass"))
+    except BrokenInput as problem:
+        return None, f"the last line of the simulator's log cannot be read: {problem.reason}"
+    return (event, "") if isinstance(event, dict) else (None, "the last line of the simulator's log is no object")
+
+
+def says_goodbye(event_type: Any, event: Any) -> bool:
+    """Tell whether an event of the log is the regular end of a session (9.3)."""
+    return bool(event_type == CONNECTION and reason_of(event) == "goodbye")
+
+
+def reason_of(event: Any) -> Any:
+    """Return why the session ended, as an event of the connection says it."""
+    details = inner(event, "details")
+    return details.get("reason") if isinstance(details, dict) else None
 
 
 def simulator_events(directory: Path, stored_path: Any, warnings: Warnings) -> list[HistoryEvent]:

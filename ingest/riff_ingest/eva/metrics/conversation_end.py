@@ -6,11 +6,9 @@ from typing import Any, Literal
 
 from riff_ingest.eva.audio import last_end
 from riff_ingest.eva.context import MetricContext
-from riff_ingest.eva.history import inner
+from riff_ingest.eva.logs.simulator import CONNECTION, last_event, reason_of, says_goodbye
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.score import MetricScore
-from riff_ingest.sources.lenient_json import loads
-from riff_ingest.sources.lines import BrokenInput
 
 AGENT_TIMEOUT = "agent_timeout_on_user_turn"
 COMPLETED_ON_TIME = "conversation_completed_on_time"
@@ -61,39 +59,14 @@ def conversation_valid_end(context: MetricContext, files: RecordFiles) -> Metric
     if agent_timed_out(context):
         return MetricScore(VALID_END, 1.0, 1.0, {"ended_properly": True, "reason": AGENT_TIMEOUT})
     place = {"file_path": files.simulator_log}
-    event, problem = _last_event(files.simulator_end)
+    event, problem = last_event(files.simulator_end)
     if event is None:
         return MetricScore(VALID_END, 0.0, 0.0, {"ended_properly": False, **place}, error=problem)
     kind = event.get("type")
-    if kind != "connection_state":
+    if kind != CONNECTION:
         why = {"reason": "the last event is no connection_state"}
         return MetricScore(VALID_END, 0.0, 0.0, {"ended_properly": False, "last_event_type": kind, **place, **why})
-    if reason_of(event) != "goodbye":
+    if not says_goodbye(kind, event):
         why = {"reason": f"the session ended for another reason than goodbye: {reason_of(event)}"}
         return MetricScore(VALID_END, 0.0, 0.0, {"ended_properly": False, "last_event_type": kind, **place, **why})
     return MetricScore(VALID_END, 1.0, 1.0, {"ended_properly": True, "last_event_type": kind, **place})
-
-
-def conversation_finished(files: RecordFiles) -> bool:
-    """Tell whether the last line of the simulator's log is a goodbye (9.3)."""
-    event, _ = _last_event(files.simulator_end)
-    return event is not None and event.get("type") == "connection_state" and reason_of(event) == "goodbye"
-
-
-def reason_of(event: dict[str, Any]) -> Any:
-    """Return why the session ended, as an event of the connection says it."""
-    details = inner(event, "details")
-    return details.get("reason") if isinstance(details, dict) else None
-
-
-def _last_event(line: str | None) -> tuple[dict[str, Any] | None, str]:
-    """Return the event on the last line, or why there is none."""
-    if line is None:
-        return None, "the simulator's log is missing or cannot be read"
-    if not line.strip():
-        return None, "the simulator's log is empty or ends in an empty line"
-    try:
-        event = loads(line.encode("utf-8", "surrogatepass"))
-    except BrokenInput as problem:
-        return None, f"the last line of the simulator's log cannot be read: {problem.reason}"
-    return (event, "") if isinstance(event, dict) else (None, "the last line of the simulator's log is no object")

@@ -12,7 +12,7 @@ from typing import Any
 
 from riff_ingest.eva.logs.audit import transcript_of
 from riff_ingest.eva.logs.files import MAX_DOCUMENT, find, read_object
-from riff_ingest.eva.logs.simulator import NAMES, simulator_log
+from riff_ingest.eva.logs.simulator import NAMES, last_line, simulator_log
 from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.lines import BrokenInput, read_whole
 
@@ -43,22 +43,12 @@ def read_files(directory: Path) -> RecordFiles:
     calls = list(_rows(directory))
     return RecordFiles(
         simulator_log=str(log if log is not None else directory / NAMES[0]),
-        simulator_end=_last_line(log) if log is not None else None,
+        simulator_end=last_line(log) if log is not None else None,
         audit_entries=transcript_of(directory, Warnings()),
         output_tokens=_numbers(calls, "output_tokens"),
         reasoning_tokens=_numbers(calls, "reasoning_tokens"),
         stored_final_hash=_stored_final_hash(directory),
     )
-
-
-def _last_line(path: Path) -> str | None:
-    """Return what follows the last but one line end; a file that ends in two of them has a last line that is empty."""
-    try:
-        text = read_whole(path, MAX_DOCUMENT).decode(errors="replace")
-    except BrokenInput:
-        return None
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text[text.rfind("\n", 0, -1) + 1 :]
 
 
 def _stored_final_hash(directory: Path) -> str | None:

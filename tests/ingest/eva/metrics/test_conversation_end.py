@@ -13,7 +13,6 @@ from riff_ingest.eva.metrics.conversation_end import (
     agent_timed_out,
     conversation_completed_on_time,
     conversation_correctly_finished,
-    conversation_finished,
     conversation_valid_end,
     last_audio_speaker,
 )
@@ -79,7 +78,6 @@ def test_a_goodbye_is_a_valid_end() -> None:
         "last_event_type": "connection_state",
         "file_path": "r/log.jsonl",
     }
-    assert conversation_finished(ended(GOODBYE))
 
 
 def test_a_caller_who_was_left_waiting_ended_validly() -> None:
@@ -93,7 +91,6 @@ def test_a_log_whose_end_cannot_be_read_is_an_error(line: str | None) -> None:
     score = conversation_valid_end(call(), ended(line))
     assert (score.score, score.value) == (0.0, None)
     assert score.error
-    assert not conversation_finished(ended(line))
 
 
 @pytest.mark.parametrize(
@@ -112,4 +109,3 @@ def test_any_other_end_is_not_valid_and_no_error(line: dict[str, Any]) -> None:
     assert (score.score, score.error, score.details["ended_properly"]) == (0.0, None, False)
     assert score.details["last_event_type"] == line.get("type")
     assert score.details["reason"]
-    assert not conversation_finished(ended(line))
