@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 Better: TypeAlias = Literal["higher", "lower"]
 ColumnKind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object"]
@@ -112,16 +112,29 @@ class Section:
     row_ids: tuple[str, ...]
 
 
+class RowCounts(NamedTuple):
+    """Count the rows of a view: those that are shown, that the filter leaves, and that there are without it."""
+
+    shown: int
+    matched: int
+    total: int
+
+    @property
+    def hidden(self) -> int:
+        """Return how many rows a filter or a limit took away."""
+        return self.total - self.shown
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Hold a view's answer, ready to be printed or walked.
 
     `rows` may be any sequence, so that a long list can be a window over a query. `extras` are
     further top-level keys of the JSON form. `notes` explain units and what was left out,
-    a sentence each; `hidden` counts the rows that a filter or a limit took away. `identity` are the columns that
-    tell rows apart where these are not all that are shown of kind `name`. `dump` is the
-    command that prints the same. `deferred` begins the load of
-    what was left for later because it takes long.
+    a sentence each. `total` counts the rows without the filter and `matched` those that it leaves, `None` where
+    these are all of `rows`; `limit` is how many were to be listed at most, in each of the `sections`. `identity` are
+    the columns that tell rows apart where these are not all that are shown of kind `name`. `dump` is the command that
+    prints the same. `deferred` begins the load of what was left for later because it takes long.
     """
 
     view: str
@@ -130,13 +143,22 @@ class Table:
     rows: Sequence[Row]
     filter: str = ""
     notes: Sequence[str] = ()
-    hidden: int = 0
+    total: int | None = None
+    matched: int | None = None
+    limit: int | None = None
     extras: Mapping[str, Any] = field(default_factory=dict)
     figure: Figure | None = None
     sections: Sequence[Section] = ()
     identity: tuple[str, ...] = ()
     dump: str = ""
     deferred: Deferred | None = field(default=None, compare=False)
+
+    @property
+    def counts(self) -> RowCounts:
+        """Return how many rows are shown, are left by the filter, and are there without it."""
+        shown = len(self.rows)
+        matched = max(shown, self.matched or 0)
+        return RowCounts(shown, matched, max(matched, self.total or 0))
 
     def column(self, key: str) -> Column | None:
         """Return the column of that key, if there is one."""

@@ -18,9 +18,9 @@ from riff_tui.views.spec import EMPTY_STORE
 
 def show_conversations(query: ViewQuery) -> Table:
     """Return the calls, sorted by the store."""
-    sort = _sort_key(query.request.sort, query.spec.columns)
+    sort, calls, limit = _sort_key(query.request.sort, query.spec.columns), query.parts().calls, query.request.limit
     try:
-        ids = conversation_ids(query.store, query.parts().calls, sort, query.request.limit)
+        ids = conversation_ids(query.store, calls, sort, limit)
     except UsageError:
         keys = ", ".join(column.key for column in query.spec.columns)
         raise UsageError(f"--sort: calls have no column {query.request.sort}; there are {keys}") from None
@@ -31,8 +31,9 @@ def show_conversations(query: ViewQuery) -> Table:
         return [found.get(key) or gone(key) for key in wanted]
 
     total = count_conversations(query.store)
+    matched = len(ids) if limit is None else count_conversations(query.store, calls)
     table = query.build(LazyRows(len(ids), fetch, ids))
-    return replace(table, notes=[] if total else [EMPTY_STORE], hidden=max(0, total - len(ids)))
+    return replace(table, notes=[] if total else [EMPTY_STORE], total=total, matched=matched, limit=limit)
 
 
 def _sort_key(sort: str | None, known: Sequence[Column]) -> str | None:

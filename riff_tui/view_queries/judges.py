@@ -19,7 +19,7 @@ def finish_judges(query: ViewQuery, table: Table) -> Table:
     from riff_store.queries.conversations import count_conversations
     from riff_tui.views.agreement import NO_JUDGES
 
-    if table.rows or table.hidden or query.predicate is not None or not count_conversations(query.store):
+    if table.counts.total or query.predicate is not None or not count_conversations(query.store):
         return table
     return replace(table, notes=[NO_JUDGES])
 
@@ -28,14 +28,14 @@ def finish_agreement(query: ViewQuery, table: Table) -> Table:
     """Say that there are no judges where there are none at all."""
     from riff_tui.views.agreement import NO_JUDGES
 
-    return table if table.rows or table.hidden or query.predicate is not None else replace(table, notes=[NO_JUDGES])
+    return table if table.counts.total or query.predicate is not None else replace(table, notes=[NO_JUDGES])
 
 
 def finish_repeats(query: ViewQuery, table: Table) -> Table:
     """Tell calls that are not repeated from a store without any call."""
     from riff_tui.views.repeats import NO_REPEATS
 
-    if table.rows or table.hidden:
+    if table.counts.total:
         return table
     left_out = list(table.notes[2:])
     return replace(table, notes=[NO_REPEATS, *left_out] if left_out or query.predicate is not None else [EMPTY_STORE])
@@ -56,6 +56,4 @@ def show_disputes(query: ViewQuery) -> Table:
     table = query.result(FilterParts(rows=rows if wordy else None), lambda _: query.build(found))
     why = NO_DISPUTES if query.predicate is None else NONE_HERE
     notes = list(table.notes) if table.rows else [why, *table.notes[2:]]
-    if query.request.limit is None and len(table.rows) == limit < found.total:
-        notes.append(f"The first {limit} of them; --limit N lists more or fewer.")
-    return replace(table, notes=notes, hidden=max(0, total - len(table.rows)))
+    return replace(table, notes=notes, total=total, matched=table.matched if wordy else found.total, limit=limit)

@@ -42,6 +42,7 @@ def limited(table: Table, limit: int | None) -> Table:
     """Keep at most so many rows; of a table of lists at most so many a list."""
     if limit is None:
         return table
+    table = replace(table, limit=limit)
     if not table.sections:
         return replace(table, rows=table.rows[:limit])
     kept: set[str] = set()

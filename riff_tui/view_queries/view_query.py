@@ -67,17 +67,18 @@ class ViewQuery:
     def result(self, parts: FilterParts, build: BuildTable) -> Table:
         """Build a table; filter its rows, sort and limit them, note what was left out, and finish it as the view does.
 
-        Rows that are gone for want of calls, or of judges where these choose rows, are hidden if the view recounts.
+        Rows that are gone for want of calls, or of judges where these choose rows, count in its total if the view
+        recounts.
         """
         table = build(parts)
         fewer = parts.calls is not None or (parts.judges is not None and self.spec.judges == "rows")
         total = len((build(EVERYTHING) if fewer and self.spec.recounts else table).rows)
-        table = self.arranged(replace(table, rows=_matching(table, parts.rows)))
+        table = replace(table, rows=_matching(table, parts.rows))
+        table = self.arranged(replace(table, total=total, matched=len(table.rows)))
         notes = [*table.notes, *left_out(table, self.spec.keys)]
         if self.spec.empty_store and not total and not fewer and parts.rows is None:
             notes.append(self.spec.empty_store)
-        table = replace(table, notes=notes, hidden=max(0, total - len(table.rows)))
-        return self._finished(table)
+        return self._finished(replace(table, notes=notes))
 
     def _finished(self, table: Table) -> Table:
         finish = self.spec.finish

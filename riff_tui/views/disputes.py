@@ -44,7 +44,6 @@ def disputes(answer: Disputes) -> Table:
         columns=[*_WHO, _SPREAD, *(_score(judge) for judge in judges), *_FURTHER],
         rows=[_row(each, judges) for each in answer.entries],
         notes=[UNITS, LEADS, *_agreed(answer.agreed)],
-        extras={"total": answer.total},
     )
 
 

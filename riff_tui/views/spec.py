@@ -28,7 +28,7 @@ class ViewSpec:
     can choose among them, be it `columns` or `rows`. `build` makes the table of its answer; without it the table has
     a row for each answer, which `keys` name, and `notes`. `finish` adds to a table,
     or names a function that takes the store again for it; `show` names one that does all of this. With `recounts`
-    rows that are gone for want of calls count as hidden; `limit` is how many rows are listed unless it is said.
+    rows that are gone for want of calls count in its total; `limit` is how many rows are listed unless it is said.
 
     What it shows: `columns` are all columns that a store can give it, apart from those that judges and agents name.
     A filter can speak of their keys and of `fields`, further keys of a record; those in `call_fields` narrow the calls

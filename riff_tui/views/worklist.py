@@ -196,7 +196,6 @@ SPEC = ViewSpec(
     key_help="What to work on: the weakest flows, segments and states.",
     build=worklist,
     show="riff_tui.view_queries.worklist:show_worklist",
-    recounts=False,
     limit=10,
     columns=_COLUMNS,
     filters="calls",

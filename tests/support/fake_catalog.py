@@ -152,7 +152,7 @@ class FakeCatalog:
             rows.sort(key=lambda row: (column.value(row.record) is None, column.value(row.record)))
             rows = rows[::-1] if request.sort.startswith("-") else rows
         dump = f"riff-tui dump {view}" + (f" --where '{request.where}'" if request.where else "")
-        return replace(table, rows=rows, hidden=len(table.rows) - len(rows), dump=dump, filter=request.where)
+        return replace(table, rows=rows, total=len(table.rows), dump=dump, filter=request.where)
 
 
 def _flows(_: Request) -> Table:

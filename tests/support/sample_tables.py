@@ -81,7 +81,8 @@ def flows() -> Table:
             "Units: correctness, completion, errors, humanness 0-10, higher is better"
             " · latency seconds, lower is better · turn_count raw."
         ],
-        hidden=2,
+        total=6,
+        matched=4,
     )
 
 

@@ -77,13 +77,13 @@ def test_every_view_explains_itself_in_three_lines() -> None:
 def test_a_filter_on_rows_hides_and_counts_them(store: Store) -> None:
     table = show(store, "states", Request(where="stall>0.3"))
     assert names(table, "state") == [("collect_details",)]
-    assert (table.hidden, table.filter) == (3, "stall>0.3")
+    assert (table.counts.hidden, table.filter) == (3, "stall>0.3")
 
 
 def test_a_filter_on_calls_narrows_what_stands_behind_the_rows(store: Store) -> None:
     table = show(store, "flows", Request(where="persona:hurried"))
     assert names(table, "flow", "agent", "n") == [("viewing", "gemini", 3), ("viewing", "qwen", 2)]
-    assert table.hidden == 1
+    assert table.counts.hidden == 1
 
 
 def test_a_bare_word_looks_through_the_names_of_the_rows(store: Store) -> None:
@@ -172,8 +172,8 @@ def test_an_unknown_column_is_answered_with_those_that_there_are(store: Store) -
 
 def test_a_limit_cuts_and_counts(store: Store) -> None:
     table = show(store, "states", Request(limit=1))
-    assert (len(table.rows), table.hidden) == (1, 3)
-    assert show(store, "flows", Request(limit=0)).hidden == 3
+    assert (len(table.rows), table.counts.hidden) == (1, 3)
+    assert show(store, "flows", Request(limit=0)).counts.hidden == 3
 
 
 def test_the_limit_of_the_worklist_is_one_of_each_list(store: Store) -> None:

@@ -87,7 +87,7 @@ def test_a_filter_on_rows_leaves_the_correction_as_it_is(store: Store) -> None:
         table = compared(store, where)
         assert table.rows
         assert {row.id: row.record["p_adjusted"] for row in table.rows}.items() <= every.items()
-        assert table.hidden == len(every) - len(table.rows)
+        assert table.counts.hidden == len(every) - len(table.rows)
     both = compared(store, "flow=dental scenario:task")
     assert {row.record["flow"] for row in both.rows} == {"dental"}
     assert both.extras["a"]["n"] == 43

@@ -88,7 +88,7 @@ def test_an_edit_counts_for_a_run_that_starts_with_it_and_not_for_one_that_goes_
 
 def test_edits_are_filtered_sorted_and_counted_as_rows_are(store: Store) -> None:
     assert len(show(store, "edits", Request(where="author:grace")).rows) == 2
-    assert show(store, "edits", Request(where="author:grace")).hidden == len(MADE) - 2
+    assert show(store, "edits", Request(where="author:grace")).counts.hidden == len(MADE) - 2
     assert len(show(store, "edits", Request(where="time>2026-06-22")).rows) == 1
     assert len(show(store, "edits", Request(where="change=·")).rows) < len(MADE)
     assert show(store, "edits", Request(sort="time", limit=1)).rows[0].record["subject"] == "Write the flow down"

@@ -94,17 +94,17 @@ def test_of_many_disputes_the_widest_are_listed_and_the_rest_is_counted(tmp_path
     made = [{**call, "errored": False} for call in calls(count)]
     with built(tmp_path, made, scores) as store:
         table = show(store, "disputes", Request())
-        assert (len(table.rows), table.hidden, table.extras["total"]) == (LISTED, 4, count - 1)
-        assert f"The first {LISTED} of them; --limit N lists more or fewer." in table.notes
+        assert table.counts == (LISTED, count - 1, count - 1)
+        assert table.limit == LISTED
         assert "Not listed: 1 call to which all judges gave the same score." in table.notes
         assert table.rows[0].record["spread"] == 5.4
         every = show(store, "disputes", Request(limit=1000))
-        assert (len(every.rows), every.hidden) == (count - 1, 0)
+        assert (len(every.rows), every.counts.hidden) == (count - 1, 0)
         few = show(store, "disputes", Request(where="spread<1", sort="spread", limit=2))
         assert [row.record["spread"] for row in few.rows] == [0.1, 0.2]
-        assert few.hidden == count - 3
+        assert few.counts == (2, 9, count - 1)
         assert show(store, "disputes", Request(where="scores.b>5")).rows[-1].record["spread"] == 5.1
-        assert show(store, "disputes", Request(where="highest=b lowest=a", limit=0)).hidden == count - 1
+        assert show(store, "disputes", Request(where="highest=b lowest=a", limit=0)).counts == (0, count - 1, count - 1)
         assert len(show(store, "disputes", Request(where="scenario=new")).rows) == 3
 
 

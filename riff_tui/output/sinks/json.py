@@ -22,7 +22,10 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         "filter": table.filter,
         "columns": [_column(column) for column in table.columns],
     }
-    tail: dict[str, Any] = {"notes": list(table.notes), "hidden": table.hidden}
+    counts = table.counts
+    tail: dict[str, Any] = {
+        "notes": list(table.notes), "total": counts.total, "matched": counts.matched, "hidden": counts.hidden
+    }  # fmt: skip
     tail |= {key: value for key, value in table.extras.items() if key not in head and key not in (*tail, "rows")}
     out.write("{\n")
     for key, value in head.items():

@@ -48,11 +48,18 @@ def row_severity(row: Row) -> Severity | None:
 
 
 def closing(table: Table) -> list[str]:
-    """Return the notes, and how many rows are hidden."""
-    lines = list(table.notes)
-    if table.hidden:
-        lines.append(f"{table.hidden} hidden by the filter or the limit.")
-    return lines
+    """Return the notes, and how many rows a filter or a limit took away."""
+    return [*table.notes, *_taken_away(table)]
+
+
+def _taken_away(table: Table) -> list[str]:
+    shown, matched, total = table.counts
+    gone = total - matched
+    listed = "" if table.limit is None else f" (--limit {table.limit}{' a list' if table.sections else ''})"
+    others = f"; {gone:,} {'does' if gone == 1 else 'do'} not"
+    if shown < matched:
+        return [f"Shown: {shown:,} of {matched:,}{' match' if gone else ''}{listed}{others if gone else ''}."]
+    return [f"{matched:,} of {total:,} match{others}."] if gone else []
 
 
 def wrapped(text: str, room: int | None) -> list[str]:

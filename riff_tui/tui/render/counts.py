@@ -16,13 +16,10 @@ def count_text(location: Location, table: Table, whole: int | None, marked: int 
 
 
 def _counted(location: Location, table: Table, whole: int | None) -> str:
-    rows = len(table.rows)
-    if "total" in table.extras:
+    rows, matched, _ = table.counts
+    if rows < matched:
         # Only the first ones are listed, with a filter and without.
-        total = max(rows, table.extras["total"])
-        return (
-            f"{rows:,} of {total:,} {nouns(location, total)}" if total > rows else f"{rows:,} {nouns(location, rows)}"
-        )
+        return f"{rows:,} of {matched:,} {nouns(location, matched)}"
     if location.filter and whole is not None:
         return f"{rows:,} of {whole:,} {nouns(location, whole)} shown"
     summary = spec_of(location.view).summary

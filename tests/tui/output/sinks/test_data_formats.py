@@ -44,8 +44,9 @@ def test_json_gives_back_the_records(records: list[dict[str, Any]]) -> None:
 
 def test_json_has_the_keys_of_the_contract_in_their_order() -> None:
     found = json.loads(printed(sample_tables.flows(), "json"))
-    assert list(found) == ["view", "schema_version", "filter", "columns", "rows", "notes", "hidden"]
-    assert (found["view"], found["schema_version"], found["filter"], found["hidden"]) == ("flows", 1, "flow:a", 2)
+    assert list(found) == ["view", "schema_version", "filter", "columns", "rows", "notes", "total", "matched", "hidden"]
+    assert (found["view"], found["schema_version"], found["filter"]) == ("flows", 1, "flow:a")
+    assert (found["total"], found["matched"], found["hidden"]) == (6, 4, 2)
     assert found["columns"][2] == {"key": "operability", "title": "operability", "unit": "0-10", "better": "higher"}
     assert found["rows"][1]["humanness"] == {"codex": 1.1, "dashscope": 0.8, "gemini": 2.2}
 

@@ -49,7 +49,7 @@ def unwrapped(text: str) -> str:
 
 @pytest.mark.parametrize("shape", sample_tables.ALL)
 def test_it_reads_as_the_text_form_does(shape: str) -> None:
-    plain = dataclasses.replace(sample_tables.ALL[shape](), notes=(), hidden=0)
+    plain = dataclasses.replace(sample_tables.ALL[shape](), notes=(), total=None)
     assert lines(printed(plain, "svg")) == printed(plain, "text").splitlines()
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
@@ -78,10 +79,29 @@ def test_colour_is_of_the_foreground_only_and_is_all_that_it_adds() -> None:
     assert "\x1b" not in plain
 
 
-@pytest.mark.parametrize(("hidden", "said"), [(0, ""), (375, "375 hidden by the filter or the limit.")])
-def test_hidden_rows_are_counted(hidden: int, said: str) -> None:
-    table = Table("v", "Title", [Column("n", "n", kind="count")], [Row("1", {"n": 1})], hidden=hidden)
-    assert printed(table, "text").endswith(f"{said}\n" if said else "1\n")
+@pytest.mark.parametrize(
+    ("total", "matched", "limit", "said"),
+    [
+        (None, None, None, "1"),
+        (1, 1, 5, "1"),
+        (3200, 1, None, "1 of 3,200 match; 3,199 do not."),
+        (2, 1, 3, "1 of 2 match; 1 does not."),
+        (32, 32, 1, "Shown: 1 of 32 (--limit 1)."),
+        (3200, 128, 1, "Shown: 1 of 128 match (--limit 1); 3,072 do not."),
+    ],
+)
+def test_what_a_filter_and_a_limit_took_away_is_counted(
+    total: int | None, matched: int | None, limit: int | None, said: str
+) -> None:
+    table = Table(
+        "v", "", [Column("n", "n", kind="count")], [Row("1", {"n": 1})], total=total, matched=matched, limit=limit
+    )
+    assert printed(table, "text").splitlines()[-1] == said
+
+
+def test_a_limit_of_lists_is_one_for_each() -> None:
+    table = dataclasses.replace(sample_tables.worklist(), total=9, matched=9, limit=2)
+    assert printed(table, "text").endswith("Shown: 4 of 9 (--limit 2 a list).\n")
 
 
 def test_a_drawing_gets_the_terminal_it_has_to_fit() -> None:
