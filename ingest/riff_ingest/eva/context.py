@@ -104,6 +104,10 @@ class MetricContext:
         """Tell whether the model speaks itself as well."""
         return self.pipeline_type == "s2s"
 
+    def may_have(self, log: str) -> bool:
+        """Tell whether one of the `logs` had events, also where nobody says."""
+        return self.logs is None or log in self.logs
+
     @property
     def started_s(self) -> float | None:
         """Return when the call started, in seconds since the epoch: its first event, else the first sound."""

@@ -87,6 +87,11 @@ def test_a_run_prints_its_finished_conversations_by_output_id(run: Path) -> None
     assert list(found) == ["1.9/trial_0", "1.9/trial_10", "1.10"]
     assert all(set(scores) == METRICS for scores in found.values())
     assert told[0].startswith("1.9/trial_10: simulator_log_missing: ")
+    unheard = found["1.9/trial_10"]
+    assert {name for name, score in unheard.items() if "simulator" in (score["error"] or "")} == {
+        "turn_taking", "response_speed", "stt_wer", "conversation_valid_end"
+    }  # fmt: skip
+    assert all(score["score"] is None for score in unheard.values() if score["error"])
     assert told[1:] == ["1.11: left out, for without a result.json it was never finished"]
     found, _ = printed("metrics", run / "records" / "1.9")
     assert list(found) == ["1.9/trial_0", "1.9/trial_10"]

@@ -7,16 +7,17 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.history import AUDIT, SIMULATOR
 from riff_ingest.eva.metrics.conversation_end import (
     conversation_completed_on_time,
     conversation_correctly_finished,
     conversation_valid_end,
 )
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.registry import applies
+from riff_ingest.eva.metrics.registry import METRICS, applies
 from riff_ingest.eva.metrics.response_speed import response_speed
 from riff_ingest.eva.metrics.scenario_outcome import authentication_success, task_completion
-from riff_ingest.eva.metrics.score import NO_TURNS, MetricScore
+from riff_ingest.eva.metrics.score import NO_SIMULATOR, NO_TURNS, MetricScore, unmeasured
 from riff_ingest.eva.metrics.stt_wer import stt_wer
 from riff_ingest.eva.metrics.tool_call_validity import tool_call_validity
 from riff_ingest.eva.metrics.turn_taking import turn_taking
@@ -39,15 +40,29 @@ COMPUTED: MappingProxyType[str, Metric] = MappingProxyType(
 """The metrics that need no judge; all others are taken as EVA stored them."""
 
 
+_LOGS = {AUDIT: "the audit log, which is missing or empty", SIMULATOR: NO_SIMULATOR}
+
+
 def compute_metrics(context: MetricContext, files: RecordFiles) -> dict[str, MetricScore]:
     """Return the score of every metric that applies to the call's pipeline; none of them raises.
 
-    Where one side has no turn at all, each of them is 0.0 with an error, as in EVA (10.0).
+    One that needs a log which says nothing is null with an error. Where one side has no turn at all, each of them has
+    an error and is 0.0, as in EVA (10.0), but null where the simulator's log is what is missing.
     """
     names = [name for name in COMPUTED if applies(name, context.pipeline_type)]
-    if not (context.num_assistant_turns and context.num_user_turns):
-        return {name: MetricScore(name, 0.0, 0.0, error=NO_TURNS) for name in names}
-    return {name: _computed(name, context, files) for name in names}
+    compute = _computed if context.num_assistant_turns and context.num_user_turns else _silent
+    return {name: _lacking(name, context) or compute(name, context, files) for name in names}
+
+
+def _lacking(name: str, context: MetricContext) -> MetricScore | None:
+    """Return the score of a metric that needs a log which says nothing, `None` where all that it needs is there."""
+    missing = [log for log in METRICS[name].needs if not context.may_have(log)]
+    return unmeasured(name, f"it needs {' and '.join(map(_LOGS.__getitem__, missing))}") if missing else None
+
+
+def _silent(name: str, context: MetricContext, files: RecordFiles) -> MetricScore:
+    value = 0.0 if context.may_have(SIMULATOR) else None
+    return MetricScore(name, value, value, error=NO_TURNS)
 
 
 def _computed(name: str, context: MetricContext, files: RecordFiles) -> MetricScore:

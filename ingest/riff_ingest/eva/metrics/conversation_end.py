@@ -6,14 +6,16 @@ from typing import Any, Literal
 
 from riff_ingest.eva.audio import last_end
 from riff_ingest.eva.context import MetricContext
+from riff_ingest.eva.history import SIMULATOR
 from riff_ingest.eva.logs.simulator import CONNECTION, last_event, reason_of, says_goodbye
 from riff_ingest.eva.metrics.files import RecordFiles
-from riff_ingest.eva.metrics.score import MetricScore
+from riff_ingest.eva.metrics.score import NO_SIMULATOR, MetricScore, unmeasured
 
 AGENT_TIMEOUT = "agent_timeout_on_user_turn"
 COMPLETED_ON_TIME = "conversation_completed_on_time"
 CORRECTLY_FINISHED = "conversation_correctly_finished"
 VALID_END = "conversation_valid_end"
+INACTIVITY = "inactivity_timeout"
 
 
 def last_audio_speaker(context: MetricContext) -> Literal["user", "assistant"] | None:
@@ -27,7 +29,7 @@ def last_audio_speaker(context: MetricContext) -> Literal["user", "assistant"] |
 
 def agent_timed_out(context: MetricContext) -> bool:
     """Tell whether the call ended of inactivity after the caller had spoken (9.2)."""
-    return context.conversation_ended_reason == "inactivity_timeout" and last_audio_speaker(context) == "user"
+    return context.conversation_ended_reason == INACTIVITY and last_audio_speaker(context) == "user"
 
 
 def conversation_completed_on_time(context: MetricContext, files: RecordFiles) -> MetricScore:
@@ -39,7 +41,12 @@ def conversation_completed_on_time(context: MetricContext, files: RecordFiles) -
 
 
 def conversation_correctly_finished(context: MetricContext, files: RecordFiles) -> MetricScore:
-    """Return 0.0 where the call ended of inactivity after the caller had spoken, else 1.0 (10.8)."""
+    """Return 0.0 where the call ended of inactivity after the caller had spoken, else 1.0 (10.8).
+
+    Who was heard last before the inactivity is known from the simulator's log alone.
+    """
+    if context.conversation_ended_reason == INACTIVITY and not context.may_have(SIMULATOR):
+        return unmeasured(CORRECTLY_FINISHED, f"it needs {NO_SIMULATOR}")
     left = agent_timed_out(context)
     details: dict[str, Any] = {
         "conversation_ended_reason": context.conversation_ended_reason,
@@ -54,14 +61,16 @@ def conversation_correctly_finished(context: MetricContext, files: RecordFiles) 
 def conversation_valid_end(context: MetricContext, files: RecordFiles) -> MetricScore:
     """Return 1.0 where the simulator's log ends with a goodbye, or where the agent left the caller waiting (10.7).
 
-    A log whose last line cannot be read is an error, for then nobody knows how the call ended.
+    A log whose last line cannot be read is an error, for then nobody knows how the call ended; without a log the score
+    is null.
     """
     if agent_timed_out(context):
         return MetricScore(VALID_END, 1.0, 1.0, {"ended_properly": True, "reason": AGENT_TIMEOUT})
     place = {"file_path": files.simulator_log}
     event, problem = last_event(files.simulator_end)
     if event is None:
-        return MetricScore(VALID_END, 0.0, 0.0, {"ended_properly": False, **place}, error=problem)
+        value = None if files.simulator_end is None else 0.0
+        return MetricScore(VALID_END, value, value, {"ended_properly": False, **place}, error=problem)
     kind = event.get("type")
     if kind != CONNECTION:
         why = {"reason": "the last event is no connection_state"}

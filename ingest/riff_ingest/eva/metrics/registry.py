@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from riff_ingest.eva.history import AUDIT, SIMULATOR
 from riff_ingest.eva.metrics.score import current_name
 from riff_ingest.eva.turns import PipelineType
 
@@ -14,12 +15,16 @@ Category: TypeAlias = Literal["accuracy", "experience", "diagnostic", "validatio
 DEFAULT_THRESHOLD = 0.5
 _EXPERIENCE_THRESHOLD_SINCE = (2, 0, 0)
 _ALL: tuple[PipelineType, ...] = ("cascade", "audio_llm", "s2s")
+_HEARD = (SIMULATOR,)
 _WITH_VOICE: tuple[PipelineType, ...] = ("cascade", "audio_llm")
 
 
 @dataclass(frozen=True, slots=True)
 class EvaMetric:
-    """Describe a metric: `judged` ones are taken as stored; a trial passes from `threshold` on where `in_trials`."""
+    """Describe a metric: `judged` ones are taken as stored; a trial passes from `threshold` on where `in_trials`.
+
+    `needs` names the logs without which it cannot be computed.
+    """
 
     name: str
     category: Category
@@ -28,25 +33,26 @@ class EvaMetric:
     in_trials: bool = True
     pipelines: tuple[PipelineType, ...] = _ALL
     higher_is_better: bool = True
+    needs: tuple[str, ...] = ()
 
 
 _METRICS = (
     EvaMetric("task_completion", "accuracy", threshold=1.0),
     EvaMetric("faithfulness", "accuracy", judged=True),
     EvaMetric("agent_speech_fidelity", "accuracy", judged=True, threshold=0.95),
-    EvaMetric("turn_taking", "experience", threshold=0.8),
+    EvaMetric("turn_taking", "experience", threshold=0.8, needs=_HEARD),
     EvaMetric("conversation_progression", "experience", judged=True),
     EvaMetric("conciseness", "experience", judged=True),
     EvaMetric("authentication_success", "diagnostic", in_trials=False),
-    EvaMetric("response_speed", "diagnostic", in_trials=False, higher_is_better=False),
-    EvaMetric("tool_call_validity", "diagnostic", in_trials=False),
-    EvaMetric("stt_wer", "diagnostic", in_trials=False, pipelines=("cascade",)),
+    EvaMetric("response_speed", "diagnostic", in_trials=False, higher_is_better=False, needs=_HEARD),
+    EvaMetric("tool_call_validity", "diagnostic", in_trials=False, needs=(AUDIT,)),
+    EvaMetric("stt_wer", "diagnostic", in_trials=False, pipelines=("cascade",), needs=(AUDIT, SIMULATOR)),
     EvaMetric("conversation_correctly_finished", "diagnostic", in_trials=False),
     EvaMetric("conversation_completed_on_time", "diagnostic", in_trials=False),
     EvaMetric("speakability", "diagnostic", judged=True, in_trials=False, pipelines=_WITH_VOICE),
     EvaMetric("transcription_accuracy_key_entities", "diagnostic", judged=True, in_trials=False),
     EvaMetric("tts_fidelity", "diagnostic", judged=True, in_trials=False, pipelines=_WITH_VOICE),
-    EvaMetric("conversation_valid_end", "validation"),
+    EvaMetric("conversation_valid_end", "validation", needs=_HEARD),
     EvaMetric("user_behavioral_fidelity", "validation", judged=True),
     EvaMetric("user_speech_fidelity", "validation", judged=True),
 )

@@ -9,6 +9,9 @@ from typing import Any
 NO_TURNS = "Skipped: no assistant or user turns"
 """The error of every metric where one side has no turn at all."""
 
+NO_SIMULATOR = "the simulator's log, which is missing or empty"
+"""What a metric needs and a record may lack."""
+
 _OLD_NAMES = {"conversation_finished": "conversation_valid_end"}
 
 

@@ -86,7 +86,17 @@ def test_a_caller_who_was_left_waiting_ended_validly() -> None:
     assert score.details["reason"] == "agent_timeout_on_user_turn"
 
 
-@pytest.mark.parametrize("line", [None, "", "\n", "  \n", "{", "[1]\n", "5"])
+def test_without_a_log_nobody_knows_how_a_call_ended() -> None:
+    score = conversation_valid_end(call(), ended(None))
+    assert (score.score, score.normalized_score) == (None, None)
+    assert score.error == "the simulator's log is missing or cannot be read"
+    left = call(conversation_ended_reason="inactivity_timeout", logs=["audit_log"])
+    assert conversation_correctly_finished(left, NO_FILES).to_dict()["score"] is None
+    heard = call(conversation_ended_reason="inactivity_timeout", logs=["user_simulator"])
+    assert conversation_correctly_finished(heard, NO_FILES).score == 1.0
+
+
+@pytest.mark.parametrize("line", ["", "\n", "  \n", "{", "[1]\n", "5"])
 def test_a_log_whose_end_cannot_be_read_is_an_error(line: str | None) -> None:
     score = conversation_valid_end(call(), ended(line))
     assert (score.score, score.value) == (0.0, None)

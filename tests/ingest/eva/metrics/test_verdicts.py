@@ -202,6 +202,27 @@ def test_without_turns_of_one_side_every_metric_is_0_with_an_error(silent: Metri
     assert len(found) == len(COMPUTED)
 
 
+@pytest.mark.parametrize(
+    ("logs", "unknown"),
+    [
+        (["audit_log", "pipecat"], {"turn_taking", "response_speed", "stt_wer", "conversation_valid_end"}),
+        (["pipecat", "user_simulator"], {"tool_call_validity", "stt_wer"}),
+        (["audit_log", "user_simulator"], set()),
+    ],
+)
+def test_a_metric_without_the_log_that_it_needs_is_null_and_says_so(logs: list[str], unknown: set[str]) -> None:
+    found = compute_metrics(call(logs=logs), NO_FILES)
+    said = {name: score for name, score in found.items() if (score.error or "").startswith("it needs the ")}
+    assert set(said) == unknown
+    assert all(score.score is None and score.normalized_score is None for score in said.values())
+
+
+def test_turns_that_only_the_missing_log_would_tell_make_no_zeros() -> None:
+    found = compute_metrics(call(num_assistant_turns=0, logs=["audit_log"], pipeline_type="s2s"), NO_FILES)
+    assert {score.score for score in found.values()} == {None}
+    assert all(score.error for score in found.values())
+
+
 def test_a_metric_that_fails_costs_no_other() -> None:
     broken = call(
         tool_responses=[5], expected_scenario_db={"session": {"a": 1}}, final_scenario_db={"session": {"a": 1}}
