@@ -45,8 +45,8 @@ def _check(spec: ViewSpec, request: Request) -> None:
     unknown = [key for key in request.by if key not in BY]
     if unknown:
         raise UsageError(f"--by: rows cannot be split by {unknown[0]!r}; by one of {', '.join(BY)}")
-    if request.by and not spec.splits:
-        able = ", ".join(view.name for view in views() if view.splits)
+    if request.by and not spec.takes_by:
+        able = ", ".join(view.name for view in views() if view.takes_by)
         raise UsageError(f"--by: the rows of {spec.name} cannot be split; those of {able} can")
     if request.aspect is not None and not spec.aspects:
         able = ", ".join(view.name for view in views() if view.aspects)

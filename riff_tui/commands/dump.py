@@ -44,6 +44,7 @@ class COMMAND(TyperCommand):
         known = {
             "{views}": f"{', '.join(names)} or {last}",
             "{splits}": ", ".join(spec.name for spec in views() if spec.splits),
+            "{regroups}": ", ".join(spec.name for spec in views() if spec.regroups),
             "{aspects}": " or ".join(spec.name for spec in views() if spec.aspects),
         }
         for parameter in self.params:
@@ -66,8 +67,8 @@ ByOption = Annotated[
     list[str] | None,
     typer.Option(
         "--by",
-        metavar="|".join(BY),
-        help="A row for each of these as well ({splits}).",
+        metavar="KEY[,KEY]",
+        help=f"Rows by {', '.join(BY[:-1])} or {BY[-1]}: {{regroups}} by these alone, {{splits}} by these as well.",
         show_default=False,
     ),
 ]

@@ -45,8 +45,15 @@ class ViewQuery:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the names by which the rows are told apart, those of `--by` among them."""
-        return tuple(dict.fromkeys((*self.spec.keys, *self.request.by)))
+        """Return the names by which the rows are told apart: what `--by` says as well, or instead."""
+        own = () if self.spec.regroups and self.request.by else self.spec.keys
+        return tuple(dict.fromkeys((*own, *self.request.by)))
+
+    @property
+    def row_fields(self) -> set[str]:
+        """Return the keys of the records, without the names in whose place `--by` has put others."""
+        gone = set(self.spec.keys) - set(self.keys)
+        return (set(self.spec.row_fields) - gone) | set(self.request.by)
 
     def table(self) -> Table:
         """Return the table that is asked for."""
@@ -59,7 +66,7 @@ class ViewQuery:
         """Split the filter; raises `FilterError` or `UsageError` where it makes no sense for the view."""
         judges, rest = take_judges(self.predicate) if self.spec.judges else (None, self.predicate)
         added = _added_aspects(rest) if self.spec.added_aspects else ()
-        calls, rows = split(rest, {*self.spec.row_fields, *self.request.by, *added})
+        calls, rows = split(rest, {*self.row_fields, *added})
         if calls is not None and self.spec.no_calls:
             raise UsageError(f"{self.spec.name} can be filtered by {', '.join(self.spec.row_fields)} only")
         return FilterParts(calls, rows, judges)
@@ -75,7 +82,7 @@ class ViewQuery:
         total = len((build(EVERYTHING) if fewer and self.spec.recounts else table).rows)
         table = replace(table, rows=_matching(table, parts.rows))
         table = self.arranged(replace(table, total=total, matched=len(table.rows)))
-        notes = [*table.notes, *left_out(table, self.spec.keys)]
+        notes = [*table.notes, *left_out(table, self.keys)]
         if self.spec.empty_store and not total and not fewer and parts.rows is None:
             notes.append(self.spec.empty_store)
         return self._finished(replace(table, notes=notes))
@@ -97,11 +104,11 @@ class ViewQuery:
         """Build the view of an answer."""
         if self.spec.build is None:
             return plain_table(self.spec, answer)
-        return self.spec.build(answer, self.request.by) if self.spec.splits else self.spec.build(answer)
+        return self.spec.build(answer, self.keys) if self.spec.takes_by else self.spec.build(answer)
 
     def _query(self, parts: FilterParts) -> Table:
         """Query the store for some calls and build the view of the answer."""
-        options: dict[str, Any] = {"by": self.keys} if self.spec.splits else {}
+        options: dict[str, Any] = {"by": self.keys} if self.spec.takes_by else {}
         options |= {"judges": parts.judges} if self.spec.judges else {}
         options |= {} if self.spec.no_calls else {"calls": parts.calls}
         return self.build(_named(self.spec.query)(self.store, **options))

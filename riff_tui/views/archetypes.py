@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 UNITS = "Units: operability, correctness, completion 0-10, higher is better."
 _COLUMNS = (
-    Column("archetype", "Archetype", kind="name", help="The family of flows: booking, dispatch, inquiry, …"),
+    columns.ARCHETYPE,
     Column("flows", "flows", kind="count", help="Flows of the family."),
     columns.OPERABILITY,
     columns.CORRECTNESS,

@@ -14,7 +14,8 @@ from riff_tui.views.spec import ViewSpec
 if TYPE_CHECKING:
     from riff_store.answers.cells import FlowCell
 
-TITLE = "Evaluation matrix: (flow × agent) × aspects (computed) + humanness × judge"
+TITLE = "Evaluation matrix: ({keys}) × aspects (computed) + humanness × judge"
+KEYS = ("flow", "agent")
 UNITS = (
     "Units: correctness, completion, errors, humanness 0-10, higher is better"
     " · latency seconds, lower is better · turn_count raw"
@@ -26,15 +27,14 @@ LAST_EDIT = Column(
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
 
 
-def flows(answers: Sequence[FlowCell], by: Sequence[str] = ()) -> Table:
-    """Return the matrix, in the order of the answers; `by` names the keys beyond flow and agent."""
-    keys = ["flow", "agent", *(key for key in by if key not in ("flow", "agent"))]
+def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS) -> Table:
+    """Return the matrix, in the order of the answers; `keys` are the names that tell its rows apart."""
     judges = sorted({judge for cell in answers for judge in cell.humanness})
     added = columns.added(aspect for cell in answers for aspect in cell.aspects)
     aspects = [column.key for column in (*columns.ASPECTS, *added)]
     return Table(
         view="flows",
-        title=TITLE,
+        title=TITLE.format(keys=" × ".join(keys)),
         columns=[
             *columns.keys(keys),
             *_MEASURED,
@@ -95,14 +95,11 @@ def _marks(record: dict[str, Any], judges: Sequence[str], aspects: Sequence[str]
 
 
 def _summary(table: Table) -> str:
-    """Count flows, agents and calls instead of rows."""
-    flows = {row.record.get("flow") for row in table.rows}
-    agents = {row.record.get("agent") for row in table.rows}
+    """Count what the names stand for, and calls, instead of rows."""
+    names = [column.key for column in table.columns if column.kind == "name"]
     calls = sum((row.record.get("n") or 0) + (row.record.get("excluded") or 0) for row in table.rows)
-    return " · ".join(
-        f"{count:,} {word if count != 1 else word[:-1]}"
-        for count, word in ((len(flows), "flows"), (len(agents), "agents"), (calls, "calls"))
-    )
+    counts = [(len({row.record.get(name) for row in table.rows}), name) for name in names]
+    return " · ".join(f"{count:,} {noun if count == 1 else f'{noun}s'}" for count, noun in (*counts, (calls, "call")))
 
 
 SPEC = ViewSpec(
@@ -119,12 +116,12 @@ SPEC = ViewSpec(
     key_help="Every flow and agent, worst first.",
     build=flows,
     show="riff_tui.view_queries.flows:show_flows",
-    keys=("flow", "agent"),
+    keys=KEYS,
     judges="columns",
-    columns=(*columns.keys(("flow", "agent")), *_MEASURED, columns.N, columns.EXCLUDED, LAST_EDIT),
+    columns=(*columns.keys(KEYS), *_MEASURED, columns.N, columns.EXCLUDED, LAST_EDIT),
     fields=("humanness", "success_rate"),
     added_aspects=True,
-    splits=True,
+    regroups=True,
     trend=True,
     nouns=("flow", "flows"),
     summary=_summary,

@@ -11,8 +11,8 @@ from riff_tui.table import Column, Row, Table
 ScreenKind: TypeAlias = Literal["list", "state", "conversation"]
 RowKind: TypeAlias = Literal["cell", "run", "call"]
 
-BY = ("agent", "persona", "run", "scenario")
-"""The names by which the rows of a view that `splits` can be split further."""
+BY = ("flow", "agent", "persona", "run", "archetype", "commit", "scenario")
+"""The names that `--by` can give the rows of a view that `splits` or `regroups`."""
 EMPTY_STORE = "The store holds nothing of this yet: riff-tui ingest PATH... fills it."
 
 
@@ -24,7 +24,7 @@ class ViewSpec:
     not `listed` belongs to a command of its own or to the explorer; `command` prints it where `dump` does not.
 
     Where it comes from: `query` is the function that asks the store, as "module:function", called with the store, the
-    predicate on `calls`, `by` if the view splits (beginning with `keys`) and the predicate on `judges` where a filter
+    predicate on `calls`, `by` if the view splits or regroups and the predicate on `judges` where a filter
     can choose among them, be it `columns` or `rows`. `build` makes the table of its answer; without it the table has
     a row for each answer, which `keys` name, and `notes`. `finish` adds to a table,
     or names a function that takes the store again for it; `show` names one that does all of this. With `recounts`
@@ -35,8 +35,9 @@ class ViewSpec:
     behind the rows instead, as everything does where it `filters` calls alone. With `added_aspects` rows hold the
     aspects that other distributions add.
 
-    What can be asked of it: `splits` by `--by`, compares two `sides`, is about one of several `aspects`, holds the
-    `text` of calls, can add a `trend` to each row.
+    What can be asked of it: `splits` by `--by`, which names further keys of its rows, or `regroups` them, where it
+    names all of them instead of `keys`; compares two `sides`, is about one of several `aspects`, holds the `text` of
+    calls, can add a `trend` to each row.
 
     What people read: `noun` in the breadcrumb and `label` among the actions (else its name), `nouns` for one row and
     for several, `summary` instead of a plain count, `empty` where the explorer has no rows to show, `empty_store`
@@ -76,6 +77,7 @@ class ViewSpec:
     filters: Literal["rows", "calls"] = "rows"
 
     splits: bool = False
+    regroups: bool = False
     sides: bool = False
     aspects: bool = False
     text: bool = False
@@ -101,6 +103,11 @@ class ViewSpec:
     ranked: str = ""
     no_calls: str = ""
     last: tuple[str, ...] = ()
+
+    @property
+    def takes_by(self) -> bool:
+        """Say whether `--by` can give the rows other keys."""
+        return self.splits or self.regroups
 
     @property
     def row_fields(self) -> Collection[str]:

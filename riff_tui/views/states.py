@@ -65,7 +65,7 @@ def successors(rows: Sequence[Row]) -> list[str]:
         if to_states:
             ranked = sorted(to_states.items(), key=lambda step: (-step[1], step[0]))
             listed = ", ".join(f"{state} {count}" for state, count in ranked)
-            further = [f"({row.record[key]})" for key in BY if row.record.get(key) is not None]
+            further = [f"({row.record[key]})" for key in BY if key != "flow" and row.record.get(key) is not None]
             lines.append(f"{' '.join([row.record['state'], *further])} → {listed}")
     return lines
 

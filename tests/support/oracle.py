@@ -196,15 +196,15 @@ def operability(cell: Row) -> float | None:
     return float(min(blend, cap))
 
 
-def flows(calls: Iterable[Call], scores: Iterable[Row], by: tuple[str, ...] = ()) -> list[Row]:
+def flows(calls: Iterable[Call], scores: Iterable[Row], by: tuple[str, ...] = ("flow", "agent")) -> list[Row]:
     verdicts = {(score["run_id"], score["conversation_id"], score["judge"]): score["score"] for score in scores}
     judges = sorted({judge for _, _, judge in verdicts})
     cells = defaultdict(list)
     for call in calls:
-        cells[call["flow"], name_of(call, "agent"), *(name_of(call, key) for key in by)].append(call)
+        cells[tuple(name_of(call, key) for key in by)].append(call)
     found = []
     for names, members in cells.items():
-        row = dict(zip(("flow", "agent", *by), names, strict=True))
+        row: Row = dict(zip(by, names, strict=True))
         good = counted(members)
         scored = [aspects(call) for call in good]
         row |= {"n": len(good), "excluded": len(members) - len(good)}
@@ -215,8 +215,7 @@ def flows(calls: Iterable[Call], scores: Iterable[Row], by: tuple[str, ...] = ()
         }
         row["operability"] = operability(row)
         found.append(row)
-    names = ("flow", "agent", *by)
-    return sorted(found, key=lambda row: (*last_if_missing(row["operability"]), *(row[key] for key in names)))
+    return sorted(found, key=lambda row: (*last_if_missing(row["operability"]), *(row[key] for key in by)))
 
 
 def last_if_missing(value: float | None) -> tuple[bool, float]:

@@ -112,6 +112,25 @@ def test_rows_can_be_split_by_another_name(store: Store, view: str, key: str) ->
     assert len({row.where for row in table.rows}) == len(table.rows)
 
 
+def test_flows_have_a_row_for_exactly_what_is_asked_for(store: Store) -> None:
+    by_flow = show(store, "flows", Request(by=("flow",)))
+    assert names(by_flow, "flow", "n") == [("viewing", 9), ("weather", 10)]
+    assert by_flow.title.startswith("Evaluation matrix: (flow) ×")
+    assert by_flow.rows[0].where == "flow=viewing"
+    assert "agent" not in by_flow.rows[0].record
+    together = show(store, "flows", Request(by=("agent", "flow")))
+    assert [column.key for column in together.columns[:2]] == ["agent", "flow"]
+
+
+def test_a_filter_by_a_name_that_the_rows_have_not_narrows_their_calls(store: Store) -> None:
+    every = {row.id: row.record["n"] for row in show(store, "flows", Request(by=("run",))).rows}
+    (row,) = show(store, "flows", Request(where="flow=viewing agent:gem", by=("flow",))).rows
+    assert row.record["n"] == show(store, "flows", Request(where="flow=viewing agent:gem")).rows[0].record["n"]
+    narrowed = show(store, "flows", Request(where="flow=viewing", by=("run",)))
+    assert narrowed.rows
+    assert all(row.record["n"] <= every[row.id] for row in narrowed.rows)
+
+
 def test_where_of_a_row_leads_to_the_calls_behind_it(store: Store) -> None:
     for view in ("flows", "states", "segments"):
         for row in show(store, view, Request(by=("persona",))).rows:
@@ -119,7 +138,7 @@ def test_where_of_a_row_leads_to_the_calls_behind_it(store: Store) -> None:
             assert len(calls.rows) == row.record["n"], row.where
 
 
-@pytest.mark.parametrize("request_", [Request(by=("moon",)), Request(by=("flow",)), Request(limit=-1)])
+@pytest.mark.parametrize("request_", [Request(by=("moon",)), Request(by=("flow", "state")), Request(limit=-1)])
 def test_a_request_that_makes_no_sense_is_refused(store: Store, request_: Request) -> None:
     with pytest.raises(UsageError):
         show(store, "flows", request_)

@@ -13,7 +13,8 @@ from tests.support.golden import assert_golden, printed
 
 CASES = {
     "flows": ("flows", Request()),
-    "flows-by-run": ("flows", Request(by=("run",))),
+    "flows-by-run": ("flows", Request(by=("flow", "agent", "run"))),
+    "flows-by-flow": ("flows", Request(by=("flow",))),
     "segments": ("segments", Request()),
     "states": ("states", Request()),
     "states-of-a-flow": ("states", Request(where="flow=viewing", by=("agent",))),

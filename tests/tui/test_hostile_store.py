@@ -44,7 +44,7 @@ def test_no_call_lets_a_word_act(store: Store) -> None:
 
 def test_a_row_leads_to_its_calls_whatever_it_is_called(store: Store) -> None:
     for view in ("flows", "states"):
-        for row in show(store, view, Request(by=("run", "persona"))).rows:
+        for row in show(store, view, Request(by=("flow", "run", "persona"))).rows:
             found = show(store, "conversations", Request(where=f"{row.where} errored=no")).rows
             assert len(found) == row.record["n"], row.where
 

@@ -15,7 +15,10 @@ SEGMENT = Column("segment", "Segment", kind="name", help="The phase of the call 
 PERSONA = Column("persona", "Persona", kind="name", help="Who the simulated caller was.")
 RUN = Column("run", "Run", kind="name", help="The evaluation run that the calls came from.")
 SCENARIO = Column("scenario", "Scenario", kind="name", help="What the caller wanted.")
-KEYS = {column.key: column for column in (FLOW, AGENT, STATE, SEGMENT, PERSONA, RUN, SCENARIO)}
+ARCHETYPE = Column("archetype", "Archetype", kind="name", help="The family of flows: booking, dispatch, inquiry, …")
+COMMIT = Column("commit", "Commit", kind="name", help="The commit that the run was made from.")
+_NAMES = (FLOW, AGENT, STATE, SEGMENT, PERSONA, RUN, SCENARIO, ARCHETYPE, COMMIT)
+KEYS = {column.key: column for column in _NAMES}
 HIDDEN_SEGMENT = dataclasses.replace(SEGMENT, shown=False)
 
 N = Column("n", "n", kind="count", thin=True, help="Calls behind the row; below 5 it is thin and carries `~`.")

@@ -59,13 +59,14 @@ def test_marks_follow_the_score() -> None:
 def test_a_row_leads_to_its_calls_whatever_the_names_hold() -> None:
     (row,) = flows([flow_cell("a flow", 'say "hi"')]).rows
     assert row.where.startswith('flow="a flow" agent=')
-    (split,) = flows([flow_cell("f", keys={"persona": None})], by=("persona",)).rows
-    assert split.where == "flow=f agent=qwen-flash persona=·"
+    (split,) = flows([flow_cell("f", keys={"persona": None})], ("flow", "persona")).rows
+    assert split.where == "flow=f persona=·"
 
 
-def test_further_keys_stand_behind_flow_and_agent() -> None:
-    table = flows([flow_cell("f", keys={"run": "r1"})], by=("agent", "run"))
-    assert [column.key for column in table.columns[:4]] == ["flow", "agent", "run", "operability"]
+def test_keys_stand_in_the_order_asked_for() -> None:
+    table = flows([flow_cell("f", keys={"run": "r1"})], ("run", "agent"))
+    assert [column.key for column in table.columns[:3]] == ["run", "agent", "operability"]
+    assert table.title.startswith("Evaluation matrix: (run × agent) ×")
     assert table.rows[0].record["run"] == "r1"
 
 
