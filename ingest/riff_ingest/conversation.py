@@ -13,6 +13,10 @@ from riff_store.voice import Voice
 SCHEMA = "riff.flow-transcript/1"
 
 
+ROLES = {"assistant": "agent", "user": "caller"}
+"""What others call the two sides of a call, and what they are called here."""
+
+
 class Turn(msgspec.Struct, frozen=True, gc=False):
     """Represent what one side said; `t` in seconds since the call started, latency in milliseconds."""
 

@@ -31,6 +31,10 @@ def facts_of(
 ) -> tuple[ConversationFacts, list[Skipped]]:
     """Return the scored facts of a call, and the places where brought-along scores differ from them."""
     stream = read_stream(call.events, call.contract)
+    if call.events:
+        stream.end_in(call.final_state)
+        if stream.succeeded and call.completed is False:
+            stream.defects["success terminal of a call that is not completed"] = 1
     added, problems = added_aspects(call)
     aspects = call_aspects(call, stream)
     aspects |= {name: value for name, value in added.items() if value is not None or name not in aspects}
@@ -64,6 +68,7 @@ def facts_of(
         aspects=aspects,
         states=states,
         terminals=stream.outcomes,
+        outcome_positions=stream.outcome_positions,
         expected=[
             ExpectedStep(step.name if step.by == "agent" else f"user:{step.name}", step.by, step.called, step.matched)
             for step in call.expected_steps
@@ -110,7 +115,7 @@ def _brought_states(call: Conversation) -> list[StateAspects]:
             state,
             segment_of(state, call.contract, segment if isinstance(segment, str) else None),
             int(_number(brought, "progress") or 0),
-            int(_number(brought, "stall") or 0),
+            _whole(_number(brought, "stall")),
             int(_number(brought, "escalation") or 0),
             int(_number(brought, "revisit") or 0),
             _number(brought, "dwell_turns") or 0.0,
@@ -120,8 +125,14 @@ def _brought_states(call: Conversation) -> list[StateAspects]:
             {state: count for state, count in to_states.items() if type(count) is int and 0 < count <= HIGHEST}
             if isinstance(to_states, dict)
             else {},
+            _whole(_number(brought, "lost")),
+            _whole(_number(brought, "position")),
         )
     return list(rows.values())
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
 
 
 def _number(row: Mapping[str, Any], name: str, highest: float = HIGHEST) -> float | None:

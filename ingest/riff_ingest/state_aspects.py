@@ -14,7 +14,10 @@ from riff_store.measure import percentile
 
 
 def compute_state_aspects(
-    events: Iterable[Event], contract: Contract | Mapping[str, Any] | None, completed: bool | None
+    events: Iterable[Event],
+    contract: Contract | Mapping[str, Any] | None,
+    completed: bool | None,
+    final_state: str | None = None,
 ) -> list[StateAspects]:
     """Compute the metrics of every working state that a call entered, in order of first entry.
 
@@ -22,13 +25,31 @@ def compute_state_aspects(
     raises on what the events say; a contract of a wrong shape raises `UsageError`.
     """
     contract = as_contract(contract)
-    return state_rows(read_stream(events, contract), contract, completed)
+    stream = read_stream(events, contract)
+    stream.end_in(final_state)
+    return state_rows(stream, contract, completed)
+
+
+def was_served(stream: Stream, contract: Contract | None, completed: bool | None) -> bool | None:
+    """Tell whether a call came to its end, `None` where nothing says so.
+
+    Reaching a success terminal says it whatever the flag says; without the flag, not reaching any of the terminals
+    that the contract names says the opposite.
+    """
+    if stream.succeeded:
+        return True
+    if completed is not None:
+        return completed
+    named = contract is not None and bool(contract.success_terminals or contract.escalation_terminals)
+    return False if named or stream.escalated else None
 
 
 def state_rows(stream: Stream, contract: Contract | None, completed: bool | None) -> list[StateAspects]:
     """Compute the rows of a stream that was read before."""
     outcomes, escalations, required = stream.terms.outcomes, stream.terms.escalations, stream.terms.required_slots
-    stalled = None if completed or stream.escalated else stream.last_working
+    served = was_served(stream, contract, completed)
+    stalled = served is False and not stream.escalated
+    lost = stalled or (stream.escalated and not stream.succeeded)
     rows = []
     for state, visits in stream.visits.items():
         if state in outcomes:
@@ -39,12 +60,13 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
                 escalation = 1
             elif target != state:
                 progress = 1
+        last = state == stream.last_working
         rows.append(
             StateAspects(
                 state,
                 segment_of(state, contract, visits.segment),
                 progress,
-                1 if state == stalled else 0,
+                None if served is None else int(stalled and last),
                 escalation,
                 visits.entries - 1,
                 visits.turns / visits.entries,
@@ -54,6 +76,8 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
                 if state in required
                 else None,
                 visits.to_states,
+                None if served is None else int(lost and last),
+                visits.position,
             )
         )
     return rows

@@ -15,9 +15,13 @@ from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, 
 
 
 class Visits(msgspec.Struct, gc=False):
-    """Add up all visits of one call to one state; latencies in milliseconds."""
+    """Add up all visits of one call to one state; latencies in milliseconds.
+
+    `position` is the place of the first among all visits of the call, from 0.
+    """
 
     entries: int = 0
+    position: int = 0
     latencies: list[float] = []
     unmeasured: int = 0
     guard_errors: int = 0
@@ -33,15 +37,18 @@ class Visits(msgspec.Struct, gc=False):
 class Stream(msgspec.Struct, gc=False):
     """Hold what a call's events say: its visits by state in order of first entry, and the call's turns.
 
-    `last_working` is the state entered last that is no outcome; `outcomes` holds those that were
-    entered or exited to, `slots` what was filled in which state; `latencies` are those of all turns,
-    in milliseconds.
+    `last_working` is the state entered last that is no outcome, `last_entered` any; `outcomes` holds those that were
+    entered or exited to, `outcome_positions` at which visit first. `slots` says what was filled in which state;
+    `latencies` are those of all turns, in milliseconds.
     """
 
     terms: Terms
     visits: dict[str, Visits] = {}
     outcomes: dict[str, str] = {}
+    outcome_positions: dict[str, int] = {}
     last_working: str | None = None
+    last_entered: str | None = None
+    entries: int = 0
     latencies: list[float] = []
     unmeasured: int = 0
     filled: set[str] = set()
@@ -57,6 +64,20 @@ class Stream(msgspec.Struct, gc=False):
     def escalated(self) -> bool:
         """Tell whether the call was handed to a human."""
         return "escalation" in self.outcomes.values()
+
+    @property
+    def succeeded(self) -> bool:
+        """Tell whether the call reached a success terminal."""
+        return "success" in self.outcomes.values()
+
+    def end_in(self, final_state: str | None) -> None:
+        """Take the state that a call says it ended in: a terminal counts as the exit of its last visit."""
+        outcome = self.terms.outcomes.get(final_state or "")
+        if final_state is None or outcome is None or final_state in self.outcomes:
+            return
+        if outcome == "escalation" and self.last_entered in self.visits.keys() - self.outcomes.keys():
+            _count(self.visits[self.last_entered].to_states, final_state)
+        self.outcomes[final_state] = outcome
 
 
 def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
@@ -82,16 +103,18 @@ def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
                 _count(stream.defects, "missing exit")
                 _count(current.to_states, state)
             open_state = state
-            if state not in visits:
-                visits[state] = Visits()
-            current = visits[state]
+            current = visits.get(state) or Visits(position=stream.entries)
+            visits[state] = current
             current.entries += 1
+            stream.last_entered = state
             if event.segment is not None and current.segment is None:
                 current.segment = event.segment
             if state in known:
                 outcomes[state] = known[state]
+                stream.outcome_positions.setdefault(state, stream.entries)
             else:
                 stream.last_working = state
+            stream.entries += 1
         elif type(event) is StateExited:
             if event.state != open_state:
                 _count(stream.defects, "stray exit")
@@ -102,14 +125,21 @@ def read_stream(events: Iterable[Event], contract: Contract | None) -> Stream:
                 _count(current.to_states, target)
                 if target in known:
                     outcomes[target] = known[target]
+                    stream.outcome_positions.setdefault(target, stream.entries)
         elif type(event) is SlotFilled:
             if event.value is not None:
                 stream.filled.add(event.slot)
-                if event.state is not None:
-                    stream.slots.setdefault(event.state, set()).add(event.slot)
-        elif type(event) is GuardEvaluated and event.error is not None and open_state is not None:
+                collector = open_state if event.state is None else event.state
+                if collector is not None and collector in visits:
+                    stream.slots.setdefault(collector, set()).add(event.slot)
+        elif type(event) is GuardEvaluated and open_state is not None and says_something(event.error):
             current.guard_errors += 1
     return stream
+
+
+def says_something(error: object) -> bool:
+    """Tell whether the error of a guard is one: null, false, 0 and an empty text are none."""
+    return not (error is None or error is False or error == "" or (isinstance(error, int | float) and error == 0))
 
 
 def _count(counts: dict[str, int], name: str) -> None:

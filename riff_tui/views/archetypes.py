@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from riff_store.ranking import mean
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
@@ -12,29 +13,28 @@ from riff_tui.views.spec import ViewSpec
 if TYPE_CHECKING:
     from riff_store.answers.cells import ArchetypeCell
 
-UNITS = "Units: operability, correctness, completion 0-10, higher is better."
+UNITS = (
+    "Units: success, cohesion shares of calls · quality, operability, correctness, completion 0-10, higher is better."
+)
 _COLUMNS = (
     columns.ARCHETYPE,
     Column("flows", "flows", kind="count", help="Flows of the family."),
+    columns.SUCCESS,
+    columns.QUALITY,
+    Column("cohesion", "cohesion", unit="share", better="lower", decimals=2, trim=True,
+           help="How far apart its members are: the largest less the smallest success rate of a flow and agent."),
+    Column("worst_flow", "worst member", kind="text", help="The flow and agent that a mean would hide."),
+    Column("worst_agent", "worst agent", kind="text", shown=False, help="The agent of the worst member."),
+    Column("worst_success_rate", "worst success", unit="share", better="higher", decimals=2, trim=True,
+           help="The worst member's success rate."),
     columns.OPERABILITY,
     columns.CORRECTNESS,
     columns.COMPLETION,
     columns.N,
     columns.EXCLUDED,
-    Column(
-        "worst_flow",
-        "worst member",
-        kind="text",
-        help="The flow that a mean would hide: the least operable with any agent.",
-    ),
-    Column(
-        "worst_operability",
-        "worst oper",
-        unit="0-10",
-        better="higher",
-        help="The worst member's operability, with the agent that led it worst.",
-    ),
-)
+    Column("best_flow", "best flow", kind="text", shown=False, help="The flow of the member with most success."),
+    Column("best_agent", "best agent", kind="text", shown=False, help="The agent of the member with most success."),
+)  # fmt: skip
 
 
 def archetypes(answers: Sequence[ArchetypeCell]) -> Table:
@@ -49,23 +49,40 @@ def archetypes(answers: Sequence[ArchetypeCell]) -> Table:
 
 
 def _row(cell: ArchetypeCell) -> Row:
+    family, least, most = cell.family, cell.least, cell.most
     record: dict[str, Any] = {
         "archetype": cell.archetype,
         "flows": cell.flows,
-        "n": cell.n,
-        "excluded": cell.excluded,
-        "operability": cell.operability,
-        "correctness": cell.correctness.mean,
-        "completion": cell.completion.mean,
-        "worst_flow": cell.worst_flow,
-        "worst_operability": cell.worst_operability,
-        "intervals": cells.intervals({"correctness": cell.correctness, "completion": cell.completion}),
+        "n": family.n,
+        "excluded": family.excluded,
+        "success_rate": family.success.mean,
+        "quality": family.quality.mean,
+        "operability": family.operability,
+        "correctness": mean(family.aspects, "correctness"),
+        "completion": mean(family.aspects, "completion"),
+        "cohesion": _spread(cell),
+        "worst_flow": least.keys["flow"] if least else None,
+        "worst_agent": least.keys["agent"] if least else None,
+        "worst_success_rate": least.success.mean if least else None,
+        "best_flow": most.keys["flow"] if most else None,
+        "best_agent": most.keys["agent"] if most else None,
+        "intervals": cells.intervals(
+            {
+                "success_rate": family.success,
+                "quality": family.quality,
+                **{key: family.aspects[key] for key in ("correctness", "completion") if key in family.aspects},
+            }
+        ),
     }
-    marks = cells.score_marks(record, ("operability", "correctness", "completion", "worst_operability"))
-    if "operability" in marks:
-        marks[""] = marks["operability"]
+    marks = cells.success_marks(family)
     where = cells.where({"archetype": cell.archetype})
-    return Row(where, record, severity=marks, thin=cells.is_thin(cell.n), where=where)
+    display = {"worst_flow": f"{record['worst_flow']} @ {record['worst_agent']}"} if least else {}
+    return Row(where, record, display, severity=marks, thin=cells.is_thin(family.n), where=where)
+
+
+def _spread(cell: ArchetypeCell) -> float | None:
+    ends = [mean for member in (cell.least, cell.most) if member and (mean := member.success.mean) is not None]
+    return max(ends) - min(ends) if ends else None
 
 
 SPEC = ViewSpec(

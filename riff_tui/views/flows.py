@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.metrics import unit_of
@@ -24,7 +25,9 @@ _IN_UNITS = ("correctness", "completion", "errors", "humanness", "latency_p95", 
 LAST_EDIT = Column(
     "last_edit", "last edit", kind="object", shown=False, help="The flow's last edit before the latest run of the row."
 )
+LOST = replace(columns.LOST, help="Calls that ended without being served: they stalled, or went to a human.")
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
+_OF_CALLS = (columns.SUCCESS, columns.QUALITY, columns.BLEND, LOST)
 
 
 def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS) -> Table:
@@ -39,6 +42,7 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS) -> Table:
             *columns.keys(keys),
             *_MEASURED,
             *added,
+            *_OF_CALLS,
             columns.N,
             columns.EXCLUDED,
             *(columns.judge(judge) for judge in judges),
@@ -61,14 +65,15 @@ def _units(aspects: Sequence[Column]) -> str:
 def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str], aspects: Sequence[str]) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "operability": cell.operability}
+    record |= {"success_rate": cell.success.mean, "quality": cell.quality.mean, "blend": cell.blend, "lost": cell.lost}
     record |= {aspect: mean(cell.aspects, aspect) for aspect in aspects}
     record["humanness"] = {judge: mean(cell.humanness, judge) for judge in judges}
-    record["success_rate"] = cell.successes.mean if cell.successes else None
     record["intervals"] = cells.intervals(
         {
             **{aspect: cell.aspects[aspect] for aspect in aspects if aspect in cell.aspects},
             **{f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness},
-            **({"success_rate": cell.successes} if cell.successes else {}),
+            "success_rate": cell.success,
+            "quality": cell.quality,
         }
     )
     if cell.trend:
@@ -77,20 +82,20 @@ def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str], aspects: Se
         record["last_edit"] = edit_cells.record_of(cell.last_edit)
     display = {"last_edit": edit_cells.in_short(cell.last_edit)} if cell.last_edit else {}
     where = cells.where(names)
-    return Row(where, record, display, severity=_marks(record, judges, aspects), thin=is_thin(cell), where=where)
+    return Row(where, record, display, severity=_marks(cell, record, judges, aspects), thin=is_thin(cell), where=where)
 
 
-def _marks(record: dict[str, Any], judges: Sequence[str], aspects: Sequence[str]) -> dict[str, Severity]:
+def _marks(
+    cell: FlowCell, record: dict[str, Any], judges: Sequence[str], aspects: Sequence[str]
+) -> dict[str, Severity]:
     scores = [aspect for aspect in aspects if unit_of(aspect) == "0-10"]
-    marks = cells.score_marks(record, ("operability", *scores))
+    marks = cells.score_marks(record, scores) | cells.success_marks(cell)
     judged = cells.score_marks(record["humanness"], judges)
     marks |= {f"humanness.{judge}": mark for judge, mark in judged.items()}
     for key in ("latency_p95", "latency_mean"):
         slow = cells.latency_mark(record[key])
         if slow:
             marks[key] = slow
-    if "operability" in marks:
-        marks[""] = marks["operability"]
     return marks
 
 
@@ -118,8 +123,8 @@ SPEC = ViewSpec(
     show="riff_tui.view_queries.flows:show_flows",
     keys=KEYS,
     judges="columns",
-    columns=(*columns.keys(KEYS), *_MEASURED, columns.N, columns.EXCLUDED, LAST_EDIT),
-    fields=("humanness", "success_rate"),
+    columns=(*columns.keys(KEYS), *_MEASURED, *_OF_CALLS, columns.N, columns.EXCLUDED, LAST_EDIT),
+    fields=("humanness",),
     added_aspects=True,
     regroups=True,
     trend=True,

@@ -102,7 +102,7 @@ def _row(flow: str, direction: str, step: Neighbor) -> Row:
 def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
     if cell is None:
         return None
-    means = {key: mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
+    means = {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
     steps = {} if cell.expected is None else {key: getattr(cell, key) for key in columns.STEP_KEYS}
     return {"segment": cell.segment, "n": cell.n, **means, **steps, "intervals": cells.intervals(cell.measures)}
 

@@ -41,7 +41,7 @@ def _row(cell: SegmentCell, keys: Sequence[str]) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     worst, stall = cell.worst.keys.get("state"), mean(cell.worst.measures, "stall")
     record: dict[str, Any] = {**names, "n": cell.n}
-    record |= {key: mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
+    record |= {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
     record |= {"worst_state": worst, "worst_stall": stall, "worst_n": cell.worst.n}
     record["intervals"] = cells.intervals(cell.measures)
     where = cells.where(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from riff_store.ranking import is_thin, mean
+from riff_store.ranking import is_thin
 from riff_tui.table import Row, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import BY, ViewSpec
@@ -43,7 +43,7 @@ def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "a
 
 def record_of(cell: StateCell) -> dict[str, Any]:
     """Return a cell's means by metric, unrounded."""
-    return {key: mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS}
+    return {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
 
 
 def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:

@@ -115,7 +115,7 @@ def _segment(rank: int, cell: SegmentCell) -> Row:
 def _state(rank: int, cell: StateCell) -> Row:
     flow, state = cell.keys.get("flow"), cell.keys.get("state")
     found = reason_texts(cell)
-    measured: dict[str, Any] = {key: mean(cell.measures, key) for key in columns.STATE_METRIC_KEYS if key in found}
+    measured: dict[str, Any] = {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS if key in found}
     if "slot_fill_rate" in found:
         measured["progress"] = mean(cell.measures, "progress")
     if "missed" in found:

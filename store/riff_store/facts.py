@@ -10,12 +10,15 @@ import msgspec
 
 
 class StateAspects(msgspec.Struct, gc=False):
-    """Hold the metrics of one state in one conversation (docs/metrics.md, section 2)."""
+    """Hold the metrics of one state in one conversation (docs/metrics.md, section 2).
+
+    `position` is the place of its first visit among the visits of the call, from 0.
+    """
 
     state: str
     segment: str
     progress: int
-    stall: int
+    stall: int | None
     escalation: int
     revisit: int
     dwell_turns: float
@@ -23,6 +26,22 @@ class StateAspects(msgspec.Struct, gc=False):
     guard_error: int
     slot_fill_rate: float | None
     to_states: dict[str, int]
+    lost: int | None = None
+    position: int | None = None
+
+
+class Failure(msgspec.Struct, gc=False):
+    """Say where a call that was not served first went wrong (docs/metrics.md, section 11).
+
+    `last_ok` is the state before, `None` at the start; `first_failed` is `None` where no event tells, and `kind` is
+    then `none`. `detail` names the guard or the tool, `error` is its message without numbers, ids and quotes.
+    """
+
+    last_ok: str | None
+    first_failed: str | None
+    kind: str
+    detail: str | None = None
+    error: str | None = None
 
 
 class ExpectedStep(msgspec.Struct, gc=False):
@@ -35,12 +54,12 @@ class ExpectedStep(msgspec.Struct, gc=False):
 
 
 class ConversationFacts(msgspec.Struct, gc=False):
-    """Describe one scored call, identified by (run, conversation).
+    """Describe one scored call, identified by (run, flow, agent, conversation, trial).
 
     `started_at` is microseconds since the epoch in UTC, `duration_s` seconds. `aspects` maps the
     computed aspect to its value. `terminals` names the outcomes (state name → `success` or
-    `escalation`) among the states that this call touched. `transcript` is the compressed
-    document of turns and events, `None` where text is not kept.
+    `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
+    it first came to each. `transcript` is the compressed document of turns and events, `None` where text is not kept.
     """
 
     run: str
@@ -69,6 +88,8 @@ class ConversationFacts(msgspec.Struct, gc=False):
     aspects: dict[str, float | None] = {}
     states: list[StateAspects] = []
     terminals: dict[str, str] = {}
+    outcome_positions: dict[str, int] = {}
+    failure: Failure | None = None
     expected: list[ExpectedStep] = []
     transcript: bytes | None = None
 
@@ -76,7 +97,8 @@ class ConversationFacts(msgspec.Struct, gc=False):
 class JudgedScore(msgspec.Struct, gc=False):
     """Describe one verdict of a judge on a conversation; `score` None is unscored, `judged_at` is as `started_at`.
 
-    `evidence` are the numbers of the turns that the judge named, counted from 1.
+    `evidence` are the numbers of the turns that the judge named, counted from 1. `flow`, `agent` and `trial` say
+    which call of the run it means, where several go by one name.
     """
 
     run: str
@@ -91,6 +113,9 @@ class JudgedScore(msgspec.Struct, gc=False):
     line: int = 0
     prompt_version: str | None = None
     evidence: list[int] | None = None
+    flow: str | None = None
+    agent: str | None = None
+    trial: int | None = None
 
 
 class DescribedState(msgspec.Struct, gc=False):

@@ -25,6 +25,13 @@ _SUMS: Mapping[str, tuple[str, str]] = {
         f" FROM conversation c GROUP BY {_CELL}",
         "SELECT flow_id, agent_id, run_id, n, excluded, first_at FROM call_rollup",
     ),
+    "how calls went": (
+        f"SELECT {_CELL}, COUNT(c.success), COALESCE(SUM(c.success), 0), COUNT(c.lost), COALESCE(SUM(c.lost), 0),"
+        f" COUNT(c.quality), {_BILLIONTHS.format('c.quality')}, {_BILLIONTHS.format('c.computed_quality')}"
+        f" FROM conversation c WHERE NOT c.errored GROUP BY {_CELL}",
+        "SELECT flow_id, agent_id, run_id, success_n, success, lost_n, lost, quality_n, quality, computed_quality"
+        " FROM call_rollup WHERE n > 0",
+    ),
     "aspects": (
         f"SELECT {_CELL}, a.aspect_id, a.judge_id, COUNT(a.value), {_BILLIONTHS.format('a.value')}"
         " FROM conversation c JOIN aspect_score a ON a.conversation_id = c.id"
@@ -32,11 +39,13 @@ _SUMS: Mapping[str, tuple[str, str]] = {
         "SELECT flow_id, agent_id, run_id, aspect_id, judge_id, n, total FROM aspect_rollup",
     ),
     "states": (
-        f"SELECT {_CELL}, s.state_id, s.segment_id, COUNT(*), SUM(s.progress), SUM(s.stall), SUM(s.escalation),"
+        f"SELECT {_CELL}, s.state_id, s.segment_id, COUNT(*), SUM(s.progress), COUNT(s.stall),"
+        " COALESCE(SUM(s.stall), 0), COUNT(s.lost), COALESCE(SUM(s.lost), 0), SUM(s.escalation),"
         " SUM(s.revisit), SUM(s.guard_error), COUNT(s.latency_p95_ms), COUNT(s.slot_fill_rate)"
         " FROM conversation c JOIN state_score s ON s.conversation_id = c.id"
         f" WHERE NOT c.errored GROUP BY {_CELL}, s.state_id, s.segment_id",
-        "SELECT flow_id, agent_id, run_id, state_id, segment_id, n, progress, stall, escalation, revisit,"
+        "SELECT flow_id, agent_id, run_id, state_id, segment_id, n, progress, stall_n, stall, lost_n, lost, escalation,"
+        " revisit,"
         " guard_error, latency_n, slot_n FROM state_rollup",
     ),
     "transitions": (
@@ -50,8 +59,9 @@ _SUMS: Mapping[str, tuple[str, str]] = {
         "SELECT flow_id, agent_id, aspect_id, judge_id, n, total FROM aspect_total",
     ),
     "state totals": (
-        "SELECT flow_id, agent_id, state_id, segment_id, SUM(n), SUM(stall) FROM state_rollup GROUP BY 1, 2, 3, 4",
-        "SELECT flow_id, agent_id, state_id, segment_id, n, stall FROM state_total",
+        "SELECT flow_id, agent_id, state_id, segment_id, SUM(n), SUM(stall), SUM(lost) FROM state_rollup"
+        " GROUP BY 1, 2, 3, 4",
+        "SELECT flow_id, agent_id, state_id, segment_id, n, stall, lost FROM state_total",
     ),
     "transition totals": (
         "SELECT flow_id, agent_id, from_state_id, to_state_id, SUM(n) FROM transition_rollup GROUP BY 1, 2, 3, 4",

@@ -78,9 +78,22 @@ METRICS: tuple[Metric, ...] = (
         definition="the blend of section 5",
     ),
     Metric(
-        "success_rate", "success_rate", kind="row", unit="share", bounds=_SHARE, rate_of="correctness", gated=True,
-        help="Share of calls whose correctness is 10.",
-        definition="share of the calls whose correctness is 10",
+        "success_rate", "success", kind="row", unit="share", bounds=_SHARE, rate_of="correctness", gated=True,
+        short="succ", strong=True,
+        help="Share of calls that were correct and complete: the task was done and the flow ran to its own end.",
+        definition="share of the calls that are correct and complete: correctness is 10, and so is completion, where "
+        "that is measured",
+    ),
+    Metric(
+        "quality", "quality", kind="row", bounds=_TEN, short="qual",
+        help="Operability of each call by itself, averaged: it does not depend on how many calls were made.",
+        definition="operability, with its caps, of a call's own correctness, completion, errors and latency_p95 and of "
+        "the median of its judges; of a group the mean over its calls",
+    ),
+    Metric(
+        "blend", "blend", kind="row", bounds=_TEN, compared=False, shown=False,
+        help="What operability would be without its caps.",
+        definition="the weighted mean of section 5 before the caps",
     ),
     Metric(
         "correctness", "correctness", bounds=_TEN, short="corr", aliases=("corr",),
@@ -130,13 +143,22 @@ METRICS: tuple[Metric, ...] = (
         "stall", "stall", kind="state", unit="share", better="lower", bounds=_SHARE, decimals=2, trim=True,
         strong=True,
         help="Share of calls that ended here, neither completed nor handed over.",
-        definition="1 for the working state entered last, if the call neither completed nor escalated",
+        definition="1 for the working state entered last, if the call neither completed nor escalated. A call that "
+        "reached a success terminal is complete whatever its flag says; without a flag, the terminals that the "
+        "contract names decide; where neither says anything it is not measured",
+    ),
+    Metric(
+        "lost", "lost", kind="state", unit="calls", better="lower", decimals=0, strong=True,
+        help="Calls that ended here without being served: they stalled, or went to a human from here.",
+        definition="1 if the call ended here without being served: it stalled here, or its last working state was this "
+        "one and it went to a human. A cell shows the number of calls lost",
     ),
     Metric(
         "escalation", "escal", kind="state", unit="share", better="lower", bounds=_SHARE, decimals=2, trim=True,
         short="esc", aliases=("escal",),
         help="Share of calls that left the state for a human.",
-        definition="1 if a visit led to an escalation terminal",
+        definition="1 if a visit led to an escalation terminal; a final state that is one counts as the exit of the "
+        "last visit",
     ),
     Metric(
         "revisit", "revisit", short="rev", kind="state", unit="entries", better="lower", decimals=2, trim=True,

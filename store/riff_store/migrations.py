@@ -8,25 +8,26 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
-from riff_store import models
+from riff_store import models, quality, rollups, verdicts
 from riff_store.engine_errors import store_error_of
 from riff_store.errors import StoreError, StoreReadOnly
+from riff_store.migration_steps import EDITS_AND_EVIDENCE, IDENTITY_AND_QUALITY
 
-Step = Callable[[sqlite3.Connection], None]
 BUSY_SECONDS = 10
 
 
-def _edits_and_evidence(connection: sqlite3.Connection) -> None:
-    connection.execute('ALTER TABLE "judged_score" ADD COLUMN "prompt_version" TEXT')
-    connection.execute('ALTER TABLE "judged_score" ADD COLUMN "evidence" TEXT')
-    connection.execute(
-        'CREATE TABLE "flow_edit" ("repository" TEXT NOT NULL, "flow_name" TEXT NOT NULL, "position" INTEGER NOT NULL,'
-        ' "commit" TEXT NOT NULL, "time" INTEGER NOT NULL, "author" TEXT NOT NULL, "subject" TEXT NOT NULL,'
-        ' "path" TEXT NOT NULL, PRIMARY KEY ("repository", "flow_name", "position")) WITHOUT ROWID'
-    )
+Step = Callable[[sqlite3.Connection], None]
 
 
-STEPS: Mapping[int, Step] = {1: _edits_and_evidence}
+def _statements(step: str) -> Step:
+    def run(connection: sqlite3.Connection) -> None:
+        for statement in step.split(";\n"):
+            connection.execute(statement)
+
+    return run
+
+
+STEPS: Mapping[int, Step] = {1: _statements(EDITS_AND_EVIDENCE), 2: _statements(IDENTITY_AND_QUALITY)}
 """From a schema version to the step that leads to the next one."""
 
 
@@ -56,6 +57,8 @@ def migrate(
             copy = _copy(path, backup_path(path, found)) if found < target else None
             for number in range(found, target):
                 steps[number](connection)
+            if found < target:
+                _derive(connection)
             connection.execute(f"PRAGMA user_version = {max(found, target)}")
             broken = connection.execute("PRAGMA foreign_key_check").fetchone()
             if broken:
@@ -70,6 +73,14 @@ def migrate(
     finally:
         connection.close()
     return copy
+
+
+def _derive(connection: sqlite3.Connection) -> None:
+    """Make anew what follows from other rows: which verdicts count, what calls are worth, and all sums."""
+    verdicts.choose_all(connection)
+    quality.settle_all(connection)
+    cells = connection.execute("SELECT DISTINCT flow_id, agent_id, run_id FROM conversation").fetchall()
+    rollups.recompute(connection, set(cells))
 
 
 def _copy(path: Path, to: Path) -> Path:

@@ -43,7 +43,7 @@ class Names:
         self.runs = self._plain("run")
         self.flows = self._plain("flow")
         self._states: dict[int, Keys] = {}
-        self._judges: dict[tuple[str, str], int] = {}
+        self._judges: dict[tuple[str, str, str], int] = {}
         self._outcomes: dict[int, str | None] = {}
         self._described_runs: dict[int, tuple[str | None, str | None, str | None]] = {}
         self._archetypes: dict[int, str | None] = {}
@@ -63,13 +63,13 @@ class Names:
             self._connection.execute("UPDATE state SET outcome = ? WHERE id = ?", (outcome, state))
             self._outcomes[state] = outcome
 
-    def judge(self, name: str, prompt_hash: str | None) -> int:
-        """Return the key of a judge in one version of its prompt."""
-        pair = (name, prompt_hash or "")
-        found = self._judges.get(pair)
+    def judge(self, name: str, model: str | None, prompt_hash: str | None) -> int:
+        """Return the key of a judge: one model behind a name, in one version of its prompt."""
+        parts = (name, model or "", prompt_hash or "")
+        found = self._judges.get(parts)
         if found is None:
-            values = (encodable(pair[0]), encodable(pair[1]))
-            found = self._judges[pair] = self._add("judge", ("name", "prompt_hash"), values)
+            values = tuple(encodable(part) for part in parts)
+            found = self._judges[parts] = self._add("judge", ("name", "model", "prompt_hash"), values)
         return found
 
     def flow(self, name: str, archetype: str | None) -> int:

@@ -34,8 +34,13 @@ def worst_first(cell: StateCell | SegmentCell) -> tuple[Any, ...]:
 
 
 def least_operable_first(cell: FlowCell) -> tuple[Any, ...]:
-    """Sort by operability up, then names; not measured comes last."""
-    return *_rising(cell.operability), tuple(name or "" for name in cell.keys.values())
+    """Sort by operability up, then blend up, then names; not measured comes last, and thin cells after all others."""
+    return (
+        is_thin(cell),
+        *_rising(cell.operability),
+        *_rising(cell.blend),
+        tuple(name or "" for name in cell.keys.values()),
+    )
 
 
 def is_weak_flow(cell: FlowCell) -> bool:

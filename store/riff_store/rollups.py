@@ -9,16 +9,26 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Set
 
-from riff_store.models import ASPECT_SUMS, STATE_SUMS
+from riff_store.models import ASPECT_SUMS, CALL_SUMS, STATE_SUMS
 
 _BILLIONTHS = "CAST({0} * 1000000000.0 + 0.5 AS INTEGER)"
 _CELL = "flow_id = ?1 AND agent_id = ?2 AND run_id = ?3"
 _PAIR = "flow_id = ?1 AND agent_id = ?2"
 
+_CALL_COLUMNS = ", ".join(CALL_SUMS)
+
 _CALLS = f"""
-INSERT INTO call_rollup (flow_id, agent_id, run_id, n, excluded, first_at)
-SELECT ?1, ?2, ?3,
-  SUM(CASE WHEN errored THEN 0 ELSE 1 END), SUM(CASE WHEN errored THEN 1 ELSE 0 END), MIN(started_at)
+INSERT INTO call_rollup (flow_id, agent_id, run_id, first_at, {_CALL_COLUMNS})
+SELECT ?1, ?2, ?3, MIN(started_at),
+  SUM(CASE WHEN errored THEN 0 ELSE 1 END), SUM(CASE WHEN errored THEN 1 ELSE 0 END),
+  SUM(CASE WHEN errored OR success IS NULL THEN 0 ELSE 1 END),
+  COALESCE(SUM(CASE WHEN errored THEN 0 ELSE success END), 0),
+  SUM(CASE WHEN errored OR lost IS NULL THEN 0 ELSE 1 END), COALESCE(SUM(CASE WHEN errored THEN 0 ELSE lost END), 0),
+  SUM(CASE WHEN errored OR quality IS NULL THEN 0 ELSE 1 END),
+  COALESCE(SUM(CASE WHEN errored THEN 0 ELSE {_BILLIONTHS.format("quality")} END), 0),
+  COALESCE(SUM(CASE WHEN errored THEN 0.0 ELSE quality * quality END), 0.0),
+  COALESCE(SUM(CASE WHEN errored THEN 0 ELSE {_BILLIONTHS.format("computed_quality")} END), 0),
+  COALESCE(SUM(CASE WHEN errored THEN 0.0 ELSE computed_quality * computed_quality END), 0.0)
 FROM conversation WHERE {_CELL}
 GROUP BY flow_id, agent_id, run_id"""
 
@@ -38,7 +48,8 @@ _STATE_COLUMNS = ", ".join(STATE_SUMS)
 _STATES = f"""
 INSERT INTO state_rollup (flow_id, agent_id, run_id, state_id, segment_id, {_STATE_COLUMNS})
 SELECT ?1, ?2, ?3, s.state_id, s.segment_id, COUNT(*),
-  SUM(s.progress), SUM(s.stall), SUM(s.escalation), SUM(s.revisit), SUM(s.revisit * s.revisit * 1.0),
+  SUM(s.progress), COUNT(s.stall), COALESCE(SUM(s.stall), 0), COUNT(s.lost), COALESCE(SUM(s.lost), 0),
+  SUM(s.escalation), SUM(s.revisit), SUM(s.revisit * s.revisit * 1.0),
   SUM({_BILLIONTHS.format("s.dwell_turns")}), SUM(s.dwell_turns * s.dwell_turns),
   COUNT(s.latency_p95_ms), COALESCE(SUM({_BILLIONTHS.format("(s.latency_p95_ms / 1000.0)")}), 0),
   COALESCE(SUM((s.latency_p95_ms / 1000.0) * (s.latency_p95_ms / 1000.0)), 0.0),

@@ -16,8 +16,10 @@ from typing import Any, TypeAlias
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skipped
+from riff_store.facts import ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
 from riff_store.names import Keys, Names, encodable
+from riff_store.quality import computed_quality
+from riff_store.scoring import succeeded
 
 CHUNK = 500
 AT_ONCE = (100, 10, 1)
@@ -108,9 +110,10 @@ class Rows:
         self._tables[m.JudgedScore].extend(
             (
                 self._source_file, score.line, names.runs[score.run], encodable(score.conversation),
-                names.judge(score.judge, score.prompt_hash), names.aspects[score.aspect],
+                names.judge(score.judge, score.model, score.prompt_hash), names.aspects[score.aspect],
                 score.score, score.judged_at, _text(score.model), _text(score.rationale), _text(score.prompt_version),
                 None if score.evidence is None else json.dumps(score.evidence),
+                _text(score.flow), _text(score.agent), score.trial,
             )
         )  # fmt: skip
 
@@ -159,6 +162,7 @@ class Rows:
         flow = names.flow(facts.flow, facts.archetype)
         agent = names.agents[facts.agent]
         self._touched.add((flow, agent, run))
+        quality = computed_quality(facts.aspects)
         self._tables[m.Conversation].extend(
             (
                 key, run, name, flow, agent, _key(names.personas, facts.persona), _key(names.scenarios, facts.scenario),
@@ -166,6 +170,8 @@ class Rows:
                 _key(names.labels, facts.stop_reason), _key(names.labels, facts.final_state),
                 _key(names.labels, facts.final_status), facts.errored, _text(facts.error), facts.error_count,
                 facts.defects, None if facts.origin == "observed" else facts.origin, self._source_file, facts.line,
+                succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion")), quality, quality,
+                _lost(facts),
             )
         )  # fmt: skip
         scored, aspects = self._tables[m.AspectScore], names.aspects
@@ -180,14 +186,29 @@ class Rows:
             origin = states[row.state]
             visited += (
                 key, origin, segments[row.segment], row.progress, row.stall, row.escalation, row.revisit,
-                row.dwell_turns, row.latency_p95_ms, row.guard_error, row.slot_fill_rate,
+                row.dwell_turns, row.latency_p95_ms, row.guard_error, row.slot_fill_rate, row.lost, row.position,
             )  # fmt: skip
             for target, count in row.to_states.items():
                 transitions += (key, origin, states[target], count)
+        for state, position in facts.outcome_positions.items():
+            self._tables[m.OutcomeVisit].extend((key, states[state], position))
+        if facts.failure is not None:
+            self._tables[m.CallFailure].extend(self._failure_row(key, states, facts.failure))
         for position, step in enumerate(facts.expected):
             self._tables[m.ExpectedStep].extend((key, position, states[step.state], step.by, step.called, step.matched))
         if facts.transcript is not None:
             self._tables[m.Transcript].extend((key, facts.transcript))
+
+    def _failure_row(self, key: int, states: Keys, failure: Failure) -> Values:
+        labels = self._names.labels
+        return [
+            key,
+            _key(states, failure.last_ok),
+            _key(states, failure.first_failed),
+            failure.kind,
+            _key(labels, failure.detail),
+            _key(labels, failure.error),
+        ]
 
     def _yield_to_later_files(self) -> None:
         by_run: dict[int, list[str]] = {}
@@ -231,6 +252,11 @@ class Rows:
         place = f"line {by_line}" if by_path is None else f"{by_path}, line {by_line}"
         reason = f"the same conversation of run {encodable(run)} stands again in {place}, which counts"
         self._tables[m.SkippedInput].extend((None, loser, "replaced", line, reason, encodable(run), name))
+
+
+def _lost(facts: ConversationFacts) -> int | None:
+    """Say if any state lost the call, `None` where that is not known."""
+    return max((row.lost for row in facts.states if row.lost is not None), default=None)
 
 
 def _text(value: str | None) -> str | None:

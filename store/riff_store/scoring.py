@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 WEIGHTS = {"correctness": 0.35, "completion": 0.20, "errors": 0.15, "latency": 0.10, "humanness": 0.20}
+PARTS = ("correctness", "completion", "errors", "latency_p95")
+"""The computed aspects that operability blends."""
 SLOWEST = 15.0
 FULL = 10.0
 CAP_INCORRECT = 4.0
@@ -29,6 +31,34 @@ def operability(
     """
     blend = computed_blend(correctness, completion, errors, latency_p95)
     return None if blend is None else blended(blend, humanness_score(humanness))
+
+
+def blend(
+    correctness: float | None,
+    completion: float | None,
+    errors: float | None,
+    latency_p95: float | None,
+    humanness: Mapping[str, float | None] | None,
+) -> float | None:
+    """Blend as `operability` does, without its caps: what sorts where a cap makes rows equal."""
+    computed = computed_blend(correctness, completion, errors, latency_p95)
+    return None if computed is None else blended(computed._replace(cap=FULL), humanness_score(humanness))
+
+
+def operability_of(
+    aspects: Mapping[str, float | None], humanness: Mapping[str, float | None] | None, *, capped: bool = True
+) -> float | None:
+    """Blend computed aspects by their names and the scores of judges, with the caps or without."""
+    blended_by = operability if capped else blend
+    correctness, completion, errors, latency = (aspects.get(part) for part in PARTS)
+    return blended_by(correctness, completion, errors, latency, humanness)
+
+
+def succeeded(correctness: float | None, completion: float | None) -> bool | None:
+    """Say if a call was correct and complete, `None` without correctness; completion that is not known drops out."""
+    if correctness is None:
+        return None
+    return correctness >= FULL and (completion is None or completion >= FULL)
 
 
 class Blend(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 
 from riff_store.models import COMPUTED_JUDGE
+from riff_store.quality import settle_quality
 
 _TOUCHED = """
 CREATE TEMP TABLE IF NOT EXISTS touched_call (id INTEGER PRIMARY KEY, run_id INTEGER, name TEXT)"""
@@ -21,6 +22,10 @@ WHERE j.source_file_id = ?"""
 _OF_CALLS = """
 INSERT INTO touched_call SELECT c.id, c.run_id, c.name FROM conversation c
 WHERE c.source_file_id = ? AND EXISTS
+  (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name)"""
+
+_EVERY = """
+INSERT INTO touched_call SELECT c.id, c.run_id, c.name FROM conversation c WHERE EXISTS
   (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name)"""
 
 _WITHDRAW = f"""
@@ -54,6 +59,15 @@ def withdraw_verdicts(connection: sqlite3.Connection, source_file: int, cells: s
         _choose(connection, (_OF_SCORES,), source_file, cells, forget=True)
 
 
+def choose_all(connection: sqlite3.Connection) -> None:
+    """Choose anew for every call that was judged."""
+    connection.execute(_TOUCHED)
+    connection.execute("DELETE FROM touched_call")
+    connection.execute(_EVERY)
+    connection.execute(_WITHDRAW)
+    connection.execute(_COUNT)
+
+
 def _choose(
     connection: sqlite3.Connection,
     queries: tuple[str, ...],
@@ -70,4 +84,5 @@ def _choose(
         connection.execute("DELETE FROM judged_score WHERE source_file_id = ?", (source_file,))
     connection.execute(_WITHDRAW)
     connection.execute(_COUNT)
+    settle_quality(connection, (key for (key,) in connection.execute("SELECT id FROM touched_call").fetchall()))
     cells.update(connection.execute(_CELLS).fetchall())

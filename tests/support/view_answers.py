@@ -26,6 +26,10 @@ def flow_cell(
     n: int = 10,
     excluded: int = 0,
     operability: float | None = None,
+    blend: float | None = None,
+    success_rate: float | None = 0.5,
+    quality: float | None = 4.0,
+    lost: int | None = 2,
     judges: Mapping[str, float] | None = None,
     keys: Mapping[str, str | None] | None = None,
     **aspects: float | None,
@@ -36,8 +40,12 @@ def flow_cell(
         excluded=excluded,
         aspects={name: measure(value, n) for name, value in aspects.items()},
         humanness={judge: measure(value, n) for judge, value in (judges or {}).items()},
-        successes=measure(0.5, n, rate=True),
+        success=measure(success_rate, n, rate=True),
+        quality=measure(quality, n),
+        computed_quality=measure(quality, n),
+        lost=lost,
         operability=operability,
+        blend=operability if blend is None else blend,
     )
 
 
@@ -53,6 +61,7 @@ def state_cell(
     segment: str = "collect",
     to_states: Mapping[str, int] | None = None,
     keys: Mapping[str, str | None] | None = None,
+    lost: int | None = 1,
     expected: int | None = None,
     missed: float | None = None,
     wrong_args: float | None = None,
@@ -66,6 +75,7 @@ def state_cell(
         n=n,
         measures=measures(n, values),
         to_states=to_states or {},
+        lost=lost,
         expected=expected,
         missed=missed,
         wrong_args=wrong_args,
@@ -74,8 +84,10 @@ def state_cell(
     )
 
 
-def segment_cell(flow: str, segment: str, worst: StateCell, *, n: int = 20, **values: float | None) -> SegmentCell:
-    return SegmentCell({"flow": flow, "segment": segment}, n, measures(n, values), worst)
+def segment_cell(
+    flow: str, segment: str, worst: StateCell, *, n: int = 20, lost: int | None = 3, **values: float | None
+) -> SegmentCell:
+    return SegmentCell({"flow": flow, "segment": segment}, n, measures(n, values), worst, worst, worst, lost)
 
 
 def call(**known: Any) -> Call:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation
+from riff_ingest.conversation import ROLES, Conversation, Turn
 from riff_ingest.events import GuardEvaluated, SlotFilled
 from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
@@ -137,7 +137,7 @@ class _TranscriptReader:
             errors=[] if line.errors is None else line.errors,
             contract=self._promised(run, flow, contract),
             slots=line.slots or {},
-            turns=line.turns or [],
+            turns=_in_roles(line.turns) if line.turns else [],
             events=line.events or [],
             tool_calls=line.tool_calls or [],
             expected_steps=line.expected_steps or [],
@@ -147,6 +147,13 @@ class _TranscriptReader:
             defects=defects,
         )
         return call, reasons
+
+
+def _in_roles(turns: list[Turn]) -> list[Turn]:
+    """Return turns with the roles of this project: assistant and user are agent and caller."""
+    if not any(turn.role in ROLES for turn in turns):
+        return turns
+    return [msgspec.structs.replace(turn, role=ROLES.get(turn.role, turn.role)) for turn in turns]
 
 
 def _text(value: str | int | None) -> str | None:
@@ -184,7 +191,7 @@ def _recognises(head: FileHead) -> str | None:
 
 SOURCE = Source(
     kind="transcripts",
-    version=1,
+    version=2,
     read=read,
     title="Flow transcripts",
     known_by="files named flow-transcripts-*.jsonl, or lines with conversation_id and flow",

@@ -12,11 +12,13 @@ from riff_tui.table import Severity
 from riff_tui.text.numbers import utc
 
 if TYPE_CHECKING:
+    from riff_store.answers.cells import FlowCell
     from riff_store.measure import Measure
 
 Keys = Mapping[str, str | None]
 
 BAD_SCORE, WEAK_SCORE = 4, 7
+BAD_RATE, FULL_SCORE = 5, 10
 LATE = 5
 WATCHED = 0.15
 HARDLY = 0.3
@@ -68,6 +70,28 @@ def score_marks(record: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Sev
         if value is not None and value < WEAK_SCORE:
             marks[key] = "bad" if value <= BAD_SCORE else "warn"
     return marks
+
+
+def success_marks(cell: FlowCell) -> dict[str, Severity]:
+    """Mark what a row is for its own failures: bad below 5, a warning below 7, where the whole interval lies there.
+
+    The key `""` is the row's own.
+    """
+    correctness = cell.aspects.get("correctness")
+    ends = {
+        "success_rate": _upper_end(cell.success, FULL_SCORE),
+        "correctness": _upper_end(correctness) if correctness else None,
+    }
+    marks: dict[str, Severity] = {
+        key: "bad" if end < BAD_RATE else "warn" for key, end in ends.items() if end is not None and end < WEAK_SCORE
+    }
+    row = worst_of(marks.values())
+    return {**marks, "": row} if row else marks
+
+
+def _upper_end(measure: Measure, scale: float = 1.0) -> float | None:
+    interval = measure.interval()
+    return None if interval is None else interval[1] * scale
 
 
 def latency_mark(seconds: float | None) -> Severity | None:

@@ -41,6 +41,10 @@ def column_of(metric: Metric) -> Column:
 
 
 OPERABILITY = column_of(OF_CALLS["operability"])
+BLEND = column_of(OF_CALLS["blend"])
+SUCCESS = dataclasses.replace(column_of(OF_CALLS["success_rate"]), decimals=2, trim=True)
+QUALITY = column_of(OF_CALLS["quality"])
+LOST = column_of(OF_STATES["lost"])
 CORRECTNESS = column_of(OF_CALLS["correctness"])
 COMPLETION = column_of(OF_CALLS["completion"])
 ASPECTS: Sequence[Column] = tuple(column_of(OF_CALLS[key]) for key in COMPUTED)

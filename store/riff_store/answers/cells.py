@@ -14,8 +14,10 @@ class FlowCell:
     """Describe a cell of the flow matrix: its names in `keys` (flow, agent and any `by`), and its means.
 
     `aspects` maps a computed aspect to its measure, `humanness` a judge to its own; latencies are
-    seconds. `successes` is the rate of calls with correctness 10. `last_edit` is the flow's last before the
-    latest run of the cell.
+    seconds. `success` is the rate of calls that were correct and complete, `quality` the mean quality of calls,
+    `computed_quality` that without judges, `lost` counts the calls that ended without being served. `blend` is
+    operability before its caps. `trend` holds success rates. `last_edit` is the flow's last before the latest run
+    of the cell.
     """
 
     keys: Mapping[str, str | None]
@@ -23,33 +25,34 @@ class FlowCell:
     excluded: int
     aspects: Mapping[str, Measure]
     humanness: Mapping[str, Measure]
-    successes: Measure | None
+    success: Measure
+    quality: Measure
+    computed_quality: Measure
+    lost: int | None
     operability: float | None
+    blend: float | None
     trend: Sequence[float | None] = ()
     last_edit: Edit | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ArchetypeCell:
-    """Describe a family of flows: pooled over its (flow, agent) cells, with the member that does worst.
+    """Describe a family of flows: its pooled cell, and the (flow, agent) with the least and the most success.
 
-    `archetype` is None for the flows that name no family.
+    `archetype` is None for the flows that name no family. Thin members stand for a family only where there is no
+    other; without any success rate there is none.
     """
 
     archetype: str | None
     flows: int
-    n: int
-    excluded: int
-    operability: float | None
-    correctness: Measure
-    completion: Measure
-    worst_flow: str
-    worst_operability: float | None
+    family: FlowCell
+    least: FlowCell | None
+    most: FlowCell | None
 
 
 @dataclass(frozen=True, slots=True)
 class StateCell:
-    """Describe a cell of the state matrix; `keys` hold flow, state and any `by`.
+    """Describe a cell of the state matrix; `keys` hold flow, state and any `by`, `lost` counts the calls lost there.
 
     `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error
     and slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `expected`
@@ -62,21 +65,43 @@ class StateCell:
     n: int
     measures: Mapping[str, Measure]
     to_states: Mapping[str, int]
+    lost: int | None = None
     expected: int | None = None
     missed: float | None = None
     wrong_args: float | None = None
     failed: int | None = None
     missed_failed: int | None = None
 
+    def figure(self, metric: str) -> float | None:
+        """Return what a metric shows: its mean, of lost calls their number."""
+        return _figure(self, metric)
+
 
 @dataclass(frozen=True, slots=True)
 class SegmentCell:
-    """Describe a cell of the segment matrix, with the member that does worst, of which only the measures are given."""
+    """Describe a cell of the segment matrix, with the member that does worst, of which only the measures are given.
+
+    `lost` counts the calls lost in its states. `most` and `least` are the members with most and least progress.
+    """
 
     keys: Mapping[str, str | None]
     n: int
     measures: Mapping[str, Measure]
     worst: StateCell
+    least: StateCell
+    most: StateCell
+    lost: int | None = None
+
+    def figure(self, metric: str) -> float | None:
+        """Return what a metric shows: its mean, of lost calls their number."""
+        return _figure(self, metric)
+
+
+def _figure(cell: StateCell | SegmentCell, metric: str) -> float | None:
+    if metric == "lost":
+        return cell.lost
+    measure = cell.measures.get(metric)
+    return None if measure is None else measure.mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from riff_store.models.rollups import (
     ASPECT_SUMS,
+    CALL_SUMS,
     STATE_SUMS,
     AspectRollup,
     AspectTotal,
@@ -22,6 +23,7 @@ from riff_store.models.tables import (
     Aspect,
     AspectScore,
     BaseModel,
+    CallFailure,
     Conversation,
     DescribedEdge,
     DescribedState,
@@ -32,6 +34,7 @@ from riff_store.models.tables import (
     Judge,
     JudgedScore,
     Label,
+    OutcomeVisit,
     Persona,
     Run,
     Scenario,
@@ -47,6 +50,7 @@ from riff_store.models.tables import (
 __all__ = [
     "ALL",
     "ASPECT_SUMS",
+    "CALL_SUMS",
     "COMPUTED_JUDGE",
     "DESCRIBED",
     "DIMENSIONS",
@@ -63,6 +67,7 @@ __all__ = [
     "AspectScore",
     "AspectTotal",
     "BaseModel",
+    "CallFailure",
     "CallRollup",
     "Conversation",
     "DescribedEdge",
@@ -74,6 +79,7 @@ __all__ = [
     "Judge",
     "JudgedScore",
     "Label",
+    "OutcomeVisit",
     "Persona",
     "Run",
     "Scenario",
@@ -90,13 +96,13 @@ __all__ = [
     "TransitionTotal",
 ]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 COMPUTED_JUDGE = 1
 
 DIMENSIONS = (Flow, Agent, Persona, Scenario, Segment, Aspect, Label, Run, Judge, State)
 SOURCES = (SourceFile, SkippedInput)
-FACTS = (Conversation, AspectScore, JudgedScore, StateScore, Transition, ExpectedStep, Transcript)
-OF_CALLS = (AspectScore, StateScore, Transition, ExpectedStep, Transcript)
+OF_CALLS = (AspectScore, StateScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, Transcript)
+FACTS = (Conversation, JudgedScore, *OF_CALLS)
 DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
 EDITS = (FlowEdit,)
 ROLLUPS = (CallRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal)

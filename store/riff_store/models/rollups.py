@@ -20,11 +20,24 @@ class _Cell(_Pair):
 
 
 class CallRollup(_Cell):
-    """Count the calls of a cell: `n` count, `excluded` are errored; the first of all started `first_at`."""
+    """Sum the calls of a cell: `n` count, `excluded` are errored; the first of all started `first_at`.
+
+    Of `success_n` calls `success` were correct and complete, of `lost_n` so many were `lost`; quality is known of
+    `quality_n`.
+    """
 
     n = pw.IntegerField()
     excluded = pw.IntegerField()
     first_at = pw.BigIntegerField(null=True)
+    success_n = pw.IntegerField()
+    success = pw.IntegerField()
+    lost_n = pw.IntegerField()
+    lost = pw.IntegerField()
+    quality_n = pw.IntegerField()
+    quality = pw.BigIntegerField()
+    quality_squares = pw.DoubleField()
+    computed_quality = pw.BigIntegerField()
+    computed_quality_squares = pw.DoubleField()
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "run")
@@ -62,7 +75,10 @@ class _StateSums(BaseModel):
     segment = pw.ForeignKeyField(Segment, index=False)
     n = pw.IntegerField()
     progress = pw.IntegerField()
+    stall_n = pw.IntegerField()
     stall = pw.IntegerField()
+    lost_n = pw.IntegerField()
+    lost = pw.IntegerField()
     escalation = pw.IntegerField()
     revisit = pw.IntegerField()
     revisit_squares = pw.DoubleField()
@@ -120,6 +136,7 @@ def _sums(table: type[BaseModel]) -> tuple[str, ...]:
     return tuple(field.name for field in table._meta.sorted_fields if not isinstance(field, pw.ForeignKeyField))
 
 
+CALL_SUMS = tuple(name for name in _sums(CallRollup) if name != "first_at")
 ASPECT_SUMS = _sums(AspectTotal)
 STATE_SUMS = _sums(StateTotal)
 """The columns of sums, in the order in which queries and rollups name them."""

@@ -43,7 +43,7 @@ class Aspect(Named):
 
 
 class Label(Named):
-    """Hold stop reasons, final states and final statuses."""
+    """Hold stop reasons, final states and statuses, and what failed first."""
 
 
 class Run(Named):
@@ -53,14 +53,15 @@ class Run(Named):
 
 
 class Judge(BaseModel):
-    """Describe a judge in one version of its prompt; computed scores belong to `(computed)`."""
+    """Describe a judge: one model behind a name, in one version of its prompt; `(computed)` is one too."""
 
     id = pw.AutoField()
     name = pw.TextField()
     prompt_hash = pw.TextField(default="")
+    model = pw.TextField(default="")
 
     class Meta:
-        indexes = ((("name", "prompt_hash"), True),)
+        indexes = ((("name", "model", "prompt_hash"), True),)
 
 
 class State(BaseModel):
@@ -106,7 +107,11 @@ class SkippedInput(BaseModel):
 
 
 class Conversation(BaseModel):
-    """Hold one call; `started_at` is microseconds since the epoch, `duration_s` seconds."""
+    """Hold one call; `started_at` is microseconds since the epoch, `duration_s` seconds.
+
+    `success` says if it was correct and complete, `quality` is operability of this call alone, `computed_quality`
+    the same without what judges say of it (docs/metrics.md, section 5); `lost` says if it ended without being served.
+    """
 
     id = pw.AutoField()
     run = pw.ForeignKeyField(Run, index=False)
@@ -129,9 +134,13 @@ class Conversation(BaseModel):
     origin = pw.TextField(null=True)  # null: observed
     source_file = pw.ForeignKeyField(SourceFile)
     line = pw.IntegerField()
+    success = pw.IntegerField(null=True)
+    quality = pw.DoubleField(null=True)
+    computed_quality = pw.DoubleField(null=True)
+    lost = pw.IntegerField(null=True)
 
     class Meta:
-        indexes = ((("run", "name"), True), (("flow", "agent", "run"), False))
+        indexes = ((("run", "name", "flow", "agent", "trial"), True), (("flow", "agent", "run"), False))
 
 
 class AspectScore(BaseModel):
@@ -146,7 +155,10 @@ class AspectScore(BaseModel):
 
 
 class JudgedScore(BaseModel):
-    """Hold every verdict that was read; the latest of a judge is copied into `AspectScore`."""
+    """Hold every verdict that was read; the latest of a judge is copied into `AspectScore`.
+
+    `flow_name`, `agent_name` and `trial` say which call of its run it means, where several go by one name.
+    """
 
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE", index=False)
     line = pw.IntegerField()
@@ -160,6 +172,9 @@ class JudgedScore(BaseModel):
     rationale = pw.TextField(null=True)
     prompt_version = pw.TextField(null=True)
     evidence = pw.TextField(null=True)  # a JSON list of turn numbers
+    flow_name = pw.TextField(null=True)
+    agent_name = pw.TextField(null=True)
+    trial = pw.IntegerField(null=True)
 
     class Meta:
         primary_key = pw.CompositeKey("source_file", "line")
@@ -168,21 +183,52 @@ class JudgedScore(BaseModel):
 
 
 class StateScore(BaseModel):
+    """Hold the metrics of a state in a call; `position` is the place of its first visit among the call's visits."""
+
     conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
     state = pw.ForeignKeyField(State, index=False)
     segment = pw.ForeignKeyField(Segment, index=False)
     progress = pw.IntegerField()
-    stall = pw.IntegerField()
+    stall = pw.IntegerField(null=True)
     escalation = pw.IntegerField()
     revisit = pw.IntegerField()
     dwell_turns = pw.DoubleField()
     latency_p95_ms = pw.DoubleField(null=True)
     guard_error = pw.IntegerField()
     slot_fill_rate = pw.DoubleField(null=True)
+    lost = pw.IntegerField(null=True)
+    position = pw.IntegerField(null=True)
 
     class Meta:
         primary_key = pw.CompositeKey("conversation", "state")
         without_rowid = True
+
+
+class OutcomeVisit(BaseModel):
+    """Say at which place among its visits a call first came to a terminal that ends the work."""
+
+    conversation = pw.ForeignKeyField(Conversation, on_delete="CASCADE", index=False)
+    state = pw.ForeignKeyField(State, index=False)
+    position = pw.IntegerField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("conversation", "state")
+        without_rowid = True
+
+
+class CallFailure(BaseModel):
+    """Say where a call that was not served first went wrong (docs/metrics.md, section 11).
+
+    `last_ok` is the state before, null at the start; `first_failed` is null where no event tells. `kind` is what
+    went wrong there, `detail` the guard or tool, `error` its message without numbers, ids and quotes.
+    """
+
+    conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
+    last_ok = pw.ForeignKeyField(State, null=True, index=False)
+    first_failed = pw.ForeignKeyField(State, null=True, index=False)
+    kind = pw.TextField()
+    detail = pw.ForeignKeyField(Label, null=True, index=False)
+    error = pw.ForeignKeyField(Label, null=True, index=False)
 
 
 class Transition(BaseModel):

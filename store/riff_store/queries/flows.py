@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from riff_store.answers.cells import ArchetypeCell, FlowCell
 from riff_store.database import Store
-from riff_store.measure import Measure
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Or, Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names, judge_names, judges_shown, run_order, run_starts
 from riff_store.queries.last_edits import Edits
-from riff_store.queries.sums import AspectSums, aspect_sums, call_counts
-from riff_store.ranking import least_operable_first, mean
-from riff_store.scoring import operability
+from riff_store.queries.sums import AspectSums, CallSums, aspect_sums, call_counts, call_sums
+from riff_store.ranking import is_thin, least_operable_first, mean
+from riff_store.scoring import PARTS, operability_of
 
 TREND = 10
 
@@ -32,14 +30,14 @@ def flow_cells(
 ) -> list[FlowCell]:
     """Return the cells of the flow matrix, the least operable first.
 
-    `judges` chooses the judges that have a mean and count in operability. With `trend` each cell
-    carries its operability in each of the last runs, oldest first, `None` where a run had no such call, with
-    `edits` the last edit of its flow before its latest run.
+    `judges` chooses the judges that have a mean and count in operability; quality counts all of them. With `trend`
+    each cell carries its success rate in each of the last runs, oldest first, `None` where a run had no such call,
+    with `edits` the last edit of its flow before its latest run.
     """
     with store.snapshot():
         cells = _cells(store, calls, by, judges)
         if trend:
-            history = _history(store, calls, by, judges)
+            history = _history(store, calls, by)
             cells = [replace(cell, trend=history.get(tuple(cell.keys.values()), ())) for cell in cells]
         if edits and (known := Edits(store)):
             latest = _latest_runs(store, calls, by)
@@ -52,11 +50,12 @@ def flow_cells(
 
 def _cells(store: Store, calls: Predicate | None, by: Sequence[str], judges: Predicate | None) -> list[FlowCell]:
     group = Grouping(tuple(by))
-    counts = call_counts(store, calls, group)
+    counts = call_sums(store, calls, group)
     sums = aspect_sums(store, calls, group)
     shown = selected_judges(store, judges)
-    return [_cell(dict(zip(by, names, strict=True)), n, excluded, sums.get(names, {}), shown)
-            for names, (n, excluded) in counts.items()]  # fmt: skip
+    return [
+        _cell(dict(zip(by, names, strict=True)), found, sums.get(names, {}), shown) for names, found in counts.items()
+    ]
 
 
 def selected_judges(store: Store, judges: Predicate | None) -> dict[int, str]:
@@ -71,8 +70,7 @@ def selected_judges(store: Store, judges: Predicate | None) -> dict[int, str]:
 
 def _cell(
     keys: Mapping[str, str | None],
-    n: int,
-    excluded: int,
+    calls: CallSums,
     sums: Mapping[tuple[str, int], AspectSums],
     judges: Mapping[int, str],
 ) -> FlowCell:
@@ -82,29 +80,21 @@ def _cell(
         for (aspect, judge), found in sums.items()
         if aspect == "humanness" and judge in judges
     }
-    correctness = sums.get(("correctness", COMPUTED_JUDGE))
+    parts = {aspect: mean(aspects, aspect) for aspect in PARTS}
+    judged = {judge: measure.mean for judge, measure in humanness.items()}
     return FlowCell(
         keys=keys,
-        n=n,
-        excluded=excluded,
+        n=calls.n,
+        excluded=calls.excluded,
         aspects=dict(sorted(aspects.items())),
         humanness=dict(sorted(humanness.items())),
-        successes=correctness.successes() if correctness else None,
-        operability=_operability(sums, judges),
+        success=calls.success_measure(),
+        quality=calls.quality_measure(),
+        computed_quality=calls.computed_quality_measure(),
+        lost=calls.lost if calls.lost_n else None,
+        operability=operability_of(parts, judged),
+        blend=operability_of(parts, judged, capped=False),
     )
-
-
-def _operability(sums: Mapping[tuple[str, int], AspectSums], judges: Mapping[int, str]) -> float | None:
-    def mean(aspect: str) -> float | None:
-        found = sums.get((aspect, COMPUTED_JUDGE))
-        return found.mean if found else None
-
-    humanness = {
-        judges[judge]: found.mean
-        for (aspect, judge), found in sums.items()
-        if aspect == "humanness" and judge in judges
-    }
-    return operability(mean("correctness"), mean("completion"), mean("errors"), mean("latency_p95"), humanness)
 
 
 def _latest_runs(store: Store, calls: Predicate | None, by: Sequence[str]) -> dict[Names, int]:
@@ -119,10 +109,8 @@ def _latest_runs(store: Store, calls: Predicate | None, by: Sequence[str]) -> di
     return found
 
 
-def _history(
-    store: Store, calls: Predicate | None, by: Sequence[str], judges: Predicate | None
-) -> dict[Names, list[float | None]]:
-    """Return the operability of each cell in each of the last runs that the filter leaves."""
+def _history(store: Store, calls: Predicate | None, by: Sequence[str]) -> dict[Names, list[float | None]]:
+    """Return the success rate of each cell in each of the last runs that the filter leaves."""
     order = run_order(store)
     if calls is not None:
         left = {run for (run,), (n, _) in call_counts(store, calls, Grouping(("run",))).items() if n}
@@ -133,15 +121,11 @@ def _history(
     place = {run: index for index, run in enumerate(last)}
     lately = both(Or(tuple(Term("run", "=", run) for run in last)), calls)
     group = Grouping(tuple(dict.fromkeys((*by, "run"))))
-    sums, shown = aspect_sums(store, lately, group), selected_judges(store, judges)
     found: dict[Names, list[float | None]] = {}
-    for names in call_counts(store, lately, group):
+    for names, sums in call_sums(store, lately, group).items():
         steps = found.setdefault(names[: len(by)], [None] * len(last))
-        steps[place[names[group.by.index("run")] or ""]] = _operability(sums.get(names, {}), shown)
+        steps[place[names[group.by.index("run")] or ""]] = sums.success_measure().mean
     return found
-
-
-_NOTHING = Measure(0, 0)
 
 
 def archetypes(store: Store, calls: Predicate | None = None) -> list[ArchetypeCell]:
@@ -156,22 +140,17 @@ def archetypes(store: Store, calls: Predicate | None = None) -> list[ArchetypeCe
 
 
 def _family(family: FlowCell, members: list[FlowCell]) -> ArchetypeCell:
-    worst = min(members, key=_worst_member)
+    measured = [cell for cell in members if cell.success.mean is not None]
+    # A thin member says little of how far members differ, but is better than none.
+    compared = [cell for cell in measured if not is_thin(cell)] or measured
     return ArchetypeCell(
         archetype=family.keys["archetype"],
         flows=len({cell.keys["flow"] for cell in members}),
-        n=family.n,
-        excluded=family.excluded,
-        operability=family.operability,
-        correctness=family.aspects.get("correctness", _NOTHING),
-        completion=family.aspects.get("completion", _NOTHING),
-        worst_flow=worst.keys["flow"] or "",
-        worst_operability=worst.operability,
+        family=family,
+        least=min(compared, key=_by_success, default=None),
+        most=max(compared, key=_by_success, default=None),
     )
 
 
-def _worst_member(cell: FlowCell) -> tuple[Any, ...]:
-    """Sort by operability; where the caps make members equal, the one that is least often correct comes first."""
-    operability, names = least_operable_first(cell)[:-1], least_operable_first(cell)[-1:]
-    correctness = mean(cell.aspects, "correctness")
-    return *operability, correctness is None, correctness or 0.0, *names
+def _by_success(cell: FlowCell) -> tuple[float, tuple[str, ...]]:
+    return cell.success.mean or 0.0, tuple(name or "" for name in cell.keys.values())

@@ -29,7 +29,8 @@ NEVER = pw.SQL("(1 = 0)")
 STATE_COLUMNS = {
     name: getattr(m.StateScore, name)
     for name in (
-        "state", "segment", "progress", "stall", "escalation", "revisit", "dwell_turns", "guard_error", "slot_fill_rate"
+        "state", "segment", "progress", "stall", "lost", "escalation", "revisit", "dwell_turns", "guard_error",
+        "slot_fill_rate",
     )
 }  # fmt: skip
 _MOST_BOUND = 500
@@ -123,7 +124,7 @@ class Scope:
             return self._conversation(term)
         if name == "judge":
             return self._judge(term)
-        if name == "humanness":
+        if name == "humanness" or (name == "quality" and suffix is not None):
             return self._humanness(suffix, term)
         if field.level == "state":
             return _compared((self._states or {})[name], term)

@@ -12,7 +12,7 @@ from riff_store.predicates import Predicate, both, terms
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.expected import StepCounts, expected_steps
 from riff_store.queries.sums import NO_ROWS, StateSums, add, state_sums, step_counts
-from riff_store.ranking import worst_first
+from riff_store.ranking import is_thin, mean, worst_first
 
 UNKNOWN_SEGMENT = "other"
 _DESCRIBED = ("flow", "archetype", "state", "segment")
@@ -66,6 +66,7 @@ def _cell(
         n=total.n,
         measures=total.measures(),
         to_states=dict(sorted(steps.items())),
+        lost=total.lost if total.lost_n else None,
         expected=expected.calls if expected else None,
         missed=expected.missed / expected.calls if expected else None,
         wrong_args=expected.wrong / expected.calls if expected else None,
@@ -114,7 +115,14 @@ def segment_cells(
         member = dict(zip(keys, names, strict=True))
         for segment, found in segments.items():
             cell = tuple(segment if name == "segment" else member[name] for name in by)
-            row = StateCell(keys=member, segment=segment, n=found.n, measures=found.measures(), to_states={})
+            row = StateCell(
+                keys=member,
+                segment=segment,
+                n=found.n,
+                measures=found.measures(),
+                to_states={},
+                lost=found.lost if found.lost_n else None,
+            )
             members.setdefault(cell, []).append((row, found))
     cells = [_segment_cell(dict(zip(by, names, strict=True)), found) for names, found in members.items()]
     return sorted(cells, key=worst_first)
@@ -124,5 +132,19 @@ def _segment_cell(keys: dict[str, str | None], members: Sequence[tuple[StateCell
     total = NO_ROWS
     for _, sums in members:
         total = add(total, sums)
-    worst = min((member for member, _ in members), key=worst_first)
-    return SegmentCell(keys=keys, n=total.n, measures=total.measures(), worst=worst)
+    cells = [member for member, _ in members]
+    # A thin member says little of how far members differ, but is better than none.
+    compared = [cell for cell in cells if not is_thin(cell)] or cells
+    return SegmentCell(
+        keys=keys,
+        n=total.n,
+        measures=total.measures(),
+        worst=min(cells, key=worst_first),
+        least=min(compared, key=_by_progress),
+        most=max(compared, key=_by_progress),
+        lost=total.lost if total.lost_n else None,
+    )
+
+
+def _by_progress(cell: StateCell) -> tuple[float, tuple[str, ...]]:
+    return mean(cell.measures, "progress") or 0.0, tuple(name or "" for name in cell.keys.values())

@@ -20,6 +20,34 @@ from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.scope import STATE_COLUMNS, Depth, Scope, needs
 
 
+class CallSums(NamedTuple):
+    """Hold the sums of calls: `n` count, `excluded` are errored; what is no count is in billionths."""
+
+    n: int
+    excluded: int
+    success_n: int
+    success: int
+    lost_n: int
+    lost: int
+    quality_n: int
+    quality: int
+    quality_squares: float
+    computed_quality: int
+    computed_quality_squares: float
+
+    def success_measure(self) -> Measure:
+        """Return the share of calls that were correct and complete."""
+        return Measure(self.success_n, self.success * UNIT, float(self.success), rate=True)
+
+    def quality_measure(self) -> Measure:
+        """Return the mean quality of calls, with what judges say of them."""
+        return Measure(self.quality_n, self.quality, self.quality_squares)
+
+    def computed_quality_measure(self) -> Measure:
+        """Return the mean quality of calls without any judge."""
+        return Measure(self.quality_n, self.computed_quality, self.computed_quality_squares)
+
+
 class AspectSums(NamedTuple):
     """Hold the sums of one aspect by one judge; `top` counts tens, `unscored` what was not measured."""
 
@@ -40,17 +68,16 @@ class AspectSums(NamedTuple):
             return Measure(self.n, self.total, self.squares, rate=True, scale=RATES[aspect])
         return Measure(self.n, self.total, self.squares)
 
-    def successes(self) -> Measure:
-        """Return the share of tens."""
-        return Measure(self.n, self.top * UNIT, float(self.top), rate=True)
-
 
 class StateSums(NamedTuple):
     """Hold the sums of state rows; totals that are no counts are billionths, latency is in seconds."""
 
     n: int
     progress: int
+    stall_n: int
     stall: int
+    lost_n: int
+    lost: int
     escalation: int
     revisit: int
     revisit_squares: float
@@ -69,7 +96,7 @@ class StateSums(NamedTuple):
         """Return the means of a cell of the state matrix (docs/metrics.md, section 2)."""
         return {
             "progress": Measure(self.n, self.progress * UNIT, float(self.progress), rate=True),
-            "stall": Measure(self.n, self.stall * UNIT, float(self.stall), rate=True),
+            "stall": Measure(self.stall_n, self.stall * UNIT, float(self.stall), rate=True),
             "escalation": Measure(self.n, self.escalation * UNIT, float(self.escalation), rate=True),
             "revisit": Measure(self.n, self.revisit * UNIT, self.revisit_squares),
             "dwell_turns": Measure(self.n, self.dwell, self.dwell_squares),
@@ -84,22 +111,36 @@ NO_ROWS = StateSums(*([0] * len(StateSums._fields)))
 
 def call_counts(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, tuple[int, int]]:
     """Count the calls that count and those that are errored, by the names of the group."""
+    counted = (_counted(~m.Conversation.errored), _counted(m.Conversation.errored))
+    return {names: (row[0], row[1]) for names, row in _sums_of_calls(store, calls, group, counted).items()}
+
+
+def call_sums(store: Store, calls: Predicate | None, group: Grouping) -> dict[Names, CallSums]:
+    """Sum how calls went, by the names of the group."""
+    return {
+        names: CallSums(*row)
+        for names, row in _sums_of_calls(store, calls, group, _call_sums_of(m.Conversation)).items()
+    }
+
+
+def _sums_of_calls(
+    store: Store, calls: Predicate | None, group: Grouping, of_rows: tuple[Any, ...]
+) -> dict[Names, tuple[Any, ...]]:
+    """Return the first of the sums of calls, as many as `of_rows` makes of the calls themselves."""
     if needs(calls, group.by) == "base":
         table: Any = m.Conversation
-        counted = (_counted(~table.errored), _counted(table.errored))
+        fields = of_rows
     else:
-        table = m.CallRollup
-        counted = (pw.fn.SUM(table.n), pw.fn.SUM(table.excluded))
+        table, fields = m.CallRollup, _summed(m.CallRollup, m.CALL_SUMS[: len(of_rows)])
     columns = group.columns(table, {})
-    query = table.select(*columns, *counted).where(Scope(store, table).condition(calls)).group_by(*columns)
-    found: dict[Names, tuple[int, int]] = {}
+    query = table.select(*columns, *fields).where(Scope(store, table).condition(calls)).group_by(*columns)
+    found: dict[Names, tuple[Any, ...]] = {}
     rows = store.execute(query)
-    names = group.namer(store)
-    for *keys, n, excluded in rows:
-        if n is not None:
-            cell = names(tuple(keys))
-            before = found.get(cell, (0, 0))
-            found[cell] = (before[0] + int(n), before[1] + int(excluded))
+    names, size = group.namer(store), len(fields)
+    for row in rows:
+        if row[-size] is not None:
+            cell = names(row[:-size])
+            found[cell] = tuple(_added(found.get(cell), row[-size:]))
     return found
 
 
@@ -205,13 +246,40 @@ def _sums_of(value: Any) -> tuple[Any, ...]:
     )
 
 
+def _call_sums_of(call: Any) -> tuple[Any, ...]:
+    counts = ~call.errored
+
+    def known(column: Any) -> Any:
+        return _counted(counts & column.is_null(False))
+
+    def summed(value: Any, nothing: float = 0) -> Any:
+        return pw.fn.COALESCE(pw.fn.SUM(pw.Case(None, ((counts, value),), nothing)), nothing)
+
+    return (
+        _counted(counts),
+        _counted(call.errored),
+        known(call.success),
+        summed(call.success),
+        known(call.lost),
+        summed(call.lost),
+        known(call.quality),
+        summed(_billionths(call.quality)),
+        summed(call.quality * call.quality, 0.0),
+        summed(_billionths(call.computed_quality)),
+        summed(call.computed_quality * call.computed_quality, 0.0),
+    )
+
+
 def _state_sums_of(row: Any) -> tuple[Any, ...]:
     seconds = row.latency_p95_ms / 1000.0
     latency, slots = _sums_of(row.latency_p95_ms), _sums_of(row.slot_fill_rate)
     return (
         pw.fn.COUNT(pw.SQL("*")),
         pw.fn.SUM(row.progress),
-        pw.fn.SUM(row.stall),
+        pw.fn.COUNT(row.stall),
+        pw.fn.COALESCE(pw.fn.SUM(row.stall), 0),
+        pw.fn.COUNT(row.lost),
+        pw.fn.COALESCE(pw.fn.SUM(row.lost), 0),
         pw.fn.SUM(row.escalation),
         pw.fn.SUM(row.revisit),
         pw.fn.SUM(row.revisit * row.revisit * 1.0),

@@ -15,7 +15,7 @@ from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.facts import ConversationFacts
 from riff_store.queries.flows import flow_cells
-from riff_store.scoring import operability
+from riff_store.scoring import operability, succeeded
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.random_stores import ASPECTS, SHOWN, World, billionths, grouped, selected, world
@@ -43,7 +43,8 @@ def by_hand(made: World, calls: list[ConversationFacts], judges: tuple[str, ...]
         "excluded": len(calls) - len(counted),
         "aspects": {name: found for name, found in sums.items() if found[0]},
         "humanness": {name: found for name, found in scores.items() if any(name in row for row in judged)},
-        "tens": sum(facts.aspects.get("correctness") == 10 for facts in counted),
+        "successes": sum(succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion")) or False
+                         for facts in counted),
         "operability": operability(
             means["correctness"], means["completion"], means["errors"], means["latency_p95"],
             {name: total / (1e9 * n) for name, (n, total) in scores.items() if n},
@@ -57,7 +58,7 @@ def in_store(cell: FlowCell) -> dict[str, object]:
         "excluded": cell.excluded,
         "aspects": {name: (measure.n, measure.total) for name, measure in cell.aspects.items()},
         "humanness": {name: (measure.n, measure.total) for name, measure in cell.humanness.items()},
-        "tens": cell.successes.total // 10**9 if cell.successes else 0,
+        "successes": cell.success.total // 10**9,
         "operability": cell.operability,
     }
 

@@ -149,23 +149,26 @@ def test_families_pool_their_calls_and_name_the_worst_member(store: Store) -> No
         ],
     )
     found = archetypes(store)
-    assert [(cell.archetype, cell.flows, cell.n, cell.excluded) for cell in found] == [
+    assert [(cell.archetype, cell.flows, cell.family.n, cell.family.excluded) for cell in found] == [
         ("booking", 2, 2, 1), (None, 1, 1, 0), ("inquiry", 1, 1, 0),
     ]  # fmt: skip
     booking = found[0]
-    assert (booking.correctness.mean, booking.completion.mean) == (5.0, 5.0)
-    assert (booking.worst_flow, booking.worst_operability) == ("dental", 0.0)
+    assert booking.family.success.mean == 0.5
+    assert booking.least is not None
+    assert booking.most is not None
+    assert (booking.least.keys["flow"], booking.most.keys["flow"]) == ("dental", "viewing")
     assert [cell.archetype for cell in archetypes(store, parse("archetype=·"))] == [None]
 
 
-def test_of_members_that_the_caps_make_equal_the_one_that_is_less_often_correct_is_worst(store: Store) -> None:
+def test_a_thin_member_is_not_the_worst_while_another_is_there(store: Store) -> None:
     def made(name: str, flow: str, correctness: float) -> ConversationFacts:
-        aspects = {"correctness": correctness, "completion": 5.0, "errors": 10.0, "latency_p95": 0.0}
-        return call(name, flow=flow, archetype="booking", aspects=aspects)
+        return call(name, flow=flow, archetype="booking", aspects={"correctness": correctness, "completion": 10.0})
 
-    put(store, "calls.jsonl", [made("c1", "apartment", 9.0), made("c2", "dog", 4.5)])
+    many = [made(f"c{place}", "apartment", 10.0 if place else 0.0) for place in range(6)]
+    put(store, "calls.jsonl", [*many, made("c9", "dog", 0.0)])
     (booking,) = archetypes(store)
-    assert (booking.worst_flow, booking.worst_operability) == ("dog", 4.0)
+    assert booking.least is not None
+    assert booking.least.keys["flow"] == "apartment"
 
 
 # skipped

@@ -141,7 +141,7 @@ def test_a_segment_pools_the_rows_of_its_states_and_names_the_worst(seed: int, e
         members = grouped_by_state(wanted[names])
         assert cell.worst.keys["state"] in members
         assert in_store(cell.worst.measures) == by_hand(members[cell.worst.keys["state"] or ""])
-        stalls = [sum(row.stall for _, row in rows) / len(rows) for rows in members.values()]
+        stalls = [sum(row.stall or 0 for _, row in rows) / len(rows) for rows in members.values()]
         assert cell.worst.measures["stall"].mean == pytest.approx(max(stalls))
     assert cells == sorted(cells, key=worst_first)
 

@@ -11,7 +11,7 @@ from riff_tui.views.conversations import COLUMNS, conversations, row
 from riff_tui.views.judges import judges
 from riff_tui.views.runs import runs
 from riff_tui.views.skipped import skipped
-from tests.support.view_answers import call, measure
+from tests.support.view_answers import call, flow_cell, measure
 
 
 def test_a_call_is_one_line_with_the_keys_of_the_data_interface() -> None:
@@ -76,15 +76,15 @@ def test_means_of_judges_who_scored_other_calls_are_said_not_to_compare() -> Non
 def test_an_archetype_names_its_worst_flow_and_leads_to_all_of_its_flows() -> None:
     table = archetypes(
         [
-            ArchetypeCell("inquiry", 1, 9, 0, None, measure(None), measure(10.0), "weather", None),
-            ArchetypeCell("booking", 2, 20, 1, 2.2, measure(3.0), measure(4.0), "apartment_viewing", 0.3),
+            ArchetypeCell("inquiry", 1, flow_cell("", n=9), None, None),
+            ArchetypeCell("booking", 2, flow_cell("", n=20), flow_cell("apartment_viewing"), None),
         ]
     )
     assert [line.record["archetype"] for line in table.rows] == ["inquiry", "booking"]
     assert table.rows[1].record["worst_flow"] == "apartment_viewing"
     assert table.rows[1].where == "archetype=booking"
     assert {"archetype", "flows", "n", "excluded", "operability", "correctness", "completion", "worst_flow",
-            "worst_operability"} <= set(table.rows[0].record)  # fmt: skip
+            "worst_success_rate", "cohesion"} <= set(table.rows[0].record)  # fmt: skip
 
 
 def test_skipped_inputs_keep_the_order_of_files_and_lines() -> None:

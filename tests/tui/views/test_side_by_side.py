@@ -23,7 +23,7 @@ from riff_tui.views.segments import segments
 from riff_tui.views.side_by_side import RULE, label, refusal, side_by_side
 from riff_tui.views.states import states
 from tests.support.hostile import HOSTILE
-from tests.support.view_answers import call, flow_cell, measure, segment_cell, state_cell
+from tests.support.view_answers import call, flow_cell, segment_cell, state_cell
 
 COLUMNS = (
     Column("flow", "Flow", kind="name"),
@@ -156,8 +156,8 @@ def real_tables() -> dict[str, Table]:
         ),
         "archetypes": archetypes(
             [
-                ArchetypeCell("booking", 2, 9, 0, 4.0, measure(5.0), measure(6.0), "f", 1.0),
-                ArchetypeCell("inquiry", 1, 9, 0, 8.0, measure(9.0), measure(9.0), "g", 8.0),
+                ArchetypeCell("booking", 2, flow_cell("", n=9), None, None),
+                ArchetypeCell("inquiry", 1, flow_cell("", n=9), None, None),
             ]
         ),
     }

@@ -1,0 +1,93 @@
+"""Hold the SQL that leads from one schema of the store to the next; what was once written stays as it is."""
+
+from __future__ import annotations
+
+EDITS_AND_EVIDENCE = """
+ALTER TABLE "judged_score" ADD COLUMN "prompt_version" TEXT;
+ALTER TABLE "judged_score" ADD COLUMN "evidence" TEXT;
+CREATE TABLE "flow_edit" ("repository" TEXT NOT NULL, "flow_name" TEXT NOT NULL, "position" INTEGER NOT NULL,
+  "commit" TEXT NOT NULL, "time" INTEGER NOT NULL, "author" TEXT NOT NULL, "subject" TEXT NOT NULL,
+  "path" TEXT NOT NULL, PRIMARY KEY ("repository", "flow_name", "position")) WITHOUT ROWID
+"""
+
+# A call is told apart by flow, agent and trial too, a judge by its model; where neither flag nor terminal says how a
+# call ended, its stall is not known. What only the files can tell, such as lost calls, is left open until they are
+# read again.
+IDENTITY_AND_QUALITY = """
+ALTER TABLE "conversation" ADD COLUMN "success" INTEGER;
+ALTER TABLE "conversation" ADD COLUMN "quality" REAL;
+ALTER TABLE "conversation" ADD COLUMN "computed_quality" REAL;
+ALTER TABLE "conversation" ADD COLUMN "lost" INTEGER;
+DROP INDEX "conversation_run_id_name";
+CREATE UNIQUE INDEX "conversation_run_id_name_flow_id_agent_id_trial"
+  ON "conversation" ("run_id", "name", "flow_id", "agent_id", "trial");
+ALTER TABLE "judged_score" ADD COLUMN "flow_name" TEXT;
+ALTER TABLE "judged_score" ADD COLUMN "agent_name" TEXT;
+ALTER TABLE "judged_score" ADD COLUMN "trial" INTEGER;
+ALTER TABLE "state_score" RENAME TO "older_state_score";
+CREATE TABLE "state_score" ("conversation_id" INTEGER NOT NULL, "state_id" INTEGER NOT NULL, "segment_id"
+  INTEGER NOT NULL, "progress" INTEGER NOT NULL, "stall" INTEGER, "escalation" INTEGER NOT NULL, "revisit"
+  INTEGER NOT NULL, "dwell_turns" REAL NOT NULL, "latency_p95_ms" REAL, "guard_error" INTEGER NOT NULL,
+  "slot_fill_rate" REAL, "lost" INTEGER, "position" INTEGER, PRIMARY KEY ("conversation_id", "state_id"),
+  FOREIGN KEY ("conversation_id") REFERENCES "conversation" ("id") ON DELETE CASCADE, FOREIGN KEY ("state_id")
+  REFERENCES "state" ("id"), FOREIGN KEY ("segment_id") REFERENCES "segment" ("id")) WITHOUT ROWID;
+INSERT INTO "state_score" ("conversation_id", "state_id", "segment_id", "progress", "stall", "escalation", "revisit",
+    "dwell_turns", "latency_p95_ms", "guard_error", "slot_fill_rate")
+  SELECT "conversation_id", "state_id", "segment_id", "progress", "stall", "escalation", "revisit",
+    "dwell_turns", "latency_p95_ms", "guard_error", "slot_fill_rate" FROM "older_state_score";
+DROP TABLE "older_state_score";
+CREATE TABLE "outcome_visit" ("conversation_id" INTEGER NOT NULL, "state_id" INTEGER NOT NULL, "position"
+  INTEGER NOT NULL, PRIMARY KEY ("conversation_id", "state_id"), FOREIGN KEY ("conversation_id") REFERENCES
+  "conversation" ("id") ON DELETE CASCADE, FOREIGN KEY ("state_id") REFERENCES "state" ("id")) WITHOUT ROWID;
+CREATE TABLE "call_failure" ("conversation_id" INTEGER NOT NULL PRIMARY KEY, "last_ok_id" INTEGER,
+  "first_failed_id" INTEGER, "kind" TEXT NOT NULL, "detail_id" INTEGER, "error_id" INTEGER, FOREIGN KEY
+  ("conversation_id") REFERENCES "conversation" ("id") ON DELETE CASCADE, FOREIGN KEY ("last_ok_id") REFERENCES
+  "state" ("id"), FOREIGN KEY ("first_failed_id") REFERENCES "state" ("id"), FOREIGN KEY ("detail_id")
+  REFERENCES "label" ("id"), FOREIGN KEY ("error_id") REFERENCES "label" ("id"));
+DROP TABLE "call_rollup";
+CREATE TABLE "call_rollup" ("flow_id" INTEGER NOT NULL, "agent_id" INTEGER NOT NULL, "run_id" INTEGER NOT NULL,
+  "n" INTEGER NOT NULL, "excluded" INTEGER NOT NULL, "first_at" INTEGER, "success_n" INTEGER NOT NULL,
+  "success" INTEGER NOT NULL, "lost_n" INTEGER NOT NULL, "lost" INTEGER NOT NULL, "quality_n" INTEGER NOT NULL,
+  "quality" INTEGER NOT NULL, "quality_squares" REAL NOT NULL, "computed_quality" INTEGER NOT NULL,
+  "computed_quality_squares" REAL NOT NULL, PRIMARY KEY ("flow_id", "agent_id", "run_id"), FOREIGN KEY
+  ("flow_id") REFERENCES "flow" ("id"), FOREIGN KEY ("agent_id") REFERENCES "agent" ("id"), FOREIGN KEY
+  ("run_id") REFERENCES "run" ("id")) WITHOUT ROWID;
+DROP TABLE "state_rollup";
+CREATE TABLE "state_rollup" ("flow_id" INTEGER NOT NULL, "agent_id" INTEGER NOT NULL, "run_id" INTEGER NOT NULL,
+  "state_id" INTEGER NOT NULL, "segment_id" INTEGER NOT NULL, "n" INTEGER NOT NULL, "progress" INTEGER NOT
+  NULL, "stall_n" INTEGER NOT NULL, "stall" INTEGER NOT NULL, "lost_n" INTEGER NOT NULL, "lost" INTEGER NOT
+  NULL, "escalation" INTEGER NOT NULL, "revisit" INTEGER NOT NULL, "revisit_squares" REAL NOT NULL, "dwell"
+  INTEGER NOT NULL, "dwell_squares" REAL NOT NULL, "latency_n" INTEGER NOT NULL, "latency" INTEGER NOT NULL,
+  "latency_squares" REAL NOT NULL, "guard_error" INTEGER NOT NULL, "guard_error_squares" REAL NOT NULL,
+  "slot_n" INTEGER NOT NULL, "slot" INTEGER NOT NULL, "slot_squares" REAL NOT NULL, PRIMARY KEY ("flow_id",
+  "agent_id", "run_id", "state_id", "segment_id"), FOREIGN KEY ("flow_id") REFERENCES "flow" ("id"), FOREIGN
+  KEY ("agent_id") REFERENCES "agent" ("id"), FOREIGN KEY ("run_id") REFERENCES "run" ("id"), FOREIGN KEY
+  ("state_id") REFERENCES "state" ("id"), FOREIGN KEY ("segment_id") REFERENCES "segment" ("id")) WITHOUT ROWID;
+DROP TABLE "state_total";
+CREATE TABLE "state_total" ("flow_id" INTEGER NOT NULL, "agent_id" INTEGER NOT NULL, "state_id" INTEGER NOT
+  NULL, "segment_id" INTEGER NOT NULL, "n" INTEGER NOT NULL, "progress" INTEGER NOT NULL, "stall_n" INTEGER NOT
+  NULL, "stall" INTEGER NOT NULL, "lost_n" INTEGER NOT NULL, "lost" INTEGER NOT NULL, "escalation" INTEGER NOT
+  NULL, "revisit" INTEGER NOT NULL, "revisit_squares" REAL NOT NULL, "dwell" INTEGER NOT NULL, "dwell_squares"
+  REAL NOT NULL, "latency_n" INTEGER NOT NULL, "latency" INTEGER NOT NULL, "latency_squares" REAL NOT NULL,
+  "guard_error" INTEGER NOT NULL, "guard_error_squares" REAL NOT NULL, "slot_n" INTEGER NOT NULL, "slot"
+  INTEGER NOT NULL, "slot_squares" REAL NOT NULL, PRIMARY KEY ("flow_id", "agent_id", "state_id",
+  "segment_id"), FOREIGN KEY ("flow_id") REFERENCES "flow" ("id"), FOREIGN KEY ("agent_id") REFERENCES "agent"
+  ("id"), FOREIGN KEY ("state_id") REFERENCES "state" ("id"), FOREIGN KEY ("segment_id") REFERENCES "segment"
+  ("id")) WITHOUT ROWID;
+CREATE TABLE "newer_judge" ("id" INTEGER NOT NULL PRIMARY KEY, "name" TEXT NOT NULL, "prompt_hash" TEXT NOT NULL,
+  "model" TEXT NOT NULL);
+INSERT INTO "newer_judge" ("id", "name", "prompt_hash", "model")
+  SELECT "id", "name", "prompt_hash", '' FROM "judge" WHERE "id" = 1;
+INSERT INTO "newer_judge" ("name", "prompt_hash", "model")
+  SELECT g."name", g."prompt_hash", COALESCE(s."model", '')
+  FROM "judged_score" s JOIN "judge" g ON g."id" = s."judge_id"
+  GROUP BY 1, 2, 3 ORDER BY MIN(s."source_file_id"), MIN(s."line");
+DELETE FROM "aspect_score" WHERE "judge_id" <> 1;
+UPDATE "judged_score" SET "judge_id" = (SELECT j."id" FROM "newer_judge" j JOIN "judge" g
+    ON g."name" = j."name" AND g."prompt_hash" = j."prompt_hash"
+  WHERE g."id" = "judged_score"."judge_id" AND j."model" = COALESCE("judged_score"."model", ''));
+DROP TABLE "judge";
+ALTER TABLE "newer_judge" RENAME TO "judge";
+CREATE UNIQUE INDEX "judge_name_model_prompt_hash" ON "judge" ("name", "model", "prompt_hash");
+UPDATE "source_file" SET "reader" = 0
+"""

@@ -1,0 +1,71 @@
+"""Score single calls: operability of a call's own aspects and its judges (docs/metrics.md, section 5)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+
+from riff_store.models import COMPUTED_JUDGE
+from riff_store.scoring import PARTS, operability_of, succeeded
+
+_HUMANNESS = "humanness"
+_AT_ONCE = 500
+
+
+def computed_quality(aspects: Mapping[str, float | None]) -> float | None:
+    """Return the quality of a call by its computed aspects alone, `None` without correctness."""
+    return operability_of(aspects, None)
+
+
+def settle_all(connection: sqlite3.Connection) -> None:
+    """Score every call anew, with judges and without, and say which were correct and complete."""
+    keys = dict(connection.execute("SELECT name, id FROM aspect").fetchall())
+    found = connection.execute("SELECT id FROM conversation").fetchall()
+    for start in range(0, len(found), _AT_ONCE):
+        calls = [key for (key,) in found[start : start + _AT_ONCE]]
+        settle_quality(connection, calls)
+        rows = connection.execute(
+            f"SELECT conversation_id, aspect_id, value FROM aspect_score WHERE judge_id = {COMPUTED_JUDGE}"
+            f" AND conversation_id IN ({_marks(calls)})",
+            calls,
+        )
+        parts: dict[int, dict[int, float]] = {key: {} for key in calls}
+        for call, aspect, value in rows:
+            parts[call][aspect] = value
+        named = {key: {part: parts[key].get(keys.get(part, 0)) for part in PARTS} for key in calls}
+        connection.executemany(
+            "UPDATE conversation SET success = ?, computed_quality = ? WHERE id = ?",
+            [
+                (succeeded(named[key]["correctness"], named[key]["completion"]), computed_quality(named[key]), key)
+                for key in calls
+            ],
+        )
+
+
+def settle_quality(connection: sqlite3.Connection, calls: Iterable[int]) -> None:
+    """Score calls anew from what the store holds of them, verdicts included."""
+    aspects = dict(connection.execute("SELECT id, name FROM aspect").fetchall())
+    wanted = sorted({key for key, name in aspects.items() if name in (*PARTS, _HUMANNESS)})
+    keys = sorted(calls)
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
+        rows = connection.execute(
+            "SELECT conversation_id, aspect_id, judge_id, value FROM aspect_score"
+            f" WHERE conversation_id IN ({_marks(some)}) AND aspect_id IN ({_marks(wanted)})",
+            (*some, *wanted),
+        )
+        parts: dict[int, dict[str, float | None]] = {key: {} for key in some}
+        judged: dict[int, dict[str, float | None]] = {key: {} for key in some}
+        for call, aspect, judge, value in rows:
+            if judge == COMPUTED_JUDGE:
+                parts[call][aspects[aspect]] = value
+            elif aspects[aspect] == _HUMANNESS:
+                judged[call][str(judge)] = value
+        connection.executemany(
+            "UPDATE conversation SET quality = ? WHERE id = ?",
+            [(operability_of(parts[key], judged[key]), key) for key in some],
+        )
+
+
+def _marks(values: Iterable[int]) -> str:
+    return ", ".join("?" for _ in values)
