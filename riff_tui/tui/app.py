@@ -26,6 +26,7 @@ from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.screens.explorer import ExplorerScreen
 from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.tui.terminal.textual_internals import QuietApp, TerminalDriver, write_sequence
+from riff_tui.tui.widgets.text_field import TextField
 
 # So much later what changed is written, together with what changes meanwhile.
 SAVED_AFTER_S = 2.0
@@ -93,6 +94,14 @@ class Explorer(QuietApp, inherit_bindings=False):
     def get_default_screen(self) -> Screen[None]:
         """Return the one screen that everything else lies on."""
         return self._explorer
+
+    def type(self, event: events.Key) -> bool:
+        """Put a letter into the line that is being edited, if there is one."""
+        field, letter = self.focused, event.character
+        if not isinstance(field, TextField) or letter is None or not event.is_printable:
+            return False
+        field.type(letter)
+        return True
 
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()

@@ -8,6 +8,7 @@ import signal
 import threading
 from typing import Any
 
+from textual import events
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.widget import Widget
@@ -47,7 +48,22 @@ class TerminalDriver(LinuxDriver):
 
 
 class QuietApp(App[None]):
-    """End after an unhandled error without a trace, which would print local variables and so callers' words."""
+    """Answer keys one after the other, and end after an unhandled error without a trace.
+
+    A trace would print local variables and so callers' words.
+    """
+
+    def type(self, event: events.Key) -> bool:
+        """Put a key into the text that is being typed; return whether it belongs there."""
+        return False
+
+    async def on_event(self, event: events.Event) -> None:
+        # Textual sends a key to the focused widget and back before it acts; by then those that came along with it
+        # would be on their way to the same widget, and lost for the prompt that the first one opens.
+        is_new = isinstance(event, events.Key) and not event.is_forwarded
+        if is_new and isinstance(event, events.Key) and (self.type(event) or await self._check_bindings(event.key)):
+            return
+        await super().on_event(event)
 
     @property
     def failure(self) -> Exception | None:

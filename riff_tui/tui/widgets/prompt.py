@@ -87,7 +87,7 @@ class Prompt(Vertical):
         self.display = True
         self.query_one("#sign", Bar).lines = (((_SIGN, self.palette.accent),),)
         self.field.set(expression)
-        self.field.focus()
+        self.screen.set_focus(self.field)
         self.tell(hint)
 
     def close(self) -> None:

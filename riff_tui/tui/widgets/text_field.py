@@ -84,20 +84,15 @@ class TextField(Widget, can_focus=True):
         if typed.text != before:
             self.post_message(self.Changed(typed.text))
 
+    def type(self, letter: str) -> None:
+        """Put a letter where the cursor is."""
+        self.edit(self.typed.insert(letter if letter == " " else printable(letter)))
+
     def cell_of(self, place: int) -> int:
         """Return the cell of this line in which a letter of the text begins."""
         return cell_width(shown(self.typed.text[:place], self.glyphs)) - self._first
 
     # Keys
-
-    def check_consume_key(self, key: str, character: str | None) -> bool:
-        return character is not None and character.isprintable()
-
-    async def on_key(self, event: events.Key) -> None:
-        if event.is_printable and event.character is not None:
-            event.stop()
-            event.prevent_default()
-            self.edit(self.typed.insert(event.character if event.character == " " else printable(event.character)))
 
     def on_paste(self, event: events.Paste) -> None:
         # What is pasted may hold control characters, which no filter takes and no terminal should get.

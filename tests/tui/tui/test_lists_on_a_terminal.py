@@ -41,6 +41,25 @@ def test_a_letter_in_the_prompt_costs_two_lines_and_waiting_costs_nothing(big: T
     assert "? help" in big.text
 
 
+@pytest.mark.parametrize(
+    ("keys", "shown"), [("/dental", "/dental"), ("jj/dog w\x1b[D!", "/dog !w"), (PALETTE + "wri", "wri")]
+)
+def test_keys_that_come_together_with_the_one_that_opens_a_prompt_are_typed_into_it(
+    big: Terminal, keys: str, shown: str
+) -> None:
+    big.press(keys)
+    assert any(shown in line for line in big.lines)
+    big.press(ESCAPE, quiet=0.5)
+    assert "? help" in big.text
+
+
+def test_a_filter_that_comes_with_its_enter_in_one_piece_is_applied() -> None:
+    with program("walk") as terminal:
+        terminal.wait_for("? help")
+        terminal.press("/weather\r", quiet=0.5)
+        terminal.wait_for("[weather]")
+
+
 def test_hostile_names_reach_the_terminal_as_text_only() -> None:
     with program("hostile", width=100, height=30, environ={"NO_COLOR": "1"}) as terminal:
         terminal.wait_for("help")
