@@ -63,10 +63,11 @@ class Host(Protocol):
         """Return the widget that the cursor is in."""
         ...
 
-    def visit(self, history: History, *, again: bool = False, other: bool = False) -> None:
+    def visit(self, history: History, *, again: bool = False, other: bool = False, remark: str = "") -> None:
         """Go to a location once its tables are loaded; until then this one stays, and its keys work.
 
-        Cached tables are shown unless they are to be loaded `again`; in `other` data none is left.
+        Cached tables are shown unless they are to be loaded `again`; in `other` data none is left. `remark` is raw
+        text to say there.
         """
         ...
 

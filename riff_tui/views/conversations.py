@@ -105,7 +105,6 @@ SPEC = ViewSpec(
     empty_store="",
     depth=3,
     below="conversation",
-    scopes=(("flow", "agent", "segment", "state"), ("flow", "agent"), ()),
     walk=("flow", "agent", "segment", "state"),
     row_kind="call",
     comparable=True,

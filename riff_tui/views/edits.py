@@ -113,6 +113,5 @@ SPEC = ViewSpec(
     nouns=("edit", "edits"),
     empty_store=NO_EDITS,
     below="flows",
-    scopes=(("flow",), ()),
     last=("commit", "author", "next_run", "runs", "together"),
 )

@@ -152,6 +152,5 @@ SPEC = ViewSpec(
     empty="There are no repeats here: these have the same flow, agent, scenario and persona.",
     empty_store="",
     below="conversations",
-    scopes=(("flow", "agent"), ()),
     comparable=True,
 )

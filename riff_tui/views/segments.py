@@ -80,7 +80,6 @@ SPEC = ViewSpec(
     splits=True,
     nouns=("segment", "segments"),
     below="states",
-    scopes=(("flow", "agent"), ()),
     walk=("flow", "agent"),
     comparable=True,
     # A phase's worst member stands where it is seen, whatever else has no room.

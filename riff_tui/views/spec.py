@@ -45,8 +45,8 @@ class ViewSpec:
 
     Where the explorer shows it: on which `screen`, by which `key` and what that key does (`key_help`), how deep in the
     walk from flows to calls (`depth`). `below` names the view that Enter opens from a row, or finds it by the row.
-    `scopes` are the steps of the walk that the view keeps when it is chosen by its key, each more of the store than
-    the one before; `walk` are those that lead to it from the flows. `rows_of` is the view whose rows its screen walks
+    `walk` are the steps that lead to it from the flows: chosen by its key, a view on the walk keeps these of the place
+    one is in, and any other view keeps all. `rows_of` is the view whose rows its screen walks
     through. `row_kind` says what a row stands for, `comparable` that two rows can be put side by side. Rows are
     `ranked` by something that is said in words and so cannot be sorted; `no_calls` says why they cannot be narrowed to
     a flow, agent or run. Columns in `last` stand at the right.
@@ -95,7 +95,6 @@ class ViewSpec:
     key_help: str = ""
     depth: int = 1
     below: str | Callable[[Row], str] = ""
-    scopes: tuple[tuple[str, ...], ...] = ((),)
     walk: tuple[str, ...] = ()
     rows_of: str = ""
     row_kind: RowKind = "cell"

@@ -98,7 +98,6 @@ SPEC = ViewSpec(
     nouns=("state", "states"),
     depth=2,
     below="neighbors",
-    scopes=(("flow", "agent", "segment"), ("flow", "agent"), ()),
     walk=("flow", "agent", "segment"),
     comparable=True,
 )

@@ -19,7 +19,8 @@ from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.tui.actions.handlers import HANDLERS
 from riff_tui.tui.actions.registry import ActionContext, action
-from riff_tui.tui.navigation.location import START, Location, choose, crumbs, descend
+from riff_tui.tui.navigation.kept_place import choose
+from riff_tui.tui.navigation.location import START, Location, crumbs, descend
 from riff_tui.tui.render.counts import count_text
 from riff_tui.tui.render.help_lines import help_lines
 from riff_tui.tui.render.palette import PALETTES

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from riff_tui.filters import Filter
+from riff_tui.table import Table
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.dialogs import pick_aspect, pick_name
 from riff_tui.tui.actions.registry import action_of
 from riff_tui.tui.data.paged_rows import is_loaded
 from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.location import choose, descend, state_of
-from riff_tui.tui.navigation.scope_filters import about_calls_or_names
+from riff_tui.tui.navigation.kept_place import choose, widening
+from riff_tui.tui.navigation.location import Location, descend, state_of
+from riff_tui.tui.navigation.scope_filters import Scope, about_calls_or_names, conjunction, name_term
 from riff_tui.tui.render.turn_lines import is_voice
 from riff_tui.view_registry import views
 
@@ -88,10 +90,18 @@ def _step(step: Callable[[History], History]) -> Handler:
 def _view(view: str) -> Handler:
     def go(controls: Controls) -> None:
         history, loaded = controls.host.history, controls.host.loaded
-        conditions = about_calls_or_names(history.here.filter.predicate, loaded.main) if loaded else None
-        controls.host.visit(history.go(choose(history.stack, view, conditions)))
+        stack = choose(history.stack, view, _conditions(history.here, loaded.main) if loaded else None)
+        controls.host.visit(history.go(stack), remark=widening(history.stack, stack))
 
     return go
+
+
+def _conditions(here: Location, table: Table) -> Scope:
+    """Return what other views are narrowed to beside the place: what was typed here, or who a call is about."""
+    if here.kind != "conversation":
+        return about_calls_or_names(here.filter.predicate, table)
+    call = table.extras.get("call", {})
+    return conjunction([name_term(field, call[field]) for field in ("flow", "agent") if call.get(field)])
 
 
 def _neighbors(controls: Controls) -> None:

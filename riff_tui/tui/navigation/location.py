@@ -145,25 +145,6 @@ def center_on(location: Location, state: str) -> Location:
     return Location("neighbors", state, Filter.of(narrow(scope, name_term("state", state))), graph=True)
 
 
-def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
-    """Return the stack for a view chosen by its key: as narrow as it can be, chosen again wider, up to everything.
-
-    `conditions` on calls, from a filter that was typed here, go along.
-    """
-    spec = spec_of(view)
-    if spec.depth == 0:
-        return START
-    if spec.no_calls:
-        return (*START, Location(view))
-    # A conversation says which call it is, its list what it was looked for in.
-    here = stack[-2] if stack[-1].kind == "conversation" and len(stack) > 1 else stack[-1]
-    before = here.scope.predicate
-    scopes = [narrow(keep_steps(before, steps), conditions) for steps in spec.scopes] + [conditions]
-    wider = (scope for scope in scopes if here.view != view or not is_within(scope, before))
-    scope = next(wider, scopes[-1])
-    return (*(locations_above(stack, view, scope) or START), Location(view, scope=Filter.of(scope)))
-
-
 def locations_above(stack: Stack, view: str, scope: Scope) -> Stack:
     """Return those locations of a stack that a view in some scope can lie below."""
     depth = spec_of(view).depth

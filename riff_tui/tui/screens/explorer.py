@@ -67,6 +67,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self._backend = backend
         self._glyphs = glyphs
         self._history = history
+        self._remark = ""
         self._too_small = Static("", id="too-small", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -134,15 +135,16 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     # Going somewhere
 
-    def visit(self, history: History, *, again: bool = False, other: bool = False) -> None:
+    def visit(self, history: History, *, again: bool = False, other: bool = False, remark: str = "") -> None:
+        self._remark = remark
         self.controls.navigator.go(history, again=again, other=other)
 
     def arrive(self, history: History, loaded: LoadedView) -> None:
         with self.app.batch_update():
             self.controls.prompt_controller.close()
             self._draw(history, loaded)
-            self.say(self.notice, "warn" if self.notice else None)
-            self.notice = ""
+            self.say(self.notice or self._remark, "warn" if self.notice else None)
+            self.notice = self._remark = ""
             self.body.focus()
             self.update_lines()
         self.session.set_stack(self._history.stack)

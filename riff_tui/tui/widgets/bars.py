@@ -17,6 +17,9 @@ from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.render.styled_lines import Line, Piece, strip_of
 
 _TALLEST = 4
+_WHOLE = 10**6
+CRUMB = " › "
+"""What stands between names in a part of the breadcrumb."""
 
 
 class Bar(Widget):
@@ -58,14 +61,14 @@ class TopLine(Bar):
         width = self.size.width
         if not width:
             return
-        whole = sum(cell_width(shown(crumb, self.glyphs)) + len(self.glyphs.crumb) for crumb in self.crumbs)
+        whole = cell_width(self._path(_WHOLE)) + len(self.glyphs.crumb)
         right = fit(shown(self.right, self.glyphs), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
         room = width - cell_width(right) - 3
         left = fitted(self._path(room), room, self.glyphs.ellipsis)
         self.lines = (((" ", None), (left, self.palette.head), (f" {right} ", None)),)
 
     def _path(self, room: int) -> str:
-        crumbs = [shown(crumb, self.glyphs) for crumb in self.crumbs]
+        crumbs = [shown(part, self.glyphs) for crumb in self.crumbs for part in crumb.split(CRUMB)]
         path = self.glyphs.crumb.join(crumbs)
         while cell_width(path) > room and len(crumbs) > 1:
             crumbs = crumbs[1:]

@@ -13,7 +13,6 @@ from riff_tui.tui.navigation.location import (
     Location,
     below,
     center_on,
-    choose,
     crumbs,
     descend,
     state_of,
@@ -81,36 +80,6 @@ def test_a_row_about_a_state_has_a_graph() -> None:
 def test_a_neighbour_takes_the_middle_within_the_same_flow() -> None:
     place = center_on(Location("neighbors", scope=Filter("flow=viewing segment=collect state=a persona=calm")), "so so")
     assert place.scope.text == 'flow=viewing persona=calm state="so so"'
-
-
-@pytest.mark.parametrize(
-    ("view", "scope", "depth"),
-    [
-        ("flows", "", 1),
-        ("worklist", "", 2),
-        ("segments", "flow=viewing agent=gemini", 2),
-        ("states", "flow=viewing agent=gemini segment=collect", 3),
-        ("conversations", "flow=viewing agent=gemini segment=collect state=collect_details", 4),
-    ],
-)
-def test_a_view_chosen_by_its_key_is_narrowed_as_far_as_it_can_be(view: str, scope: str, depth: int) -> None:
-    chosen = choose(walked(0, 0, 0), view)
-    assert (chosen[-1].view, chosen[-1].scope.text, len(chosen)) == (view, scope, depth)
-
-
-def test_the_same_key_again_shows_everything_and_leaves_the_flows_above() -> None:
-    once = choose(walked(0, 0), "states")
-    assert [(place.view, place.scope.text) for place in once][1:] == [
-        ("segments", "flow=viewing agent=gemini"),
-        ("states", "flow=viewing agent=gemini"),
-    ]
-    twice = choose(once, "states")
-    assert [(place.view, place.scope.text) for place in twice] == [("flows", ""), ("states", "")]
-    assert choose(twice, "states") == twice
-
-
-def test_conditions_typed_here_go_along_to_a_chosen_view() -> None:
-    assert choose(START, "states", parse("persona:angry"))[-1].scope.text == "persona:angry"
 
 
 def test_one_goes_back_and_forward_through_where_one_was() -> None:

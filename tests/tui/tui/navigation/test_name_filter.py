@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from riff_tui.filters import Filter, parse
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
-from riff_tui.tui.navigation.location import START, Location, Stack, choose, crumbs, descend
+from riff_tui.tui.navigation.kept_place import choose
+from riff_tui.tui.navigation.location import START, Location, Stack, crumbs, descend
 from riff_tui.tui.navigation.name_filter import calls_around, pick, picked_name, set_name, without_field
 from riff_tui.tui.navigation.scope_filters import fixed_fields, fixed_value, keep_steps
 from tests.support.fake_catalog import FakeCatalog, walked
@@ -113,9 +114,10 @@ def test_a_run_holds_all_the_way_down_and_goes_along_to_other_views() -> None:
     assert [each.view for each in states] == ["flows", "runs", "flows", "segments", "states"]
     assert told(choose(states, "states"))[-1] == ("states", "run=r1", "")
     assert told(choose(choose(states, "states"), "states"))[-1] == ("states", "", "")
-    assert told(choose(states, "worklist"))[-1] == ("worklist", "run=r1", "")
+    assert told(choose(states, "worklist"))[-1] == ("worklist", "run=r1 flow=viewing", "")
     assert choose(states, "skipped") == (*START, Location("skipped"))
-    assert choose(states, "flows") == START
+    assert told(choose(states, "flows")) == [("flows", "", ""), ("flows", "run=r1", "")]
+    assert choose(choose(states, "flows"), "flows") == START
     assert keep_steps(parse("run=r1 flow=a"), ()) == parse("run=r1")
     assert fixed_fields(parse("archetype=a run=b")) == {"archetype", "run"}
 

@@ -1,0 +1,95 @@
+"""Keep the place under the keys of views: each view is narrowed to it as far as it can be, and widened step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from riff_store.predicates import conjuncts
+from riff_tui.filters import Filter
+from riff_tui.tui.navigation.location import START, Location, Stack, locations_above, noun
+from riff_tui.tui.navigation.scope_filters import (
+    Scope,
+    conjunction,
+    fixed_fields,
+    fixed_value,
+    is_within,
+    keep_steps,
+    narrow,
+    split_by_field,
+)
+from riff_tui.view_registry import spec_of
+from riff_tui.views.spec import ViewSpec
+
+# A call is one of its list, and no view but the list of calls shows one call.
+_OF_A_CALL = ("conversation",)
+_ON_THE_WAY = ("flow", "agent", "segment", "state")
+
+
+def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
+    """Return the stack for a view chosen by its key: as narrow as the place, chosen again wider, up to everything.
+
+    `conditions` on calls go along: those of a filter that was typed here, or who a call is about.
+    """
+    spec = spec_of(view)
+    # A conversation says which call it is, its list what it was looked for in.
+    here = stack[-2] if stack[-1].kind == "conversation" and len(stack) > 1 else stack[-1]
+    before = here.scope.predicate
+    scopes = list(_ever_wider(spec, before, conditions))
+    wider = (scope for scope in scopes if here.view != view or not is_within(scope, before))
+    scope = next(wider, scopes[-1])
+    if spec.depth == 0 and scope is None:
+        return START
+    above = locations_above(stack, view, scope) or START
+    return (*above, Location(view, _crumb(view, scope, above[-1].scope.predicate), Filter.of(scope)))
+
+
+def place_name(scope: Scope, above: Scope = None) -> str:
+    """Return what a scope is narrowed to beyond the one above, in the words of the breadcrumb; nothing if it is not."""
+    said = fixed_fields(above)
+    names = {field: fixed_value(scope, field) or "·" for field in sorted(fixed_fields(scope) - said)}
+    parts = [" @ ".join(filter(None, (names.pop("flow", ""), names.pop("agent", ""))))]
+    parts += [names.pop(field) for field in ("run", "segment", "state") if field in names]
+    parts += names.values()
+    _, rest = split_by_field(scope, fixed_fields(scope))
+    parts += [Filter.of(part).text for part in conjuncts(rest) if part not in conjuncts(above)]
+    return " › ".join(filter(None, parts))
+
+
+def widening(before: Stack, after: Stack) -> str:
+    """Return what the key of the view that is shown widened, an empty text where it is another view."""
+    was, now = before[-1], after[-1]
+    if was.view != now.view:
+        return ""
+    words = noun(now.view)
+    dropped = [part for part in conjuncts(was.scope.predicate) if part not in conjuncts(now.scope.predicate)]
+    if not dropped:
+        return f"{words}: this is as wide as it gets"
+    of = place_name(now.scope.predicate) or "everything"
+    return f"{words} of {of}: wider, no longer only {place_name(conjunction(dropped))}; [ goes back"
+
+
+def _crumb(view: str, scope: Scope, above: Scope) -> str:
+    name = place_name(scope, above)
+    return f"{name} › {noun(view)}" if name else ""
+
+
+def _ever_wider(spec: ViewSpec, place: Scope, conditions: Scope) -> Iterator[Scope]:
+    """Yield what a view can be narrowed to, ever more of the store, at last the conditions alone."""
+    for steps in (_ON_THE_WAY, ("flow", "agent"), ()):
+        yield _accepted(spec, narrow(keep_steps(place, steps), conditions))
+    yield _accepted(spec, conditions)
+
+
+def _accepted(spec: ViewSpec, scope: Scope) -> Scope:
+    """Return what of a scope a view can be narrowed to.
+
+    It is not narrowed to one of what it lists: on the walk the next step, of runs a run. Off the walk a state says all.
+    """
+    if spec.no_calls:
+        return split_by_field(scope, spec.row_fields)[0]
+    if spec.walk or spec.depth == 0:
+        scope = keep_steps(scope, spec.walk)
+    elif "state" in fixed_fields(scope):
+        scope = split_by_field(scope, ("segment",))[1]
+    own = {*_OF_A_CALL, *(("run",) if spec.row_kind == "run" else ())}
+    return split_by_field(scope, own)[1]
