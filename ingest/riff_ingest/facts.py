@@ -11,6 +11,7 @@ import zstandard
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import LONGEST
+from riff_ingest.failure import first_failure
 from riff_ingest.flow_aspects import added_aspects, call_aspects
 from riff_ingest.segments import segment_of
 from riff_ingest.sources.coercion import parse_time
@@ -69,6 +70,7 @@ def facts_of(
         states=states,
         terminals=stream.outcomes,
         outcome_positions=stream.outcome_positions,
+        failure=first_failure(call, stream),
         expected=[
             ExpectedStep(step.name if step.by == "agent" else f"user:{step.name}", step.by, step.called, step.matched)
             for step in call.expected_steps

@@ -31,7 +31,7 @@ class StateAspects(msgspec.Struct, gc=False):
 
 
 class Failure(msgspec.Struct, gc=False):
-    """Say where a call that was not served first went wrong (docs/metrics.md, section 11).
+    """Say where a call that was not served first went wrong (docs/metrics.md, section 15).
 
     `last_ok` is the state before, `None` at the start; `first_failed` is `None` where no event tells, and `kind` is
     then `none`. `detail` names the guard or the tool, `error` is its message without numbers, ids and quotes.

@@ -217,7 +217,7 @@ class OutcomeVisit(BaseModel):
 
 
 class CallFailure(BaseModel):
-    """Say where a call that was not served first went wrong (docs/metrics.md, section 11).
+    """Say where a call that was not served first went wrong (docs/metrics.md, section 15).
 
     `last_ok` is the state before, null at the start; `first_failed` is null where no event tells. `kind` is what
     went wrong there, `detail` the guard or tool, `error` its message without numbers, ids and quotes.

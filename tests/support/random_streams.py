@@ -1,0 +1,59 @@
+"""Calls whose events come in any order, as faulty recorders deliver them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+STATES = ("greet", "listen", "book", "booked", "escalated")
+_CONTRACTS: tuple[dict[str, list[str]] | None, ...] = (
+    None,
+    {},
+    {"success_terminals": ["booked"]},
+    {"escalation_terminals": ["escalated"]},
+)
+_TOOLS = ("find", "book")
+_ERRORS = (None, False, 0, "", "timeout after 5 s", {"message": "no such id 17"})
+
+
+def random_call(number: int, chance: random.Random) -> dict[str, Any]:
+    """Return a line of a transcript: few states and slots, so that calls come back to them."""
+    now, events = 0.0, []
+    for _ in range(chance.randrange(14)):
+        now += chance.choice((0, 0, 1, 3))
+        events.append(_event(chance, None if chance.random() < 0.05 else now))
+    return {
+        "conversation_id": f"c-{number}",
+        "flow": chance.choice(("viewing", "grooming")),
+        "run_id": chance.choice(("night-1", "night-2")),
+        "agent_model": chance.choice(("model-a", "model-b")),
+        "completed": chance.choices((False, None, True), (0.8, 0.1, 0.1))[0],
+        "errored": chance.random() < 0.05,
+        "final_state": chance.choice((None, None, *STATES)),
+        "contract": chance.choice(_CONTRACTS),
+        "events": events,
+        "tool_calls": [_tool(chance, now) for _ in range(chance.randrange(4))],
+    }  # fmt: skip
+
+
+def _event(chance: random.Random, t: float | None) -> dict[str, Any]:
+    match chance.choices(("in", "out", "guard", "slot"), (6, 4, 1, 2))[0]:
+        case "in":
+            return {"type": "state_entered", "state": chance.choices(STATES, (6, 6, 4, 1, 1))[0], "t": t}
+        case "out":
+            state, target = chance.choice(STATES[:3]), chance.choices((None, *STATES), (3, 3, 3, 3, 1, 1))[0]
+            return {"type": "state_exited", "state": state, "to_state": target, "t": t}
+        case "guard":
+            return {"type": "guard_evaluated", "guard": "heard", "error": chance.choice(_ERRORS), "t": t}
+        case _:
+            slot = chance.choice(("name", "date", "email"))
+            return {"type": "slot_filled", "slot": slot, "value": chance.choice((None, 0, "x")), "t": t}
+
+
+def _tool(chance: random.Random, end: float) -> dict[str, Any]:
+    return {
+        "name": chance.choice(_TOOLS),
+        "t": None if chance.random() < 0.1 else chance.randrange(int(end) + 2),
+        "error": chance.choice(_ERRORS),
+        "by": chance.choice(("agent", "agent", "caller")),
+    }
