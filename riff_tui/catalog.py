@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from riff_tui.errors import RiffError, UsageError, ViewFailed
 from riff_tui.request import Request, dump_command
+from riff_tui.settings import bounds
 from riff_tui.table import Table, with_deferred
 from riff_tui.view_registry import origin_of, resolve, views
 from riff_tui.views.spec import BY, ViewSpec
@@ -27,7 +28,7 @@ def show(store: Store, name: str, request: Request) -> Table:
 
     spec = resolve(name)
     _check(spec, request)
-    query = ViewQuery(store, spec, request, request.predicate or parse(request.where))
+    query = ViewQuery(store, spec, request, request.predicate or parse(request.where), bounds())
     signed = partial(replace, filter=request.where.strip(), dump=dump_command(spec.name, request))
     try:
         return with_deferred(query.table(), signed)

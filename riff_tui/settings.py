@@ -10,10 +10,12 @@ import dataclasses
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from riff_tui.errors import UsageError
+from riff_tui.table import Bounds
 
 APP = "riff-tui"
 STORE_NAME = "store.db"
@@ -36,7 +38,7 @@ class Settings:
 _KINDS: Mapping[str, type] = {
     "store": str, "theme": str, "ascii": bool, "mouse": bool, "live": bool, "jobs": int,
 }  # fmt: skip
-_TABLES = ("judges", "gate")  # read by the command that needs them
+_TABLES = ("judges", "gate", "marks")  # read by the command that needs them
 
 
 def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int | None) -> Settings:
@@ -88,6 +90,26 @@ def gate(environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
     if not isinstance(table, dict):
         raise UsageError(f"settings file {path}: gate must be a table, [gate]")
     return table
+
+
+@lru_cache(maxsize=1)
+def bounds() -> Bounds:
+    """Return the bounds below which rows are marked, from the table `[marks]` of the settings file; read once.
+
+    Raises `UsageError` where they make no sense.
+    """
+    path = config_file(os.environ)
+    table = _document(path).get("marks", {})
+    known = set(Bounds._fields)
+    if not isinstance(table, dict) or not set(table) <= known or not all(_is_score(each) for each in table.values()):
+        raise UsageError(
+            f"settings file {path}: marks must be a table of bounds from 0 to 10", "[marks] with bad = 5 and warn = 7"
+        )
+    return Bounds(**{name: float(value) for name, value in table.items()})
+
+
+def _is_score(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 10
 
 
 def wants_color(is_terminal: bool, environ: Mapping[str, str] | None = None) -> bool:

@@ -13,9 +13,20 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checka
 
 Better: TypeAlias = Literal["higher", "lower"]
 ColumnKind: TypeAlias = Literal["name", "text", "number", "count", "flag", "time", "object"]
-Severity: TypeAlias = Literal["bad", "warn", "ok", "good"]
+Severity: TypeAlias = Literal["bad", "warn", "ok", "good", "capped"]
+"""How a cell is marked; what is `capped` would be larger but for a rule that holds it down."""
 
 NOT_MEASURED = "·"
+
+
+class Bounds(NamedTuple):
+    """Hold the scores of 0 to 10, or ten times the shares, below which a row is marked."""
+
+    bad: float = 5.0
+    warn: float = 7.0
+
+
+BOUNDS = Bounds()
 
 
 @dataclass(frozen=True, slots=True)

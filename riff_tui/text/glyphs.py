@@ -19,6 +19,7 @@ class Glyphs(NamedTuple):
     bad: str
     warn: str
     good: str
+    capped: str
     thin: str
     not_measured: str
     ellipsis: str
@@ -45,6 +46,8 @@ class Glyphs(NamedTuple):
             return self.warn
         if severity == "good":
             return self.good
+        if severity == "capped":
+            return self.capped
         return self.thin if thin else " "
 
     def bar(self, share: float, width: int) -> str:
@@ -70,6 +73,7 @@ UNICODE = Glyphs(
     bad="!",
     warn="~",
     good="+",
+    capped="^",
     thin="~",
     not_measured=NOT_MEASURED,
     ellipsis="…",
@@ -97,6 +101,7 @@ ASCII = Glyphs(
     bad="!",
     warn="~",
     good="+",
+    capped="^",
     thin="~",
     not_measured="-",
     ellipsis="~",

@@ -13,7 +13,7 @@ from riff_store.vocabulary import FIELDS, split_name
 from riff_tui.errors import UsageError
 from riff_tui.filters import split, take_judges
 from riff_tui.request import Request
-from riff_tui.table import Row, Table
+from riff_tui.table import BOUNDS, Bounds, Row, Table
 from riff_tui.view_queries.sort_limit import left_out, limited, ordered
 from riff_tui.views.parts.rows import plain_table
 from riff_tui.views.spec import ViewSpec
@@ -36,12 +36,13 @@ BuildTable: TypeAlias = Callable[[FilterParts], Table]
 
 @dataclass(frozen=True, slots=True)
 class ViewQuery:
-    """Hold what is asked of one view: the store, the request, and its filter as predicates."""
+    """Hold what is asked of one view: the store, the request, its filter as a predicate, and when to mark."""
 
     store: Store
     spec: ViewSpec
     request: Request
     predicate: Predicate | None = field(default=None)
+    bounds: Bounds = BOUNDS
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -104,7 +105,9 @@ class ViewQuery:
         """Build the view of an answer."""
         if self.spec.build is None:
             return plain_table(self.spec, answer)
-        return self.spec.build(answer, self.keys) if self.spec.takes_by else self.spec.build(answer)
+        keys = (self.keys,) if self.spec.takes_by else ()
+        bounds = {"bounds": self.bounds} if self.spec.marked else {}
+        return self.spec.build(answer, *keys, **bounds)
 
     def _query(self, parts: FilterParts) -> Table:
         """Query the store for some calls and build the view of the answer."""

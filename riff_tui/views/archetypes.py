@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_store.ranking import mean
-from riff_tui.table import Column, Row, Table
+from riff_tui.table import BOUNDS, Bounds, Column, Row, Table
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 
@@ -37,18 +37,18 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def archetypes(answers: Sequence[ArchetypeCell]) -> Table:
+def archetypes(answers: Sequence[ArchetypeCell], bounds: Bounds = BOUNDS) -> Table:
     """Return one row per archetype, in the order of the answers."""
     return Table(
         view="archetypes",
         title="Archetypes (worst first)",
         columns=_COLUMNS,
-        rows=[_row(cell) for cell in answers],
+        rows=[_row(cell, bounds) for cell in answers],
         notes=[UNITS],
     )
 
 
-def _row(cell: ArchetypeCell) -> Row:
+def _row(cell: ArchetypeCell, bounds: Bounds) -> Row:
     family, least, most = cell.family, cell.least, cell.most
     record: dict[str, Any] = {
         "archetype": cell.archetype,
@@ -74,7 +74,7 @@ def _row(cell: ArchetypeCell) -> Row:
             }
         ),
     }
-    marks = cells.success_marks(family)
+    marks = cells.success_marks(family, bounds)
     where = cells.where({"archetype": cell.archetype})
     display = {"worst_flow": f"{record['worst_flow']} @ {record['worst_agent']}"} if least else {}
     return Row(where, record, display, severity=marks, thin=cells.is_thin(family.n), where=where)
@@ -94,6 +94,7 @@ SPEC = ViewSpec(
         "Drill into a family with flows --where 'archetype=A'.",
     ),
     order=160,
+    marked=True,
     key="A",
     key_help="The families of flows, each with its worst member.",
     query="riff_store.queries.flows:archetypes",

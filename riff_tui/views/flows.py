@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.metrics import unit_of
 from riff_store.ranking import is_thin, mean
-from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns, edit_cells
 from riff_tui.views.spec import ViewSpec
 
@@ -27,10 +27,10 @@ LAST_EDIT = Column(
 )
 LOST = replace(columns.LOST, help="Calls that ended without being served: they stalled, or went to a human.")
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
-_OF_CALLS = (columns.SUCCESS, columns.QUALITY, columns.BLEND, LOST)
+_OF_CALLS = (columns.SUCCESS, columns.QUALITY, columns.N, LOST, columns.BLEND, columns.EXCLUDED)
 
 
-def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS) -> Table:
+def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bounds = BOUNDS) -> Table:
     """Return the matrix, in the order of the answers; `keys` are the names that tell its rows apart."""
     judges = sorted({judge for cell in answers for judge in cell.humanness})
     added = columns.added(aspect for cell in answers for aspect in cell.aspects)
@@ -43,14 +43,21 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS) -> Table:
             *_MEASURED,
             *added,
             *_OF_CALLS,
-            columns.N,
-            columns.EXCLUDED,
             *(columns.judge(judge) for judge in judges),
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
         ],
-        rows=[_row(cell, keys, judges, aspects) for cell in answers],
-        notes=[_units([*columns.ASPECTS, *added])],
+        rows=[_row(cell, keys, judges, aspects, bounds) for cell in answers],
+        notes=[_units([*columns.ASPECTS, *added]), *_capped(answers)],
     )
+
+
+def _capped(answers: Sequence[FlowCell]) -> Iterator[str]:
+    rows = sum(cell.blend is not None and (cell.operability or 0.0) < cell.blend for cell in answers)
+    if rows:
+        yield (
+            f"Capped: {rows} of {len(answers)} operabilities, at 4.0 by a call that was not correct or at 6.0 by one"
+            " that was not complete; success and quality tell such rows apart, and blend orders them."
+        )
 
 
 def _units(aspects: Sequence[Column]) -> str:
@@ -62,7 +69,7 @@ def _units(aspects: Sequence[Column]) -> str:
     return f"{UNITS}{''.join(added)}."
 
 
-def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str], aspects: Sequence[str]) -> Row:
+def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str], aspects: Sequence[str], bounds: Bounds) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "operability": cell.operability}
     record |= {"success_rate": cell.success.mean, "quality": cell.quality.mean, "blend": cell.blend, "lost": cell.lost}
@@ -82,16 +89,23 @@ def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str], aspects: Se
         record["last_edit"] = edit_cells.record_of(cell.last_edit)
     display = {"last_edit": edit_cells.in_short(cell.last_edit)} if cell.last_edit else {}
     where = cells.where(names)
-    return Row(where, record, display, severity=_marks(cell, record, judges, aspects), thin=is_thin(cell), where=where)
+    return Row(
+        where, record, display, severity=_marks(cell, record, judges, aspects, bounds), thin=is_thin(cell), where=where
+    )
 
 
 def _marks(
-    cell: FlowCell, record: dict[str, Any], judges: Sequence[str], aspects: Sequence[str]
+    cell: FlowCell, record: dict[str, Any], judges: Sequence[str], aspects: Sequence[str], bounds: Bounds
 ) -> dict[str, Severity]:
     scores = [aspect for aspect in aspects if unit_of(aspect) == "0-10"]
-    marks = cells.score_marks(record, scores) | cells.success_marks(cell)
-    judged = cells.score_marks(record["humanness"], judges)
-    marks |= {f"humanness.{judge}": mark for judge, mark in judged.items()}
+    measures = {aspect: cell.aspects[aspect] for aspect in scores if aspect in cell.aspects}
+    measures |= {f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness}
+    marks = cells.measured_marks(measures, bounds) | cells.success_marks(cell, bounds)
+    if cell.blend is not None and cell.operability is not None:
+        if cell.operability < cell.blend:
+            marks["operability"] = "capped"
+        elif cell.operability < bounds.warn:
+            marks["operability"] = "bad" if cell.operability < bounds.bad else "warn"
     for key in ("latency_p95", "latency_mean"):
         slow = cells.latency_mark(record[key])
         if slow:
@@ -123,7 +137,7 @@ SPEC = ViewSpec(
     show="riff_tui.view_queries.flows:show_flows",
     keys=KEYS,
     judges="columns",
-    columns=(*columns.keys(KEYS), *_MEASURED, *_OF_CALLS, columns.N, columns.EXCLUDED, LAST_EDIT),
+    columns=(*columns.keys(KEYS), *_MEASURED, *_OF_CALLS, LAST_EDIT),
     fields=("humanness",),
     added_aspects=True,
     regroups=True,
@@ -133,4 +147,6 @@ SPEC = ViewSpec(
     depth=0,
     below="segments",
     comparable=True,
+    marked=True,
+    first=("operability", "success_rate", "quality", "lost", "n"),
 )

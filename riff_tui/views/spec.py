@@ -49,7 +49,8 @@ class ViewSpec:
     one is in, and any other view keeps all. `rows_of` is the view whose rows its screen walks
     through. `row_kind` says what a row stands for, `comparable` that two rows can be put side by side. Rows are
     `ranked` by something that is said in words and so cannot be sorted; `no_calls` says why they cannot be narrowed to
-    a flow, agent or run. Columns in `last` stand at the right.
+    a flow, agent or run. Columns in `first` stand behind the names, those in `last` at the right. Rows are `marked` by
+    the bounds of the settings, which `build` takes.
     """
 
     name: str
@@ -101,7 +102,9 @@ class ViewSpec:
     comparable: bool = False
     ranked: str = ""
     no_calls: str = ""
+    first: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
+    marked: bool = False
 
     @property
     def takes_by(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -42,7 +42,8 @@ class Grid:
         self._marks = [self._glyphs.mark(row_severity(row), thin=row.thin) for row in rows]
         self._titles = [options.line(column.title) for column in columns]
         self._cells = [[cell_text(column, row, self._glyphs) for column in columns] for row in rows]
-        self._align_thin_counts()
+        self._sign(self._glyphs.thin, lambda column, row: column.thin and row.thin, already=True)
+        self._sign(self._glyphs.capped, lambda column, row: row.severity.get(column.key) == "capped")
         lead = 2 if any(mark != " " for mark in self._marks) else 0
         natural = [max(map(cell_width, cells)) for cells in zip(self._titles, *self._cells, strict=True)]
         self._widths = fitting_widths(columns, natural, None if options.width is None else max(1, options.width - lead))
@@ -75,13 +76,13 @@ class Grid:
             for column, cell, start, width in zip(self._columns, cells, self._starts, self._widths, strict=False)
         ]
 
-    def _align_thin_counts(self) -> None:
-        """Align the digits of counts although some carry a mark behind them."""
+    def _sign(self, sign: str, has: Callable[[Column, Row], bool], *, already: bool = False) -> None:
+        """Put a sign behind some cells of a column, unless it is there, and a blank behind the others."""
         for index, column in enumerate(self._columns):
-            marked = [cells[index].endswith(self._glyphs.thin) for cells in self._cells]
-            if column.thin and any(marked):
-                for cells, has_mark in zip(self._cells, marked, strict=True):
-                    cells[index] += "" if has_mark else " "
+            signed = [has(column, row) for row in self._rows]
+            if any(signed):
+                for cells, is_signed in zip(self._cells, signed, strict=True):
+                    cells[index] += " " if not is_signed else "" if already else sign
 
 
 def listed(table: Table, options: Options) -> Iterator[tuple[str, list[list[Piece]]]]:

@@ -12,7 +12,7 @@ from riff_tui.output.sinks.parts import closing, figure_lines, shown_columns, wr
 from riff_tui.table import Column, Table
 from riff_tui.text.safe_text import cell_width, fit
 
-_COLORS: dict[Tone, int] = {"bad": 31, "warn": 33, "thin": 90}
+_COLORS: dict[Tone, int] = {"bad": 31, "warn": 33, "thin": 90, "capped": 90}
 
 
 def write(table: Table, out: TextIO, options: Options) -> None:

@@ -12,6 +12,7 @@ from riff_tui.text.safe_text import one_line
 from riff_tui.tui.data.paged_rows import all_loaded
 from riff_tui.tui.session.column_choice import AS_IT_IS, INTERVAL, ColumnChoice, is_ranked, stays, with_intervals
 from riff_tui.view_registry import spec_of
+from riff_tui.views.spec import ViewSpec
 
 TREND = Column(
     "trend",
@@ -83,9 +84,17 @@ def visible_columns(table: Table, hide: frozenset[str] = frozenset(), choice: Co
         for column in all_columns(table)
         if column.key not in hide and _is_wanted(column, choice, unasked=_is_shown_unasked(column, table, known))
     ]
-    last = spec_of(table.view).last
-    found.sort(key=lambda column: last.index(column.key) if column.key in last else -1)
+    found.sort(key=lambda column: _place(column, spec_of(table.view)))
     return found or list(table.columns)
+
+
+def _place(column: Column, spec: ViewSpec) -> tuple[int, int]:
+    """Return where a column stands: names, what decides, everything else, and what comes last."""
+    if column.key in spec.first:
+        return 1, spec.first.index(column.key)
+    if column.key in spec.last:
+        return 3, spec.last.index(column.key)
+    return (0 if column.kind == "name" and spec.first else 2), 0
 
 
 def all_columns(table: Table) -> list[Column]:

@@ -29,6 +29,8 @@ class Palette:
         """Return the colour of a severity; `ok` and none at all are plain."""
         if severity == "bad":
             return self.bad
+        if severity == "capped":
+            return self.faint
         return self.warn if severity == "warn" else self.good if severity == "good" else None
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.measure import THIN
 from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
+from riff_store.scoring import FULL
 from riff_tui.filters import quote
-from riff_tui.table import Severity
+from riff_tui.table import BOUNDS, Bounds, Severity
 from riff_tui.text.numbers import utc
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 Keys = Mapping[str, str | None]
 
 BAD_SCORE, WEAK_SCORE = 4, 7
-BAD_RATE, FULL_SCORE = 5, 10
 LATE = 5
 WATCHED = 0.15
 HARDLY = 0.3
@@ -72,26 +72,27 @@ def score_marks(record: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Sev
     return marks
 
 
-def success_marks(cell: FlowCell) -> dict[str, Severity]:
-    """Mark what a row is for its own failures: bad below 5, a warning below 7, where the whole interval lies there.
+def success_marks(cell: FlowCell, bounds: Bounds = BOUNDS) -> dict[str, Severity]:
+    """Mark what a row is for its own failures: its success rate and correctness, as far as intervals agree.
 
-    The key `""` is the row's own.
+    The key `""` is the row's own, and says `ok` where neither is marked.
     """
-    correctness = cell.aspects.get("correctness")
-    ends = {
-        "success_rate": _upper_end(cell.success, FULL_SCORE),
-        "correctness": _upper_end(correctness) if correctness else None,
-    }
-    marks: dict[str, Severity] = {
-        key: "bad" if end < BAD_RATE else "warn" for key, end in ends.items() if end is not None and end < WEAK_SCORE
-    }
-    row = worst_of(marks.values())
-    return {**marks, "": row} if row else marks
+    measures = {"success_rate": cell.success}
+    if "correctness" in cell.aspects:
+        measures["correctness"] = cell.aspects["correctness"]
+    marks = measured_marks(measures, bounds)
+    return {**marks, "": worst_of(marks.values()) or "ok"}
 
 
-def _upper_end(measure: Measure, scale: float = 1.0) -> float | None:
-    interval = measure.interval()
-    return None if interval is None else interval[1] * scale
+def measured_marks(measures: Mapping[str, Measure], bounds: Bounds = BOUNDS) -> dict[str, Severity]:
+    """Mark shares, and means of 0 to 10, whose whole 95 % interval lies below a bound."""
+    marks: dict[str, Severity] = {}
+    for key, measure in measures.items():
+        interval = measure.interval()
+        end = None if interval is None else interval[1] * (FULL / measure.scale if measure.rate else 1.0)
+        if end is not None and end < bounds.warn:
+            marks[key] = "bad" if end < bounds.bad else "warn"
+    return marks
 
 
 def latency_mark(seconds: float | None) -> Severity | None:
