@@ -31,7 +31,7 @@ class Metric:
     Markdown. `bounds` are the ends of its scale in its `unit`; `better` is `None` where neither way is the good one.
 
     A rate counts the calls whose aspect `rate_of` is 10. What is not `compared` is left out of comparisons unless
-    asked for; what is `gated` is checked by every gate. `compute` names the function, `module:function`, from a
+    asked for; what is not `pasted` has no place in the tables that people paste; what is `gated` is checked by every gate. `compute` names the function, `module:function`, from a
     `Conversation` to a value or `None`; with another `version` of it, files are read again.
     """
 
@@ -50,6 +50,7 @@ class Metric:
     strong: bool = False
     strong_title: bool = False
     shown: bool = True
+    pasted: bool = True
     compared: bool = True
     gated: bool = False
     rate_of: str = ""
@@ -148,7 +149,7 @@ METRICS: tuple[Metric, ...] = (
         "contract names decide; where neither says anything it is not measured",
     ),
     Metric(
-        "lost", "lost", kind="state", unit="calls", better="lower", decimals=0, strong=True,
+        "lost", "lost", kind="state", unit="calls", better="lower", decimals=0, strong=True, pasted=False,
         help="Calls that ended here without being served: they stalled, or went to a human from here.",
         definition="1 if the call ended here without being served: it stalled here, or its last working state was this "
         "one and it went to a human. A cell shows the number of calls lost",

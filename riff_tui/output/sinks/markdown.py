@@ -32,7 +32,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         parts.append(_fenced(figure))
     if table.sections:
         parts += _lists(table, options)
-    elif columns := shown_columns(table):
+    elif columns := [column for column in shown_columns(table) if column.pasted]:
         parts.append(_grid(columns, table.rows, options))
     if said := closing(table):
         parts.append([_guarded(_escaped(line, options)) for line in said])

@@ -34,9 +34,9 @@ EXCLUDED = Column(
 def column_of(metric: Metric) -> Column:
     """Return the column of a metric."""
     return Column(
-        metric.key, metric.title, unit=metric.unit, better=metric.better, decimals=metric.decimals, trim=metric.trim,
+        metric.key, metric.title, kind="count" if metric.unit == "calls" else "number", unit=metric.unit, better=metric.better, decimals=metric.decimals, trim=metric.trim,
         strong=metric.strong, strong_title=metric.strong_title, shown=metric.shown, help=metric.help,
-        short=metric.short,
+        pasted=metric.pasted,        short=metric.short,
     )  # fmt: skip
 
 
@@ -44,11 +44,11 @@ OPERABILITY = column_of(OF_CALLS["operability"])
 BLEND = column_of(OF_CALLS["blend"])
 SUCCESS = dataclasses.replace(column_of(OF_CALLS["success_rate"]), decimals=2, trim=True)
 QUALITY = column_of(OF_CALLS["quality"])
-LOST = column_of(OF_STATES["lost"])
 CORRECTNESS = column_of(OF_CALLS["correctness"])
 COMPLETION = column_of(OF_CALLS["completion"])
 ASPECTS: Sequence[Column] = tuple(column_of(OF_CALLS[key]) for key in COMPUTED)
 STATE_METRICS: Sequence[Column] = tuple(column_of(metric) for metric in OF_STATES.values())
+LOST = next(column for column in STATE_METRICS if column.key == "lost")
 STATE_METRIC_KEYS = tuple(column.key for column in STATE_METRICS)
 
 EXPECTED = Column("expected", "expected", kind="count", help="Calls whose task asks for this step.")

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from riff_tui.output.sinks import render
-from riff_tui.table import Column
+from riff_tui.table import Bounds, Column
 from riff_tui.views.flows import UNITS, flows
 from riff_tui.views.parts import columns
 from tests.support.view_answers import flow_cell
@@ -17,7 +17,7 @@ def test_a_record_has_the_keys_of_the_data_interface_and_unrounded_values() -> N
     (row,) = flows([flow_cell("f", excluded=2, operability=3.14159, correctness=6.789, judges={"codex": 1.25})]).rows
     expected = {
         "flow", "agent", "n", "excluded", "operability", "correctness", "completion", "errors", "latency_p95",
-        "latency_mean", "turn_count", "humanness",
+        "latency_mean", "turn_count", "humanness", "success_rate", "quality", "blend", "lost",
     }  # fmt: skip
     assert expected <= set(row.record)
     assert row.record["operability"] == 3.14159
@@ -26,7 +26,7 @@ def test_a_record_has_the_keys_of_the_data_interface_and_unrounded_values() -> N
     assert row.record["humanness"] == {"codex": 1.25}
     assert row.record["intervals"]["correctness"] == [pytest.approx(6.789), pytest.approx(6.789)]
     assert "completion" not in row.record["intervals"]
-    assert set(row.record["intervals"]) == {"correctness", "humanness.codex", "success_rate"}
+    assert set(row.record["intervals"]) == {"correctness", "humanness.codex", "success_rate", "quality"}
 
 
 def test_a_judge_that_scored_one_flow_only_is_unmeasured_in_the_other() -> None:
@@ -41,19 +41,32 @@ def test_a_judge_that_scored_one_flow_only_is_unmeasured_in_the_other() -> None:
     assert [column.value(row.record) for row in table.rows] == [1.0, None]
 
 
-def test_marks_follow_the_score() -> None:
+def test_a_row_is_marked_for_its_own_failures_as_far_as_the_interval_agrees() -> None:
+    def marks(success_rate: float, n: int = 100) -> tuple[str | None, str | None]:
+        (row,) = flows([flow_cell("f", n=n, success_rate=success_rate, operability=4.0, blend=6.0)]).rows
+        return row.severity.get(""), row.severity.get("success_rate")
+
+    assert marks(0.3) == ("bad", "bad")
+    assert marks(0.45) == ("warn", "warn")  # its interval reaches beyond 0.5
+    assert marks(0.65) == ("ok", None)
+    assert marks(0.9) == ("ok", None)
+    assert marks(0.0, n=2) == ("ok", None)
+
+
+def test_the_bounds_of_marks_can_be_set() -> None:
+    (row,) = flows([flow_cell("f", n=100, success_rate=0.8)], bounds=Bounds(bad=9.0, warn=9.5)).rows
+    assert row.severity[""] == "bad"
+
+
+def test_a_capped_operability_is_no_failure_and_says_that_it_is_capped() -> None:
     table = flows(
-        [
-            flow_cell("bad", operability=4.0, latency_p95=8.5),
-            flow_cell("warn", operability=6.9, latency_p95=8.0),
-            flow_cell("well", operability=7.0, latency_p95=5.0),
-        ]
+        [flow_cell("f", operability=4.0, blend=9.1, success_rate=0.95, n=100), flow_cell("g", operability=9.0)]
     )
-    assert [(row.severity.get(""), row.severity.get("latency_p95")) for row in table.rows] == [
-        ("bad", "bad"),
-        ("warn", "warn"),
-        (None, None),
-    ]
+    assert [row.severity.get("operability") for row in table.rows] == ["capped", None]
+    assert any(note.startswith("Capped: 1 of 2 operabilities") for note in table.notes)
+    out = io.StringIO()
+    render(table, "text", out)
+    assert " 4.0^ " in out.getvalue()
 
 
 def test_a_row_leads_to_its_calls_whatever_the_names_hold() -> None:
@@ -88,11 +101,11 @@ def test_markdown_has_the_shape_that_people_paste() -> None:
     lines = out.getvalue().splitlines()
     assert lines[0] == "# Evaluation matrix: (flow × agent) × aspects (computed) + humanness × judge"
     assert [cell.strip() for cell in lines[2].strip("|").split("|")] == [
-        "Flow", "Agent", "**operability**", "correctness", "completion", "errors", "lat_p95", "turn_count", "n",
-        "hum:codex", "hum:dashscope", "hum:gemini",
+        "Flow", "Agent", "**operability**", "correctness", "completion", "errors", "lat_p95", "turn_count", "success",
+        "quality", "n", "hum:codex", "hum:dashscope", "hum:gemini",
     ]  # fmt: skip
     assert [cell.strip() for cell in lines[5].strip("|").split("|")] == [
-        "property_trouble_ticket", "qwen-flash", "**1.8**", "0.0", "4.2", "0.3", "4.2", "5.0", "24", "1.1", "0.8", "2.2"
+        "property_trouble_ticket", "qwen-flash", "**1.8**", "0.0", "4.2", "0.3", "4.2", "5.0", "0.5", "4.0", "24", "1.1", "0.8", "2.2"
     ]  # fmt: skip
     assert lines[7].startswith("Units: correctness, completion, errors, humanness 0-10, higher is better · latency")
 
