@@ -37,7 +37,8 @@ class Column:
     the `humanness` object). `decimals` is the most that are shown; `trim` drops trailing zeros
     down to one. The cells of a `strong` column stand out, with `strong_title` its title does too.
     `thin` marks the count that carries `~`. A column that is not `shown` is in the
-    data formats and can be chosen on the screen, one that is not `pasted` has no place in the shapes of Markdown. `help` is one sentence for the glossary, `short` the title where
+    data formats and can be chosen on the screen, one that is not `pasted` has no place in the shapes of
+    Markdown. `help` is one sentence for the glossary, `short` the title where
     there is little room. `get` reads the value from an answer that has no attribute named like the key.
     """
 

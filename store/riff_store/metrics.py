@@ -31,7 +31,8 @@ class Metric:
     Markdown. `bounds` are the ends of its scale in its `unit`; `better` is `None` where neither way is the good one.
 
     A rate counts the calls whose aspect `rate_of` is 10. What is not `compared` is left out of comparisons unless
-    asked for; what is not `pasted` has no place in the tables that people paste; what is `gated` is checked by every gate. `compute` names the function, `module:function`, from a
+    asked for; what is not `pasted` has no place in the tables that
+    people paste; what is `gated` is checked by every gate. `compute` names the function, `module:function`, from a
     `Conversation` to a value or `None`; with another `version` of it, files are read again.
     """
 

@@ -34,7 +34,8 @@ EXCLUDED = Column(
 def column_of(metric: Metric) -> Column:
     """Return the column of a metric."""
     return Column(
-        metric.key, metric.title, kind="count" if metric.unit == "calls" else "number", unit=metric.unit, better=metric.better, decimals=metric.decimals, trim=metric.trim,
+        metric.key, metric.title, kind="count" if metric.unit == "calls" else "number",
+        unit=metric.unit, better=metric.better, decimals=metric.decimals, trim=metric.trim,
         strong=metric.strong, strong_title=metric.strong_title, shown=metric.shown, help=metric.help,
         pasted=metric.pasted,        short=metric.short,
     )  # fmt: skip
