@@ -71,7 +71,7 @@ class Glyphs(NamedTuple):
 UNICODE = Glyphs(
     ascii_only=False,
     bad="!",
-    warn="~",
+    warn="△",
     good="+",
     capped="^",
     thin="~",
@@ -99,7 +99,7 @@ UNICODE = Glyphs(
 ASCII = Glyphs(
     ascii_only=True,
     bad="!",
-    warn="~",
+    warn="?",
     good="+",
     capped="^",
     thin="~",
@@ -129,7 +129,7 @@ _IN_ASCII = str.maketrans(
     {
         "·": "-", "×": "x", "→": "->", "←": "<-", "›": ">", "…": "...", "–": "-", "—": "-", "‘": "'", "’": "'",
         "“": '"', "”": '"', "≥": ">=", "≤": "<=", "Δ": "d", "±": "+-", "⏎": "\\n", "␡": "^?", "�": "?",
-        "✓": "ok", "↗": "esc", "►": ">", "●": "*", "−": "-",
+        "✓": "ok", "↗": "esc", "△": "?", "►": ">", "●": "*", "−": "-",
     }
 )  # fmt: skip
 _IN_ASCII |= _CONTROL_PICTURES

@@ -18,6 +18,8 @@ from riff_tui.text.safe_text import one_line
 _NOISE = Decimal("1e-9")
 _ROOMY = Context(prec=40, rounding=ROUND_HALF_UP)
 _LONG = 1e15
+SHARE = "share"
+"""The unit of columns that people read in percent."""
 _RIGHT_KINDS = frozenset({"number", "count"})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -77,20 +79,34 @@ def is_right(column: Column) -> bool:
     return column.kind in _RIGHT_KINDS
 
 
-def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE) -> str:
-    """Return the safe text of one cell on one line: `·` where nothing was measured, `~` behind a thin count."""
+def cell_text(column: Column, row: Row, glyphs: Glyphs = UNICODE, *, posted: bool = False) -> str:
+    """Return the safe text of one cell on one line: `·` where nothing was measured, `~` behind a thin count.
+
+    In a text that is `posted` shares are written as they are and a column trims its zeros; elsewhere shares are
+    percent, and points stand below each other.
+    """
     text = row.display.get(column.key)
     if text is None:
         value = column.value(row.record)
         if value is None:
             return glyphs.not_measured
-        text = value_text(column, value)
+        text = value_text(column, value) if posted else screen_text(column, value)
         if text == NOT_MEASURED:
             return glyphs.not_measured
         if column.thin and row.thin:
             text += glyphs.thin
     text = one_line(text)
     return in_ascii(text) if glyphs.ascii_only else text
+
+
+def screen_text(column: Column, value: Any) -> str:
+    """Write a measured value as people read it on a screen, below others of its column."""
+    if column.kind == "number" and isinstance(value, int | float) and not isinstance(value, bool):
+        if column.unit == SHARE:
+            return percent(value)
+        if column.unit:
+            return fixed(value, column.decimals)
+    return value_text(column, value)
 
 
 def value_text(column: Column, value: Any) -> str:

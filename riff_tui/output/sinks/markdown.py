@@ -80,7 +80,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _cell(column: Column, row: Row, options: Options) -> str:
-    text = cell_text(column, row, options.glyphs)
+    text = cell_text(column, row, options.glyphs, posted=True)
     return _strong(escape(text), column.strong and text != options.glyphs.not_measured)
 
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from riff_store.measure import THIN
 from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
 from riff_tui.table import Row, Severity, Table
-from riff_tui.text.numbers import fixed
+from riff_tui.text.numbers import fixed, percent
 from riff_tui.views.parts.cells import BAD_SCORE, FAIR, FELL, FELL_FAR, HARDLY, LATE, SLIGHT, WATCHED, WEAK_SCORE
 
 _Explain: TypeAlias = Callable[[bool], str]
@@ -51,15 +51,15 @@ def _latency(bad: bool) -> str:
 
 
 def _share(bad: bool) -> str:
-    return f"{_number(HIGH if bad else WATCHED)} or more of the calls"
+    return f"{percent(HIGH if bad else WATCHED)} or more of the calls"
 
 
 def _progress(bad: bool) -> str:
-    return f"below {_number(HARDLY if bad else HEALTHY_PROGRESS)}"
+    return f"below {percent(HARDLY if bad else HEALTHY_PROGRESS)}"
 
 
 def _dwell(bad: bool) -> str:
-    stuck = f" while progress is below {_number(HEALTHY_PROGRESS)}" if bad else ""
+    stuck = f" while progress is below {percent(HEALTHY_PROGRESS)}" if bad else ""
     return f"above {_number(LONG_DWELL)} turns an entry{stuck}"
 
 
@@ -68,8 +68,8 @@ def _guards(bad: bool) -> str:
 
 
 def _slots(bad: bool) -> str:
-    bound = _number(HARDLY if bad else HEALTHY_PROGRESS)
-    return f"below {bound} while progress is below {_number(HEALTHY_PROGRESS)}"
+    bound = percent(HARDLY if bad else HEALTHY_PROGRESS)
+    return f"below {bound} while progress is below {percent(HEALTHY_PROGRESS)}"
 
 
 def _missed(bad: bool) -> str:
@@ -81,7 +81,7 @@ def _kappa(bad: bool) -> str:
 
 
 def _flaky(bad: bool) -> str:
-    return f"{_number(HIGH if bad else WATCHED)} or more of the groups"
+    return f"{percent(HIGH if bad else WATCHED)} or more of the groups"
 
 
 def _change(bad: bool) -> str:

@@ -172,3 +172,17 @@ def test_bars_show_the_smallest_share_and_never_overflow() -> None:
 def test_a_sparkline_has_a_gap_where_nothing_was_measured() -> None:
     assert UNICODE.sparkline([0.0, None, 5.0, 10.0]) == "▁·▅█"
     assert ASCII.sparkline([0.0, None, 10.0]) == "_-#"
+
+
+def test_shares_are_percent_on_a_screen_and_stay_as_they_are_where_they_are_posted() -> None:
+    share = Column("stall", "stall", unit="share", decimals=2, trim=True)
+    rows = [Row("a", {"stall": value}) for value in (0.0, 0.004, 0.5, 1 / 3, 1.0)]
+    assert [cell_text(share, row) for row in rows] == ["0%", "<1%", "50%", "33%", "100%"]
+    assert [cell_text(share, row, posted=True) for row in rows] == ["0.0", "0.0", "0.5", "0.33", "1.0"]
+
+
+def test_points_stand_below_each_other_on_a_screen() -> None:
+    revisit = Column("revisit", "revisit", unit="entries", decimals=2, trim=True)
+    rows = [Row("a", {"revisit": value}) for value in (0.0, 0.05, 1.5)]
+    assert [cell_text(revisit, row) for row in rows] == ["0.00", "0.05", "1.50"]
+    assert [cell_text(revisit, row, posted=True) for row in rows] == ["0.0", "0.05", "1.5"]

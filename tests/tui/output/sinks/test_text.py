@@ -55,7 +55,7 @@ def test_rows_are_marked_only_where_a_row_has_a_mark() -> None:
         Row("3", {"n": 3}, thin=True),
         Row("4", {"n": 4}),
     )
-    assert printed(marked, "text").splitlines() == ["  n", "! 1", "~ 2", "~ 3", "  4"]
+    assert printed(marked, "text").splitlines() == ["  n", "! 1", "△ 2", "~ 3", "  4"]
 
 
 def test_the_digits_of_counts_stand_below_each_other() -> None:

@@ -36,13 +36,13 @@ def test_every_mark_has_a_reason(record: dict[str, float | None]) -> None:
 @pytest.mark.parametrize(
     ("key", "severity", "said"),
     [
-        ("stall", "bad", "0.25 or more of the calls"),
-        ("stall", "warn", "0.15 or more of the calls"),
+        ("stall", "bad", "25% or more of the calls"),
+        ("stall", "warn", "15% or more of the calls"),
         ("latency_p95", "bad", "above 8.0 s"),
         ("latency_mean", "warn", "above 5.0 s"),
         ("humanness.codex", "bad", "4 or less of 10"),
         ("correctness", "warn", "below 7 of 10"),
-        ("slot_fill_rate", "bad", "below 0.3 while progress is below 0.7"),
+        ("slot_fill_rate", "bad", "below 30% while progress is below 70%"),
         ("completed", "bad", "did not run to its own end"),
         ("stall", "good", ""),
         ("unheard_of", "bad", ""),
