@@ -150,7 +150,7 @@ def _mismatches(call: Conversation, aspects: Mapping[str, float | None], states:
         return []
     found = []
     for name in COMPUTED:
-        brought, computed = call.aspects.get(name), aspects[name]
+        brought, computed = call.aspects.get(name), aspects.get(name)
         if brought is not None and computed is not None and abs(brought - computed) > MISMATCH:
             found.append(f"{name} brought {brought:g}, computed {computed:g}")
     if call.state_aspects:

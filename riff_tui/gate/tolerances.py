@@ -99,6 +99,8 @@ def _amount(metric: Metric, amount: str | float) -> float | None:
 def _takes(metric: Metric) -> str:
     if metric.unit == "share":
         return "it takes a share from 0 to 1, such as 0.05" + (" or 5%" if metric.rate_of else "")
+    if metric.unit == "0-1":
+        return "it takes points from 0 to 1, such as 0.05"
     if metric.unit != "0-10":
         return f"it takes {'seconds' if metric.unit == 's' else metric.unit}, such as 0.5"
     return "it takes points from 0 to 10, such as 0.5" + (", or percent such as 5%" if metric.rate_of else "")

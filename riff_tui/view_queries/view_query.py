@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from riff_store.metrics import is_optional
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate, terms
 from riff_store.vocabulary import FIELDS, split_name
@@ -118,8 +119,9 @@ class ViewQuery:
 
 
 def _added_aspects(predicate: Predicate | None) -> set[str]:
-    """Return the aspects of other distributions that a filter names."""
-    return {term.field for term in terms(predicate) if term.field and split_name(term.field)[0] not in FIELDS}
+    """Return the aspects that not every store has and that a filter names."""
+    named = {term.field: split_name(term.field)[0] for term in terms(predicate) if term.field}
+    return {field for field, base in named.items() if base not in FIELDS or is_optional(base)}
 
 
 def _named(path: str) -> Any:

@@ -108,7 +108,7 @@ def listed_counts(counts: Mapping[str, int]) -> str:
 
 
 def _row(difference: Difference) -> Row:
-    unit = unit_of(difference.aspect)
+    unit = unit_of(difference.aspect, difference.judge)
     low, high = difference.interval or (None, None)
     record: dict[str, Any] = {
         "flow": difference.flow,

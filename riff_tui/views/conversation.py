@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from riff_store.metrics import metric_of
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
@@ -269,7 +270,7 @@ def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _WordFilte
     ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
     lines = [
         " · ".join(f"{title} {value}" for title, value in [*known, *ended] if value),
-        "Computed: " + " · ".join(f"{aspect} {fixed(value, 1)}" for aspect, value in detail.aspects.items()),
+        "Computed: " + " · ".join(f"{aspect} {_scored(aspect, value)}" for aspect, value in detail.aspects.items()),
     ]
     lines += verdicts.lines_of(detail.verdicts, words)
     lines += [_visit_line(state) for state in visits]
@@ -280,6 +281,11 @@ def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _WordFilte
     elif not words.wanted:
         lines.append(TEXT_LEFT_OUT)
     return lines
+
+
+def _scored(aspect: str, value: float | None) -> str:
+    metric = metric_of(aspect)
+    return fixed(value, metric.decimals if metric is not None else 1)
 
 
 def _visit_line(state: VisitedState) -> str:

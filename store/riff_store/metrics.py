@@ -6,71 +6,26 @@ of its own through the entry point group `riff_tui.metrics`, whose value is a `M
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
+from riff_store.metric import SHARE as _SHARE
+from riff_store.metric import Direction, Metric, MetricKind
 from riff_store.plugins import load_plugins
+from riff_store.voice_metrics import VOICE_METRICS
+
+__all__ = [
+    "METRICS", "Direction", "Metric", "MetricKind", "is_optional", "metric_of", "plugins", "to_compute", "unit_of"
+]  # fmt: skip
 
 GROUP = "riff_tui.metrics"
-MetricKind: TypeAlias = Literal["call", "judged", "state", "row"]
-Direction: TypeAlias = Literal["higher", "lower"]
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """Describe a metric: an aspect of calls, computed or `judged`, a metric of a `state`, or a figure of a `row`.
-
-    `key` is its name in filters and data, `aliases` stand for it in filters, `title` heads its column and `short`
-    does where there is little room. `help` is its line of the glossary, `definition` that of docs/metrics.md, in
-    Markdown. `bounds` are the ends of its scale in its `unit`; `better` is `None` where neither way is the good one.
-
-    A rate counts the calls whose aspect `rate_of` is 10. What is not `compared` is left out of comparisons unless
-    asked for; what is not `pasted` has no place in the tables that
-    people paste; what is `gated` is checked by every gate. `compute` names the function, `module:function`, from a
-    `Conversation` to a value or `None`; with another `version` of it, files are read again.
-    """
-
-    key: str
-    title: str
-    help: str
-    kind: MetricKind = "call"
-    unit: str = "0-10"
-    better: Direction | None = "higher"
-    bounds: tuple[float, float] = (0.0, math.inf)
-    short: str = ""
-    aliases: tuple[str, ...] = ()
-    definition: str = ""
-    decimals: int = 1
-    trim: bool = False
-    strong: bool = False
-    strong_title: bool = False
-    shown: bool = True
-    pasted: bool = True
-    compared: bool = True
-    gated: bool = False
-    rate_of: str = ""
-    compute: str = ""
-    version: int = 1
-
-    @property
-    def is_aspect(self) -> bool:
-        """Say whether each call has a value of it, from ingest or from a judge."""
-        return self.kind in ("call", "judged")
-
-    @property
-    def can_be_gated(self) -> bool:
-        """Say whether a fall of it can be told from a rise, call by call."""
-        return self.better is not None and (self.is_aspect or bool(self.rate_of))
-
-
 _TEN = (0.0, 10.0)
-_SHARE = (0.0, 1.0)
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -188,6 +143,7 @@ METRICS: tuple[Metric, ...] = (
         help="Required slots that this state filled; low with healthy progress means that the caller said it earlier.",
         definition="required slots of the state that were filled by it ÷ required; not measured where it requires none",
     ),
+    *VOICE_METRICS,
 )  # fmt: skip
 
 OF_CALLS = {metric.key: metric for metric in METRICS if metric.kind != "state"}
@@ -217,9 +173,15 @@ def metric_of(key: str) -> Metric | None:
     return OF_CALLS.get(key) or plugins().metrics.get(key)
 
 
-def unit_of(aspect: str) -> str:
+def is_optional(key: str) -> bool:
+    """Say whether an aspect has a column only where some call has it."""
+    metric = OF_CALLS.get(key)
+    return metric is not None and metric.optional
+
+
+def unit_of(aspect: str, judge: str | None = None) -> str:
     """Return the unit of an aspect; judges score from 0 to 10 whatever they score."""
-    metric = metric_of(aspect)
+    metric = metric_of(aspect) if judge is None else None
     return "0-10" if metric is None else metric.unit
 
 

@@ -11,8 +11,8 @@ CREATE TABLE "flow_edit" ("repository" TEXT NOT NULL, "flow_name" TEXT NOT NULL,
 """
 
 # A call is told apart by flow, agent and trial too, a judge by its model; where neither flag nor terminal says how a
-# call ended, its stall is not known. What only the files can tell, such as lost calls, is left open until they are
-# read again.
+# call ended, its stall is not known. Computed turn-taking goes from 0 to 1. What only the files can tell, such as lost
+# calls, is left open until they are read again.
 IDENTITY_AND_QUALITY = """
 ALTER TABLE "conversation" ADD COLUMN "success" INTEGER;
 ALTER TABLE "conversation" ADD COLUMN "quality" REAL;
@@ -89,5 +89,7 @@ UPDATE "judged_score" SET "judge_id" = (SELECT j."id" FROM "newer_judge" j JOIN 
 DROP TABLE "judge";
 ALTER TABLE "newer_judge" RENAME TO "judge";
 CREATE UNIQUE INDEX "judge_name_model_prompt_hash" ON "judge" ("name", "model", "prompt_hash");
+UPDATE "aspect_score" SET "value" = "value" / 10.0
+  WHERE "judge_id" = 1 AND "aspect_id" IN (SELECT "id" FROM "aspect" WHERE "name" = 'turn_taking');
 UPDATE "source_file" SET "reader" = 0
 """

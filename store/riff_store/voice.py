@@ -69,7 +69,10 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Describe a voice call; `pipeline` is `cascade`, `audio_llm` or `s2s`."""
+    """Describe a voice call; `pipeline` is `cascade`, `audio_llm` or `s2s`.
+
+    `unmeasured` says of metrics by their keys why they are not measured.
+    """
 
     pipeline: str = "cascade"
     language: str = "en"
@@ -81,6 +84,7 @@ class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
     task: Task = Task()
     turn_taking: float | None = None
     warnings: list[str] = []
+    unmeasured: dict[str, str] = {}
 
 
 def voice_of(document: Mapping[str, Any] | None) -> Voice | None:

@@ -88,6 +88,20 @@ def test_an_older_store_becomes_what_a_new_one_is(version: int, path: Path) -> N
         assert examine(store).wrong == []
 
 
+def test_the_turn_taking_of_older_stores_gets_its_own_scale(path: Path) -> None:
+    connection = sqlite3.connect(restore(2, path))
+    connection.execute("INSERT INTO aspect (name) VALUES ('turn_taking')")
+    connection.execute(
+        "INSERT INTO aspect_score (conversation_id, aspect_id, judge_id, value)"
+        " SELECT c.id, a.id, 1, 7.5 FROM conversation c, aspect a WHERE a.name = 'turn_taking' AND NOT c.errored"
+    )
+    connection.commit()
+    connection.close()
+    with open_store(path, write=True) as store:
+        assert {cell.aspects["turn_taking"].mean for cell in flow_cells(store) if cell.n} == {0.75}
+        assert examine(store).wrong == []
+
+
 @pytest.mark.parametrize("version", OLDER)
 def test_the_copy_made_before_is_the_older_store(version: int, path: Path) -> None:
     restore(version, path)

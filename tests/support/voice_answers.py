@@ -130,6 +130,7 @@ VOICE = Voice(
         mismatches={"member_id": {"expected": "m-7", "actual": None}},
     ),
     turn_taking=0.375,
+    unmeasured={"stt_wer": "no turn has both texts of the caller"},
     warnings=["audit_log: 1 line is no JSON"],
 )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
+from riff_ingest.eva.aspects import aspects_of
 from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.config import Configuration
 from riff_ingest.eva.context import MetricContext
@@ -44,9 +45,10 @@ def conversation_of(
     context: MetricContext,
     result: Mapping[str, Any] | None,
     scores: Mapping[str, MetricScore],
+    computed: Mapping[str, MetricScore],
     played: Mapping[str, Any] | None = None,
 ) -> ReadCall:
-    """Return the conversation of a context with its scores.
+    """Return the conversation of a context with the scores that EVA stored and those that are computed from it.
 
     `played` is the dataset's record, `result` its result.json.
     """
@@ -55,6 +57,7 @@ def conversation_of(
     steps = expected_steps(context.expected_trace, context.tool_params)
     timing = _timing(context)
     task, mismatches = _task(context, scores)
+    aspects = aspects_of(computed, scores)
     call = Conversation(
         conversation_id=identity.conversation,
         flow=configuration.domain,
@@ -82,10 +85,10 @@ def conversation_of(
         expected_steps=steps,
         origin="derived",
         passed=task.passed,
-        measured={} if timing is None else {"turn_taking": 10 * (timing.score or 0.0)},
-        voice=voice_of(context, moments, task, timing),
+        measured=aspects.measured,
+        voice=voice_of(context, moments, task, timing, aspects),
     )
-    return ReadCall(call, mismatches, derived.places)
+    return ReadCall(call, mismatches + aspects.mismatches, derived.places)
 
 
 def _contract(derived: Derived, types: Mapping[str, str], expected: set[str]) -> Contract:

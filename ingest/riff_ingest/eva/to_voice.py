@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from riff_ingest.eva.aspects import CallAspects
 from riff_ingest.eva.audio import AudioByTurn
 from riff_ingest.eva.call_clock import CallClock
 from riff_ingest.eva.context import MetricContext
@@ -15,9 +16,15 @@ from riff_ingest.sources.lenient_json import is_deep
 from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn
 
 
-def voice_of(context: MetricContext, moments: CallClock, task: Task, turn_taking: MetricScore | None) -> Voice:
-    """Return the kept form of a call's context."""
-    details = turn_taking.details if turn_taking is not None else {}
+def voice_of(
+    context: MetricContext,
+    moments: CallClock,
+    task: Task,
+    timing: MetricScore | None,
+    aspects: CallAspects,
+) -> Voice:
+    """Return the kept form of a call's context; `timing` has the score of each turn, `aspects` those of the call."""
+    details = timing.details if timing is not None else {}
     return Voice(
         pipeline=context.pipeline_type,
         language=context.language,
@@ -27,8 +34,9 @@ def voice_of(context: MetricContext, moments: CallClock, task: Task, turn_taking
         turns=[_turn(context, turn, details) for turn in _turns(context)],
         trace=[_entry(entry, moments) for entry in context.conversation_trace],
         task=task,
-        turn_taking=turn_taking.score if turn_taking is not None else None,
+        turn_taking=aspects.measured.get("turn_taking"),
         warnings=list(context.warnings),
+        unmeasured=aspects.unmeasured,
     )
 
 

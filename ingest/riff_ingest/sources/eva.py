@@ -109,6 +109,7 @@ def read(directory: Path, context: ReadContext) -> Iterator[Conversation | Judge
         yield Skipped("skipped", None, NO_DIRECTORY)
         return
     from riff_ingest.eva.directories import identity_of
+    from riff_ingest.eva.metrics import compute_metrics, read_files
     from riff_ingest.eva.record import configuration_near, read_record
     from riff_ingest.eva.run_inputs import NONE_GIVEN, agent_at, played_record
     from riff_ingest.eva.stored_metrics import stored_scores, verdicts
@@ -125,7 +126,8 @@ def read(directory: Path, context: ReadContext) -> Iterator[Conversation | Judge
         metrics.warnings += warnings.lines()
     else:
         metrics.warnings = [NOTHING_LEFT]
-    taken = conversation_of(identity, configuration, metrics, result, scores, played)
+    computed = compute_metrics(metrics, read_files(path))
+    taken = conversation_of(identity, configuration, metrics, result, scores, computed, played)
     yield taken.conversation
     for kind, reasons in (("defect", metrics.warnings), ("mismatch", taken.mismatches)):
         for reason in reasons:
@@ -192,7 +194,7 @@ def _result(path: Path) -> dict[str, Any] | None:
 
 SOURCE = Source(
     kind="eva",
-    version=1,
+    version=2,
     read=read,
     title="Calls of an EVA run",
     known_by="directories with an audit_log.json or a result.json",

@@ -24,6 +24,7 @@ Nearness: TypeAlias = Literal["all", "part", "nearest"]
 STEP = 2
 SHORTEST_S = 2.0
 _ASPECTS = [(metric.key, metric.short) for metric in METRICS if metric.kind == "call" and metric.shown]
+_OPTIONAL = [metric for metric in METRICS if metric.optional]
 
 
 def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
@@ -114,8 +115,10 @@ def _scores(table: Table, glyphs: Glyphs, palette: Palette) -> list[Piece]:
     pieces: list[Piece] = [(" ", None)]
     for key, word in _ASPECTS:
         pieces += [(f"{word} ", palette.faint), (f"{fixed(computed.get(key), 1)}  ", None)]
-    if "turn_taking" in computed:
-        pieces += [("turn-taking ", palette.faint), (f"{fixed(computed['turn_taking'], 1)}  ", None)]
+    for metric in _OPTIONAL:
+        value = computed.get(metric.key)
+        if value is not None and not (metric.rate_of and value >= metric.bounds[1]):  # a yes is no news
+            pieces += [(f"{metric.title} ", palette.faint), (f"{fixed(value, metric.decimals)}  ", None)]
     for verdict in aspects.get("judged") or ():
         score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
         pieces += [(f"{shown(str(verdict.get('judge')), glyphs)} ", palette.faint), (f"{score}  ", None)]

@@ -47,7 +47,7 @@ SUCCESS = dataclasses.replace(column_of(OF_CALLS["success_rate"]), decimals=2, t
 QUALITY = column_of(OF_CALLS["quality"])
 CORRECTNESS = column_of(OF_CALLS["correctness"])
 COMPLETION = column_of(OF_CALLS["completion"])
-ASPECTS: Sequence[Column] = tuple(column_of(OF_CALLS[key]) for key in COMPUTED)
+ASPECTS: Sequence[Column] = tuple(column_of(OF_CALLS[key]) for key in COMPUTED if not OF_CALLS[key].optional)
 STATE_METRICS: Sequence[Column] = tuple(column_of(metric) for metric in OF_STATES.values())
 LOST = next(column for column in STATE_METRICS if column.key == "lost")
 STATE_METRIC_KEYS = tuple(column.key for column in STATE_METRICS)
@@ -78,8 +78,10 @@ def judge(name: str) -> Column:
 
 
 def added(aspects: Iterable[str]) -> list[Column]:
-    """Return the columns of those aspects that other distributions add; they are there to be chosen."""
-    found = (metric_of(aspect) for aspect in sorted(set(aspects) - OF_CALLS.keys()))
+    """Return the columns of those aspects that not every store has; they are there to be chosen."""
+    measured = set(aspects)
+    own = [key for key, metric in OF_CALLS.items() if metric.optional and key in measured]
+    found = (metric_of(aspect) for aspect in (*own, *sorted(measured - OF_CALLS.keys())))
     return [dataclasses.replace(column_of(metric), shown=False) for metric in found if metric is not None]
 
 

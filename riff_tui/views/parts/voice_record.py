@@ -48,6 +48,9 @@ def notes(voice: Voice, words: WordFilter, rows: Sequence[Row]) -> Iterator[str]
         yield f"Task: {'done' if task.passed else 'failed'}{by}{message}"
     if any(row.record.get("changed") for row in rows):
         yield LEGEND
+    for reason in dict.fromkeys(voice.unmeasured.values()):
+        keys = [key for key, why in voice.unmeasured.items() if why == reason]
+        yield f"Not measured: {', '.join(keys)}: {reason}."
     if voice.warnings and words.wanted:
         yield from (f"Log: {words(warning)}" for warning in voice.warnings)
     elif voice.warnings:
@@ -84,6 +87,7 @@ def record(voice: Voice, words: WordFilter) -> dict[str, Any]:
             "mismatches": words(voice.task.mismatches),
         },
         "warnings": words(voice.warnings),
+        "unmeasured": voice.unmeasured,
     }
 
 

@@ -23,18 +23,21 @@ _ORDER: tuple[Verdict, ...] = ("worse", "mixed", "differs", "better", "noise", "
 
 
 class _Aspect(NamedTuple):
-    """Describe a kind of row; a rate counts the calls whose `source` is 10, of which `scale` is the whole."""
+    """Describe a kind of row; a rate counts the calls whose `source` is at its `top`, of which `scale` is the whole."""
 
     name: str
     source: str
     better: Direction | None
     rate: bool = False
     scale: float = 1.0
+    top: float = SUCCESS
 
 
 def _kind(metric: Metric) -> _Aspect:
     rate = bool(metric.rate_of)
-    return _Aspect(metric.key, metric.rate_of or metric.key, metric.better, rate, metric.bounds[1] if rate else 1.0)
+    source = metric.rate_of or metric.key
+    top = OF_CALLS[source].bounds[1] if source in OF_CALLS else metric.bounds[1]
+    return _Aspect(metric.key, source, metric.better, rate, metric.bounds[1] if rate else 1.0, top)
 
 
 _COMPUTED = {
@@ -149,7 +152,7 @@ def _difference(
 
 def _measure(kind: _Aspect, values: Sequence[float]) -> Measure:
     if kind.rate:
-        hits = sum(value >= SUCCESS for value in values)
+        hits = sum(value >= kind.top for value in values)
         return Measure(len(values), round(hits * UNIT * kind.scale), hits * kind.scale**2, rate=True, scale=kind.scale)
     # Rounded and added up as the sums of the store are, so that a mean reads the same here and there.
     return Measure(
@@ -158,7 +161,7 @@ def _measure(kind: _Aspect, values: Sequence[float]) -> Measure:
 
 
 def _paired_rates(plain: Difference, kind: _Aspect, first: Sequence[float], second: Sequence[float]) -> Difference:
-    hits = [(one >= SUCCESS, other >= SUCCESS) for one, other in zip(first, second, strict=True)]
+    hits = [(one >= kind.top, other >= kind.top) for one, other in zip(first, second, strict=True)]
     failed_a, failed_b = hits.count((False, True)), hits.count((True, False))
     both, neither = hits.count((False, False)), hits.count((True, True))
     return replace(
@@ -175,9 +178,9 @@ def _paired_rates(plain: Difference, kind: _Aspect, first: Sequence[float], seco
 
 def _unpaired_rates(plain: Difference, kind: _Aspect, first: Sequence[float], second: Sequence[float]) -> Difference:
     hits = (
-        sum(value >= SUCCESS for value in first),
+        sum(value >= kind.top for value in first),
         len(first),
-        sum(value >= SUCCESS for value in second),
+        sum(value >= kind.top for value in second),
         len(second),
     )
     return replace(

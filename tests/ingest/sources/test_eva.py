@@ -25,6 +25,10 @@ COMPUTED = (
     " JOIN aspect a ON a.id = x.aspect_id JOIN judge j ON j.id = x.judge_id"
     " WHERE j.name = '(computed)' AND a.name = '{}' ORDER BY c.name"
 )
+COMPUTED_METRICS = (
+    "task_completion", "turn_taking", "response_speed", "tool_call_validity", "stt_wer", "authentication_success",
+    "conversation_correctly_finished", "conversation_completed_on_time", "conversation_valid_end",
+)  # fmt: skip
 CORRECTNESS = COMPUTED.format("correctness")
 DONE, FAILED = {"score": 1.0, "normalized_score": 1.0}, {"score": 0.0, "normalized_score": 0.0}
 
@@ -77,7 +81,48 @@ def test_what_a_conversation_says_is_stored(tmp_path: Path, store: Path) -> None
     assert 0 < voice.agent[0].start < voice.agent[0].end < 60
     assert document["turns"][0]["role"] == "agent"
     assert ask(store, COMPUTED.format("turn_count")) == [("1.1.2", 5.0)]
-    assert 0 <= ask(store, COMPUTED.format("turn_taking"))[0][1] <= 10
+    assert 0 <= ask(store, COMPUTED.format("turn_taking"))[0][1] <= 1
+
+
+def test_every_metric_without_a_judge_is_an_aspect_of_its_call(shared_data: Path, store: Path) -> None:
+    take(store, shared_data / "eva" / "run-real")
+    found = {name: ask(store, COMPUTED.format(name)) for name in COMPUTED_METRICS}
+    assert {name: rows[0][1] for name, rows in found.items() if rows} == {
+        "turn_taking": 0.2696,
+        "response_speed": 5.616,
+        "tool_call_validity": 1.0,
+        "stt_wer": 0.089,
+        "conversation_correctly_finished": 1.0,
+        "conversation_completed_on_time": 1.0,
+        "conversation_valid_end": 1.0,
+    }
+    voice = voice_of(kept(store))
+    assert voice is not None
+    assert (voice.turn_taking, set(voice.unmeasured)) == (0.2696, {"task_completion", "authentication_success"})
+
+
+def test_without_the_simulators_log_what_it_tells_is_no_zero(tmp_path: Path, store: Path) -> None:
+    record = {name: content for name, content in files().items() if "user_simulator" not in name}
+    assert len(record) == len(files()) - 1
+    stored = {"stt_wer": {"score": 0.25, "normalized_score": 0.75}, "response_speed": {"score": 1.5}}
+    take(store, make_run(tmp_path, {"1.1.2": record, "1.2.1": with_metrics(record, **stored)}))
+    assert ask(store, COMPUTED.format("turn_taking")) == ask(store, COMPUTED.format("conversation_valid_end")) == []
+    assert ask(store, COMPUTED.format("stt_wer")) == [("1.2.1", 0.25)], "EVA knew it"
+    assert ask(store, COMPUTED.format("response_speed")) == [("1.2.1", 1.5)]
+    assert [value for _, value in ask(store, COMPUTED.format("tool_call_validity"))] == [1.0, 1.0]
+
+
+def test_a_judges_turn_taking_of_old_is_not_the_computed_one(tmp_path: Path, store: Path) -> None:
+    old = {"score": 0.1, "normalized_score": 0.55, "details": {"per_turn_judge_timing_ratings": {"1": 0}}}
+    take(store, make_run(tmp_path, {"1.1.2": with_metrics(files(), turn_taking=old, conciseness=DONE)}))
+    computed = ask(store, COMPUTED.format("turn_taking"))[0][1]
+    judged = ask(
+        store,
+        "SELECT j.name, a.name, x.value FROM aspect_score x JOIN judge j ON j.id = x.judge_id"
+        " JOIN aspect a ON a.id = x.aspect_id WHERE j.name != '(computed)' ORDER BY j.name",
+    )
+    assert judged == [("conciseness", "conciseness", 10.0), ("turn_taking", "turn_taking", 5.5)]
+    assert 0 <= computed <= 1
 
 
 @pytest.mark.parametrize(

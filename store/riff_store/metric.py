@@ -1,0 +1,60 @@
+"""Describe what a metric is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+MetricKind: TypeAlias = Literal["call", "judged", "state", "row"]
+Direction: TypeAlias = Literal["higher", "lower"]
+SHARE = (0.0, 1.0)
+"""The ends of the scale of a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Describe a metric: an aspect of calls, computed or `judged`, a metric of a `state`, or a figure of a `row`.
+
+    `key` is its name in filters and data, `aliases` stand for it in filters, `title` heads its column and `short`
+    does where there is little room. `help` is its line of the glossary, `definition` that of docs/metrics.md, in
+    Markdown. `bounds` are the ends of its scale in its `unit`; `better` is `None` where neither way is the good one.
+
+    A rate counts the calls whose aspect `rate_of` is at the top of its scale. What is `optional` has a column only
+    where some call has it. What is not `compared` is left out of comparisons unless asked for; what is not `pasted` has
+    no place in the tables that people paste; what is `gated` is checked by every gate. `compute` names the function,
+    `module:function`, from a `Conversation` to a value or `None`; with another `version` of it, files are read again.
+    """
+
+    key: str
+    title: str
+    help: str
+    kind: MetricKind = "call"
+    unit: str = "0-10"
+    better: Direction | None = "higher"
+    bounds: tuple[float, float] = (0.0, math.inf)
+    short: str = ""
+    aliases: tuple[str, ...] = ()
+    definition: str = ""
+    decimals: int = 1
+    trim: bool = False
+    strong: bool = False
+    strong_title: bool = False
+    shown: bool = True
+    optional: bool = False
+    pasted: bool = True
+    compared: bool = True
+    gated: bool = False
+    rate_of: str = ""
+    compute: str = ""
+    version: int = 1
+
+    @property
+    def is_aspect(self) -> bool:
+        """Say whether each call has a value of it, from ingest or from a judge."""
+        return self.kind in ("call", "judged")
+
+    @property
+    def can_be_gated(self) -> bool:
+        """Say whether a fall of it can be told from a rise, call by call."""
+        return self.better is not None and (self.is_aspect or bool(self.rate_of))
