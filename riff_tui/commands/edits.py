@@ -61,7 +61,7 @@ def edits(
         with store_to_write(location, create=True) as opened:
             writer = Writer(opened)
             with writer.batch():
-                results = writer.put_edits(history.repository, history.edits, rebuild=rebuild)
+                results = writer.put_edits(history.repository, history.edits, history.commits, rebuild=rebuild)
     for line in report(history, results, repo, flows):
         say(line)
 
@@ -78,6 +78,8 @@ def report(history: EditHistory, results: Sequence[EditsResult], repo: Path, pat
         yield "This is a shallow clone: edits older than it are not known (git fetch --unshallow brings them)."
     if history.is_partial:
         yield "This is a partial clone: a file that was renamed and changed in one commit is not followed."
+    if beside := sum(not edit.merged for found in history.edits.values() for edit in found):
+        yield f"{counted(beside, 'edit')} on other branches than the one checked out: only runs of those contain them."
     if history.undated:
         yield f"{counted(history.undated, 'commit')} without a usable time left out."
     if results:

@@ -25,14 +25,15 @@ COLUMNS = (
     Column("time", "Edited (UTC)", kind="time", help="The author's time of the commit."),
     Column("commit", "Commit", kind="text", help="The commit that touched the flow's file."),
     Column("change", "change", better="higher", decimals=2, trim=True, strong=True, help="Quality after less before."),
-    Column("quality_before", "before", unit="0-10", better="higher", help="Quality in the last run before the edit."),
+    Column("quality_before", "before", unit="0-10", better="higher", help="Quality in the last run without the edit."),
     Column("quality_after", "after", unit="0-10", better="higher", help="Quality in the first run with the edit."),
     Column("subject", "Subject", kind="text", help="The first line of its message."),
     Column("author", "Author", kind="text", help="Who made it."),
-    Column("next_run", "Next run", kind="text", help="The first run of the flow that started with the edit."),
-    Column("runs", "runs", kind="count", help="Runs of the flow until its next edit."),
+    Column("next_run", "Next run", kind="text", help="The first run of the flow that contains the edit."),
+    Column("runs", "runs", kind="count", help="Runs of the flow whose last edit it is."),
     Column("together", "tied", kind="count", help="Edits between the same two runs, this one among them."),
-    Column("previous_run", "Previous run", kind="text", shown=False, help="The last run before the edit."),
+    Column("previous_run", "Previous run", kind="text", shown=False, help="The last run before that one, without it."),
+    Column("basis", "basis", kind="text", shown=False, help="What tells that runs contain it: their commit, or time."),
     Column("n_before", "n before", kind="count", shown=False, help="Calls behind the quality before."),
     Column("n_after", "n after", kind="count", shown=False, help="Calls behind the quality after."),
     Column("path", "Path", kind="text", shown=False, help="The file that was touched, within its repository."),
@@ -45,12 +46,15 @@ def edits(answers: Sequence[EditEffect]) -> Table:
     tied = any(effect.together > 1 and effect.next_run is not None for effect in answers)
     placed = any(effect.previous_run or effect.next_run for effect in answers)
     alone = [NO_RUNS] if answers and not placed else []
+    by_time = [edit_cells.BY_TIME] if any(effect.basis == "time" for effect in answers) else []
     return Table(
         view="edits",
         title="Edits by flow (latest first)",
         columns=COLUMNS,
         rows=[_row(effect) for effect in answers],
-        notes=[UNITS, *alone, *([TOGETHER] if tied else []), *([NO_PROOF] if compared else [])] if answers else [],
+        notes=[UNITS, *alone, *by_time, *([TOGETHER] if tied else []), *([NO_PROOF] if compared else [])]
+        if answers
+        else [],
     )
 
 
@@ -67,6 +71,7 @@ def _row(effect: EditEffect) -> Row:
         "next_run": effect.next_run,
         "runs": effect.runs,
         "together": effect.together,
+        "basis": effect.basis,
         "quality_before": effect.before,
         "quality_after": effect.after,
         "change": change,
@@ -81,7 +86,7 @@ def _row(effect: EditEffect) -> Row:
     return Row(
         cells.where({"flow": edit.flow, "commit": edit.commit}),
         record,
-        display={"commit": edit.commit[: edit_cells.SHORT_COMMIT]},
+        display={"commit": edit_cells.short_commit(edit, effect.basis)},
         severity=marks,
         thin=thin,
         where=cells.where(keys) if effect.previous_run or effect.next_run else "",

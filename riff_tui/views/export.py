@@ -30,16 +30,17 @@ COLUMNS = (
     Column("model", "Model", kind="text", help="The model behind the judge."),
     Column("prompt_hash", "Prompt", kind="text", help="The hash of the judge's prompt, whole."),
     Column("prompt_version", "Version", kind="text", help="What the prompt calls its own version."),
-    Column("edit_commit", "Edit", kind="text", help="The flow's last edit before the run."),
+    Column("edit_commit", "Edit", kind="text", help="The flow's last edit that the run contains."),
     Column("edit_time", "Edited (UTC)", kind="time", help="When that edit was made."),
     Column("edit_author", "Edited by", kind="text", help="Who made it."),
     Column("edit_subject", "Edit's subject", kind="text", help="The first line of its message."),
+    Column("edit_basis", "Edit's basis", kind="text", help="What tells that the run contains it: commit or time."),
 )
 
 
 def record(score: Score) -> dict[str, Any]:
     """Return one score as a record with the keys of the columns."""
-    edit = score.edit
+    edit, basis = score.edit or (None, None)
     return {
         "run": score.run,
         "commit": score.commit,
@@ -60,6 +61,7 @@ def record(score: Score) -> dict[str, Any]:
         "edit_time": cells.moment(edit.time) if edit else None,
         "edit_author": edit.author if edit else None,
         "edit_subject": edit.subject if edit else None,
+        "edit_basis": basis,
     }
 
 

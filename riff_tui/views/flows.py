@@ -23,7 +23,11 @@ UNITS = (
 )
 _IN_UNITS = ("correctness", "completion", "errors", "humanness", "latency_p95", "turn_count")
 LAST_EDIT = Column(
-    "last_edit", "last edit", kind="object", shown=False, help="The flow's last edit before the latest run of the row."
+    "last_edit",
+    "last edit",
+    kind="object",
+    shown=False,
+    help="The flow's last edit that the latest run of the row contains; ? where only its time tells.",
 )
 LOST = replace(columns.LOST, help="Calls that ended without being served: they stalled, or went to a human.")
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)

@@ -28,7 +28,7 @@ _COLUMNS = (
     columns.N,
     columns.EXCLUDED,
 )
-EDIT = Column("edit", "Last edit", kind="object", help="The latest edit of any of the run's flows before it started.")
+EDIT = Column("edit", "Last edit", kind="object", help="The latest edit of any of its flows that the run contains.")
 
 
 def timeline(answers: Sequence[RunQuality]) -> Table:
@@ -40,7 +40,7 @@ def timeline(answers: Sequence[RunQuality]) -> Table:
         title="Timeline: quality by judge (earliest run first)",
         columns=[*_COLUMNS, *(_column(judge) for judge in judges), *edited],
         rows=[_row(run, judges, answers[max(0, place - TREND) : place]) for place, run in enumerate(answers, 1)],
-        notes=[UNITS, DOWN_ONLY, *_partly_judged(answers)],
+        notes=[UNITS, DOWN_ONLY, *_partly_judged(answers), *edit_cells.notes(run.edit for run in answers)],
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from riff_store import models as m
 from riff_store.facts import EditsResult, FlowEdit
+from riff_store.histories import forget_histories
 from riff_store.names import encodable
 from riff_store.rows import insert
 
@@ -14,6 +15,7 @@ from riff_store.rows import insert
 def forget_edits(connection: sqlite3.Connection) -> None:
     """Drop the edits of all flows, from whatever repository."""
     connection.execute("DELETE FROM flow_edit")
+    forget_histories(connection)
 
 
 def replace_edits(
@@ -34,7 +36,7 @@ def _replace(
 ) -> EditsResult:
     known: dict[str, list[tuple[object, ...]]] = {}
     for origin, *row in connection.execute(
-        'SELECT repository, "commit", time, author, subject, path FROM flow_edit WHERE flow_name = ?'
+        'SELECT repository, "commit", time, author, subject, path, merged FROM flow_edit WHERE flow_name = ?'
         " ORDER BY repository, position",
         (flow,),
     ):
@@ -46,6 +48,7 @@ def _replace(
             encodable(edit.author),
             encodable(edit.subject),
             encodable(edit.path),
+            edit.merged,
         )
         for edit in edits
     ]

@@ -6,6 +6,8 @@ Names are plain text here; the writer turns them into keys. A value that was not
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 
@@ -138,7 +140,10 @@ class DescribedFlow(msgspec.Struct, gc=False):
 
 
 class FlowEdit(msgspec.Struct, gc=False):
-    """Describe a commit that touched the file of a flow; `time` is the author's, in microseconds since the epoch."""
+    """Describe a commit that touched the file of a flow; `time` is the author's, in microseconds since the epoch.
+
+    `merged` says whether the branch that is checked out contains it.
+    """
 
     flow: str
     commit: str
@@ -146,6 +151,14 @@ class FlowEdit(msgspec.Struct, gc=False):
     author: str
     subject: str
     path: str
+    merged: bool = True
+
+
+class Commit(NamedTuple):
+    """Name a commit and its parents by their whole ids."""
+
+    id: str
+    parents: tuple[str, ...]
 
 
 class EditsResult(msgspec.Struct, gc=False):

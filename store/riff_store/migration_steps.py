@@ -91,5 +91,13 @@ ALTER TABLE "newer_judge" RENAME TO "judge";
 CREATE UNIQUE INDEX "judge_name_model_prompt_hash" ON "judge" ("name", "model", "prompt_hash");
 UPDATE "aspect_score" SET "value" = "value" / 10.0
   WHERE "judge_id" = 1 AND "aspect_id" IN (SELECT "id" FROM "aspect" WHERE "name" = 'turn_taking');
+ALTER TABLE "flow_edit" ADD COLUMN "merged" INTEGER NOT NULL DEFAULT 1;
+CREATE TABLE "repository" ("id" INTEGER NOT NULL PRIMARY KEY, "name" TEXT NOT NULL);
+CREATE UNIQUE INDEX "repository_name" ON "repository" ("name");
+CREATE TABLE "history_node" ("repository_id" INTEGER NOT NULL, "position" INTEGER NOT NULL, "commit" BLOB,
+  "parents" TEXT NOT NULL, PRIMARY KEY ("repository_id", "position"), FOREIGN KEY ("repository_id") REFERENCES
+  "repository" ("id")) WITHOUT ROWID;
+CREATE TABLE "known_commit" ("commit" BLOB NOT NULL PRIMARY KEY, "repository_id" INTEGER NOT NULL, "node" INTEGER,
+  FOREIGN KEY ("repository_id") REFERENCES "repository" ("id")) WITHOUT ROWID;
 UPDATE "source_file" SET "reader" = 0
 """

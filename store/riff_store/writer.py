@@ -16,6 +16,7 @@ from riff_store import rollups, verdicts
 from riff_store.database import Store
 from riff_store.edits import forget_edits, replace_edits
 from riff_store.facts import (
+    Commit,
     ConversationFacts,
     DescribedFlow,
     EditsResult,
@@ -25,6 +26,7 @@ from riff_store.facts import (
     Skipped,
     SourceFile,
 )
+from riff_store.histories import replace_history
 from riff_store.names import Names, encodable
 from riff_store.rows import CHUNK, Rows, forget_calls
 
@@ -102,15 +104,24 @@ class Writer:
             raise
 
     def put_edits(
-        self, repository: str, edits: Mapping[str, Sequence[FlowEdit]], *, rebuild: bool = False
+        self,
+        repository: str,
+        edits: Mapping[str, Sequence[FlowEdit]],
+        commits: Sequence[Commit] = (),
+        *,
+        rebuild: bool = False,
     ) -> list[EditsResult]:
         """Store the edits of a repository's flows in place of those it had; call it inside `batch`.
 
-        With `rebuild` all edits that the store holds are forgotten first, those of other repositories too.
+        `commits` are all that the repository knows, parents first; which edits a run contains is told by its commit
+        if it is one of them, else by time. With `rebuild` all edits that the store holds are forgotten first, those
+        of other repositories too.
         """
         if rebuild:
             forget_edits(self._connection)
-        return replace_edits(self._connection, repository, edits)
+        results = replace_edits(self._connection, repository, edits)
+        replace_history(self._connection, repository, commits)
+        return results
 
     def _put(self, file: SourceFile, path: str, items: Iterable[Item]) -> FileResult:
         key, known = self._source_file(file, path)

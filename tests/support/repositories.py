@@ -39,6 +39,9 @@ class Repo:
         )
         return ended.stdout.decode("utf-8", "replace").strip()
 
+    def head(self) -> str:
+        return self.git("rev-parse", "HEAD")
+
     def write(self, files: Mapping[str | bytes, str | None]) -> None:
         """Write files, or take those away that map to `None`."""
         for name, content in files.items():
@@ -67,7 +70,7 @@ class Repo:
         message = subject.encode() if isinstance(subject, str) else subject
         given = ("--allow-empty", "--allow-empty-message", "--file=-", "--cleanup=verbatim", *options)
         self.git("commit", "--quiet", *given, day=day, author=author, stdin=message)
-        return self.git("rev-parse", "HEAD")
+        return self.head()
 
 
 def flow_text(*changes: str) -> str:

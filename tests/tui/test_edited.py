@@ -60,7 +60,7 @@ def test_rows_have_the_keys_of_the_data_interface(store: Store) -> None:
         "quality_after",
     } <= first.keys()
     run_edit = show(store, "timeline", Request()).rows[0].record["edit"]
-    assert run_edit.keys() == {"flow", "commit", "time", "author", "subject"}
+    assert run_edit.keys() == {"flow", "commit", "time", "author", "subject", "basis"}
     cell = show(store, "flows", Request()).rows[0].record["last_edit"]
     assert cell.keys() == run_edit.keys()
 
@@ -116,15 +116,15 @@ def test_the_last_edit_of_a_flow_is_hidden_until_it_is_chosen(store: Store) -> N
     assert column is not None
     assert not column.shown
     assert {row.record["flow"]: row.display["last_edit"] for row in table.rows} == {
-        "viewing": "2026-06-21 0303030 Confirm the date",
-        "weather": "2026-06-21 0606060 Made while the run went on",
+        "viewing": "2026-06-21 0303030? Confirm the date",
+        "weather": "2026-06-21 0606060? Made while the run went on",
     }
 
 
 def test_a_run_shows_which_flow_was_edited_last_before_it(store: Store) -> None:
     assert [row.display["edit"] for row in show(store, "timeline", Request()).rows] == [
-        "2026-06-21 0505050 weather: Say where the forecast comes f…",
-        "2026-06-21 0303030 viewing: Confirm the date",
+        "2026-06-21 0505050? weather: Say where the forecast comes f…",
+        "2026-06-21 0303030? viewing: Confirm the date",
     ]
 
 
@@ -145,6 +145,7 @@ def test_the_export_joins_each_score_with_the_last_edit_before_its_run(path: Pat
         assert (row["edit_commit"], row["edit_author"], row["edit_subject"]) == (
             (last.commit, last.author, last.subject) if last else ("", "", "")
         )
+        assert row["edit_basis"] == ("time" if last else "")
         assert (microseconds(row["edit_time"]) if row["edit_time"] else None) == (last.time if last else None)
     assert {row["edit_commit"][:2] for row in rows} == {"01", "03", "05", "06"}
 

@@ -1,7 +1,7 @@
 """Collect every commit that touched the file of a flow, through renames.
 
-A commit on any branch that was merged counts, and a merge itself where its result differs from all that went
-into it. A file that was renamed brings the edits made under its old name along to the flow of its new one.
+A commit on any branch counts, and a merge itself where its result differs from all that went into it. A file
+that was renamed brings the edits made under its old name along to the flow of its new one.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from riff_ingest.edits.commits import TIPS, contained_in, read_commits
 from riff_ingest.edits.git import Repository
 from riff_ingest.edits.patterns import FlowPattern, flow_of, literal, parse_pattern, readable
-from riff_store.facts import FlowEdit
+from riff_store.facts import Commit, FlowEdit
 
 ALIKE = "70%"
 """How alike two files have to be for one to be the other renamed; flows made from one template are alike as well."""
@@ -28,18 +29,20 @@ _DIFF = ("diff-tree", "--stdin", "-r", "-z", "-c", "--root", "--name-status", "-
 class EditHistory:
     """Hold the edits of each flow, oldest first. `repository` is the commit that its history begins with.
 
-    In a shallow clone what lies behind its boundary is not known, in a partial one only renames without a
-    change are. `undated` commits have no time that could be used and are left out.
+    `commits` are all that the repository knows, parents first. In a shallow clone what lies behind its
+    boundary is not known, in a partial one only renames without a change are. `undated` commits have no time
+    that could be used and are left out of the edits.
     """
 
     repository: str
     edits: Mapping[str, Sequence[FlowEdit]]
+    commits: Sequence[Commit]
     is_shallow: bool
     is_partial: bool
     undated: int
 
 
-class _Commit(NamedTuple):
+class _Words(NamedTuple):
     time: int | None
     author: str
     subject: str
@@ -60,10 +63,12 @@ def read_edits(directory: Path, patterns: Sequence[str], progress: Callable[[str
     repository = Repository(directory)
     reading = _HistoryReader(repository, [parse_pattern(pattern, repository.prefix) for pattern in patterns], progress)
     reading.read()
+    commits = read_commits(repository)
     root = repository.ask("rev-list", "--first-parent", "--max-parents=0", repository.head)
     return EditHistory(
         repository=root.decode("ascii").split()[0],
-        edits=reading.edits(),
+        edits=reading.edits(commits),
+        commits=commits,
         is_shallow=repository.is_shallow,
         is_partial=repository.is_partial,
         undated=reading.undated,
@@ -79,7 +84,7 @@ class _HistoryReader:
         self._patterns = patterns
         self._boundary = repository.boundary()
         self._alike = f"-M{'100%' if repository.is_partial else ALIKE}"
-        self._commits: dict[str, _Commit] = {}
+        self._commits: dict[str, _Words] = {}
         self._changes: dict[str, list[_Change]] = {}
         self._paths: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
         self._renamed: defaultdict[str, defaultdict[bytes, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -88,7 +93,8 @@ class _HistoryReader:
 
     def read(self) -> None:
         """Find all edits, renames after what follows them."""
-        for commit in self._touching(self._repository.head, [pattern.pathspec for pattern in self._patterns]):
+        tips = (*TIPS, self._repository.head)
+        for commit in self._touching(tips, [pattern.pathspec for pattern in self._patterns]):
             for change in self._changes[commit]:
                 own = flow_of(self._patterns, change.path)
                 if own is not None:
@@ -102,16 +108,17 @@ class _HistoryReader:
                 some = ordered[start : start + _AT_ONCE]
                 self._follow(commit, {path: paths[path] for path in some})
 
-    def edits(self) -> dict[str, list[FlowEdit]]:
-        """Return the edits of each flow, oldest first, those without a usable time left out."""
+    def edits(self, commits: Sequence[Commit]) -> dict[str, list[FlowEdit]]:
+        """Return the edits of each flow in the order of the commits, those without a usable time left out."""
         found: dict[str, list[FlowEdit]] = {}
         touched = {commit for paths in self._paths.values() for commit in paths}
         self.undated = sum(self._commits[commit].time is None for commit in touched)
-        place = self._places(touched)
+        place = {commit.id: place for place, commit in enumerate(commits) if commit.id in touched}
+        merged = contained_in(commits, self._repository.head)
         for flow in sorted(self._paths):
             paths = self._paths[flow]
             edits = [
-                FlowEdit(flow, commit, said.time, said.author, said.subject, readable(paths[commit]))
+                FlowEdit(flow, commit, said.time, said.author, said.subject, readable(paths[commit]), commit in merged)
                 for commit in sorted(paths, key=place.__getitem__)
                 if (said := self._commits[commit]).time is not None
             ]
@@ -128,7 +135,7 @@ class _HistoryReader:
 
     def _follow(self, renamed: str, paths: Mapping[bytes, set[str]]) -> None:
         """Return the edits that files had before a commit renamed them."""
-        for commit in self._touching(f"{renamed}^@", [literal(path) for path in paths]):
+        for commit in self._touching((f"{renamed}^@",), [literal(path) for path in paths]):
             for change in self._changes[commit]:
                 for flow in paths.get(change.path, ()):
                     self._edit(flow, commit, change.path)
@@ -141,12 +148,12 @@ class _HistoryReader:
         paths = self._paths[flow]
         paths[commit] = min(paths.get(commit, path), path)
 
-    def _touching(self, tip: str, pathspecs: Sequence[bytes]) -> list[str]:
-        """Return the commits before a tip that touch such files, their words and changes read."""
+    def _touching(self, tips: Sequence[str], pathspecs: Sequence[bytes]) -> list[str]:
+        """Return the commits before some tips that touch such files, their words and changes read."""
         if self._progress:
             self._progress(f"reading the history: {len(self._changes):,} commits of flows")
         said = self._repository.ask(
-            "rev-list", "--full-history", "--encoding=UTF-8", "--format=%at%x00%an%x00%s", tip, "--", *pathspecs
+            "rev-list", "--full-history", "--encoding=UTF-8", "--format=%at%x00%an%x00%s", *tips, "--", *pathspecs
         )  # fmt: skip
         found = {commit: words for commit, words in _parse_rev_list(said) if commit not in self._boundary}
         new = [commit for commit in found if commit not in self._changes]
@@ -157,19 +164,14 @@ class _HistoryReader:
             self._changes |= _parse_diff_tree(self._repository.ask(*_DIFF, "-l1000", self._alike, stdin=listed))
         return list(found)
 
-    def _places(self, commits: set[str]) -> dict[str, int]:
-        """Return the place of each commit in the history, parents before children."""
-        listed = self._repository.ask("rev-list", "--topo-order", "--reverse", self._repository.head)
-        return {commit: place for place, commit in enumerate(listed.decode("ascii").split()) if commit in commits}
 
-
-def _parse_rev_list(listed: bytes) -> Iterator[tuple[str, _Commit]]:
+def _parse_rev_list(listed: bytes) -> Iterator[tuple[str, _Words]]:
     """Yield what `rev-list` prints of each commit: a line with its id, and one with what was asked for."""
     lines = iter(listed.split(b"\n"))
     for line in lines:
         if line.startswith(b"commit "):
             time, author, subject = next(lines).split(b"\0", 2)
-            yield line.removeprefix(b"commit ").decode("ascii"), _Commit(
+            yield line.removeprefix(b"commit ").decode("ascii"), _Words(
                 _microseconds(time), _cut(readable(author), LONGEST_AUTHOR), _cut(readable(subject), LONGEST_SUBJECT)
             )  # fmt: skip
 

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.text.numbers import utc
 from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
-    from riff_store.answers.edits import Edit
+    from riff_store.answers.edits import Basis, Edit, LastEdit
 
 SHORT_COMMIT, SHORT_SUBJECT = 7, 40
+BY_TIME = "Edits with ? go by time: no history that riff-tui edits read holds the commit of the run. Read it again."
 
 
-def record_of(edit: Edit | None) -> dict[str, Any] | None:
+def record_of(last: LastEdit | None) -> dict[str, Any] | None:
     """Return an edit as the data formats print it within another row."""
-    if edit is None:
+    if last is None:
         return None
     return {
-        "flow": edit.flow,
-        "commit": edit.commit,
-        "time": cells.moment(edit.time),
-        "author": edit.author,
-        "subject": edit.subject,
+        "flow": last.edit.flow,
+        "commit": last.edit.commit,
+        "time": cells.moment(last.edit.time),
+        "author": last.edit.author,
+        "subject": last.edit.subject,
+        "basis": last.basis,
     }
 
 
-def in_short(edit: Edit, *, with_flow: bool = False) -> str:
+def in_short(last: LastEdit, *, with_flow: bool = False) -> str:
     """Return an edit as a cell: its day, the start of its commit and of its subject."""
+    edit = last.edit
     text = f"{edit.flow}: {edit.subject}" if with_flow else edit.subject
     cut = text if len(text) <= SHORT_SUBJECT else f"{text[: SHORT_SUBJECT - 1]}…"
-    return f"{utc(edit.time)[:10]} {edit.commit[:SHORT_COMMIT]} {cut}"
+    return f"{utc(edit.time)[:10]} {short_commit(edit, last.basis)} {cut}"
+
+
+def short_commit(edit: Edit, basis: Basis | None) -> str:
+    """Return the start of an edit's commit, with a sign where only its time tells which runs contain it."""
+    return f"{edit.commit[:SHORT_COMMIT]}{'?' if basis == 'time' else ''}"
+
+
+def notes(found: Iterable[LastEdit | None]) -> list[str]:
+    """Return what there is to say of edits in cells: that some are told by time."""
+    return [BY_TIME] if any(last is not None and last.basis == "time" for last in found) else []

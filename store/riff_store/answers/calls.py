@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from riff_store.answers.edits import Edit
+from riff_store.answers.edits import LastEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Score(NamedTuple):
 
     Times are microseconds since the epoch: `started_at` of the call, `judged_at` of the verdict that counts.
     A judge in several versions of its prompt is named by the start of the prompt's hash as well. `model`,
-    `prompt_hash` and `prompt_version` are of that verdict. `edit` is the flow's last before the run.
+    `prompt_hash` and `prompt_version` are of that verdict. `edit` is the flow's last that the run contains.
     """
 
     run: str
@@ -110,4 +110,4 @@ class Score(NamedTuple):
     model: str | None
     prompt_hash: str | None
     prompt_version: str | None
-    edit: Edit | None
+    edit: LastEdit | None

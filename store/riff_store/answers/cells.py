@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from riff_store.answers.edits import Edit
+from riff_store.answers.edits import LastEdit
 from riff_store.measure import Measure
 
 
@@ -32,7 +32,7 @@ class FlowCell:
     operability: float | None
     blend: float | None
     trend: Sequence[float | None] = ()
-    last_edit: Edit | None = None
+    last_edit: LastEdit | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
+
+Basis: TypeAlias = Literal["commit", "time"]
+"""What tells whether a run contains an edit: the ancestors of its commit, or only the time when it started."""
 
 
 class Edit(NamedTuple):
@@ -17,13 +20,22 @@ class Edit(NamedTuple):
     path: str
 
 
+class LastEdit(NamedTuple):
+    """Name the last edit that a run contains, and what tells so."""
+
+    edit: Edit
+    basis: Basis
+
+
 @dataclass(frozen=True, slots=True)
 class EditEffect:
-    """Describe an edit between two runs of its flow: the last that started before it, and the first that did not.
+    """Describe an edit between two runs of its flow: the first that contains it, and one before that does not.
 
-    `runs` counts the runs that had no later edit, `together` the edits between the same two runs, this one
-    among them. `before` and `after` are the quality of the flow in those runs, `(computed)` and over the agents
-    that led it in both; `n_before` and `n_after` are the calls that count behind them.
+    The one before is the last whose edits the next one has all, so that no other line of work is taken for
+    what was there before. `runs` counts the runs whose last edit it is, `together` the edits between the same
+    two runs, this one among them. `basis` is `time` where the commit of one of the two does not tell, `None`
+    where there is neither. `before` and `after` are the quality of the flow in those runs, `(computed)` and over
+    the agents that led it in both; `n_before` and `n_after` are the calls that count behind them.
     """
 
     edit: Edit
@@ -35,3 +47,4 @@ class EditEffect:
     after: float | None
     n_before: int
     n_after: int
+    basis: Basis | None

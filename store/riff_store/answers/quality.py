@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from riff_store.answers.edits import Edit
+from riff_store.answers.edits import LastEdit
 
 COMPUTED = "(computed)"
 """Quality in the eyes of no judge: humanness left out."""
@@ -17,7 +17,7 @@ class RunQuality:
 
     A row is a (flow, agent). `rows` says over how many of them each mean was taken: those that the judge
     scored. `started_at` is microseconds since the epoch. `edit` is the latest edit of any of its flows that
-    was made before it started.
+    it contains.
     """
 
     run: str
@@ -28,7 +28,7 @@ class RunQuality:
     excluded: int
     quality: Mapping[str, float | None]
     rows: Mapping[str, int]
-    edit: Edit | None = None
+    edit: LastEdit | None = None
 
 
 @dataclass(frozen=True, slots=True)

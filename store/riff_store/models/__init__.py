@@ -31,11 +31,14 @@ from riff_store.models.tables import (
     Flow,
     FlowContract,
     FlowEdit,
+    HistoryNode,
     Judge,
     JudgedScore,
+    KnownCommit,
     Label,
     OutcomeVisit,
     Persona,
+    Repository,
     Run,
     Scenario,
     Segment,
@@ -76,11 +79,14 @@ __all__ = [
     "Flow",
     "FlowContract",
     "FlowEdit",
+    "HistoryNode",
     "Judge",
     "JudgedScore",
+    "KnownCommit",
     "Label",
     "OutcomeVisit",
     "Persona",
+    "Repository",
     "Run",
     "Scenario",
     "Segment",
@@ -104,6 +110,6 @@ SOURCES = (SourceFile, SkippedInput)
 OF_CALLS = (AspectScore, StateScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, Transcript)
 FACTS = (Conversation, JudgedScore, *OF_CALLS)
 DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
-EDITS = (FlowEdit,)
+EDITS = (FlowEdit, Repository, HistoryNode, KnownCommit)
 ROLLUPS = (CallRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal)
 ALL = (*DIMENSIONS, *SOURCES, *FACTS, *DESCRIBED, *EDITS, *ROLLUPS)

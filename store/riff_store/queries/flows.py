@@ -32,7 +32,7 @@ def flow_cells(
 
     `judges` chooses the judges that have a mean and count in operability; quality counts all of them. With `trend`
     each cell carries its success rate in each of the last runs, oldest first, `None` where a run had no such call,
-    with `edits` the last edit of its flow before its latest run.
+    with `edits` the last edit of its flow that its latest run contains.
     """
     with store.snapshot():
         cells = _cells(store, calls, by, judges)
@@ -42,7 +42,7 @@ def flow_cells(
         if edits and (known := Edits(store)):
             latest = _latest_runs(store, calls, by)
             cells = [
-                replace(cell, last_edit=known.last(cell.keys.get("flow"), latest.get(tuple(cell.keys.values()))))
+                replace(cell, last_edit=known.last(cell.keys.get("flow"), latest[tuple(cell.keys.values())]))
                 for cell in cells
             ]
     return sorted(cells, key=least_operable_first)
@@ -97,15 +97,14 @@ def _cell(
     )
 
 
-def _latest_runs(store: Store, calls: Predicate | None, by: Sequence[str]) -> dict[Names, int]:
-    """Return the start of the latest run of each cell, where that is known."""
+def _latest_runs(store: Store, calls: Predicate | None, by: Sequence[str]) -> dict[Names, str]:
+    """Return the latest run of each cell; one without a time only where it has no other."""
     started = run_starts(store)
     group = Grouping(tuple(dict.fromkeys((*by, "run"))))
-    found: dict[Names, int] = {}
+    found: dict[Names, str] = {}
     for names in call_counts(store, calls, group):
-        moment = started.get(names[group.by.index("run")] or "")
-        if moment is not None:
-            found[names[: len(by)]] = max(moment, found.get(names[: len(by)], moment))
+        cell, run = names[: len(by)], names[group.by.index("run")] or ""
+        found[cell] = max(run, found.get(cell, run), key=lambda name: (started.get(name) or 0, name))
     return found
 
 

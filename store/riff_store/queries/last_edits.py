@@ -1,45 +1,136 @@
-"""Find the last edit of a flow before a moment."""
+"""Find the edits of a flow that a run contains, and the last of them."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from riff_store import models as m
-from riff_store.answers.edits import Edit
+from riff_store.answers.edits import Edit, LastEdit
 from riff_store.database import Store
+from riff_store.edit_graph import heads
+from riff_store.queries.dimensions import run_starts
+from riff_store.queries.histories import Histories, Place
+
+
+class Contained(NamedTuple):
+    """Hold edits of a flow by their places as the bits of numbers.
+
+    `edits` are those that a run contains, `by_commit` those of which its commit decides that, and not the time.
+    """
+
+    edits: int
+    by_commit: int
+
+
+class _Run(NamedTuple):
+    place: Place | None
+    started: int | None
+
+
+class _Flow:
+    """Hold the edits of a flow, and where each stands in the history of its repository."""
+
+    def __init__(self) -> None:
+        self.edits: list[Edit] = []
+        self.times: list[int] = []
+        self.nodes: list[int | None] = []
+        self.merged = 0
+        self.of_repository: dict[int, int] = {}
+
+    def add(self, edit: Edit, place: Place | None, *, merged: bool) -> None:
+        bit = 1 << len(self.edits)
+        self.edits.append(edit)
+        self.times.append(edit.time)
+        self.nodes.append(place.node if place else None)
+        self.merged |= bit if merged else 0
+        if place:
+            self.of_repository[place.repository] = self.of_repository.get(place.repository, 0) | bit
+
+    def before(self, moment: int | None) -> int:
+        """Return the merged edits that were not made after a moment, none for a moment that is not known."""
+        return 0 if moment is None else self.merged & ((1 << bisect_right(self.times, moment)) - 1)
 
 
 class Edits:
     """Hold the edits of every flow by the author's time; at one moment the later in the history comes last.
 
-    Reads them once; it is false where the store has none.
+    A run contains the edits among the ancestors of its commit. Where an edit's repository does not know that
+    commit, the run contains it if it is merged and was not made after the run started. Reads them once; it is
+    false where the store has none.
     """
 
     def __init__(self, store: Store) -> None:
         edit = m.FlowEdit
-        query = edit.select(edit.flow_name, edit.commit, edit.time, edit.author, edit.subject, edit.path)
-        self._edits: dict[str, list[Edit]] = {}
-        for row in store.execute(query.order_by(edit.flow_name, edit.time, edit.position, edit.repository)):
-            self._edits.setdefault(row[0], []).append(Edit(*row))
-        self._times = {flow: [found.time for found in edits] for flow, edits in self._edits.items()}
+        query = edit.select(
+            edit.flow_name, edit.commit, edit.time, edit.author, edit.subject, edit.path, edit.repository, edit.merged
+        )
+        rows = store.execute(query.order_by(edit.flow_name, edit.time, edit.position, edit.repository))
+        self._flows: dict[str, _Flow] = {}
+        if not rows:
+            return
+        self._histories = Histories(store)
+        self._runs = _runs(store, self._histories)
+        for *described, repository, merged in rows:
+            found = Edit(*described)
+            place = self._histories.of_edit(found.commit, repository)
+            self._flows.setdefault(found.flow, _Flow()).add(found, place, merged=bool(merged))
 
     def __bool__(self) -> bool:
-        return bool(self._edits)
+        return bool(self._flows)
 
     @property
     def by_flow(self) -> Mapping[str, Sequence[Edit]]:
         """Return the edits of each flow, earliest first."""
-        return self._edits
+        return {name: flow.edits for name, flow in self._flows.items()}
 
-    def last(self, flow: str | None, moment: int | None) -> Edit | None:
-        """Return the last edit of a flow that was not made after a moment, `None` for a moment that is not known."""
-        if flow not in self._edits or moment is None:
+    def merged(self, flow: str) -> int:
+        """Return the edits of a flow on the branch that was checked out, by their places as the bits of a number."""
+        return self._flows[flow].merged
+
+    def contained(self, flow: str, run: str) -> Contained:
+        """Return the edits of a flow that a run contains, by their places in `by_flow`."""
+        found, (place, started) = self._flows[flow], self._runs[run]
+        by_commit = found.of_repository.get(place.repository, 0) if place else 0
+        edits = found.before(started) & ~by_commit
+        if place and place.node is not None and by_commit:
+            ancestors = self._histories.contained[place.repository][place.node]
+            for index, node in enumerate(found.nodes):
+                if node is not None and by_commit >> index & 1 and ancestors >> node & 1:
+                    edits |= 1 << index
+        return Contained(edits, by_commit)
+
+    def last(self, flow: str | None, run: str | None) -> LastEdit | None:
+        """Return the last edit of a flow that a run contains, told by its commit if a repository of the flow knows it.
+
+        Of edits neither of which contains the other it is the later one.
+        """
+        if flow not in self._flows or run not in self._runs:
             return None
-        place = bisect_right(self._times[flow], moment)
-        return self._edits[flow][place - 1] if place else None
+        found, (contained, by_commit) = self._flows[flow], self.contained(flow, run)
+        if not by_commit:
+            return LastEdit(found.edits[contained.bit_length() - 1], "time") if contained else None
+        indices = [index for index in range(len(found.edits)) if contained & by_commit & 1 << index]
+        last = self._heads(found, run, indices)
+        return LastEdit(found.edits[last[-1]], "commit") if last else None
 
-    def latest(self, flows: Iterable[str | None], moment: int | None) -> Edit | None:
+    def latest(self, flows: Iterable[str | None], run: str | None) -> LastEdit | None:
         """Return the latest of the last edits of several flows; at one moment that of the first flow by name."""
-        found = [edit for flow in sorted({flow or "" for flow in flows}) if (edit := self.last(flow, moment))]
-        return max(found, key=lambda edit: edit.time, default=None)
+        found = [last for flow in sorted({flow or "" for flow in flows}) if (last := self.last(flow, run))]
+        return max(found, key=lambda last: last.edit.time, default=None)
+
+    def _heads(self, flow: _Flow, run: str, indices: Sequence[int]) -> list[int]:
+        """Return those of some edits that no other of them contains."""
+        place = self._runs[run].place
+        if place is None:
+            return []
+        nodes = {node: index for index in indices if (node := flow.nodes[index]) is not None}
+        return sorted(nodes[node] for node in heads(nodes, self._histories.contained[place.repository]))
+
+
+def _runs(store: Store, histories: Histories) -> dict[str, _Run]:
+    started = run_starts(store)
+    rows = store.execute(m.Run.select(m.Run.name, m.Run.commit))
+    places = {commit: histories.of_run(commit) for commit in {commit for _, commit in rows}}
+    return {name: _Run(places[commit], started.get(name)) for name, commit in rows}

@@ -113,7 +113,7 @@ def _run(
         excluded=sum(row.excluded for row in rows),
         quality={judge: mean(found) for judge, found in values.items()},
         rows={judge: sum(value is not None for value in found) for judge, found in values.items()},
-        edit=edits.latest(flows, started),
+        edit=edits.latest(flows, run),
     )
 
 

@@ -87,7 +87,7 @@ def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Nam
         at, model, version = verdict.told if verdict else (None, None, None)
         told = (names.aspects[aspect], names.judges[judge], value, at, model, names.prompts[judge], version)
         scores.setdefault(key, []).append(told)
-    edits = {flow: names.edits.last(names.flows[flow], run.started) for flow in {call[3] for call in calls}}
+    edits = {flow: names.edits.last(names.flows[flow], run.name) for flow in {call[3] for call in calls}}
     return [
         Score(
             run.name, run.commit, started_at, name, names.flows[flow], names.agents[agent],

@@ -9,7 +9,7 @@ from statistics import fmean
 
 import pytest
 
-from riff_store.answers.edits import Edit
+from riff_store.answers.edits import LastEdit
 from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store, open_store
 from riff_store.facts import ConversationFacts, FlowEdit
@@ -74,8 +74,8 @@ def last_by_hand(edits: Sequence[FlowEdit], flow: str, moment: int | None) -> st
     return found.commit if found else None
 
 
-def commit(edit: Edit | None) -> str | None:
-    return edit.commit if edit else None
+def commit(last: LastEdit | None) -> str | None:
+    return last.edit.commit if last else None
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -103,7 +103,7 @@ def test_a_run_shows_the_latest_edit_of_its_flows(seed: int, expression: str, tm
     times = {edit.commit: edit.time for edit in edits}
     for run, edit in found.items():
         wanted = [last for flow in flows[run] if (last := last_by_hand(edits, flow, begun[run]))]
-        assert (edit.time if edit else None) == max((times[each] for each in wanted), default=None)
+        assert (edit.edit.time if edit else None) == max((times[each] for each in wanted), default=None)
         candidates: list[str | None] = [*wanted] or [None]
         assert commit(edit) in candidates
 
@@ -184,17 +184,21 @@ def test_edits_between_the_same_runs_are_tied(tmp_path: Path) -> None:
 
 def test_of_edits_at_one_moment_the_later_in_the_history_holds_in_any_repository(tmp_path: Path) -> None:
     path = tmp_path / "w.db"
-    fresh(path).close()
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [call(name, run=name, started_at=at) for name, at in
+                                   (("now", BEGIN), ("just before", BEGIN - 1), ("some day", None))])  # fmt: skip
     record(path, [FlowEdit("f", name, BEGIN, "Ada", name, "p") for name in ("x", "y")], "one")
     record(path, [FlowEdit("f", "z", BEGIN, "Ada", "z", "p")], "two")
     with open_store(path) as store:
         edits = Edits(store)
     assert edits
-    assert commit(edits.last("f", BEGIN)) == "y"
-    assert edits.last("f", BEGIN - 1) is None
+    assert commit(edits.last("f", "now")) == "y"
+    assert edits.last("f", "just before") is None
+    assert edits.last("f", "some day") is None
+    assert edits.last("f", "another") is None
+    assert edits.last("other", "now") is None
+    assert edits.last(None, "now") is None
     assert edits.last("f", None) is None
-    assert edits.last("other", BEGIN) is None
-    assert edits.last(None, BEGIN) is None
 
 
 def test_a_store_without_edits_has_none_anywhere(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from tests.support.facts import call, fresh, put, verdict
 
 PROGRAM = str(Path(sys.executable).parent / "riff-tui")
 Captured = pytest.CaptureFixture[str]
-EDITS = ("edit_commit", "edit_time", "edit_author", "edit_subject")
+EDITS = ("edit_commit", "edit_time", "edit_author", "edit_subject", "edit_basis")
 CONTRACT = (
     "run", "commit", "started_at", "flow", "agent", "persona", "aspect", "judge", "value", "judged_at", *EDITS
 )  # fmt: skip

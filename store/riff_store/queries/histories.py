@@ -1,0 +1,60 @@
+"""Look up which edits of flows a commit contains."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from riff_store import models as m
+from riff_store.database import Store
+from riff_store.edit_graph import contained_by
+
+# Whole or abbreviated as git does, or what `git describe` makes of it; a number of a few digits counts builds.
+_COMMIT = re.compile(r"(?:.*-g)?((?=\d*[a-f]|\d{7})[0-9a-f]{4,64})(?:-dirty|\+)?", re.IGNORECASE)
+_LONGEST = 64
+
+
+class Place(NamedTuple):
+    """Say where a commit stands: its repository, and the node that contains what it does, `None` before any edit."""
+
+    repository: int
+    node: int | None
+
+
+class Histories:
+    """Hold the the edits of every repository whose history is known, and what each of them contains."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        node = m.HistoryNode
+        parents: dict[int, list[Sequence[int]]] = {}
+        self._edits: dict[str, Place] = {}
+        query = node.select(node.repository, node.position, node.commit, node.parents)
+        for repository, position, commit, before in store.execute(query.order_by(node.repository, node.position)):
+            parents.setdefault(repository, []).append(json.loads(before))
+            if commit is not None:
+                self._edits[bytes(commit).hex()] = Place(repository, position)
+        self.contained: Mapping[int, Sequence[int]] = {key: contained_by(found) for key, found in parents.items()}
+        """By repository and node, the nodes that it contains as the bits of a number."""
+        self._repositories = dict(store.execute(m.Repository.select(m.Repository.name, m.Repository.id)))
+
+    def of_edit(self, commit: str, repository: str) -> Place | None:
+        """Return where an edit stands, without a node if its repository lost it, `None` if that is not known."""
+        if commit in self._edits:
+            return self._edits[commit]
+        key = self._repositories.get(repository)
+        return None if key is None else Place(key, None)
+
+    def of_run(self, commit: str | None) -> Place | None:
+        """Return where the commit of a run stands, `None` unless exactly one that is known begins with it."""
+        asked = _COMMIT.fullmatch(commit.strip()) if commit else None
+        if asked is None or not self._repositories:
+            return None
+        start = asked[1].lower()
+        known = m.KnownCommit
+        least, most = bytes.fromhex(start + "0" * (len(start) % 2)), bytes.fromhex(start.ljust(_LONGEST, "f"))
+        query = known.select(known.repository, known.node).where(known.commit.between(least, most)).limit(2)
+        found = self._store.execute(query)
+        return Place(*found[0]) if len(found) == 1 else None
