@@ -33,18 +33,20 @@ _COLUMNS: Sequence[Column] = (
     Column("judge", "Judge", kind="name", shown=False, help="Who judged it; computed aspects have no judge."),
     Column(
         "verdict", "B is", kind="name",
-        help="Worse or better than A; differs, where no way is the good one; noise, where it may be chance.",
+        help="Worse or better than A (newly broken or mended: its success rate, between runs); differs, where no way is"
+        " the good one; noise, where it may be chance.",
     ),
+    Column("newly", "newly", kind="name", shown=False, help="Broken or mended: the success rate fell or rose."),
     Column("a", "A", decimals=_FINEST, help="The rate or mean of A."),
     Column("b", "B", decimals=_FINEST, help="The rate or mean of B."),
     Column("effect", "B − A", decimals=_FINEST, strong=True, help="What B has more, in the row's unit."),
-    Column("low", "low", decimals=_FINEST, help="Where the 95 % interval of B − A begins."),
-    Column("high", "high", decimals=_FINEST, help="Where the 95 % interval of B − A ends."),
-    Column("p_adjusted", "p adj.", decimals=3, help="p corrected across all rows of the comparison."),
-    Column("p", "p", decimals=3, shown=False, help="The exact two-sided p of this row's test alone."),
-    Column("pairs", "pairs", kind="count", help="Pairs of calls of the same task; · where the calls are not paired."),
     Column("n_a", "n(A)", kind="count", help=f"Calls of A behind the row; below {THIN} it is thin and carries `~`."),
     Column("n_b", "n(B)", kind="count", help=f"Calls of B behind the row; below {THIN} it is thin and carries `~`."),
+    Column("p_adjusted", "p adj.", decimals=3, help="p corrected across all rows of the comparison."),
+    Column("low", "low", decimals=_FINEST, help="Where the 95 % interval of B − A begins."),
+    Column("high", "high", decimals=_FINEST, help="Where the 95 % interval of B − A ends."),
+    Column("p", "p", decimals=3, shown=False, help="The exact two-sided p of this row's test alone."),
+    Column("pairs", "pairs", kind="count", help="Pairs of calls of the same task; · where the calls are not paired."),
     Column("only_a", "only A failed", kind="count", help=f"Only A's call failed, {_FAILED}."),
     Column("only_b", "only B failed", kind="count", help=f"Only B's call failed, {_FAILED}."),
     Column("both", "both failed", kind="count", help=f"Both calls failed, {_FAILED}."),
@@ -56,11 +58,16 @@ _COLUMNS: Sequence[Column] = (
 )  # fmt: skip
 
 
-def compare(answer: Comparison, *, drill: str = "") -> Table:
-    """Return one row per flow, aspect and judge, as they are answered; `drill` is the command that lists failures."""
+def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
+    """Return one row per flow, aspect and judge, as they are answered.
+
+    `scope` is the filter that the comparison is within, `drill` the command that lists failures.
+    """
+    of_runs = answer.a.kind == "run"
     return Table(
         view="compare",
-        title=f"Compare: B {answer.b.name} against A {answer.a.name} (worst first)",
+        title=f"Compare: B {answer.b.name} against A {answer.a.name}{f' where {scope}' if scope else ''}"
+        f" ({'newly broken and mended' if of_runs else 'worst'} first)",
         columns=_COLUMNS,
         rows=[_row(difference) for difference in answer.differences],
         notes=[*_notes(answer), *([f"Drill: {drill}"] if drill and answer.differences else [])],
@@ -115,6 +122,7 @@ def _row(difference: Difference) -> Row:
         "aspect": difference.aspect,
         "judge": difference.judge,
         "verdict": difference.verdict,
+        "newly": difference.newly,
         "a": difference.a.mean,
         "b": difference.b.mean,
         "effect": difference.effect,
@@ -150,6 +158,8 @@ def _row(difference: Difference) -> Row:
 
 def _display(difference: Difference) -> dict[str, str]:
     shown = {"aspect": _aspect(difference)}
+    if difference.newly:
+        shown["verdict"] = f"newly {difference.newly}"
     for key, measure in (("n_a", difference.a), ("n_b", difference.b)):
         if cells.is_thin(measure.n):
             shown[key] = f"{measure.n}~"
@@ -177,14 +187,14 @@ def _aspect(difference: Difference) -> str:
 def _notes(answer: Comparison) -> Iterator[str]:
     yield from _summary(answer)
     yield from side_notes(answer.a, answer.b)
-    if not answer.differences:
+    if not answer.looked_at:
         yield "There is no flow of which both sides have a call that counts, so nothing is compared."
     else:
         yield UNITS
         yield _pairing(answer)
         rows = f"{answer.tested} {'row' if answer.tested == 1 else 'rows'}"
         yield f"{NOISE}. p is corrected across {rows} (Benjamini-Hochberg)."
-    if any(difference.verdict == "mixed" for difference in answer.differences):
+    if any(difference.verdict == "mixed" for difference in answer.looked_at):
         yield MIXED
     for side, flows in (("A", answer.only_in_a), ("B", answer.only_in_b)):
         if flows:
@@ -192,23 +202,35 @@ def _notes(answer: Comparison) -> Iterator[str]:
 
 
 def _summary(answer: Comparison) -> Iterator[str]:
-    """Yield how many rows came out which way, in their order."""
-    found = [difference.verdict for difference in answer.differences]
+    """Yield what is newly broken or mended, and how many rows came out which way, in their order."""
+    found = [difference.verdict for difference in answer.looked_at]
+    if found and answer.a.kind == "run":
+        yield _newly(answer)
     if found:
         counted = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in dict.fromkeys(found))
         yield f"B is, in {len(found)} {'row' if len(found) == 1 else 'rows'}: {counted}."
 
 
+def _newly(answer: Comparison) -> str:
+    flows = {
+        what: [difference.flow for difference in answer.looked_at if difference.newly == what]
+        for what in ("broken", "mended")
+    }
+    if not any(flows.values()):
+        return "Nothing is newly broken or mended: no success rate changed beyond chance."
+    return " ".join(f"Newly {what}: {listed(names) or 'nothing'}." for what, names in flows.items())
+
+
 def _pairing(answer: Comparison) -> str:
     within = "agent" if answer.a.kind == "run" else "run, where they share one"
-    paired = sum(difference.pairs is not None for difference in answer.differences)
+    paired = sum(difference.pairs is not None for difference in answer.looked_at)
     if not paired:
         return (
             f"Unpaired: too few calls of the same flow, scenario or persona, trial and {within};"
             " Fisher's exact test for rates, Mann-Whitney U for scores."
         )
     alone = [sum(flow.n_a - flow.pairs for flow in answer.flows), sum(flow.n_b - flow.pairs for flow in answer.flows)]
-    rest = len(answer.differences) - paired
+    rest = len(answer.looked_at) - paired
     found = sum(flow.pairs for flow in answer.flows)
     pairs = f"{found} {'pair' if found == 1 else 'pairs'}"
     others = f" {rest} {'row is' if rest == 1 else 'rows are'} unpaired (Fisher, Mann-Whitney U)." if rest else ""
@@ -229,7 +251,8 @@ SPEC = ViewSpec(
     title="Compare two runs or agents",
     help=(
         "What B differs in from A, flow by flow: paired where both called the same task, with exact tests.",
-        "noise says that a difference as large may well be chance; worse first, then better, then noise.",
+        "noise says that a difference as large may well be chance. Between runs, flows whose success rate changed"
+        " beyond that come first: newly broken, newly mended; then worse, better, noise.",
         "Drill into the calls that only one side failed with compare A B --failures.",
     ),
     order=190,

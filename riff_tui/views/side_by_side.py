@@ -21,6 +21,7 @@ RULE = (
     " What one side lacks comes last."
 )
 CHANCE = "Intervals hold 95 %: where those of a and b overlap, the difference may be chance."
+UNTESTED = "Nothing here is tested, so b is higher or lower, not better or worse: compare A B tests two runs or agents."
 # They tell rows apart or count repeats, and are no measure of anything.
 _NO_METRICS = frozenset({"n", "trial", "rank", "line"})
 _SCALES = {"0-10": 10.0, "share": 1.0, "errors": 1.0, "entries": 1.0, "correlation": 1.0, "kappa": 1.0, "points": 10.0}
@@ -38,14 +39,13 @@ _COLUMNS: Sequence[Column] = (
         "delta", "Δ", decimals=_FINEST, trim=True, strong=True, help="What b has more than a, in the metric's own unit."
     ),
     Column(
-        "direction", "b is", kind="flag", help="Better or worse than a, or only other, where no way is the good one."
+        "direction", "b is", kind="flag", help="Higher or lower than a, or other: nothing here is tested for chance."
     ),
     Column("n_a", "n(a)", kind="count", help=f"Calls behind a; below {THIN} it is thin and carries `~`."),
     Column("n_b", "n(b)", kind="count", help=f"Calls behind b; below {THIN} it is thin and carries `~`."),
     Column("interval_a", "95% of a", kind="object", help="The 95 % interval of a, where there is one."),
     Column("interval_b", "95% of b", kind="object", help="The 95 % interval of b, where there is one."),
 )
-_MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,22 +163,14 @@ def _metric_row(column: Column, a: Row, b: Row) -> Row:
     delta = second - first
     text = _figure(column, delta)
     same = float(text) == 0
-    direction = "same" if same else _direction(column, delta)
-    marks = {"direction": _MARKS[direction]} if direction in _MARKS else {}
-    display = {"delta": "0" if same else f"+{text}" if delta > 0 else text}
-    if column.kind == "flag":
-        display["delta"] = ""
-    return _row(column, a, b, delta, direction, display, marks)
-
-
-def _direction(column: Column, delta: float) -> str:
-    if column.better is None:
-        return "higher" if delta > 0 else "lower"
-    return "better" if (delta > 0) == (column.better == "higher") else "worse"
+    flag = column.kind == "flag"
+    direction = "same" if same else "other" if flag else "higher" if delta > 0 else "lower"
+    display = {"delta": "" if flag else "0" if same else f"+{text}" if delta > 0 else text}
+    return _row(column, a, b, delta, direction, display)
 
 
 def _missing_row(column: Column, a: Row, b: Row) -> Row:
-    return _row(column, a, b, None, None, {}, {})
+    return _row(column, a, b, None, None, {})
 
 
 def _known(column: Column, a: Row, b: Row) -> bool:
@@ -191,7 +183,7 @@ def _differ(column: Column, a: Row, b: Row) -> bool:
 
 def _text_row(column: Column, a: Row, b: Row) -> Row:
     display = {"delta": "", "direction": "other"} if _known(column, a, b) else {}
-    return _row(column, a, b, None, "other" if display else None, display, {})
+    return _row(column, a, b, None, "other" if display else None, display)
 
 
 def _row(
@@ -201,11 +193,10 @@ def _row(
     delta: float | None,
     direction: str | None,
     display: Mapping[str, str],
-    marks: Mapping[str, Severity],
 ) -> Row:
     record: dict[str, Any] = {"metric": column.key, "unit": column.unit or None, "better": column.better}
     shown = {"metric": column.title, "unit": column.unit, **display}
-    severity = dict(marks)
+    severity: dict[str, Severity] = {}
     for side, row in (("a", a), ("b", b)):
         value = column.value(row.record)
         record[side] = value
@@ -247,6 +238,7 @@ def _interval(column: Column, interval: Sequence[float]) -> str:
 
 def _notes(a: Row, b: Row) -> Iterator[str]:
     yield RULE
+    yield UNTESTED
     if any(row.record.get("intervals") for row in (a, b)):
         yield CHANCE
     thin = [side for side, row in (("a", a), ("b", b)) if row.thin]
@@ -259,7 +251,7 @@ SPEC = ViewSpec(
     name=VIEW,
     title="Two rows side by side",
     help=(
-        "Two rows side by side, metric by metric: Δ is what b has more than a, and b is better or worse by it.",
+        "Two rows side by side, metric by metric: Δ is what b has more than a. Whether that is chance is not tested.",
         "What differs most comes first, each metric measured by its own scale: 10 for scores, 1 for shares, for errors,"
         " for entries and for yes or no, 15 s for latencies, else the larger of the two values, but no less than 10.",
         "Then come names that differ; what one of the two lacks (·) comes last.",

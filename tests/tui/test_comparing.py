@@ -90,8 +90,27 @@ def test_a_filter_on_rows_leaves_the_correction_as_it_is(store: Store) -> None:
         assert table.counts.hidden == len(every) - len(table.rows)
     both = compared(store, "flow=dental scenario:task")
     assert {row.record["flow"] for row in both.rows} == {"dental"}
-    assert both.extras["a"]["n"] == 43
     assert both.extras["tested"] == 13
+
+
+def test_sides_are_counted_in_the_scope_that_is_named(store: Store) -> None:
+    """The rows, the counts above them and the title are of one scope, in whatever form they are read."""
+    table = compared(store, "flow=dental scenario:task verdict=worse")
+    assert table.title == (
+        "Compare: B night-2 against A night-1 where scenario:task flow=dental (newly broken and mended first)"
+    )
+    assert (table.extras["a"]["n"], table.extras["b"]["n"], table.extras["b"]["excluded"]) == (20, 19, 1)
+    assert [flow["flow"] for flow in table.extras["flows"]] == ["dental"]
+    assert table.extras["only_in_a"] == {}
+    notes = list(table.notes)
+    assert notes[:2] == ["Newly broken: dental. Newly mended: nothing.", "B is, in 7 rows: 3 worse, 4 noise."]
+    assert any(note.startswith("A: run night-1, 20 calls; B: run night-2, 19 calls and 1 errored") for note in notes)
+    assert any(": 19 pairs, tested" in note for note in notes)
+    for format in ("text", "markdown"):
+        assert "where scenario:task flow=dental" in printed(table, format)
+    whole = compared(store)
+    assert whole.extras["a"]["n"] == 44
+    assert " where " not in whole.title
 
 
 def test_judges_are_chosen_by_name(store: Store) -> None:
@@ -225,6 +244,47 @@ def test_the_way_down_keeps_what_the_filter_says_of_calls(store: Store) -> None:
 
 def test_latest_and_previous_are_runs_in_time(store: Store) -> None:
     assert show(store, "compare", Request(sides=("previous", "latest"))).title == compared(store).title
+
+
+def test_latest_and_previous_are_the_last_runs_of_the_scope(tmp_path: Path, capsys: Captured) -> None:
+    runs = {"mon": "ab", "tue": "a", "wed": "ab", "thu": "a"}
+    with fresh(tmp_path / "s.db") as store:
+        put(store, "calls.jsonl", [
+            call(f"{run}-{flow}", run=run, flow=flow, scenario="task", started_at=day * 86_400_000_000)
+            for day, (run, flows) in enumerate(runs.items(), 1) for flow in flows
+        ])  # fmt: skip
+        sides = ("previous", "latest")
+        for where, names in (("", ("wed", "thu")), ("flow=b", ("mon", "wed")), ("flow=a run!=thu", ("tue", "wed"))):
+            for view in ("compare", "failures"):
+                table = show(store, view, Request(where=where, sides=sides))
+                assert (table.extras["a"]["name"], table.extras["b"]["name"]) == names, (where, view)
+        (drill,) = [n for n in show(store, "compare", Request(where="flow=b", sides=sides)).notes if "Drill: " in n]
+        assert drill == "Drill: riff-tui compare mon wed --failures --where 'flow=b'"
+    compare = ["compare", *sides, "--store", str(tmp_path / "s.db"), "--where"]
+    assert run([*compare, "run=tue"]) == ExitCode.USAGE
+    assert "the filter leaves calls of one run alone, tue; widen the filter" in capsys.readouterr().err
+    assert run([*compare, "flow=z"]) == ExitCode.USAGE
+    assert "the filter leaves no call of any run" in capsys.readouterr().err
+
+
+def test_what_is_newly_broken_and_mended_between_runs_comes_first(tmp_path: Path) -> None:
+    with fresh(tmp_path / "s.db") as store:
+        put(store, "calls.jsonl", [
+            call(f"{run}-{flow}-{task}", run=run, flow=flow, agent=run, scenario=str(task), aspects={
+                "correctness": 10.0 * (flow == "steady" or (flow == "fell") == (run == "one")),
+                "latency_p95": 1.0 + (run == "two") * (flow == "steady"),
+            })
+            for run in ("one", "two") for flow in ("fell", "rose", "steady") for task in range(20)
+        ])  # fmt: skip
+        runs = show(store, "compare", Request(sides=("one", "two")))
+        agents = show(store, "compare", Request(sides=("agent:one", "agent:two")))
+    first = [(row.record["flow"], row.record["newly"], row.display["verdict"]) for row in runs.rows[:2]]
+    assert first == [("fell", "broken", "newly broken"), ("rose", "mended", "newly mended")]
+    assert {row.record["newly"] for row in runs.rows[2:]} == {None}
+    assert runs.rows[2].record["verdict"] == "worse"
+    assert runs.notes[0] == "Newly broken: fell. Newly mended: rose."
+    assert {row.record["newly"] for row in agents.rows} == {None}
+    assert agents.notes[0].startswith("B is, in")
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE.values() if name.strip()])

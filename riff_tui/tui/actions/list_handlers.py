@@ -10,7 +10,7 @@ from riff_tui.table import Column
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.dialogs import choose_columns, show_columns
 from riff_tui.tui.actions.file_export import FileExport, default_name, export_table, parse_target
-from riff_tui.tui.navigation.pairs import pair_ids, pair_location, swapped
+from riff_tui.tui.navigation.pairs import pair_ids, pair_location, swapped, tested_location
 from riff_tui.tui.widgets.file_prompt import FileRequest
 
 Handler = Callable[[Controls], None]
@@ -85,7 +85,8 @@ def _compare(controls: Controls) -> None:
         host.visit(history.alter(swapped(here)))
     else:
         ids = pair_ids(controls.list_state.marks(here), controls.table.row)
-        host.visit(history.down(pair_location(here, loaded.main, ids)))
+        tested = tested_location(here, loaded.main, ids)
+        host.visit(history.down(tested or pair_location(here, loaded.main, ids)))
 
 
 def _wide(controls: Controls) -> None:

@@ -12,7 +12,7 @@ from riff_tui.tui.actions.dialogs import pick_aspect, pick_name
 from riff_tui.tui.actions.registry import action_of
 from riff_tui.tui.data.paged_rows import is_loaded
 from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.kept_place import choose, widening
+from riff_tui.tui.navigation.kept_place import choose, since_last_run, widening
 from riff_tui.tui.navigation.location import Location, descend, state_of
 from riff_tui.tui.navigation.scope_filters import Scope, about_calls_or_names, conjunction, name_term
 from riff_tui.tui.render.turn_lines import is_voice
@@ -96,6 +96,12 @@ def _view(view: str) -> Handler:
     return go
 
 
+def _since_last_run(controls: Controls) -> None:
+    history, loaded = controls.host.history, controls.host.loaded
+    stack = since_last_run(history.stack, _conditions(history.here, loaded.main) if loaded else None)
+    controls.host.visit(history.go(stack), remark=widening(history.stack, stack))
+
+
 def _conditions(here: Location, table: Table) -> Scope:
     """Return what other views are narrowed to beside the place: what was typed here, or who a call is about."""
     if here.kind != "conversation":
@@ -163,6 +169,7 @@ NAVIGATION_HANDLERS: Mapping[str, Handler] = {
     **{
         action_of(spec): _neighbors if spec.screen == "state" else _view(spec.name) for spec in views() if spec.key_help
     },
+    "since_last_run": _since_last_run,
     "next": _match(1),
     "previous": _sibling(-1),
     "filter": lambda controls: controls.prompt_controller.open(),

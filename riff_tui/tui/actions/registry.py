@@ -158,6 +158,13 @@ _ALL: tuple[Action, ...] = (
     ),
     *(_to_view(spec) for spec in views() if spec.key_help),
     Action(
+        "since_last_run",
+        ("L",),
+        "since last run",
+        "What changed between the last two runs that the place one is in has calls of, beyond chance first.",
+        "Go",
+    ),
+    Action(
         "next",
         ("n",),
         "next",
@@ -229,8 +236,8 @@ _ALL: tuple[Action, ...] = (
         "compare",
         ("=",),
         "compare",
-        "Put two marked rows side by side, or the marked one and this one; there: change sides, and of two runs or"
-        " agents Enter tests what is chance.",
+        "Compare two marked rows, or the marked one and this one: two runs or two agents by a test that says what is"
+        " chance, others side by side; there: change sides.",
         "Mark",
         needs_pair,
         lambda context: "change sides" if context.pair or context.sided else "compare",

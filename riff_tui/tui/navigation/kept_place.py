@@ -22,6 +22,8 @@ from riff_tui.views.spec import ViewSpec
 
 # A call is one of its list, and no view but the list of calls shows one call.
 _OF_A_CALL = ("conversation",)
+SINCE_LAST_RUN = "since the last run"
+_LAST_TWO = ("previous", "latest")
 _ON_THE_WAY = ("flow", "agent", "segment", "state")
 
 
@@ -41,6 +43,22 @@ def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
         return START
     above = locations_above(stack, view, scope) or START
     return (*above, Location(view, _crumb(view, scope, above[-1].scope.predicate), Filter.of(scope)))
+
+
+def since_last_run(stack: Stack, conditions: Scope = None) -> Stack:
+    """Return the stack for what changed between the last two runs in the flow and agent one is in, then ever wider.
+
+    `conditions` on calls go along as in `choose`. No run is kept, since a comparison takes two.
+    """
+    here = stack[-2] if stack[-1].kind == "conversation" and len(stack) > 1 else stack[-1]
+    before = here.scope.predicate
+    scopes = [narrow(keep_steps(before, steps), conditions) for steps in (("flow", "agent"), ())] + [conditions]
+    scopes = [split_by_field(scope, ("run",))[1] for scope in scopes]
+    again = here.sides == _LAST_TWO
+    scope = next((scope for scope in scopes if not again or not is_within(scope, before)), scopes[-1])
+    above = locations_above(stack, "compare", scope) or START
+    crumb = " › ".join(filter(None, (place_name(scope, above[-1].scope.predicate), SINCE_LAST_RUN)))
+    return (*above, Location("compare", crumb, Filter.of(scope), sides=_LAST_TWO))
 
 
 def place_name(scope: Scope, above: Scope = None) -> str:

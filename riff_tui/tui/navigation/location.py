@@ -23,7 +23,7 @@ from riff_tui.tui.navigation.scope_filters import (
     narrow,
     row_filter,
 )
-from riff_tui.tui.navigation.sides import scope_of, sides_of
+from riff_tui.tui.navigation.sides import named_sides, scope_of, sides_of
 from riff_tui.view_registry import find, spec_of
 from riff_tui.views import side_by_side
 from riff_tui.views.spec import ScreenKind
@@ -121,7 +121,7 @@ def descend(location: Location, table: Table, row: Row) -> Location | None:
         return Location(view, crumb=str(name or ""), scope=way)
     if spec.sides and not location.sides:
         return Location(view, noun(view), Filter.of(scope_of(table, scope)), sides=sides_of(table))
-    sides = location.sides if spec.sides else ()
+    sides = named_sides(table) if spec.sides else ()
     names = (row_crumb(row.record, scope), *_other_names(table, row, scope))
     crumb = " › ".join(filter(None, names)) or noun(view if sides else table.view)
     scope = narrow(narrow(scope, about_calls(location.filter.predicate, table)), way.predicate)

@@ -13,6 +13,7 @@ from riff_tui.table import Row, Table
 from riff_tui.tui.data.paged_rows import loaded_indices
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope_filters import about_calls, narrow
+from riff_tui.tui.navigation.sides import scope_of, sides_of
 from riff_tui.view_queries.sort_limit import ordered
 from riff_tui.view_registry import spec_of
 from riff_tui.views.side_by_side import VIEW, label, side_by_side
@@ -38,6 +39,20 @@ def pair_location(location: Location, table: Table, ids: Sequence[str]) -> Locat
     is_call = spec_of(table.view).row_kind == "call"
     scope = None if is_call else narrow(location.scope.predicate, about_calls(location.filter.predicate, table))
     return Location(VIEW, crumb=_crumb(table, ids), scope=Filter.of(scope), of=table.view, pair=tuple(ids))
+
+
+def tested_location(location: Location, table: Table, ids: Sequence[str]) -> Location | None:
+    """Return the location of the tested comparison of two rows, if they are two runs or two agents of one flow."""
+    found = {table.rows[index].id: table.rows[index] for index in loaded_indices(table.rows)}
+    rows = [found[row_id] for row_id in _in_time(table, ids) if row_id in found]
+    if len(rows) != 2:
+        return None
+    pair = side_by_side(table, *rows)
+    sides = sides_of(pair)
+    if not sides:
+        return None
+    scope = narrow(location.scope.predicate, about_calls(location.filter.predicate, table))
+    return Location("compare", _crumb(table, [row.id for row in rows]), Filter.of(scope_of(pair, scope)), sides=sides)
 
 
 def swapped(location: Location) -> Location:

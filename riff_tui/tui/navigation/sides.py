@@ -10,6 +10,8 @@ from riff_tui.tui.navigation.scope_filters import Scope, name_term, narrow, spli
 from riff_tui.views.compare import side_argument
 
 Sides = tuple[str, ...]
+_OUTCOMES = ("Newly ", "Nothing is newly", "B is, in")
+"""How the notes of a comparison begin that say what came out of it."""
 
 
 def sides_of(table: Table) -> Sides:
@@ -19,6 +21,11 @@ def sides_of(table: Table) -> Sides:
         return ()
     kind = _kind(a, b)
     return tuple(side_argument(kind, str(side[kind])) for side in (a, b)) if kind else ()
+
+
+def named_sides(table: Table) -> Sides:
+    """Return both sides of a comparison by the names that `latest` and `previous` stood for when it was made."""
+    return tuple(side_argument(str(side["kind"]), str(side["name"])) for side in (table.extras["a"], table.extras["b"]))
 
 
 def scope_of(table: Table, scope: Scope) -> Scope:
@@ -31,7 +38,7 @@ def scope_of(table: Table, scope: Scope) -> Scope:
 def heading(table: Table) -> list[str]:
     """Return who is who, with how many calls, and what came out of it; the names are raw text."""
     lines = [_side(letter.upper(), table.extras[letter]) for letter in "ab" if letter in table.extras]
-    return [*lines, *(note for note in table.notes[:1] if table.view == "compare" and note.startswith("B is"))]
+    return [*lines, *(note for note in table.notes[:2] if table.view == "compare" and note.startswith(_OUTCOMES))]
 
 
 def _kind(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:

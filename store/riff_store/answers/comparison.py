@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from riff_store.measure import Measure
 
 Verdict: TypeAlias = Literal["worse", "better", "differs", "mixed", "noise", "not measured"]
+Newly: TypeAlias = Literal["broken", "mended"]
 Failed: TypeAlias = Literal["a", "b", "both"]
 
 
@@ -36,7 +37,8 @@ class Difference:
     0-10 for `completion`, else that of the aspect. `only_a`, `only_b`, `both` and `neither` count the
     pairs whose call failed on that side, for rates. Of a `mixed` one most calls went one way and the
     mean the other. `p_adjusted` is corrected across all differences of the comparison; `tendency` is the
-    verdict that there would be if none were chance.
+    verdict that there would be if none were chance. Between runs a flow is `newly` broken where its
+    success rate fell by more than chance, mended where it rose.
     """
 
     flow: str
@@ -60,6 +62,7 @@ class Difference:
     only_b: int | None = None
     both: int | None = None
     neither: int | None = None
+    newly: Newly | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ class FlowPairs:
 class Comparison:
     """Hold the differences of two sides, the worst first; `tested` of them have a p and were corrected for.
 
+    The sides, `flows`, `only_in_a` and `only_in_b` are of the calls that are looked at, `differences` of every flow.
     `only_in_a` and `only_in_b` are flows that one side alone has calls of that count, with how many.
     """
 
@@ -92,6 +96,12 @@ class Comparison:
     def tested(self) -> int:
         """Return the number of differences that the p-values are corrected for."""
         return sum(difference.p is not None for difference in self.differences)
+
+    @property
+    def looked_at(self) -> Sequence[Difference]:
+        """Return the differences in the flows that are looked at."""
+        flows = {flow.flow for flow in self.flows}
+        return [difference for difference in self.differences if difference.flow in flows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from riff_store import models as m
-from riff_store.answers.comparison import Comparison, Difference, FlowPairs, Verdict
+from riff_store.answers.comparison import Comparison, Difference, FlowPairs, Newly, Verdict
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import OF_CALLS, Direction, Metric, plugins
@@ -20,6 +20,8 @@ from riff_store.statistics import intervals, significance
 SIGNIFICANT = 0.05
 SUCCESS = 10.0
 _ORDER: tuple[Verdict, ...] = ("worse", "mixed", "differs", "better", "noise", "not measured")
+_NEWLY: Mapping[Verdict, Newly] = {"worse": "broken", "better": "mended"}
+_FIRST: tuple[Newly | None, ...] = ("broken", "mended", None)
 
 
 class _Aspect(NamedTuple):
@@ -56,15 +58,17 @@ def compare(
     judges: Predicate | None = None,
     *,
     also: Collection[str] = (),
+    within: Predicate | None = None,
 ) -> Comparison:
-    """Compare B with A, flow by flow, the worst difference first (docs/metrics.md, section 10).
+    """Compare B with A, flow by flow: what is newly broken or mended first (docs/metrics.md, section 10).
 
-    `a` and `b` are as `sides` takes them, `judges` chooses the judges, `also` asks for
-    aspects that are left out unless asked for (`latency_mean`). A row is compared on its pairs where
-    they cover at least half of the smaller side's measured calls. Raises `SideError`.
+    `a` and `b` are as `sides` takes them. `within` narrows `calls` to those that are looked at: it names the last
+    runs and the sides' calls are counted in it, but tests are corrected across all flows. `judges` chooses the
+    judges, `also` asks for aspects that are left out unless asked for (`latency_mean`). A row is compared on its
+    pairs where they cover at least half of the smaller side's measured calls. Raises `SideError`.
     """
     with store.snapshot():
-        first, second = (SideCalls(store, side, calls) for side in sides(store, a, b))
+        first, second = (SideCalls(store, side, calls) for side in sides(store, a, b, within))
         pairs = paired(first, second)
         names = dict(store.execute(m.Flow.select(m.Flow.id, m.Flow.name)))
         shown = selected_judges(store, judges)
@@ -75,19 +79,23 @@ def compare(
             for kind, judge, on_a, on_b in _measured(store, first, second, shown, also)
             for flow in shared
         ]
+        seen = (first, second)
+        if within is not None and within != calls:
+            seen = SideCalls(store, first.side, within), SideCalls(store, second.side, within)
     return Comparison(
-        a=first.side,
-        b=second.side,
-        differences=_ranked(_corrected([difference for difference in found if difference is not None])),
+        a=seen[0].side,
+        b=seen[1].side,
+        differences=_ranked(_corrected([each for each in found if each is not None], of_runs=first.side.kind == "run")),
         flows=[
             FlowPairs(
                 names[flow], len(flows_a[flow]), len(flows_b[flow]), first.errored.get(flow, 0),
                 second.errored.get(flow, 0), len(pairs.get(flow, ())),
             )
             for flow in shared
+            if any(flow in side.flows for side in seen)
         ],
-        only_in_a={names[flow]: len(flows_a[flow]) for flow in sorted(flows_a.keys() - flows_b.keys())},
-        only_in_b={names[flow]: len(flows_b[flow]) for flow in sorted(flows_b.keys() - flows_a.keys())},
+        only_in_a={names[flow]: len(flows_a[flow]) for flow in sorted(seen[0].flows - flows_b.keys())},
+        only_in_b={names[flow]: len(flows_b[flow]) for flow in sorted(seen[1].flows - flows_a.keys())},
     )  # fmt: skip
 
 
@@ -235,23 +243,29 @@ def _direction(plain: Difference, change: float) -> Verdict:
     return "better" if (change > 0) == (plain.better == "higher") else "worse"
 
 
-def _corrected(found: Sequence[Difference]) -> list[Difference]:
+def _corrected(found: Sequence[Difference], *, of_runs: bool) -> list[Difference]:
     tested = [difference.p for difference in found if difference.p is not None]
     adjusted = iter(significance.benjamini_hochberg(tested))
-    return [difference if difference.p is None else _judged(difference, next(adjusted)) for difference in found]
+    return [
+        difference if difference.p is None else _judged(difference, next(adjusted), of_runs=of_runs)
+        for difference in found
+    ]
 
 
-def _judged(difference: Difference, p: float) -> Difference:
-    return replace(difference, p_adjusted=p, verdict=difference.tendency if p <= SIGNIFICANT else "noise")
+def _judged(difference: Difference, p: float, *, of_runs: bool) -> Difference:
+    verdict = difference.tendency if p <= SIGNIFICANT else "noise"
+    newly = _NEWLY.get(verdict) if of_runs and difference.aspect == "success_rate" else None
+    return replace(difference, p_adjusted=p, verdict=verdict, newly=newly)
 
 
 def _ranked(found: Iterable[Difference]) -> list[Difference]:
     return sorted(found, key=_rank)
 
 
-def _rank(difference: Difference) -> tuple[int, float, float, str, int, str, str]:
+def _rank(difference: Difference) -> tuple[int, int, float, float, str, int, str, str]:
     whole = 10 / difference.a.scale if difference.rate else 1.0
     return (
+        _FIRST.index(difference.newly),
         _ORDER.index(difference.verdict),
         1.0 if difference.p_adjusted is None else difference.p_adjusted,
         -round(abs(difference.effect or 0.0) * whole, 9),

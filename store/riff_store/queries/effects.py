@@ -93,8 +93,8 @@ def _with_judges_compared(
 ) -> tuple[LinearModel, JudgeOverlap]:
     """Return the model with judges compared on common calls, where they did not all score the same ones."""
     shown = names["judge"]
-    pairs = combinations(sorted(scored, key=lambda judge: str(shown[judge])), 2)
-    apart = [pair for pair in pairs if scored[pair[0]].isdisjoint(scored[pair[1]])]
+    order = sorted(scored, key=lambda judge: str(shown[judge]))
+    apart = [pair for pair in combinations(order, 2) if scored[pair[0]].isdisjoint(scored[pair[1]])]
     rest = scored.keys() - {judge for pair in apart for judge in pair}
     common = set[int].intersection(*(scored[judge] for judge in rest)) if len(rest) > 1 else set[int]()
     on_common = _fitted([row for row in found if row[0] in common and row[1] in rest], names)
@@ -102,7 +102,7 @@ def _with_judges_compared(
     factors = [_compared(factor, compared) if factor.factor == "judge" else factor for factor in model.factors]
     return replace(model, factors=factors), JudgeOverlap(
         common=len(common),
-        scored={str(name): len(scored[judge]) for judge, name in shown.items() if judge in scored},
+        scored={str(shown[judge]): len(scored[judge]) for judge in order},
         compared=tuple(str(level.level) for level in compared.levels) if compared else (),
         apart=tuple((str(shown[a]), str(shown[b])) for a, b in apart),
     )

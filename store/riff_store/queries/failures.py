@@ -16,14 +16,14 @@ _CHUNK = 500
 _FAILED: dict[tuple[bool, bool], Failed] = {(True, False): "a", (False, True): "b", (True, True): "both"}
 
 
-def failures(store: Store, a: str, b: str, calls: Predicate | None = None) -> Failures:
+def failures(store: Store, a: str, b: str, calls: Predicate | None = None, within: Predicate | None = None) -> Failures:
     """Return the pairs of calls of which A's, B's or both failed.
 
-    A call failed where its correctness is below 10; where that is not measured, its completion.
-    Raises `SideError`.
+    A call failed where its correctness is below 10; where that is not measured, its completion. `a`, `b` and
+    `within` are as `sides` takes them. Raises `SideError`.
     """
     with store.snapshot():
-        first, second = (SideCalls(store, side, calls) for side in sides(store, a, b))
+        first, second = (SideCalls(store, side, calls) for side in sides(store, a, b, within))
         scores_a, scores_b = _scores(store, first), _scores(store, second)
         pairs = [pair for found in paired(first, second).values() for pair in found]
         known = [(one, other) for one, other in pairs if one in scores_a and other in scores_b]

@@ -12,8 +12,9 @@ from riff_store.answers.comparison import Side
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.predicates import Predicate, Term, both
-from riff_store.queries.dimensions import run_order, run_starts
+from riff_store.queries.dimensions import Grouping, run_order, run_starts
 from riff_store.queries.scope import Scope
+from riff_store.queries.sums import call_counts
 
 LISTED = 3
 _EMPTY = "the store holds no calls; riff-tui ingest PATH... fills it"
@@ -24,12 +25,13 @@ class SideError(UsageError):
     """Refuse a side that is not there, stands for several, or cannot be compared with the other."""
 
 
-def sides(store: Store, a: str, b: str) -> tuple[Side, Side]:
+def sides(store: Store, a: str, b: str, within: Predicate | None = None) -> tuple[Side, Side]:
     """Find both sides by name: run ids or the beginning of one, `latest`, `previous`, or `agent:NAME`.
 
-    `run:ID` says that a run is meant. Raises `SideError`, with the names that are near.
+    `run:ID` says that a run is meant. `latest` and `previous` are the last runs with a call `within` a filter.
+    Raises `SideError`, with the names that are near.
     """
-    first, second = side(store, a), side(store, b)
+    first, second = side(store, a, within), side(store, b, within)
     if first.kind != second.kind:
         raise SideError(f"{a} is one {first.kind} and {b} one {second.kind}: compare two runs or two agents")
     if first.name == second.name:
@@ -37,7 +39,7 @@ def sides(store: Store, a: str, b: str) -> tuple[Side, Side]:
     return first, second
 
 
-def side(store: Store, text: str) -> Side:
+def side(store: Store, text: str, within: Predicate | None = None) -> Side:
     """Find one side by name; raises `SideError`."""
     kind, colon, name = text.partition(":")
     if colon and kind == "agent":
@@ -46,7 +48,7 @@ def side(store: Store, text: str) -> Side:
     if colon and kind == "run" and text not in order:
         return Side("run", _named("run", name, sorted(order, key=order.__getitem__)))
     if text in _LATELY and text not in order:
-        return Side("run", _lately(store, text))
+        return Side("run", _lately(store, text, within))
     return Side("run", _named("run", text, sorted(order, key=order.__getitem__)))
 
 
@@ -61,15 +63,26 @@ def _agents(store: Store) -> list[str]:
     return sorted(name for (name,) in store.execute(query))
 
 
-def _lately(store: Store, word: str) -> str:
+def _lately(store: Store, word: str, within: Predicate | None) -> str:
     order, started = run_order(store), run_starts(store)
-    timed = [name for name in order if started[name] is not None] or list(order)
-    timed.sort(key=order.__getitem__)
+    here = list(order)
+    if within is not None:
+        left = _runs_within(store, within)
+        here = [name for name in order if name in left]
+    timed = [name for name in here if started[name] is not None] or here
     if not timed:
-        raise SideError(f"there is no {word} run: {_EMPTY}")
+        why = _EMPTY if not order else "the filter leaves no call of any run; take something out of it"
+        raise SideError(f"there is no {word} run: {why}")
     if len(timed) < _LATELY[word]:
-        raise SideError(f"there is no {word} run: the store holds one run alone, and riff-tui ingest PATH... adds more")
+        where = "the store holds" if within is None or len(order) == 1 else "the filter leaves calls of"
+        more = "ingest another one with riff-tui ingest PATH..." if len(order) == 1 else "widen the filter"
+        raise SideError(f"there is no {word} run: {where} one run alone, {timed[0]}; {more}")
     return timed[-_LATELY[word]]
+
+
+def _runs_within(store: Store, within: Predicate) -> set[str | None]:
+    """Return the runs that have a call, errored or not, in a filter."""
+    return {run for (run,), counts in call_counts(store, within, Grouping(("run",))).items() if any(counts)}
 
 
 def _named(kind: str, text: str, known: Sequence[str]) -> str:
@@ -135,6 +148,11 @@ class SideCalls:
             excluded=sum(self.errored.values()),
             led=tuple(sorted({names[found[position]] for found in self.counted})),
         )
+
+    @property
+    def flows(self) -> set[int]:
+        """Return the flows of the calls that count."""
+        return {call.flow for call in self.counted}
 
     def by_flow(self) -> dict[int, list[int]]:
         """Return the calls of each flow."""

@@ -404,7 +404,7 @@ def test_an_empty_store_has_nothing_to_compare(store: Store) -> None:
 
 def test_a_store_of_one_run_has_none_before_it(store: Store) -> None:
     put(store, "calls.jsonl", [call("1", run="r", started_at=1)])
-    with pytest.raises(SideError, match="there is no previous run: the store holds one run"):
+    with pytest.raises(SideError, match="the store holds one run alone, r; ingest another one"):
         compare(store, "previous", "latest")
 
 

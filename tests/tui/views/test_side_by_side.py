@@ -72,7 +72,7 @@ def test_a_step_in_what_has_no_end_does_not_push_a_large_share_from_the_top() ->
     assert [found.id for found in table.rows][:2] == ["stall", "turns"]
 
 
-def test_b_is_better_or_worse_by_the_good_direction_of_the_metric() -> None:
+def test_b_is_higher_or_lower_and_never_better_or_worse_for_nothing_is_tested() -> None:
     found = by_metric(
         compared(
             record(score=5.0, stall=0.5, latency_p95=2.0, turns=4.0, completed=False),
@@ -80,14 +80,14 @@ def test_b_is_better_or_worse_by_the_good_direction_of_the_metric() -> None:
         )
     )
     assert {key: each["direction"] for key, each in found.items()} == {
-        "score": "better", "stall": "worse", "latency_p95": "same", "turns": "lower", "completed": "better"
+        "score": "higher", "stall": "higher", "latency_p95": "same", "turns": "lower", "completed": "other"
     }  # fmt: skip
 
 
-def test_better_and_worse_are_a_sign_a_word_and_a_colour() -> None:
-    table = compared(record(score=5.0, stall=0.5, turns=4.0), record(score=6.0, stall=0.6, turns=4.0))
-    marks = {found.id: found.severity.get("direction") for found in table.rows}
-    assert (marks["score"], marks["stall"], marks["turns"]) == ("good", "bad", None)
+def test_no_difference_has_a_colour_however_large_it_is() -> None:
+    table = compared(record(score=0.0, stall=0.0, turns=4.0), record(score=10.0, stall=1.0, turns=9.0))
+    assert not any(found.severity for found in table.rows)
+    assert any(note.startswith("Nothing here is tested") for note in table.notes)
 
 
 def test_a_change_that_no_digit_shows_is_none() -> None:
@@ -194,7 +194,7 @@ def test_calls_have_neither_n_nor_intervals_to_show() -> None:
     calls = real_tables()["conversations"]
     found = side_by_side(calls, *calls.rows)
     assert not {"n_a", "n_b", "interval_a", "interval_b"} & {column.key for column in found.columns}
-    assert by_metric(found)["completed"]["direction"] == "better"
+    assert by_metric(found)["completed"]["direction"] == "other"
     assert by_metric(found)["persona"]["direction"] == "other"
 
 

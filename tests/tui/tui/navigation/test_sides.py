@@ -37,6 +37,18 @@ def location(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return two_runs.build(tmp_path_factory.mktemp("sides") / "two.db")
 
 
+@pytest.fixture(scope="module")
+def agents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store in which two agents led the same tasks of one flow."""
+    path = tmp_path_factory.mktemp("agents") / "agents.db"
+    with fresh(path) as store:
+        put(store, "calls.jsonl", [
+            call(f"{agent}-{task}", agent=agent, flow="dental", scenario=f"task-{task}", started_at=1)
+            for agent in ("gemini", "qwen") for task in range(6)
+        ])  # fmt: skip
+    return path
+
+
 def pair(a: dict[str, str | None], b: dict[str, str | None]) -> Table:
     return Table(SIDE_BY_SIDE, "", (), (), extras={"of": "flows", "a": a, "b": b})
 
@@ -92,6 +104,7 @@ def test_the_way_leads_from_the_pair_to_a_flow_to_a_call(location: Path) -> None
         assert heading(table) == [
             "A  run night-1   n 44",
             "B  run night-2   n 40, 1 errored",
+            "Newly broken: dental. Newly mended: nothing.",
             "B is, in 13 rows: 3 worse, 1 better, 9 noise.",
         ]
     unlike = pair({"flow": "f", "agent": "x"}, {"flow": "g", "agent": "x"})
@@ -130,8 +143,6 @@ async def test_two_runs_are_marked_compared_and_walked_down(location: Path, size
     async with exploring(location, size, start=stack_of("runs", "")) as at:
         # The latest run stands first, so the earlier one is marked first to be A.
         await at.press("j", "m", "k", "m", "=")
-        assert at.screen.history.here.view == SIDE_BY_SIDE
-        await at.press("enter")
         assert_golden(screen_of(at), f"screens/significance.{size[0]}x{size[1]}.txt")
         await at.press("enter")
         assert_golden(screen_of(at), f"screens/failures.{size[0]}x{size[1]}.txt")
@@ -141,7 +152,7 @@ async def test_two_runs_are_marked_compared_and_walked_down(location: Path, size
         assert at.screen.history.here.crumb == "night-2-dental-03"
         await at.press("escape")
         assert at.screen.history.here.view == "failures"
-        await at.press("escape", "escape", "escape")
+        await at.press("escape", "escape")
         assert at.screen.history.here.view == "runs"
 
 
@@ -151,20 +162,60 @@ async def test_of_two_runs_the_earlier_is_a_however_they_were_marked(
     location: Path, view: str, keys: tuple[str, ...]
 ) -> None:
     async with exploring(location, start=stack_of(view, "")) as at:
-        await at.press(*keys, "=", "enter")
+        await at.press(*keys, "=")
         assert at.screen.history.here.sides == ("night-1", "night-2")
         await at.press("=")
         assert at.screen.history.here.sides == ("night-2", "night-1")
 
 
-async def test_two_runs_of_the_timeline_are_put_side_by_side(location: Path) -> None:
-    async with exploring(location, start=stack_of("timeline", "")) as at:
-        await at.press("m", "j", "=")
+async def test_two_agents_of_a_flow_are_tested_in_that_flow_and_under_the_filter(agents: Path) -> None:
+    async with exploring(agents, start=stack_of("flows", "")) as at:
+        await at.press("slash", *"scenario:task", "enter", "m", "j", "=")
+        here = at.screen.history.here
+        assert (here.view, set(here.sides)) == ("compare", {"agent:gemini", "agent:qwen"})
+        assert here.scope.text == "scenario:task flow=dental"
         assert at.screen.loaded is not None
-        metrics = {row.record["metric"]: row.record for row in at.screen.loaded.main.rows}
-        assert metrics["quality.(computed)"]["direction"] == "worse"
-        await at.press("enter", "enter")
-        assert at.screen.history.here.view == "failures"
+        assert {row.record["flow"] for row in at.screen.loaded.main.rows} == {"dental"}
+
+
+async def test_one_key_says_what_changed_since_the_last_run(location: Path) -> None:
+    async with exploring(location, (120, 36)) as at:
+        await at.press("L")
+        here = at.screen.history.here
+        assert (here.view, here.sides, here.scope.text) == ("compare", ("previous", "latest"), "")
+        screen = screen_of(at)
+        assert "since the last run" in screen
+        assert "Newly broken: dental." in screen
+        await at.press("enter")
+        failures = at.screen.history.here
+        assert (failures.view, failures.sides) == ("failures", ("night-1", "night-2"))
+        await at.press("escape", "escape")
+        assert at.screen.history.here.view == "flows"
+
+
+@pytest.mark.parametrize(
+    ("view", "where", "kept"),
+    [
+        ("segments", "flow=dental agent=gemini", "flow=dental agent=gemini"),
+        ("states", "flow=dental segment=collect", "flow=dental"),
+        ("conversations", "flow=dental run=night-1 scenario:task", "flow=dental scenario:task"),
+        ("runs", "", ""),
+    ],
+)
+async def test_the_flow_and_agent_one_is_in_are_kept(location: Path, view: str, where: str, kept: str) -> None:
+    async with exploring(location, start=stack_of(view, where)) as at:
+        await at.press("L")
+        here = at.screen.history.here
+        assert (here.view, here.scope.text) == ("compare", kept)
+
+
+async def test_of_one_run_the_key_says_that_it_takes_two(tmp_path: Path) -> None:
+    with fresh(tmp_path / "one.db") as store:
+        put(store, "calls.jsonl", [call("1", run="only", started_at=1)])
+    async with exploring(tmp_path / "one.db") as at:
+        await at.press("L")
+        assert at.screen.history.here.view == "flows"
+        assert "the store holds one run alone, only" in at.bottom
 
 
 @pytest.mark.parametrize("view", ["compare", "failures"])
@@ -247,9 +298,9 @@ async def test_scipy_is_loaded_when_sides_are_compared_and_not_before(location: 
         "from tests.support.walker import exploring\n"
         "async def walk():\n"
         "    async with exploring(Path(sys.argv[1])) as at:\n"
-        "        await at.press('7', 'm', 'j', '=')\n"
+        "        await at.press('7', 'm', 'j')\n"
         "        print('scipy' in sys.modules)\n"
-        "        await at.press('enter')\n"
+        "        await at.press('=')\n"
         "        print('scipy' in sys.modules)\n"
         "asyncio.run(walk())\n"
     )
