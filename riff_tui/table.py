@@ -143,8 +143,9 @@ class Table:
     """Hold a view's answer, ready to be printed or walked.
 
     `rows` may be any sequence, so that a long list can be a window over a query. `extras` are
-    further top-level keys of the JSON form. `notes` explain units and what was left out,
-    a sentence each. `total` counts the rows without the filter and `matched` those that it leaves, `None` where
+    further top-level keys of the JSON form. `lead` is the one sentence to read first, `headline`
+    its beginning for where there is little room. `notes` explain units and what was left out, a sentence each.
+    `total` counts the rows without the filter and `matched` those that it leaves, `None` where
     these are all of `rows`; `limit` is how many were to be listed at most, in each of the `sections`. `identity` are
     the columns that tell rows apart where these are not all that are shown of kind `name`. `dump` is the command that
     prints the same. `deferred` begins the load of what was left for later because it takes long.
@@ -155,6 +156,8 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Row]
     filter: str = ""
+    lead: str = ""
+    headline: str = ""
     notes: Sequence[str] = ()
     total: int | None = None
     matched: int | None = None

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
 from riff_store.ranking import is_thin, mean, reasons
 from riff_tui.table import Column, Row, Section, Table
-from riff_tui.text.numbers import fixed
+from riff_tui.text.numbers import fixed, percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.lists import Worklist
+    from riff_store.answers.lists import FirstToMend, Worklist
 
 Cell: TypeAlias = FlowCell | SegmentCell | StateCell
 TITLE = "What to work on (flow → segment → state)"
@@ -21,10 +21,13 @@ _COLUMNS = (
     Column("list", "List", kind="name", help="Which of the three lists the place stands in."),
     Column("rank", "Rank", kind="count", help="Its rank in that list, the most urgent first; thin places come last."),
     *columns.keys(("flow", "agent", "segment", "state")),
+    columns.LOST,
     columns.N,
     Column("reasons", "Reasons", kind="object", help="What is wrong there."),
     columns.CORRECTNESS,
-    *columns.STATE_METRICS,
+    columns.SUCCESS,
+    Column("failed_calls", "failed", kind="count", better="lower", help="Calls that were not correct and complete."),
+    *(column for column in columns.STATE_METRICS if column is not columns.LOST),
     columns.MISSED,
     Column("worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."),
 )
@@ -38,9 +41,10 @@ def worklist(answer: Worklist) -> Table:
     return Table(
         view="worklist",
         title=TITLE,
+        **what_is_first(answer.first),
         columns=_COLUMNS,
         rows=[*flows, *segments, *states],
-        notes=[*_excluded(answer.excluded), *_drill(states or segments or flows)],
+        notes=[*_excluded(answer.excluded), *_drill(answer.first, states or segments or flows)],
         sections=[
             Section("Weakest flows", "x", tuple(row.id for row in flows)),
             Section("Weakest segments", "!", tuple(row.id for row in segments)),
@@ -79,15 +83,17 @@ def _flow(rank: int, cell: FlowCell) -> Row:
     flow, agent = cell.keys.get("flow"), cell.keys.get("agent")
     correctness = mean(cell.aspects, "correctness")
     reason = f"correctness {fixed(correctness, 1)}"
+    failed = None if cell.success.mean is None else cell.success.n - round(cell.success.mean * cell.success.n)
     return _row(
         "flows",
         rank,
         cell,
         {"flow": flow, "agent": agent, "segment": None, "state": None},
         [reason],
-        {"correctness": correctness},
+        {"correctness": correctness, "success_rate": cell.success.mean, "failed_calls": failed},
         place=flow or "",
-        summary=f"{reason}  (agent {agent}, n {_count(cell)})",
+        summary=f"{reason}  (agent {agent}, n {_count(cell)})" + (f"  {failed:,} failed" if failed else ""),
+        lost=cell.lost,
     )
 
 
@@ -108,7 +114,8 @@ def _segment(rank: int, cell: SegmentCell) -> Row:
         found,
         {**measured, "worst_state": worst},
         place=f"{flow}/{segment}",
-        summary=f"{'  '.join(found)}  (worst: {worst}{thin})",
+        summary=f"{'  '.join(found)}  (worst: {worst}{thin})" + _lost(cell),
+        lost=cell.lost,
     )
 
 
@@ -129,8 +136,13 @@ def _state(rank: int, cell: StateCell) -> Row:
         list(found.values()),
         measured,
         place=f"{flow}/{state}",
-        summary=" · ".join(found.values()) + thin,
+        summary=" · ".join(found.values()) + thin + _lost(cell),
+        lost=cell.lost,
     )
+
+
+def _lost(cell: SegmentCell | StateCell) -> str:
+    return f"  lost {cell.lost:,} of {cell.n:,}" if cell.lost else ""
 
 
 def _row(
@@ -143,8 +155,9 @@ def _row(
     *,
     place: str,
     summary: str,
+    lost: int | None,
 ) -> Row:
-    record = {"list": listed, "rank": rank, **names, "n": cell.n, "reasons": texts, **measured}
+    record = {"list": listed, "rank": rank, **names, "lost": lost, "n": cell.n, "reasons": texts, **measured}
     # A state is found by its flow and name alone; its segment would only narrow the way down.
     led = {
         key: name for key, name in names.items() if name is not None and not (listed == "states" and key == "segment")
@@ -169,9 +182,38 @@ def _excluded(count: int) -> Iterable[str]:
         yield f"Excluded: {count} errored {'call is' if count == 1 else 'calls are'} not counted in averages."
 
 
-def _drill(rows: list[Row]) -> Iterable[str]:
-    if rows:
-        flow = cells.where({"flow": rows[0].record["flow"]})
+def what_is_first(first: FirstToMend | None) -> dict[str, Any]:
+    """Return what a table says of the state that lost most calls, and what mending it could bring."""
+    if first is None:
+        return {"extras": {"first": None}}
+    headline = f"{first.flow}/{first.state} lost {first.lost:,} of {first.n:,} calls"
+    lead = f"{headline} ({_by_whom(first)})"
+    if first.completion is not None:
+        rise = f"from {_percent(first.completion)} to at most {_percent(first.completion_at_most)}"
+        lead += f"; mended, completion could rise {rise}"
+    return {"headline": headline, "lead": f"{lead}.", "extras": {"first": _first_record(first)}}
+
+
+def _by_whom(first: FirstToMend) -> str:
+    if len(first.agents) == 1:
+        return f"agent {first.agents[0]}"
+    if len(first.losing) == len(first.agents):
+        return "all agents"
+    return f"{len(first.losing)} of {len(first.agents)} agents"
+
+
+def _percent(share: float | None) -> str:
+    return percent(share).replace("%", " %")
+
+
+def _first_record(first: FirstToMend) -> dict[str, Any]:
+    keys = ("flow", "state", "lost", "n", "completion", "completion_at_most", "agents", "losing")
+    return {key: getattr(first, key) for key in keys}
+
+
+def _drill(first: FirstToMend | None, rows: list[Row]) -> Iterable[str]:
+    if rows or first:
+        flow = cells.where({"flow": first.flow if first else rows[0].record["flow"]})
         yield f"Drill: riff-tui dump states --where {cells.shell_quoted(flow)}"
 
 
@@ -186,8 +228,8 @@ SPEC = ViewSpec(
     name="worklist",
     title="What to work on",
     help=(
-        "The weakest flows, the weakest segments and the states at the root of it, ten of each.",
-        "Each place says why it stands there; thin places come last.",
+        "The state that lost most calls, then the weakest flows, segments and states, ten of each.",
+        "Each place says why it stands there, and how many calls it lost; thin places come last.",
         "The last line leads further down.",
     ),
     order=10,

@@ -36,7 +36,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         "success_rate", "success", kind="row", unit="share", bounds=_SHARE, rate_of="correctness", gated=True,
-        short="succ", strong=True,
+        short="succ",
         help="Share of calls that were correct and complete: the task was done and the flow ran to its own end.",
         definition="share of the calls that are correct and complete: correctness is 10, and so is completion, where "
         "that is measured",

@@ -65,21 +65,22 @@ def reasons(cell: StateCell) -> tuple[str, ...]:
         "dwell_turns": stuck and _more_than(measures, "dwell_turns", LONG_DWELL),
         "latency_p95": _more_than(measures, "latency_p95", SLOW),
         "guard_error": _at_least(measures, "guard_error", GUARD_ERRORS),
+        # With healthy progress a slot that stays empty is one that the caller had filled before.
+        "slot_fill_rate": stuck and _less_than(measures, "slot_fill_rate", HEALTHY_PROGRESS),
     }
-    # Slots that stay empty are a reason among others, never the only one.
-    found["slot_fill_rate"] = any(found.values()) and stuck and _less_than(measures, "slot_fill_rate", HEALTHY_PROGRESS)
     return tuple(metric for metric, holds in found.items() if holds)
 
 
-def lost_share(cell: StateCell, *, expects_steps: bool = False) -> float:
-    """Return the share of calls that a state lost, by which root causes are ranked.
+def loss(cell: StateCell | SegmentCell, *, expects_steps: bool = False) -> tuple[float, float]:
+    """Return by what root causes are ranked, the gravest first: calls lost, then stall and half of escalation.
 
     In a flow whose tasks ask for steps (`expects_steps`), where a call ended says nothing of why: there the
-    share of failed calls that missed the step counts (docs/metrics.md, section 9).
+    failed calls that missed the step count (docs/metrics.md, section 9).
     """
-    if expects_steps:
-        return (cell.missed_failed or 0) / cell.expected if cell.expected else 0.0
-    return (mean(cell.measures, "stall") or 0.0) + 0.5 * (mean(cell.measures, "escalation") or 0.0)
+    if expects_steps and isinstance(cell, StateCell):
+        return -float(cell.missed_failed or 0), 0.0
+    share = (mean(cell.measures, "stall") or 0.0) + 0.5 * (mean(cell.measures, "escalation") or 0.0)
+    return -float(cell.lost or 0), -share
 
 
 def is_thin(cell: FlowCell | SegmentCell | StateCell) -> bool:

@@ -44,7 +44,7 @@ _ALL = [
     *_fields("row", "name", "worst_state worst_flow direction list reason reasons path kind aspect"),
     *_fields("row", "number", "n excluded operability blend success_rate flows worst_stall worst_n worst_operability"),
     *_fields("row", "number", "expected missed wrong_args count share rank mean unscored line"),
-    *_fields("row", "number", "exact kappa kappa_unweighted spearman mean_difference spread"),
+    *_fields("row", "number", "failed_calls exact kappa kappa_unweighted spearman mean_difference spread"),
     *_fields("row", "number", "groups trials pass1 pass_k k flaky always_passed always_failed"),
     *_fields("row", "name", "verdict test failed"),
     *_fields("row", "number", "effect p p_adjusted pairs"),

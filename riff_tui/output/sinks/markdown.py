@@ -28,6 +28,8 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     parts: list[list[str]] = []
     if table.title:
         parts.append([f"# {_escaped(table.title, options)}"])
+    if table.lead and table.sections:
+        parts.append([_guarded(_escaped(table.lead, options))])
     if figure := figure_lines(table, options):
         parts.append(_fenced(figure))
     if table.sections:

@@ -20,6 +20,8 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     parts: list[list[str]] = []
     if table.title:
         parts.append(wrapped(options.line(table.title), options.width))
+    if table.lead and table.sections:
+        parts.append(wrapped(options.line(table.lead), options.width))
     shortened = 0
     if figure := figure_lines(table, options, options.width):
         parts.append(_cut(figure, options))

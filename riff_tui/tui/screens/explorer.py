@@ -210,7 +210,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def update_lines(self) -> None:
         controls = self.controls
         age = self._backend.age() if len(self._history.stack) == 1 else ""
-        parts = (controls.auto_refresh.status, self._counts(), age)
+        headline = self.loaded.main.headline if self.loaded is not None else ""
+        parts = (controls.auto_refresh.status, self._counts(), headline, age)
         controls.top.show(crumbs(self._history.stack), " · ".join(part for part in parts if part))
         controls.bottom.hint(hints(context_of(controls)))
 

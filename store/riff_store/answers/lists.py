@@ -54,10 +54,30 @@ class SkippedEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstToMend:
+    """Name the state that lost most calls, and what mending it could bring.
+
+    It lost `lost` of the `n` calls of its flow; `completion` is the share of these that were complete, and
+    `completion_at_most` what it could be without the loss. Of the `agents` that led calls through the state
+    `losing` lost some.
+    """
+
+    flow: str
+    state: str
+    lost: int
+    n: int
+    completion: float | None
+    completion_at_most: float | None
+    agents: Sequence[str]
+    losing: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Worklist:
-    """Hold the cells behind each list of the worklist, ranked and cut."""
+    """Hold the cells behind each list of the worklist, ranked and cut, and the state to begin with."""
 
     flows: Sequence[FlowCell]
     segments: Sequence[SegmentCell]
     states: Sequence[StateCell]
     excluded: int
+    first: FirstToMend | None = None

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from riff_store.answers.cells import StateCell
+from riff_store.answers.lists import FirstToMend
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, ExpectedStep
 from riff_store.measure import Measure
-from riff_store.queries.worklist import worklist
-from riff_store.ranking import lost_share, reasons
+from riff_store.queries.worklist import first_to_mend, worklist
+from riff_store.ranking import loss, reasons
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
 
@@ -47,7 +49,7 @@ def cell(**means: float) -> StateCell:
         ({"stall": 0.33, "progress": 0.22, "slot_fill_rate": 0.0}, ("stall", "slot_fill_rate")),
         ({"stall": 0.33, "progress": 0.7, "slot_fill_rate": 0.0}, ("stall",)),
         ({"stall": 0.33, "progress": 0.22, "slot_fill_rate": 1.0}, ("stall",)),
-        ({"progress": 0.22, "slot_fill_rate": 0.0}, ()),
+        ({"progress": 0.22, "slot_fill_rate": 0.0}, ("slot_fill_rate",)),
         ({}, ()),
     ],
 )
@@ -55,9 +57,29 @@ def test_a_state_is_a_root_cause_for_these_reasons(means: dict[str, float], foun
     assert reasons(cell(**means)) == found
 
 
-def test_a_lost_call_weighs_twice_a_handed_over_one() -> None:
-    assert lost_share(cell(stall=0.3, escalation=0.4)) == pytest.approx(0.5)
-    assert lost_share(cell()) == 0
+def test_of_states_that_lost_as_many_calls_a_stall_weighs_twice_an_escalation() -> None:
+    handed_over, stalled = cell(escalation=0.4), cell(stall=0.3)
+    assert loss(replace(stalled, lost=7)) < loss(replace(handed_over, lost=7)) < loss(replace(stalled, lost=6))
+    assert loss(cell()) == (0, 0)
+
+
+def test_the_state_that_lost_most_calls_comes_first_with_what_mending_it_could_bring(store: Store) -> None:
+    def calls(flow: str, name: str, n: int, lost: int, agent: str = "a") -> list[ConversationFacts]:
+        return [
+            call(f"{flow}-{name}-{number}", flow=flow, agent=agent, states=[state(name, lost=int(number < lost))],
+                 aspects={"correctness": 10.0, "completion": 0.0 if number < lost else 10.0})
+            for number in range(n)
+        ]  # fmt: skip
+
+    put(store, "calls.jsonl", [
+        *calls("dog", "listen", 8, 6), *calls("dog", "groom", 4, 1, agent="b"), *calls("cat", "listen", 20, 5),
+        *calls("thin", "start", 4, 4), call("x", flow="dog", errored=True),
+    ])  # fmt: skip
+    assert first_to_mend(store) == FirstToMend("dog", "listen", 6, 12, 5 / 12, 11 / 12, ["a"], ["a"])
+    thin = first_to_mend(store, parse("flow=thin"))
+    assert thin is not None
+    assert (thin.state, thin.lost, thin.completion_at_most) == ("start", 4, 1.0)
+    assert first_to_mend(store, parse("flow=nowhere")) is None
 
 
 def some(flow: str, n: int, correctness: float = 10.0, **given: object) -> list[ConversationFacts]:

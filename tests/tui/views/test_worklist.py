@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from riff_store.answers.cells import StateCell
-from riff_store.answers.lists import Worklist
+from riff_store.answers.lists import FirstToMend, Worklist
 from riff_tui.output.sinks import render
 from riff_tui.views.worklist import reason_texts, worklist
 from tests.support.view_answers import flow_cell, segment_cell, state_cell
@@ -25,6 +25,7 @@ def answer(*states: StateCell) -> Worklist:
         ],
         states=states,
         excluded=1,
+        first=FirstToMend("dog_grooming", "listen_owner", 294, 391, 0.217, 0.969, ["a", "b"], ["a", "b"]),
     )  # fmt: skip
 
 
@@ -42,18 +43,22 @@ def test_markdown_has_the_shape_that_people_paste() -> None:
     assert out.getvalue().splitlines() == [
         "# What to work on (flow → segment → state)",
         "",
+        "dog_grooming/listen_owner lost 294 of 391 calls (all agents); mended, completion could rise from 22 % to at"
+        " most 97 %.",
+        "",
         "## Weakest flows",
-        "  x apartment_scheduler        correctness 0.0  (agent gemini-2.5-f, n 11)",
+        "  x apartment_scheduler        correctness 0.0  (agent gemini-2.5-f, n 11)  5 failed",
         "",
         "## Weakest segments",
-        "  ! apartment_scheduler/action  stall 0.36  escal 0.64  progress 0.0  (worst: book_viewing)",
+        "  ! apartment_scheduler/action  stall 0.36  escal 0.64  progress 0.0  (worst: book_viewing)  lost 3 of 11",
         "",
         "## Root-cause states",
-        "  * apartment_scheduler/book_viewing  stall 0.36 · escalates 0.64 · dwell 3.6",
-        "  * dog_grooming/listen_owner         stall 0.33 · escalates 0.44 · slot_fill 0.0 (stuck, prog 0.22)",
+        "  * apartment_scheduler/book_viewing  stall 0.36 · escalates 0.64 · dwell 3.6  lost 1 of 11",
+        "  * dog_grooming/listen_owner         stall 0.33 · escalates 0.44 · slot_fill 0.0 (stuck, prog 0.22)"
+        "  lost 1 of 9",
         "",
         "Excluded: 1 errored call is not counted in averages.",
-        "Drill: riff-tui dump states --where 'flow=apartment_scheduler'",
+        "Drill: riff-tui dump states --where 'flow=dog_grooming'",
     ]
 
 
@@ -61,7 +66,8 @@ def test_a_record_holds_the_metrics_that_its_reasons_name() -> None:
     first, _, state, stuck = worklist(answer(*ROOT_CAUSES)).rows
     assert first.record == {
         "list": "flows", "rank": 1, "flow": "apartment_scheduler", "agent": "gemini-2.5-f", "segment": None,
-        "state": None, "n": 11, "reasons": ["correctness 0.0"], "correctness": 0.0,
+        "state": None, "lost": 2, "n": 11, "reasons": ["correctness 0.0"], "correctness": 0.0,
+        "success_rate": pytest.approx(0.5), "failed_calls": 5,
     }  # fmt: skip
     assert state.record["reasons"] == ["stall 0.36", "escalates 0.64", "dwell 3.6"]
     assert {"stall", "escalation", "dwell_turns"} <= set(state.record)
@@ -93,7 +99,8 @@ def test_low_slot_fill_speaks_only_where_calls_are_stuck(progress: float | None,
         ({"latency_p95": 8.0}, []),
         ({"latency_p95": 8.25}, ["lat_p95 8.3 s"]),
         ({"guard_error": 0.5}, ["guard errors 0.5"]),
-        ({"slot_fill_rate": 0.1, "progress": 0.5}, []),
+        ({"slot_fill_rate": 0.1, "progress": 0.5}, ["slot_fill 0.1 (stuck, prog 0.5)"]),
+        ({"slot_fill_rate": 0.1, "progress": 0.7}, []),
     ],
 )
 def test_reasons_begin_at_the_thresholds_of_the_worklist(values: dict[str, Any], reasons: list[str]) -> None:
@@ -118,9 +125,9 @@ def test_thin_places_carry_their_mark() -> None:
     ).rows
     assert [row.thin for row in rows] == [True, True, True]
     assert [row.display["summary"] for row in rows] == [
-        "correctness 3.0  (agent qwen-flash, n 2~)",
-        "stall 0.5  escal ·  progress ·  (worst: s, n 3~)",
-        "stall 0.5 (n 4~)",
+        "correctness 3.0  (agent qwen-flash, n 2~)  1 failed",
+        "stall 0.5  escal ·  progress ·  (worst: s, n 3~)  lost 3 of 3",
+        "stall 0.5 (n 4~)  lost 1 of 4",
     ]
 
 
