@@ -119,14 +119,13 @@ def _write(
     from riff_store.queries.scores import score_pages
     from riff_tui.output.sinks import csv, json, parquet
     from riff_tui.output.sinks.options import Options
-    from riff_tui.views.export import COLUMNS, chooser, record
+    from riff_tui.views.export import COLUMNS, records
 
-    is_wanted = chooser(scores)
-    records = (found for page in score_pages(store, calls) for score in page if is_wanted(found := record(score)))
+    found = records((score for page in score_pages(store, calls) for score in page), scores)
     options = Options(csv_raw=csv_raw)
     if form is ExportFormat.CSV:
-        csv.write_records(COLUMNS, records, out, options)
+        csv.write_records(COLUMNS, found, out, options)
     elif form is ExportFormat.PARQUET:
-        parquet.write_records(COLUMNS, records, cast("BinaryIO", cast("io.TextIOWrapper", out).buffer))
+        parquet.write_records(COLUMNS, found, cast("BinaryIO", cast("io.TextIOWrapper", out).buffer))
     else:
-        json.write_records(records, out, options)
+        json.write_records(found, out, options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from riff_store.predicate_eval import compile_predicate
@@ -18,10 +18,11 @@ COLUMNS = (
     Column("run", "Run", kind="name", help="The evaluation run that the call came from."),
     Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
     Column("started_at", "Started (UTC)", kind="time", help="When the call started."),
-    Column("conversation", "Conversation", kind="name", help="The call; its id is unique within a run."),
+    Column("conversation", "Conversation", kind="name", help="The call; ids may come back in other flows and trials."),
     Column("flow", "Flow", kind="name", help="The dialogue that the agent has to lead the caller through."),
     Column("agent", "Agent", kind="name", help="The model that led the call."),
     Column("persona", "Persona", kind="name", help="Who the simulated caller was."),
+    Column("trial", "Trial", kind="count", help="Which repeat of the same call it is, from 0."),
     Column("errored", "Errored", kind="flag", help="Whether the call is an errored one, not counted in averages."),
     Column("aspect", "Aspect", kind="name", help="What was scored."),
     Column("judge", "Judge", kind="name", help="Who scored it; (computed) is no judge."),
@@ -49,6 +50,7 @@ def record(score: Score) -> dict[str, Any]:
         "flow": score.flow,
         "agent": score.agent,
         "persona": score.persona,
+        "trial": score.trial,
         "errored": score.errored,
         "aspect": score.aspect,
         "judge": score.judge,
@@ -65,17 +67,13 @@ def record(score: Score) -> dict[str, Any]:
     }
 
 
-def chooser(scores: Predicate | None) -> Callable[[Mapping[str, Any]], bool]:
-    """Return a test of records for such scores; a judge is found by its name in all versions of its prompt as well."""
-    if scores is None:
-        return lambda record: True
-    is_such = compile_predicate(scores, ())
-
-    def chosen(record: Mapping[str, Any]) -> bool:
-        shown = record["judge"]
-        return is_such({**record, "judge": [shown, shown.rpartition("#")[0] or shown]})
-
-    return chosen
+def records(scores: Iterable[Score], wanted: Predicate | None) -> Iterator[dict[str, Any]]:
+    """Yield the records of such scores; a judge is found by its name with any model and version of its prompt too."""
+    is_such = compile_predicate(wanted, ()) if wanted is not None else None
+    for score in scores:
+        found = record(score)
+        if is_such is None or is_such({**found, "judge": [score.judge, score.judge_name]}):
+            yield found
 
 
 SPEC = ViewSpec(

@@ -203,7 +203,11 @@ class SourceFile(msgspec.Struct, gc=False):
 
 
 class FileResult(msgspec.Struct, gc=False):
-    """Say what became of one file: `status` is `taken`, `changed` or `unchanged`."""
+    """Say what became of one file: `status` is `taken`, `changed` or `unchanged`.
+
+    `replaced` are calls that stand again further down or in another file, and count there: in one of `winners`.
+    `updated` are those among them of files that were not read along. `reason` is why the first of `skipped` was.
+    """
 
     path: str
     kind: str
@@ -214,3 +218,6 @@ class FileResult(msgspec.Struct, gc=False):
     replaced: int = 0
     skipped: int = 0
     noted: int = 0
+    updated: int = 0
+    winners: list[str] = []
+    reason: str = ""

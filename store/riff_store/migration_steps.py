@@ -24,6 +24,10 @@ CREATE UNIQUE INDEX "conversation_run_id_name_flow_id_agent_id_trial"
 ALTER TABLE "judged_score" ADD COLUMN "flow_name" TEXT;
 ALTER TABLE "judged_score" ADD COLUMN "agent_name" TEXT;
 ALTER TABLE "judged_score" ADD COLUMN "trial" INTEGER;
+ALTER TABLE "judged_score" ADD COLUMN "conversation_id" INTEGER REFERENCES "conversation" ("id");
+ALTER TABLE "skipped_input" ADD COLUMN "flow" TEXT;
+ALTER TABLE "skipped_input" ADD COLUMN "agent" TEXT;
+ALTER TABLE "skipped_input" ADD COLUMN "trial" INTEGER;
 ALTER TABLE "state_score" RENAME TO "older_state_score";
 CREATE TABLE "state_score" ("conversation_id" INTEGER NOT NULL, "state_id" INTEGER NOT NULL, "segment_id"
   INTEGER NOT NULL, "progress" INTEGER NOT NULL, "stall" INTEGER, "escalation" INTEGER NOT NULL, "revisit"

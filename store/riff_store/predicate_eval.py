@@ -116,8 +116,8 @@ def _value(record: Mapping[str, Any], name: str) -> Any:
 
 
 def is_version_of(shown: str, name: str) -> bool:
-    """Say whether a judge's displayed name is a name, or that name in one version of its prompt."""
-    return shown == name or shown.startswith(f"{name}#")
+    """Say whether a judge's displayed name is a name, or that name with one model or one version of its prompt."""
+    return shown == name or shown.startswith((f"{name}#", f"{name}@"))
 
 
 def _spread(term: Term, value: Any) -> Iterable[Any]:

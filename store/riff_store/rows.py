@@ -17,13 +17,13 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.facts import ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
+from riff_store.identities import HeldCall, Identity, held_calls
 from riff_store.names import Keys, Names, encodable
 from riff_store.quality import computed_quality
 from riff_store.scoring import succeeded
 
 CHUNK = 500
 AT_ONCE = (100, 10, 1)
-_LOOKUP = 500
 
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
@@ -66,9 +66,10 @@ def forget_calls(connection: sqlite3.Connection, where: str, value: int) -> None
 class Rows:
     """Collect the rows of one file on their way into the store.
 
-    `rank` is the file's place in this ingest, `ranks` that of every path: of two calls with one
+    `ranks` is the place of every path in this ingest: of two calls with one
     identity the one in the later file stays, and the other file gets a note. `touched` gains the
-    (flow, agent, run) cells that change.
+    (flow, agent, run) cells that change. `replaced` counts the calls that do not stay, `updated` those
+    among them of files that are not of this ingest, and `winners` are the paths of those that do.
     """
 
     def __init__(
@@ -76,32 +77,41 @@ class Rows:
         connection: sqlite3.Connection,
         names: Names,
         source_file: int,
-        rank: int,
+        path: str,
         ranks: Mapping[str, int],
         touched: set[tuple[int, int, int]],
     ) -> None:
         self._connection = connection
         self._names = names
         self._source_file = source_file
-        self._rank = rank
+        self._path = path
+        self._rank = ranks.get(path, -1)
         self._ranks = ranks
         self._touched = touched
-        self._pending: dict[tuple[int, str], ConversationFacts] = {}
+        self._pending: dict[Identity, ConversationFacts] = {}
         self._tables: defaultdict[type[pw.Model], Values] = defaultdict(list)
         self._next_id = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM conversation").fetchone()[0])
         self.taken = 0
         self.replaced = 0
+        self.updated = 0
+        self.winners: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._pending)
 
     def add_call(self, facts: ConversationFacts) -> None:
-        """Take a call; it replaces an earlier one of this file with the same name."""
-        run = self._names.run(facts.run, facts.run_label, facts.commit, facts.branch)
-        identity = (run, encodable(facts.conversation))
+        """Take a call; it replaces an earlier one of this file that is the same."""
+        names = self._names
+        identity = Identity(
+            names.run(facts.run, facts.run_label, facts.commit, facts.branch),
+            encodable(facts.conversation),
+            names.flow(facts.flow, facts.archetype),
+            names.agents[facts.agent],
+            facts.trial,
+        )
         earlier = self._pending.pop(identity, None)
         if earlier is not None:
-            self._note_replaced(self._source_file, earlier.line, earlier.run, identity[1], facts.line)
+            self._note_replaced(self._source_file, earlier.line, earlier, f"line {facts.line}", self._path)
         self._pending[identity] = facts
 
     def add_score(self, score: JudgedScore) -> None:
@@ -113,7 +123,7 @@ class Rows:
                 names.judge(score.judge, score.model, score.prompt_hash), names.aspects[score.aspect],
                 score.score, score.judged_at, _text(score.model), _text(score.rationale), _text(score.prompt_version),
                 None if score.evidence is None else json.dumps(score.evidence),
-                _text(score.flow), _text(score.agent), score.trial,
+                _text(score.flow), _text(score.agent), score.trial, None,
             )
         )  # fmt: skip
 
@@ -142,31 +152,33 @@ class Rows:
             encodable(note.reason),
             None,
             _text(note.conversation),
+            None,
+            None,
+            None,
         )
         self._tables[m.SkippedInput].extend(row)
 
     def flush(self) -> None:
         """Insert everything that was collected."""
         self._yield_to_later_files()
-        for (run, name), facts in self._pending.items():
-            self._call_rows(run, name, facts)
+        for identity, facts in self._pending.items():
+            self._call_rows(identity, facts)
         self.taken += len(self._pending)
         self._pending.clear()
         for model, values in self._tables.items():
             insert(self._connection, model, values)
             values.clear()
 
-    def _call_rows(self, run: int, name: str, facts: ConversationFacts) -> None:
+    def _call_rows(self, identity: Identity, facts: ConversationFacts) -> None:
         names = self._names
         key, self._next_id = self._next_id, self._next_id + 1
-        flow = names.flow(facts.flow, facts.archetype)
-        agent = names.agents[facts.agent]
+        run, name, flow, agent, trial = identity
         self._touched.add((flow, agent, run))
         quality = computed_quality(facts.aspects)
         self._tables[m.Conversation].extend(
             (
                 key, run, name, flow, agent, _key(names.personas, facts.persona), _key(names.scenarios, facts.scenario),
-                facts.trial, facts.started_at, facts.duration_s, facts.completed,
+                trial, facts.started_at, facts.duration_s, facts.completed,
                 _key(names.labels, facts.stop_reason), _key(names.labels, facts.final_state),
                 _key(names.labels, facts.final_status), facts.errored, _text(facts.error), facts.error_count,
                 facts.defects, None if facts.origin == "observed" else facts.origin, self._source_file, facts.line,
@@ -211,47 +223,37 @@ class Rows:
         ]
 
     def _yield_to_later_files(self) -> None:
-        by_run: dict[int, list[str]] = {}
-        for run, name in self._pending:
-            by_run.setdefault(run, []).append(name)
-        for run, wanted in by_run.items():
-            if self._connection.execute("SELECT 1 FROM conversation WHERE run_id = ? LIMIT 1", (run,)).fetchone():
-                for start in range(0, len(wanted), _LOOKUP):
-                    self._settle_identities(run, wanted[start : start + _LOOKUP])
-
-    def _settle_identities(self, run: int, wanted: list[str]) -> None:
-        marks = ", ".join("?" * len(wanted))
-        found = self._connection.execute(
-            "SELECT c.id, c.name, c.flow_id, c.agent_id, c.source_file_id, c.line, s.path"
-            " FROM conversation c JOIN source_file s ON s.id = c.source_file_id"
-            f" WHERE c.run_id = ? AND c.name IN ({marks})",
-            (run, *wanted),
-        ).fetchall()
-        for key, name, flow, agent, source_file, line, path in found:
-            mine = self._pending[run, name]
-            if source_file != self._source_file and self._ranks.get(path, -1) > self._rank:
-                del self._pending[run, name]
-                self._note_replaced(self._source_file, mine.line, mine.run, name, line, path)
-                continue
-            forget_calls(self._connection, "id = ?", key)
-            self._connection.execute(
-                "UPDATE source_file SET conversations = conversations - 1 WHERE id = ?", (source_file,)
-            )
-            self._touched.add((flow, agent, run))
-            if source_file == self._source_file:
-                self.taken -= 1
-                self._note_replaced(source_file, line, mine.run, name, mine.line)
+        for identity, held in list(held_calls(self._connection, self._pending)):
+            if held.source_file != self._source_file and self._ranks.get(held.path, -1) > self._rank:
+                mine = self._pending.pop(identity)
+                self._note_replaced(self._source_file, mine.line, mine, f"{held.path}, line {held.line}", held.path)
             else:
-                own = self._connection.execute("SELECT path FROM source_file WHERE id = ?", (self._source_file,))
-                self._note_replaced(source_file, line, mine.run, name, mine.line, own.fetchone()[0])
+                self._take_place(identity, held)
 
-    def _note_replaced(
-        self, loser: int, line: int, run: str, name: str, by_line: int, by_path: str | None = None
-    ) -> None:
+    def _take_place(self, identity: Identity, held: HeldCall) -> None:
+        """Let a call of this file stand for one that is in the store."""
+        mine = self._pending[identity]
+        forget_calls(self._connection, "id = ?", held.key)
+        change = "UPDATE source_file SET conversations = conversations - 1 WHERE id = ?"
+        self._connection.execute(change, (held.source_file,))
+        self._touched.add((identity.flow, identity.agent, identity.run))
+        place = f"line {mine.line}"
+        if held.source_file == self._source_file:
+            self.taken -= 1
+        else:
+            place = f"{self._path}, {place}"
+            self.updated += held.path not in self._ranks
+        self._note_replaced(held.source_file, held.line, mine, place, self._path)
+
+    def _note_replaced(self, loser: int, line: int, facts: ConversationFacts, place: str, winner: str) -> None:
         self.replaced += 1
-        place = f"line {by_line}" if by_path is None else f"{by_path}, line {by_line}"
-        reason = f"the same conversation of run {encodable(run)} stands again in {place}, which counts"
-        self._tables[m.SkippedInput].extend((None, loser, "replaced", line, reason, encodable(run), name))
+        self.winners.add(winner)
+        run, flow, agent = encodable(facts.run), encodable(facts.flow), encodable(facts.agent)
+        same = f"run {run}, flow {flow}, agent {agent}, trial {facts.trial}"
+        reason = f"the same conversation ({same}) stands again in {place}, which counts"
+        self._tables[m.SkippedInput].extend(
+            (None, loser, "replaced", line, reason, run, encodable(facts.conversation), flow, agent, facts.trial)
+        )
 
 
 def _lost(facts: ConversationFacts) -> int | None:

@@ -1,7 +1,8 @@
-"""Choose which of several verdicts of a judge on a call counts, and copy it to where means are taken.
+"""Join judges' verdicts to their calls, choose which of several counts, and copy it to where means are taken.
 
-The latest `judged_at` of the same (call, judge, aspect) wins; ties go to the later path and line.
-A verdict for a call that is not there yet waits and is copied when the call arrives.
+A verdict joins its call where exactly one call of its run has its id and all that it says of flow, agent and trial.
+One whose call is not there yet waits for it; one that does not decide between several calls waits too. Of those of one
+judge on one aspect of a call the latest `judged_at` counts; ties go to the later path and line.
 """
 
 from __future__ import annotations
@@ -12,77 +13,92 @@ from riff_store.models import COMPUTED_JUDGE
 from riff_store.quality import settle_quality
 
 _TOUCHED = """
-CREATE TEMP TABLE IF NOT EXISTS touched_call (id INTEGER PRIMARY KEY, run_id INTEGER, name TEXT)"""
+CREATE TEMP TABLE IF NOT EXISTS touched_name (run_id INTEGER, name TEXT, PRIMARY KEY (run_id, name)) WITHOUT ROWID"""
 
 _OF_SCORES = """
-INSERT INTO touched_call SELECT DISTINCT c.id, c.run_id, c.name
-FROM judged_score j JOIN conversation c ON c.run_id = j.run_id AND c.name = j.conversation_name
-WHERE j.source_file_id = ?"""
+INSERT OR IGNORE INTO touched_name SELECT run_id, conversation_name FROM judged_score WHERE source_file_id = ?"""
 
 _OF_CALLS = """
-INSERT INTO touched_call SELECT c.id, c.run_id, c.name FROM conversation c
+INSERT OR IGNORE INTO touched_name SELECT c.run_id, c.name FROM conversation c
 WHERE c.source_file_id = ? AND EXISTS
   (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name)"""
 
 _EVERY = """
-INSERT INTO touched_call SELECT c.id, c.run_id, c.name FROM conversation c WHERE EXISTS
-  (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name)"""
+INSERT OR IGNORE INTO touched_name SELECT run_id, conversation_name FROM judged_score"""
+
+# In these joins the touched names come first, whatever the engine expects of the others.
+_CALLS = "touched_name t CROSS JOIN conversation c ON c.run_id = t.run_id AND c.name = t.name"
+_VERDICTS = "touched_name t CROSS JOIN judged_score j ON j.run_id = t.run_id AND j.conversation_name = t.name"
 
 _WITHDRAW = f"""
-DELETE FROM aspect_score WHERE judge_id <> {COMPUTED_JUDGE} AND conversation_id IN (SELECT id FROM touched_call)"""
+DELETE FROM aspect_score WHERE judge_id <> {COMPUTED_JUDGE} AND conversation_id IN (SELECT c.id FROM {_CALLS})"""
 
-_COUNT = """
+_MATCHING = """
+FROM conversation c WHERE c.run_id = j.run_id AND c.name = j.conversation_name
+  AND (j.flow_name IS NULL OR c.flow_id = (SELECT id FROM flow WHERE name = j.flow_name))
+  AND (j.agent_name IS NULL OR c.agent_id = (SELECT id FROM agent WHERE name = j.agent_name))
+  AND (j.trial IS NULL OR c.trial = j.trial)"""
+UNJOINED = f"""
+SELECT path, line, name, run, calls, flow_name, agent_name, trial FROM (
+  SELECT s.path, j.line, j.conversation_name AS name, r.name AS run, j.flow_name, j.agent_name, j.trial,
+    (SELECT COUNT(*) {_MATCHING}) AS calls
+  FROM judged_score j JOIN source_file s ON s.id = j.source_file_id JOIN run r ON r.id = j.run_id
+  WHERE j.conversation_id IS NULL)
+WHERE calls > 1 ORDER BY path, line"""
+"""Read the verdicts that may be of several calls, and count for none of them: where they stand, and what they say."""
+
+_CHANGED = f"""
+SELECT found, source_file_id, line FROM (
+  SELECT j.source_file_id, j.line, j.conversation_id AS held,
+    (SELECT CASE COUNT(*) WHEN 1 THEN MIN(c.id) END {_MATCHING}) AS found FROM {_VERDICTS})
+WHERE found IS NOT held"""
+
+_JOIN = "UPDATE judged_score SET conversation_id = ? WHERE source_file_id = ? AND line = ?"
+
+_COUNT = f"""
 INSERT INTO aspect_score (conversation_id, aspect_id, judge_id, value)
-SELECT id, aspect_id, judge_id, score FROM (
-  SELECT t.id, j.aspect_id, j.judge_id, j.score, ROW_NUMBER() OVER (
-    PARTITION BY t.id, j.aspect_id, j.judge_id
+SELECT conversation_id, aspect_id, judge_id, score FROM (
+  SELECT j.conversation_id, j.aspect_id, j.judge_id, j.score, ROW_NUMBER() OVER (
+    PARTITION BY j.conversation_id, j.aspect_id, j.judge_id
     ORDER BY COALESCE(j.judged_at, -1) DESC, s.path DESC, j.line DESC) AS place
-  FROM touched_call t JOIN judged_score j ON j.run_id = t.run_id AND j.conversation_name = t.name
-  JOIN source_file s ON s.id = j.source_file_id) ranked
+  FROM {_VERDICTS} JOIN source_file s ON s.id = j.source_file_id WHERE j.conversation_id IS NOT NULL) ranked
 WHERE place = 1"""
 
-_CELLS = """
-SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM touched_call t JOIN conversation c ON c.id = t.id"""
+
+def begin(connection: sqlite3.Connection) -> None:
+    """Forget which calls were touched before."""
+    connection.execute(_TOUCHED)
+    connection.execute("DELETE FROM touched_name")
 
 
-def choose_verdicts(connection: sqlite3.Connection, source_file: int, cells: set[tuple[int, int, int]]) -> None:
-    """Choose anew for every call that this file brings or judges; `cells` gains those that changed."""
-    if connection.execute("SELECT 1 FROM judged_score LIMIT 1").fetchone() is None:
+def touch(connection: sqlite3.Connection, source_file: int) -> None:
+    """Note the names of the judged calls that this file holds, and of those that it judges."""
+    if _any_verdict(connection):
+        connection.execute(_OF_SCORES, (source_file,))
+        connection.execute(_OF_CALLS, (source_file,))
+
+
+def choose_verdicts(connection: sqlite3.Connection, cells: set[tuple[int, int, int]]) -> None:
+    """Choose anew for every touched name; `cells` gains those of its calls."""
+    if connection.execute("SELECT 1 FROM touched_name LIMIT 1").fetchone() is None:
         return
-    _choose(connection, (_OF_SCORES, _OF_CALLS), source_file, cells)
-
-
-def withdraw_verdicts(connection: sqlite3.Connection, source_file: int, cells: set[tuple[int, int, int]]) -> None:
-    """Take a file's verdicts away and choose among those that are left."""
-    found = connection.execute("SELECT 1 FROM judged_score WHERE source_file_id = ? LIMIT 1", (source_file,))
-    if found.fetchone() is not None:
-        _choose(connection, (_OF_SCORES,), source_file, cells, forget=True)
+    _choose(connection)
+    settle_quality(connection, (key for (key,) in connection.execute(f"SELECT c.id FROM {_CALLS}").fetchall()))
+    cells.update(connection.execute(f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS}").fetchall())
 
 
 def choose_all(connection: sqlite3.Connection) -> None:
     """Choose anew for every call that was judged."""
-    connection.execute(_TOUCHED)
-    connection.execute("DELETE FROM touched_call")
+    begin(connection)
     connection.execute(_EVERY)
+    _choose(connection)
+
+
+def _choose(connection: sqlite3.Connection) -> None:
     connection.execute(_WITHDRAW)
+    connection.executemany(_JOIN, connection.execute(_CHANGED).fetchall())
     connection.execute(_COUNT)
 
 
-def _choose(
-    connection: sqlite3.Connection,
-    queries: tuple[str, ...],
-    source_file: int,
-    cells: set[tuple[int, int, int]],
-    *,
-    forget: bool = False,
-) -> None:
-    connection.execute(_TOUCHED)
-    connection.execute("DELETE FROM touched_call")
-    for query in queries:
-        connection.execute(f"{query} ON CONFLICT DO NOTHING", (source_file,))
-    if forget:
-        connection.execute("DELETE FROM judged_score WHERE source_file_id = ?", (source_file,))
-    connection.execute(_WITHDRAW)
-    connection.execute(_COUNT)
-    settle_quality(connection, (key for (key,) in connection.execute("SELECT id FROM touched_call").fetchall()))
-    cells.update(connection.execute(_CELLS).fetchall())
+def _any_verdict(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM judged_score LIMIT 1").fetchone() is not None

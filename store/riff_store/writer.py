@@ -30,6 +30,8 @@ from riff_store.histories import replace_history
 from riff_store.names import Names, encodable
 from riff_store.rows import CHUNK, Rows, forget_calls
 
+_PATHS = 500
+
 Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
 
 
@@ -39,7 +41,7 @@ def stored_path(path: str | os.PathLike[str]) -> str:
 
 
 class Writer:
-    """Write to one store; `rank` orders paths so that of two calls of one name the later file's stays."""
+    """Write to one store; `order` names paths so that of two calls that are the same the later file's stays."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -124,9 +126,10 @@ class Writer:
         return results
 
     def _put(self, file: SourceFile, path: str, items: Iterable[Item]) -> FileResult:
+        verdicts.begin(self._connection)
         key, known = self._source_file(file, path)
         result = FileResult(path, file.kind, "changed" if known else "taken")
-        rows = Rows(self._connection, self._names, key, self._rank.get(path, -1), self._rank, self._touched)
+        rows = Rows(self._connection, self._names, key, path, self._rank, self._touched)
         for item in items:
             if isinstance(item, ConversationFacts):
                 rows.add_call(item)
@@ -142,11 +145,14 @@ class Writer:
                 rows.add_note(item)
                 if item.kind == "skipped":
                     result.skipped += 1
+                    result.reason = result.reason or _reason(item)
                 else:
                     result.noted += 1
         rows.flush()
-        verdicts.choose_verdicts(self._connection, key, self._touched)
-        result.conversations, result.replaced = rows.taken, rows.replaced
+        verdicts.touch(self._connection, key)
+        verdicts.choose_verdicts(self._connection, self._touched)
+        result.conversations, result.replaced, result.updated = rows.taken, rows.replaced, rows.updated
+        result.winners = sorted(rows.winners)
         self._connection.execute(
             "UPDATE source_file SET conversations = ?, scores = ?, skipped = ? WHERE id = ?",
             (rows.taken, result.scores, result.skipped, key),
@@ -176,9 +182,9 @@ class Writer:
         """Take away what a file had brought; cells that it stood in are summed anew."""
         cells = "SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE source_file_id = ?"
         self._touched.update(self._connection.execute(cells, (key,)).fetchall())
-        verdicts.withdraw_verdicts(self._connection, key, self._touched)
+        verdicts.touch(self._connection, key)
         forget_calls(self._connection, "source_file_id = ?", key)
-        for table in ("skipped_input", "described_state", "described_edge", "flow_contract"):
+        for table in ("judged_score", "skipped_input", "described_state", "described_edge", "flow_contract"):
             self._connection.execute(f"DELETE FROM {table} WHERE source_file_id = ?", (key,))
 
     def orphaned(self) -> list[str]:
@@ -186,6 +192,31 @@ class Writer:
         rows = self._store.execute_sql(
             "SELECT DISTINCT s.path FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id"
             " WHERE k.kind = 'replaced' AND NOT EXISTS (SELECT 1 FROM conversation c JOIN run r ON r.id = c.run_id"
-            " WHERE r.name = k.run AND c.name = k.conversation) ORDER BY s.path"
+            " JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id"
+            " WHERE r.name = k.run AND c.name = k.conversation AND f.name = coalesce(k.flow, f.name)"
+            " AND a.name = coalesce(k.agent, a.name) AND c.trial = coalesce(k.trial, c.trial)) ORDER BY s.path"
         )
         return [path for (path,) in rows]
+
+    def held(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """Return of each file how many calls the store holds from it, and how many stand again elsewhere instead."""
+        found: dict[str, tuple[int, int]] = {}
+        wanted = list(paths)
+        for start in range(0, len(wanted), _PATHS):
+            some = tuple(wanted[start : start + _PATHS])
+            rows = self._store.execute_sql(
+                "SELECT s.path, s.conversations, (SELECT COUNT(*) FROM skipped_input k"
+                " WHERE k.source_file_id = s.id AND k.kind = 'replaced')"
+                f" FROM source_file s WHERE s.path IN ({', '.join('?' * len(some))})",
+                some,
+            )
+            found |= {path: (conversations, replaced) for path, conversations, replaced in rows}
+        return found
+
+    def unjoined(self) -> int:
+        """Return how many verdicts may be of several calls, and count for none of them."""
+        return int(self._store.execute_sql(f"SELECT COUNT(*) FROM ({verdicts.UNJOINED})")[0][0])
+
+
+def _reason(note: Skipped) -> str:
+    return encodable(note.reason if note.line is None else f"line {note.line}: {note.reason}")

@@ -69,39 +69,54 @@ def test_what_is_not_measured_is_not_stored_as_zero(path: Path) -> None:
 
 def test_of_two_calls_with_one_name_in_a_file_the_later_line_stays(path: Path) -> None:
     with fresh(path) as store:
-        result = put(store, "/in/a.jsonl", [call("c-1", line=1), call("c-1", line=2, flow="other")])
-    assert (result.conversations, result.replaced) == (1, 1)
+        result = put(store, "/in/a.jsonl", [call("c-1", line=1), call("c-1", line=2)])
+    assert (result.conversations, result.replaced, result.winners) == (1, 1, ["/in/a.jsonl"])
     found = contents(path)
-    assert [(row[1], row[2], row[5]) for row in found["conversation"]] == [("c-1", "other", 2)]
+    assert [(row[1], row[5]) for row in found["conversation"]] == [("c-1", 2)]
     assert found["note"] == [("/in/a.jsonl", "replaced", 1, "night-1", "c-1")]
-    assert {row[0] for row in found["calls"]} == {"other"}
 
 
-def test_the_same_id_in_another_run_is_another_call(path: Path) -> None:
+@pytest.mark.parametrize("other", [{"run": "night-2"}, {"flow": "dental"}, {"agent": "model-b"}, {"trial": 1}])
+def test_the_same_id_in_another_run_flow_or_trial_or_of_another_agent_is_another_call(
+    path: Path, other: dict[str, Any]
+) -> None:
     with fresh(path) as store:
-        put(store, "/in/a.jsonl", [call("c-1"), call("c-1", run="night-2")])
-    assert len(contents(path)["conversation"]) == 2
+        put(store, "/in/a.jsonl", [call("c-1"), call("c-1", **other)])
+        result = put(store, "/in/b.jsonl", [call("c-1", **{**other, "agent": "model-c"})])
+    assert (result.conversations, result.replaced) == (1, 0)
+    assert len(contents(path)["conversation"]) == 3
+
+
+def test_a_note_of_what_was_replaced_says_which_call_and_what_counts(path: Path) -> None:
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [call("c-1", line=1)])
+        put(store, "/in/b.jsonl", [call("c-1", line=4)])
+        ((reason,),) = store.execute_sql("SELECT reason FROM skipped_input")
+    assert reason == (
+        "the same conversation (run night-1, flow viewing, agent model-a, trial 0)"
+        " stands again in /in/b.jsonl, line 4, which counts"
+    )
 
 
 @pytest.mark.parametrize("first", ["/in/a.jsonl", "/in/b.jsonl"])
 def test_of_two_files_with_one_call_the_later_path_counts_whichever_is_read_first(path: Path, first: str) -> None:
-    files = {"/in/a.jsonl": call("c-1", flow="from_a"), "/in/b.jsonl": call("c-1", flow="from_b")}
+    files = {"/in/a.jsonl": call("c-1", line=3), "/in/b.jsonl": call("c-1", line=7)}
     with fresh(path) as store:
         for name in sorted(files, key=lambda name: name != first):
             put(store, name, [files[name]], order=sorted(files))
     found = contents(path)
-    assert [(row[2], row[6], row[7]) for row in found["conversation"]] == [("from_b", "/in/b.jsonl", 1)]
-    assert found["note"] == [("/in/a.jsonl", "replaced", 1, "night-1", "c-1")]
-    assert [row[0] for row in found["calls"]] == ["from_b"]
+    assert [row[5:] for row in found["conversation"]] == [(7, "/in/b.jsonl", 1)]
+    assert found["note"] == [("/in/a.jsonl", "replaced", 3, "night-1", "c-1")]
 
 
 def test_a_later_ingest_of_another_file_replaces_a_call_of_the_same_name(path: Path) -> None:
     with fresh(path) as store:
-        put(store, "/in/b.jsonl", [call("c-1", flow="old")], order=["/in/b.jsonl"])
-        put(store, "/in/a.jsonl", [call("c-1", flow="new")], order=["/in/a.jsonl"])
-        assert [row[2] for row in contents(path)["conversation"]] == ["new"]
+        put(store, "/in/b.jsonl", [call("c-1")], order=["/in/b.jsonl"])
+        result = put(store, "/in/a.jsonl", [call("c-1")], order=["/in/a.jsonl"])
+        assert (result.replaced, result.updated) == (1, 1)
+        assert [row[6] for row in contents(path)["conversation"]] == ["/in/a.jsonl"]
         assert Writer(store).orphaned() == []
-        put(store, "/in/a.jsonl", [], sha256="bb")
+        put(store, "/in/a.jsonl", [call("c-1", flow="other")], sha256="bb")
         assert Writer(store).orphaned() == ["/in/b.jsonl"]
 
 
@@ -176,6 +191,39 @@ class TestVerdicts:
             put(store, "/in/h.jsonl", [verdict("c-1", None)])
         assert self.humanness(path) == [("c-1", "codex", "", None)]
         assert ("viewing", "model-a", "humanness", "codex", 0, 0, 0, 1) in contents(path)["aspect_total"]
+
+    def test_an_id_of_several_calls_joins_none_without_the_part_that_decides(self, path: Path) -> None:
+        with fresh(path) as store:
+            put(store, "/in/t.jsonl", [call("c-1"), call("c-1", flow="dental"), call("c-1", flow="dental", trial=1)])
+            put(store, "/in/h.jsonl", [verdict("c-1", 7.0), verdict("c-1", 8.0, line=2, flow="dental")])
+            assert Writer(store).unjoined() == 2
+            assert self.humanness(path) == []
+            decided = verdict("c-1", 8.0, line=2, flow="dental", agent="model-a", trial=1)
+            put(store, "/in/h.jsonl", [verdict("c-1", 7.0, flow="viewing"), decided], sha256="bb")
+            assert Writer(store).unjoined() == 0
+        assert [row[-1] for row in self.humanness(path)] == [7.0, 8.0]
+
+    def test_a_verdict_leaves_its_call_when_its_id_stands_for_another_too_and_comes_back_with_it(
+        self, path: Path
+    ) -> None:
+        with fresh(path) as store:
+            put(store, "/in/t.jsonl", [call("c-1")])
+            put(store, "/in/h.jsonl", [verdict("c-1", 7.0)])
+            put(store, "/in/u.jsonl", [call("c-1", agent="model-b")])
+            assert (self.humanness(path), Writer(store).unjoined()) == ([], 1)
+            assert contents(path)["aspect_total"] == [
+                row for row in contents(path)["aspect_total"] if row[2] != "humanness"
+            ]
+            put(store, "/in/u.jsonl", [], sha256="bb")
+        assert self.humanness(path) == [("c-1", "codex", "", 7.0)]
+
+    def test_a_verdict_that_says_another_flow_waits_for_its_call(self, path: Path) -> None:
+        with fresh(path) as store:
+            put(store, "/in/t.jsonl", [call("c-1")])
+            put(store, "/in/h.jsonl", [verdict("c-1", 7.0, flow="dental")])
+            assert (self.humanness(path), Writer(store).unjoined()) == ([], 0)
+            put(store, "/in/u.jsonl", [call("c-1", flow="dental")])
+        assert self.humanness(path) == [("c-1", "codex", "", 7.0)]
 
     def test_a_verdict_survives_that_its_call_is_read_again(self, path: Path) -> None:
         with fresh(path) as store:

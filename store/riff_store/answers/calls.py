@@ -91,7 +91,7 @@ class Score(NamedTuple):
     """Hold the score of a call for an aspect by a judge or `(computed)`; `value` is None where it was not measured.
 
     Times are microseconds since the epoch: `started_at` of the call, `judged_at` of the verdict that counts.
-    A judge in several versions of its prompt is named by the start of the prompt's hash as well. `model`,
+    `judge` says as much of model and prompt as tells it apart from others, `judge_name` what it calls itself. `model`,
     `prompt_hash` and `prompt_version` are of that verdict. `edit` is the flow's last that the run contains.
     """
 
@@ -102,9 +102,11 @@ class Score(NamedTuple):
     flow: str
     agent: str
     persona: str | None
+    trial: int
     errored: bool
     aspect: str
     judge: str
+    judge_name: str
     value: float | None
     judged_at: int | None
     model: str | None

@@ -44,7 +44,7 @@ class JudgeSummary:
 
 @dataclass(frozen=True, slots=True)
 class SkippedEntry:
-    """Describe something that was not taken as it stood."""
+    """Describe something that was not taken as it stood, or a verdict of which it is not said which call it is of."""
 
     path: str
     line: int | None

@@ -94,6 +94,8 @@ class SourceFile(BaseModel):
 
 
 class SkippedInput(BaseModel):
+    """Note what was not taken as it stood; of a `replaced` call also what tells it apart."""
+
     id = pw.AutoField()
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
     kind = pw.TextField()
@@ -101,6 +103,9 @@ class SkippedInput(BaseModel):
     reason = pw.TextField()
     run = pw.TextField(null=True)
     conversation = pw.TextField(null=True)
+    flow = pw.TextField(null=True)
+    agent = pw.TextField(null=True)
+    trial = pw.IntegerField(null=True)
 
 
 # facts
@@ -157,7 +162,8 @@ class AspectScore(BaseModel):
 class JudgedScore(BaseModel):
     """Hold every verdict that was read; the latest of a judge is copied into `AspectScore`.
 
-    `flow_name`, `agent_name` and `trial` say which call of its run it means, where several go by one name.
+    `flow_name`, `agent_name` and `trial` say which call of its run it means, where several go by one name;
+    `conversation` is that call, null where there is none or what is said does not decide between several.
     """
 
     source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE", index=False)
@@ -175,6 +181,7 @@ class JudgedScore(BaseModel):
     flow_name = pw.TextField(null=True)
     agent_name = pw.TextField(null=True)
     trial = pw.IntegerField(null=True)
+    conversation = pw.ForeignKeyField(Conversation, null=True, index=False)
 
     class Meta:
         primary_key = pw.CompositeKey("source_file", "line")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import merge
+
 from riff_store import models as m
 from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
@@ -9,17 +11,35 @@ from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
 from riff_store.queries.scope import Scope, needs
 from riff_store.queries.sums import call_counts
+from riff_store.verdicts import UNJOINED
 
 
 def skipped(store: Store) -> list[SkippedEntry]:
-    """Return all notes of the ingest, in the order of files and lines."""
+    """Return the notes of the ingest, and verdicts that may be of several calls, in the order of files and lines."""
     note = m.SkippedInput
     query = (
         note.select(m.SourceFile.path, note.line, note.kind, note.reason, note.conversation)
         .join(m.SourceFile, on=(m.SourceFile.id == note.source_file))
         .order_by(m.SourceFile.path, note.line.asc(nulls="FIRST"), note.kind, note.reason, note.id)
     )
-    return [SkippedEntry(*row) for row in store.execute(query)]
+    found = [SkippedEntry(*row) for row in store.execute(query)]
+    return list(
+        merge(found, _unjoined(store), key=lambda entry: (entry.path, -1 if entry.line is None else entry.line))
+    )
+
+
+def _unjoined(store: Store) -> list[SkippedEntry]:
+    rows = store.execute_sql(UNJOINED)
+    return [
+        SkippedEntry(path, line, "unjoined", f"its id stands for {calls} calls of run {run}: {_wanted(*said)}", call)
+        for path, line, call, run, calls, *said in rows
+    ]
+
+
+def _wanted(flow: str | None, agent: str | None, trial: int | None) -> str:
+    said = {"flow": flow, "agent_model": agent, "trial": trial}
+    missing = [name for name, value in said.items() if value is None]
+    return f"it needs {' and '.join(missing)}"
 
 
 def known_names(store: Store, field: str, calls: Predicate | None = None) -> list[str]:

@@ -69,7 +69,7 @@ def _verdicts(store: Store, key: int) -> list[Verdict]:
         .join(call, on=((call.run == judged.run) & (call.name == judged.conversation_name)))
         .join(m.Aspect, on=(m.Aspect.id == judged.aspect))
         .join(m.SourceFile, on=(m.SourceFile.id == judged.source_file))
-        .where(call.id == key)
+        .where(call.id == key, judged.conversation == key)
     )  # fmt: skip
     shown = judges_shown(store)
     latest: dict[tuple[str, str], tuple[Any, ...]] = {}

@@ -56,7 +56,7 @@ def conversation_ids(
         .where(Scope(store).condition(calls))
     )
     order = [] if sort is None else [_ordered(pw.SQL("sorted_by"), sort)]
-    order += [first.c.first_at.asc(nulls="LAST"), m.Run.name, m.Flow.name, call.name]
+    order += [first.c.first_at.asc(nulls="LAST"), m.Run.name, m.Flow.name, call.name, call.agent, call.trial]
     query = query.order_by(*order)
     if limit is not None:
         query = query.limit(limit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -83,17 +83,28 @@ class Grouping:
 
 
 def judges_shown(store: Store) -> dict[int, str]:
-    """Return the displayed name of each judge; versions have the start of the prompt's hash behind it.
+    """Return the displayed name of each judge, with as much of its model and its prompt's hash as tells it apart.
 
-    No two are shown alike, whatever a judge calls itself.
+    Versions of a prompt are `name#hash`, models behind one name `name@model`, and `name@model#hash` where neither
+    suffices. No two are shown alike, whatever a judge calls itself.
     """
-    rows = store.execute(m.Judge.select(m.Judge.id, m.Judge.name, m.Judge.prompt_hash))
-    versions: dict[str, list[str]] = {}
-    for _, name, prompt_hash in rows:
-        versions.setdefault(name, []).append(prompt_hash)
-    # A judge that goes by its whole name keeps it; one in a version can be called otherwise.
-    named = sorted(rows, key=lambda row: (bool(row[2]), row[1:]))
-    return unique_names({key: _version(name, prompt_hash, versions[name]) for key, name, prompt_hash in named})
+    rows = [
+        _Judge(*row)
+        for row in store.execute(m.Judge.select(m.Judge.id, m.Judge.name, m.Judge.model, m.Judge.prompt_hash))
+    ]
+    by_name: dict[str, list[_Judge]] = {}
+    for judge in rows:
+        by_name.setdefault(judge.name, []).append(judge)
+    # A judge that goes by its whole name keeps it; one of several can be called otherwise.
+    named = sorted(rows, key=lambda judge: (bool(judge.model or judge.prompt_hash), judge[1:]))
+    return unique_names({judge.key: _shown(judge, by_name[judge.name]) for judge in named})
+
+
+class _Judge(NamedTuple):
+    key: int
+    name: str
+    model: str
+    prompt_hash: str
 
 
 def unique_names(names: Mapping[Key, str], taken: Iterable[str] = ()) -> dict[Key, str]:
@@ -108,14 +119,24 @@ def unique_names(names: Mapping[Key, str], taken: Iterable[str] = ()) -> dict[Ke
     return found
 
 
-def _version(name: str, prompt_hash: str, versions: Iterable[str]) -> str:
-    others = [other for other in versions if other != prompt_hash]
-    if not others or not prompt_hash:
-        return name
+def _shown(judge: _Judge, same_name: Sequence[_Judge]) -> str:
+    if len(same_name) == 1:
+        return judge.name
+    hashes, models = {one.prompt_hash for one in same_name}, {one.model for one in same_name}
+    by_model = len(hashes) < len(same_name)
+    by_hash = not by_model or len(models) < len(same_name)
+    model = f"@{judge.model}" if by_model and judge.model else ""
+    return f"{judge.name}{model}{_start_of(judge.prompt_hash, hashes) if by_hash else ''}"
+
+
+def _start_of(prompt_hash: str, hashes: set[str]) -> str:
+    """Return as much of a hash as no other one begins with, at least 6 characters, with the sign before it."""
     length = 6
-    while length < len(prompt_hash) and any(other[:length] == prompt_hash[:length] for other in others):
+    while length < len(prompt_hash) and any(
+        other[:length] == prompt_hash[:length] for other in hashes if other != prompt_hash
+    ):
         length += 1
-    return f"{name}#{prompt_hash[:length]}"
+    return f"#{prompt_hash[:length]}" if prompt_hash and len(hashes) > 1 else ""
 
 
 def judge_names(store: Store) -> dict[int, str]:

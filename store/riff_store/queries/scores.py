@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import peewee as pw
 
 from riff_store import models as m
 from riff_store.answers.calls import Score
@@ -15,9 +17,9 @@ from riff_store.queries.scope import Scope
 
 PAGE = 500
 
-# Aspect, judge, value, and of the verdict its time, its model, its prompt's hash and version.
-_Told = tuple[str, str, float | None, int | None, str | None, str | None, str | None]
-_Judged = dict[tuple[str, int, int], "_Verdict"]
+# Aspect, judge as shown and by its own name, value; of the verdict its time, model, and prompt's hash and version.
+_Told = tuple[str, str, str, float | None, int | None, str | None, str | None, str | None]
+_Judged = dict[tuple[int, int, int], "_Verdict"]
 
 
 class _Verdict(NamedTuple):
@@ -47,7 +49,7 @@ def score_pages(store: Store, calls: Predicate | None = None, size: int = PAGE) 
     for run in sorted(runs, key=lambda run: order[run.name]):
         after: Any = None
         while found := _calls(store, run, condition, after, size):
-            after = found[-1][1]
+            after = found[-1][1:5]
             yield _page(store, run, found, names)
 
 
@@ -60,49 +62,50 @@ class _Names:
 
         self.flows, self.agents = named(m.Flow), named(m.Agent)
         self.personas, self.aspects = named(m.Persona), named(m.Aspect)
-        self.judges = judges_shown(store)
+        self.judges, self.judge_names = judges_shown(store), named(m.Judge)
         prompts = store.execute(m.Judge.select(m.Judge.id, m.Judge.prompt_hash))
         self.prompts: Mapping[int, str | None] = {key: prompt_hash or None for key, prompt_hash in prompts}
         self.edits = Edits(store)
 
 
-def _calls(store: Store, run: _Run, condition: Any, after: str | None, size: int) -> list[tuple[Any, ...]]:
+def _calls(store: Store, run: _Run, condition: Any, after: Any, size: int) -> list[tuple[Any, ...]]:
     call = m.Conversation
+    identity = (call.name, call.flow, call.agent, call.trial)
     query = call.select(
-        call.id, call.name, call.started_at, call.flow, call.agent, call.persona, call.errored
+        call.id, *identity, call.started_at, call.persona, call.errored
     ).where(call.run == run.key, condition)  # fmt: skip
     if after is not None:
-        query = query.where(call.name > after)
-    return store.execute(query.order_by(call.name).limit(size))
+        query = query.where(pw.Tuple(*identity) > pw.Tuple(*after))
+    return store.execute(query.order_by(*identity).limit(size))
 
 
 def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Names) -> list[Score]:
-    judged = _judged(store, run, [call[1] for call in calls])
+    judged = _judged(store, run, {call[1] for call in calls})
     score = m.AspectScore
     query = score.select(score.conversation, score.aspect, score.judge, score.value)
     scores: dict[int, list[_Told]] = {}
-    by_key = {call[0]: call[1] for call in calls}
-    for key, aspect, judge, value in store.execute(query.where(score.conversation.in_(list(by_key)))):
-        verdict = judged.get((by_key[key], aspect, judge))
+    for key, aspect, judge, value in store.execute(query.where(score.conversation.in_([call[0] for call in calls]))):
+        verdict = judged.get((key, aspect, judge))
         at, model, version = verdict.told if verdict else (None, None, None)
-        told = (names.aspects[aspect], names.judges[judge], value, at, model, names.prompts[judge], version)
+        called = names.judges[judge], names.judge_names[judge]
+        told = (names.aspects[aspect], *called, value, at, model, names.prompts[judge], version)
         scores.setdefault(key, []).append(told)
-    edits = {flow: names.edits.last(names.flows[flow], run.name) for flow in {call[3] for call in calls}}
+    edits = {flow: names.edits.last(names.flows[flow], run.name) for flow in {call[2] for call in calls}}
     return [
         Score(
             run.name, run.commit, started_at, name, names.flows[flow], names.agents[agent],
-            None if persona is None else names.personas[persona], bool(errored), *found, edits[flow],
+            None if persona is None else names.personas[persona], trial, bool(errored), *found, edits[flow],
         )
-        for key, name, started_at, flow, agent, persona, errored in calls
+        for key, name, flow, agent, trial, started_at, persona, errored in calls
         for found in sorted(scores.get(key, ()), key=lambda row: row[:2])
     ]  # fmt: skip
 
 
-def _judged(store: Store, run: _Run, calls: Sequence[str]) -> _Judged:
+def _judged(store: Store, run: _Run, names: Iterable[str]) -> _Judged:
     """Return the verdict that counts, by call, aspect and judge; it is the one that `verdicts` chose."""
     verdict = m.JudgedScore
     query = verdict.select(
-        verdict.conversation_name,
+        verdict.conversation,
         verdict.aspect,
         verdict.judge,
         verdict.judged_at,
@@ -112,7 +115,8 @@ def _judged(store: Store, run: _Run, calls: Sequence[str]) -> _Judged:
         verdict.prompt_version,
     ).join(m.SourceFile, on=(m.SourceFile.id == verdict.source_file))
     found: _Judged = {}
-    rows = store.execute(query.where(verdict.run == run.key, verdict.conversation_name.in_(calls)))
+    named = (verdict.run == run.key) & verdict.conversation_name.in_(sorted(names))
+    rows = store.execute(query.where(named, verdict.conversation.is_null(False)))
     for call, aspect, judge, at, path, line, model, version in rows:
         rank = (-1 if at is None else at, path, line)
         if (call, aspect, judge) not in found or found[call, aspect, judge].rank < rank:

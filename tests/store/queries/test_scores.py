@@ -96,8 +96,9 @@ def test_a_score_says_by_which_model_and_prompt_it_was_given(tmp_path: Path) -> 
         found = scores(store)
     assert [(row.judge, row.value, row.model, row.prompt_hash, row.prompt_version) for row in found] == [
         ("(computed)", 10.0, None, None, None),
-        ("codex#aaaaaa", 4.0, "newer", "aaaaaa1", "1"),
-        ("codex#bbbbbb", 8.0, "new", "bbbbbb2", "2"),
+        ("codex@new", 8.0, "new", "bbbbbb2", "2"),
+        ("codex@newer", 4.0, "newer", "aaaaaa1", "1"),
+        ("codex@old", 3.0, "old", "aaaaaa1", "1"),
     ]
 
 

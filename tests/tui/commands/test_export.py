@@ -107,7 +107,7 @@ def test_parquet_says_the_same_in_typed_columns(tiny: Path, tmp_path: Path, caps
     assert printed(capsys, "export", "--store", str(tiny), "-o", str(path)) == ""
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     found = table_of(path)
-    kinds = {"value": "double", "errored": "bool"}
+    kinds = {"value": "double", "errored": "bool", "trial": "int64"}
     kinds |= dict.fromkeys(("started_at", "judged_at", "edit_time"), "timestamp[us, tz=UTC]")
     assert {field.name: str(field.type) for field in found.schema} == {
         column.key: kinds.get(column.key, "string") for column in COLUMNS
