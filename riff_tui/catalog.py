@@ -29,7 +29,7 @@ def show(store: Store, name: str, request: Request) -> Table:
     spec = resolve(name)
     _check(spec, request)
     query = ViewQuery(store, spec, request, request.predicate or parse(request.where), bounds())
-    signed = partial(replace, filter=request.where.strip(), dump=dump_command(spec.name, request))
+    signed = partial(replace, filter=request.where.strip(), dump=dump_command(spec.name, request), last=spec.last)
     try:
         return with_deferred(query.table(), signed)
     except RiffError:

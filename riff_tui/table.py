@@ -147,8 +147,9 @@ class Table:
     its beginning for where there is little room. `notes` explain units and what was left out, a sentence each.
     `total` counts the rows without the filter and `matched` those that it leaves, `None` where
     these are all of `rows`; `limit` is how many were to be listed at most, in each of the `sections`. `identity` are
-    the columns that tell rows apart where these are not all that are shown of kind `name`. `dump` is the command that
-    prints the same. `deferred` begins the load of what was left for later because it takes long.
+    the columns that tell rows apart where these are not all that are shown of kind `name`; those in `last` say least.
+    `sort` is the column that rows are sorted by where that was asked for, with `-` downwards. `dump` is the command
+    that prints the same. `deferred` begins the load of what was left for later because it takes long.
     """
 
     view: str
@@ -166,6 +167,8 @@ class Table:
     figure: Figure | None = None
     sections: Sequence[Section] = ()
     identity: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+    sort: str = ""
     dump: str = ""
     deferred: Deferred | None = field(default=None, compare=False)
 

@@ -29,6 +29,16 @@ def fitted(text: str, width: int, ellipsis: str = "…", *, right: bool = False)
     return padded(fit(text, width, ellipsis), width, right=right)
 
 
+def hanging(text: str, width: int, indent: int) -> list[str]:
+    """Break safe text into lines of at most `width` cells, all but the first of them `indent` cells further right."""
+    if cell_width(text) <= width:
+        return [text]
+    lead = text[: len(text) - len(text.lstrip(" "))]
+    first, *rest = wrap(text[len(lead) :], max(1, width - len(lead)))
+    further = wrap(" ".join(rest), max(1, width - indent)) if rest else []
+    return [lead + first.rstrip(), *(" " * indent + line for line in further)]
+
+
 def wrap(text: str, width: int) -> list[str]:
     """Break safe text into lines of at most `width` cells, at blanks where there are some.
 

@@ -42,7 +42,7 @@ def name_cut(names: Iterable[str], width: int, ellipsis: str = "…") -> NameCut
     distinct = list(islice(dict.fromkeys(names), _COMPARED))
     if all(cell_width(name) <= width for name in distinct):
         return NameCut(width)
-    best, told_apart = NameCut(width, shared_prefix(distinct)), 0
+    best, told_apart = NameCut(width, _dropped(distinct, width)), 0
     for tail in _tails(width - cell_width(ellipsis)):
         cut = NameCut(width, best.prefix, tail)
         unlike = len({cut.text(name, ellipsis) for name in distinct})
@@ -53,17 +53,28 @@ def name_cut(names: Iterable[str], width: int, ellipsis: str = "…") -> NameCut
     return best
 
 
-def shared_prefix(names: Sequence[str]) -> str:
+def shared_prefix(names: Iterable[str]) -> str:
     """Return the whole words that all of several names begin with; an empty text where no name would be left."""
+    return next(reversed(_beginnings(names)), "")
+
+
+def _dropped(names: Sequence[str], width: int) -> str:
+    """Return as little of the shared prefix as lets the names fit, all of it where that is not enough."""
+    found = _beginnings(names)
+    longest = max(map(cell_width, names))
+    return next((prefix for prefix in found if longest - cell_width(prefix) <= width), found[-1] if found else "")
+
+
+def _beginnings(names: Iterable[str]) -> list[str]:
+    """Return the beginnings of whole words that all of several names share, the shortest first."""
     distinct = set(names)
     if len(distinct) < 2:
-        return ""
+        return []
     first, last = min(distinct), max(distinct)
     alike = next((at for at, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1), len(first))
     shortest = min(map(len, distinct))
-    ends = [found.end() for found in _WORD_END.finditer(first[:alike]) if found.end() < shortest]
-    prefix = first[: ends[-1]] if ends else ""
-    return prefix if cell_width(prefix) >= LEAST_PREFIX else ""
+    prefixes = [first[: found.end()] for found in _WORD_END.finditer(first[:alike]) if found.end() < shortest]
+    return [prefix for prefix in prefixes if cell_width(prefix) >= LEAST_PREFIX]
 
 
 def _tails(room: int) -> list[int]:

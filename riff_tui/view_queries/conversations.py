@@ -33,7 +33,9 @@ def show_conversations(query: ViewQuery) -> Table:
     total = count_conversations(query.store)
     matched = len(ids) if limit is None else count_conversations(query.store, calls)
     table = query.build(LazyRows(len(ids), fetch, ids))
-    return replace(table, notes=[] if total else [EMPTY_STORE], total=total, matched=matched, limit=limit)
+    return replace(
+        table, notes=[] if total else [EMPTY_STORE], total=total, matched=matched, limit=limit, sort=sort or ""
+    )
 
 
 def _sort_key(sort: str | None, known: Sequence[Column]) -> str | None:

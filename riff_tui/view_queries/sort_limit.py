@@ -24,7 +24,8 @@ def ordered(table: Table, sort: str, ranked: str = "") -> Table:
     values = [(column.value(row.record), row) for row in table.rows]
     measured = [(value, row) for value, row in values if value is not None]
     measured.sort(key=lambda found: _place(found[0]), reverse=down)
-    return replace(table, rows=[row for _, row in measured] + [row for value, row in values if value is None])
+    rows = [row for _, row in measured] + [row for value, row in values if value is None]
+    return replace(table, rows=rows, sort=f"{'-' if down else ''}{column.key}")
 
 
 def sort_column(columns: Sequence[Column], sort: str) -> Column:

@@ -63,8 +63,8 @@ def _body(table: Table, options: Options) -> Iterator[list[_Line]]:
     if table.sections:
         for heading, lines in listed(table, options):
             yield [_words(heading, strong=True), *map(_Line, lines)]
-    elif columns := shown_columns(table):
-        grid = Grid(columns, table.rows, options)
+    elif shown_columns(table):
+        grid = Grid(table, options)
         header = _Line([piece._replace(tone="thin") for piece in grid.titles()], ruled=True)
         yield [header, *(map(_Line, grid.lines()) if table.rows else [_words("No rows.")])]
 

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TextIO
 
+from riff_tui.output.sinks.fitting import Fit
 from riff_tui.output.sinks.grid import Grid, Piece, Tone, listed
 from riff_tui.output.sinks.options import Options
 from riff_tui.output.sinks.parts import closing, figure_lines, shown_columns, wrapped
-from riff_tui.table import Column, Table
+from riff_tui.table import Table
+from riff_tui.text.column_fit import hanging
 from riff_tui.text.safe_text import cell_width, fit
 
+_INDENT = 8
 _COLORS: dict[Tone, int] = {"bad": 31, "warn": 33, "thin": 90, "capped": 90}
 
 
@@ -26,17 +29,14 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     if figure := figure_lines(table, options, options.width):
         parts.append(_cut(figure, options))
         shortened += _longer(figure, options)
-    left_out: list[Column] = []
+    fit = Fit()
     if table.sections:
-        for lines in _lists(table, options):
-            parts.append(_cut(lines, options))
-            shortened += _longer(lines, options)
-    elif columns := shown_columns(table):
-        grid = Grid(columns, table.rows, options)
+        parts += _lists(table, options)
+    elif shown_columns(table):
+        grid = Grid(table, options)
         parts.append(_rows(grid, options))
-        left_out = grid.left_out
-        shortened += grid.shortened
-    said = closing(table) + _cost(left_out, shortened, options)
+        fit = grid.fit
+    said = closing(table) + fit.sentences() + _cost(fit, shortened, options)
     if said:
         parts.append([part for line in said for part in wrapped(options.line(line), options.width)])
     out.write("\n\n".join("\n".join(line.rstrip() for line in part) for part in parts) + "\n")
@@ -49,7 +49,14 @@ def _rows(grid: Grid, options: Options) -> list[str]:
 
 def _lists(table: Table, options: Options) -> list[list[str]]:
     plain = replace(options, color=False)
-    return [[heading, *(_joined(pieces, plain) for pieces in lines)] for heading, lines in listed(table, options)]
+    return [
+        [part for line in (heading, *(_joined(pieces, plain) for pieces in lines)) for part in _broken(line, options)]
+        for heading, lines in listed(table, options)
+    ]
+
+
+def _broken(line: str, options: Options) -> list[str]:
+    return [line] if options.width is None else hanging(line, options.width, min(_INDENT, options.width // 2))
 
 
 def _joined(pieces: Sequence[Piece], options: Options) -> str:
@@ -75,11 +82,6 @@ def _cut(lines: Sequence[str], options: Options) -> list[str]:
     return [fit(line, options.width, options.glyphs.ellipsis) for line in lines]
 
 
-def _cost(left_out: Sequence[Column], shortened: int, options: Options) -> list[str]:
-    said = []
-    if left_out:
-        named = ", ".join(column.title for column in left_out)
-        said.append(f"{len(left_out)} {'column' if len(left_out) == 1 else 'columns'} left out ({named})")
-    if shortened:
-        said.append(f"{shortened} {'text' if shortened == 1 else 'texts'} shortened")
+def _cost(fit: Fit, shortened: int, options: Options) -> list[str]:
+    said = fit.costs(shortened)
     return [f"Cut to {options.width} cells: {', '.join(said)}. Into a file or a pipe nothing is cut."] if said else []

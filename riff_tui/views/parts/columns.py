@@ -73,7 +73,7 @@ def judge(name: str) -> Column:
     metric = OF_CALLS["humanness"]
     return Column(
         f"{metric.key}.{name}", f"{metric.short}:{name}", unit=metric.unit, better=metric.better,
-        path=(metric.key, name), help=metric.help.format(judge=name),
+        path=(metric.key, name), help=metric.help.format(judge=name), short=name,
     )  # fmt: skip
 
 

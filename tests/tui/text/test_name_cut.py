@@ -28,6 +28,13 @@ def test_what_all_begin_with_is_dropped() -> None:
     assert shown(names, 8) == ["swift", "steady", "thrifty"]
 
 
+def test_no_more_is_dropped_than_it_takes() -> None:
+    names = ["nightly-2026-06-18", "nightly-2026-06-22"]
+    assert shown(names, 10) == ["2026-06-18", "2026-06-22"]
+    assert shown(names, 9) == ["06-18", "06-22"]
+    assert shown(names, 2) == ["18", "22"]
+
+
 def test_ids_that_differ_at_the_end_show_their_end() -> None:
     assert shown(["conversation0000017", "conversation0000018"], 9) == ["conv…0017", "conv…0018"]
 
