@@ -14,6 +14,8 @@ from riff_store.edit_graph import contained_by
 # Whole or abbreviated as git does, or what `git describe` makes of it; a number of a few digits counts builds.
 _COMMIT = re.compile(r"(?:.*-g)?((?=\d*[a-f]|\d{7})[0-9a-f]{4,64})(?:-dirty|\+)?", re.IGNORECASE)
 _LONGEST = 64
+# Asked for each run: compiling it anew would take longer than its answer.
+_BEGINNING_WITH = 'SELECT repository_id, node FROM known_commit WHERE "commit" BETWEEN ? AND ? LIMIT 2'
 
 
 class Place(NamedTuple):
@@ -53,8 +55,6 @@ class Histories:
         if asked is None or not self._repositories:
             return None
         start = asked[1].lower()
-        known = m.KnownCommit
         least, most = bytes.fromhex(start + "0" * (len(start) % 2)), bytes.fromhex(start.ljust(_LONGEST, "f"))
-        query = known.select(known.repository, known.node).where(known.commit.between(least, most)).limit(2)
-        found = self._store.execute(query)
+        found = self._store.execute_sql(_BEGINNING_WITH, (least, most))
         return Place(*found[0]) if len(found) == 1 else None
