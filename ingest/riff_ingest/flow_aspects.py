@@ -81,9 +81,9 @@ def added_aspects(call: Conversation) -> tuple[dict[str, float | None], list[str
 
 @lru_cache(maxsize=1)
 def _computed_elsewhere() -> tuple[tuple[Metric, Callable[[Conversation], Any]], ...]:
-    """Return the metrics that name a function, each with the function."""
+    """Return the metrics that name a function of a conversation, each with the function."""
     found = []
-    for metric in to_compute():
+    for metric in (each for each in to_compute() if not each.of_voice):
         module, _, name = metric.compute.partition(":")
         found.append((metric, getattr(import_module(module), name)))
     return tuple(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -56,6 +56,15 @@ AgentOption = Annotated[
         show_default=False,
     ),
 ]
+MetricOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="MODULE:FUNCTION",
+        help="A function of your own, from a MetricContext to a number, as a metric too; repeatable.",
+        show_default=False,
+    ),
+]
 ExpectedOption = Annotated[
     Path | None,
     typer.Option(
@@ -96,18 +105,21 @@ def metrics(
     expected_db: ExpectedOption = None,
     agent: AgentOption = None,
     dataset: DatasetOption = None,
+    metric: MetricOption = None,
     output: OutputOption = None,
     debug: DebugOption = False,
 ) -> None:
     """Print the metrics of a call that need no judge: an object of scores by metric.
 
     Of a record with trials or a run: an object of these by output id. What is wrong with the logs goes to stderr.
+    `--metric my_metrics:longest_wait` adds a metric of your own, from my_metrics.py in this directory or from what is
+    installed (docs/eva.md).
     """
     from riff_tui.errors import UsageError
 
     if expected_db is not None and not _found(directory).single:
         raise UsageError(f"--expected-db: is of one conversation, and {directory} holds several; use --dataset")
-    _print(directory, output, _reader(pipeline, dataset, agent, expected_db), _scores)
+    _print(directory, output, _reader(pipeline, dataset, agent, expected_db), _scorer(metric or ()))
 
 
 PARTS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
@@ -124,6 +136,7 @@ PARTS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
         (
             "riff-tui eva metrics runs/nightly/records/1.1.2 --expected-db expected.json",
             "riff-tui eva metrics runs/nightly --dataset data/airline_dataset.json --agent configs/airline_agent.yaml",
+            "riff-tui eva metrics runs/nightly --metric my_metrics:longest_wait",
             "riff-tui eva metrics runs/nightly | jq 'map_values(.turn_taking.score)'",
         ),
     ),
@@ -227,10 +240,20 @@ def _warned(found: MetricContext, name: str = "") -> MetricContext:
     return found
 
 
-def _scores(directory: Path, found: MetricContext) -> dict[str, Any]:
+def _scorer(own: Iterable[str]) -> Callable[[Path, MetricContext], dict[str, Any]]:
+    """Return what computes the metrics of a call, one's `own` among them; raise `UsageError` where one is not there."""
     from riff_ingest.eva.metrics import compute_metrics, read_files
+    from riff_ingest.eva.metrics.own import named, registered
+    from riff_ingest.eva.metrics.registry import METRICS
 
-    return {name: score.to_dict() for name, score in compute_metrics(found, read_files(directory)).items()}
+    added = registered()
+    functions = {**added, **named(own, (*METRICS, *added))}
+
+    def scores(directory: Path, found: MetricContext) -> dict[str, Any]:
+        computed = compute_metrics(found, read_files(directory), functions)
+        return {name: score.to_dict() for name, score in computed.items()}
+
+    return scores
 
 
 def _write(members: Iterator[tuple[str, Any]], out: TextIO) -> None:

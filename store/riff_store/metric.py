@@ -23,7 +23,8 @@ class Metric:
     A rate counts the calls whose aspect `rate_of` is at the top of its scale. What is `optional` has a column only
     where some call has it. What is not `compared` is left out of comparisons unless asked for; what is not `pasted` has
     no place in the tables that people paste; what is `gated` is checked by every gate. `compute` names the function,
-    `module:function`, from a `Conversation` to a value or `None`; with another `version` of it, files are read again.
+    `module:function`, from a `Conversation` to a value or `None`, or from the `MetricContext` of a voice call where it
+    is `of_voice`; with another `version` of it, files are read again.
     """
 
     key: str
@@ -47,6 +48,7 @@ class Metric:
     gated: bool = False
     rate_of: str = ""
     compute: str = ""
+    of_voice: bool = False
     version: int = 1
 
     @property

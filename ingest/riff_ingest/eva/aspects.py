@@ -26,8 +26,9 @@ class CallAspects:
 def aspects_of(computed: Mapping[str, MetricScore], stored: Mapping[str, MetricScore]) -> CallAspects:
     """Return the aspects that need no judge, on their own scales: computed ones, and stored ones where these fail."""
     found = CallAspects()
-    for name in COMPUTED:
-        ours, theirs = (_value(name, scores.get(name)) for scores in (computed, stored))
+    known = {name: score for name, score in stored.items() if name in COMPUTED and not is_judged(score)}
+    for name in (*COMPUTED, *(own for own in computed if own not in COMPUTED)):
+        ours, theirs = (_value(name, scores.get(name)) for scores in (computed, known))
         value = theirs if ours is None else ours
         if value is not None:
             found.measured[name] = value
@@ -40,8 +41,8 @@ def aspects_of(computed: Mapping[str, MetricScore], stored: Mapping[str, MetricS
 
 
 def _value(name: str, score: MetricScore | None) -> float | None:
-    """Return a score on the metric's own scale, `None` where nothing was measured or a judge measured it."""
-    if score is None or score.error is not None or score.skipped or score.score is None or is_judged(score):
+    """Return a score on the metric's own scale, `None` where nothing was measured."""
+    if score is None or score.error is not None or score.skipped or score.score is None:
         return None
     if score.details.get("num_evaluated") == 0 and not score.details.get("missed_turn"):
         return None  # a mean of no turns, which EVA puts down as 0

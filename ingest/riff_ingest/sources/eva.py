@@ -110,6 +110,7 @@ def read(directory: Path, context: ReadContext) -> Iterator[Conversation | Judge
         return
     from riff_ingest.eva.directories import identity_of
     from riff_ingest.eva.metrics import compute_metrics, read_files
+    from riff_ingest.eva.metrics.own import registered
     from riff_ingest.eva.record import configuration_near, read_record
     from riff_ingest.eva.run_inputs import NONE_GIVEN, agent_at, played_record
     from riff_ingest.eva.stored_metrics import stored_scores, verdicts
@@ -126,7 +127,7 @@ def read(directory: Path, context: ReadContext) -> Iterator[Conversation | Judge
         metrics.warnings += warnings.lines()
     else:
         metrics.warnings = [NOTHING_LEFT]
-    computed = compute_metrics(metrics, read_files(path))
+    computed = compute_metrics(metrics, read_files(path), registered())
     taken = conversation_of(identity, configuration, metrics, result, scores, computed, played)
     yield taken.conversation
     for kind, reasons in (("defect", metrics.warnings), ("mismatch", taken.mismatches)):

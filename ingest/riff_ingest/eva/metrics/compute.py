@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -14,6 +14,7 @@ from riff_ingest.eva.metrics.conversation_end import (
     conversation_valid_end,
 )
 from riff_ingest.eva.metrics.files import RecordFiles
+from riff_ingest.eva.metrics.own import OwnMetric, own_score
 from riff_ingest.eva.metrics.registry import METRICS, applies
 from riff_ingest.eva.metrics.response_speed import response_speed
 from riff_ingest.eva.metrics.scenario_outcome import authentication_success, task_completion
@@ -43,15 +44,18 @@ COMPUTED: MappingProxyType[str, Metric] = MappingProxyType(
 _LOGS = {AUDIT: "the audit log, which is missing or empty", SIMULATOR: NO_SIMULATOR}
 
 
-def compute_metrics(context: MetricContext, files: RecordFiles) -> dict[str, MetricScore]:
-    """Return the score of every metric that applies to the call's pipeline; none of them raises.
+def compute_metrics(
+    context: MetricContext, files: RecordFiles, own: Mapping[str, OwnMetric] = MappingProxyType({})
+) -> dict[str, MetricScore]:
+    """Return the score of every metric that applies to the call's pipeline, and of one's `own`; none of them raises.
 
     One that needs a log which says nothing is null with an error. Where one side has no turn at all, each of them has
     an error and is 0.0, as in EVA (10.0), but null where the simulator's log is what is missing.
     """
     names = [name for name in COMPUTED if applies(name, context.pipeline_type)]
     compute = _computed if context.num_assistant_turns and context.num_user_turns else _silent
-    return {name: _lacking(name, context) or compute(name, context, files) for name in names}
+    found = {name: _lacking(name, context) or compute(name, context, files) for name in names}
+    return found | {name: own_score(name, function, context) for name, function in own.items()}
 
 
 def _lacking(name: str, context: MetricContext) -> MetricScore | None:
