@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from riff_tui.errors import OutputError, UsageError
 from riff_tui.settings import Settings, load, state_directory, store_location
@@ -84,7 +84,7 @@ def _write(session: SessionFile, *, said: bool) -> None:
 def _begin(session: SessionFile, start: StartOptions, wanted: Stack) -> Stack:
     """Return the location that was asked for, else the last one."""
     if start.sort is not None:
-        session.sort_once(wanted[-1].view, start.sort)
+        wanted = (*wanted[:-1], replace(wanted[-1], sort=start.sort))
     if start.view is None and session.state.stack:
         return session.state.stack
     session.opened(wanted)

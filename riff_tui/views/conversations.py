@@ -109,4 +109,5 @@ SPEC = ViewSpec(
     row_kind="call",
     comparable=True,
     last=("run", "trial", "errored"),
+    order_by="run",
 )

@@ -102,4 +102,5 @@ SPEC = ViewSpec(
     below="conversation",
     row_kind="call",
     last=("flow", "agent", "run", "highest", "lowest"),
+    order_by="-spread",
 )

@@ -153,4 +153,5 @@ SPEC = ViewSpec(
     comparable=True,
     marked=True,
     first=("operability", "success_rate", "quality", "lost", "n"),
+    order_by="operability",
 )

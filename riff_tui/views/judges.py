@@ -103,4 +103,5 @@ SPEC = ViewSpec(
     empty=NO_JUDGE_HERE,
     below="agreement",
     comparable=True,
+    order_by="judge",
 )

@@ -153,4 +153,5 @@ SPEC = ViewSpec(
     empty_store="",
     below="conversations",
     comparable=True,
+    order_by="-flaky",
 )

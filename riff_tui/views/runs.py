@@ -55,4 +55,5 @@ SPEC = ViewSpec(
     below="flows",
     row_kind="run",
     comparable=True,
+    order_by="-started_at",
 )

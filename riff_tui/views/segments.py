@@ -84,4 +84,5 @@ SPEC = ViewSpec(
     comparable=True,
     # A phase's worst member stands where it is seen, whatever else has no room.
     last=("revisit", "dwell_turns", "latency_p95", "slot_fill_rate"),
+    order_by="-stall",
 )

@@ -55,4 +55,5 @@ SPEC = ViewSpec(
     empty="Nothing was skipped: every input was taken as it was.",
     empty_store="",
     no_calls="what was skipped belongs to no flow, agent or run",
+    order_by="path",
 )

@@ -49,7 +49,8 @@ class ViewSpec:
     one is in, and any other view keeps all. `rows_of` is the view whose rows its screen walks
     through. `row_kind` says what a row stands for, `comparable` that two rows can be put side by side. Rows are
     `ranked` by something that is said in words and so cannot be sorted; `no_calls` says why they cannot be narrowed to
-    a flow, agent or run. Columns in `first` stand behind the names, those in `last` at the right. Rows are `marked` by
+    a flow, agent or run. Columns in `first` stand behind the names, those in `last` at the right. `order_by` is the
+    column (`-` before it for downwards) that the view's own order begins with, if there is one. Rows are `marked` by
     the bounds of the settings, which `build` takes.
     """
 
@@ -105,6 +106,7 @@ class ViewSpec:
     first: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
     marked: bool = False
+    order_by: str = ""
 
     @property
     def takes_by(self) -> bool:

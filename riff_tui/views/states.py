@@ -100,4 +100,5 @@ SPEC = ViewSpec(
     below="neighbors",
     walk=("flow", "agent", "segment"),
     comparable=True,
+    order_by="-stall",
 )

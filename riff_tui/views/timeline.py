@@ -121,4 +121,5 @@ SPEC = ViewSpec(
     comparable=True,
     # What is measured stands where it is seen.
     last=("edit", "commit", "flows"),
+    order_by="started_at",
 )

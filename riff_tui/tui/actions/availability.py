@@ -31,6 +31,12 @@ def needs_column(context: ActionContext) -> str:
     return "" if context.column else "the column under the cursor has no order"
 
 
+def needs_order(context: ActionContext) -> str:
+    if context.kind == "conversation":
+        return needs_column(context)
+    return "" if context.sorted or context.order_kept else "nothing was sorted here: s sorts by a column"
+
+
 def needs_calls(context: ActionContext) -> str:
     if context.pair:
         return needs_unpaired(context)

@@ -14,7 +14,8 @@ KINDS: tuple[ScreenKind, ...] = ("list", "state", "conversation")
 class ActionContext:
     """Hold what decides whether a key applies.
 
-    `below` names what Enter opens, `column` the column under the cursor if it has an order; `siblings` counts the
+    `below` names what Enter opens, `column` the column under the cursor if it has an order; `sorted` says that another
+    order than the view's own was chosen, `order_kept` that one is kept for the view; `siblings` counts the
     rows of the list that a conversation was opened from; `graph` says that the cursor is in the neighbour graph,
     `fold` names what can be shown of a state next; `neighbors` that there is a graph to go to; `failed` that
     something went wrong; `loading` that something is being loaded or searched; `searched` that there is something to
@@ -31,6 +32,8 @@ class ActionContext:
     rows: int = 0
     below: str = ""
     column: str = ""
+    sorted: bool = False
+    order_kept: bool = False
     filtered: bool = False
     depth: int = 1
     back: bool = False

@@ -155,6 +155,8 @@ def context_of(controls: Controls) -> ActionContext:
         rows=len(table.rows) if table is not None else 0,
         below=_below(table, row, closes=controls.detail.is_visible),
         column=column.title if column and table is not None and has_order(column, table) else "",
+        sorted=bool(location.sort),
+        order_kept=controls.list_state.kept_order(location) is not None,
         filtered=bool(location.filter),
         depth=len(history.stack),
         back=history.at > 0,

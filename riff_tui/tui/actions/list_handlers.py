@@ -10,6 +10,7 @@ from riff_tui.table import Column
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.dialogs import choose_columns, show_columns
 from riff_tui.tui.actions.file_export import FileExport, default_name, export_table, parse_target
+from riff_tui.tui.navigation.location import noun
 from riff_tui.tui.navigation.pairs import pair_ids, pair_location, swapped, tested_location
 from riff_tui.tui.widgets.file_prompt import FileRequest
 
@@ -37,11 +38,31 @@ def _sort(*, other_way: bool) -> Handler:
         host, column = controls.host, controls.table.under
         if column is not None:
             history = host.history
-            here = history.here
-            host.session.sort(here.view, following_order(here.sort, column, other_way=other_way))
-            host.visit(history)
+            order = following_order(history.here.order or None, column, other_way=other_way)
+            host.visit(history.sort(order or ""), remark=_order_remark(order, column, noun(history.here.view)))
 
     return sort
+
+
+def _order_remark(order: str | None, column: Column, words: str) -> str:
+    if order is None:
+        return f"{words} in their own order; - undoes it"
+    first = ("last", "first") if column.kind in ("name", "text") else ("highest", "lowest")
+    if column.kind == "time":
+        first = ("latest", "earliest")
+    return f"sorted by {column.title}, {first[not order.startswith('-')]} first; - undoes it, O keeps it for {words}"
+
+
+def _keep_order(controls: Controls) -> None:
+    host = controls.host
+    here, words = host.location, noun(host.location.view)
+    if here.sort and here.sort != controls.list_state.kept_order(here):
+        controls.list_state.keep_order(here, here.sort)
+        host.say(f"{words} are sorted by {here.sort.removeprefix('-')} from now on; O again ends that")
+    else:
+        controls.list_state.keep_order(here, None)
+        host.say(f"{words} begin in their own order again")
+    host.update_lines()
 
 
 def _mark(controls: Controls) -> None:
@@ -118,6 +139,7 @@ def _write(controls: Controls) -> None:
 LIST_HANDLERS: Mapping[str, Handler] = {
     "sort": _sort(other_way=False),
     "reverse": _sort(other_way=True),
+    "keep_order": _keep_order,
     "mark": _mark,
     "next_mark": _next_mark,
     "clear_marks": _clear_marks,

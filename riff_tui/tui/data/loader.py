@@ -68,7 +68,7 @@ def load_rows(show: ShowView, location: Location) -> Table:
     request = Request(
         where=where.text,
         predicate=where.predicate,
-        sort=location.sort,
+        sort=location.sort or None,
         trend=spec.trend,
         defer=True,
         sides=location.between,

@@ -55,9 +55,15 @@ class History:
         """Go one step forward in time, if there is one."""
         return self._to(min(len(self.stacks) - 1, self.at + 1))
 
+    def sort(self, order: str) -> History:
+        """Sort this location, and put the cursor on the first row; `last` holds the order and the row before."""
+        return replace(self.alter(replace(self.here, sort=order, row="", index=0)), last=self.stack)
+
     def to_last(self) -> History:
-        """Step to the last location in another view or scope, and from there back again."""
-        return self.go(self.last) if self.last is not None else self
+        """Step to the last location in another view, scope or order, and from there back again."""
+        if self.last is None:
+            return self
+        return replace(self.amend(self.last), last=self.stack) if is_same(self.last, self.stack) else self.go(self.last)
 
     def alter(self, location: Location) -> History:
         """Put another cursor or order into this location, which is no step."""
@@ -67,11 +73,11 @@ class History:
         """Put other cursors or orders into these locations, which is no step."""
         return replace(self, stacks=(*self.stacks[: self.at], stack, *self.stacks[self.at + 1 :]))
 
-    def ordered(self, sorts: Mapping[str, str]) -> History:
-        """Sort this location by the column that was chosen for its view."""
+    def ordered(self, kept: Mapping[str, str]) -> History:
+        """Sort this location by the order that is kept for its view, unless one was chosen here."""
         here = self.here
-        sort = None if here.kind == "conversation" else sorts.get(here.view)
-        return self if sort == here.sort else self.alter(replace(here, sort=sort))
+        sort = None if here.kind == "conversation" else kept.get(here.view)
+        return self if sort is None or here.sort is not None else self.alter(replace(here, sort=sort))
 
     def _to(self, at: int) -> History:
         return replace(self, at=at, last=self._last_for(self.stacks[at]))

@@ -12,6 +12,7 @@ from riff_tui.tui.navigation.scope_filters import (
     conjunction,
     fixed_fields,
     fixed_value,
+    is_about_judges,
     is_within,
     keep_steps,
     narrow,
@@ -79,11 +80,9 @@ def widening(before: Stack, after: Stack) -> str:
     if was.view != now.view:
         return ""
     words = noun(now.view)
-    dropped = [part for part in conjuncts(was.scope.predicate) if part not in conjuncts(now.scope.predicate)]
-    if not dropped:
+    if is_within(now.scope.predicate, was.scope.predicate):
         return f"{words}: this is as wide as it gets"
-    of = place_name(now.scope.predicate) or "everything"
-    return f"{words} of {of}: wider, no longer only {place_name(conjunction(dropped))}; [ goes back"
+    return f"{words} widened to {place_name(now.scope.predicate) or 'everything'}; [ goes back"
 
 
 def _crumb(view: str, scope: Scope, above: Scope) -> str:
@@ -109,5 +108,7 @@ def _accepted(spec: ViewSpec, scope: Scope) -> Scope:
         scope = keep_steps(scope, spec.walk)
     elif "state" in fixed_fields(scope):
         scope = split_by_field(scope, ("segment",))[1]
+    if spec.judges != "rows":
+        scope = conjunction([part for part in conjuncts(scope) if not is_about_judges(part)])
     own = {*_OF_A_CALL, *(("run",) if spec.row_kind == "run" else ())}
     return split_by_field(scope, own)[1]

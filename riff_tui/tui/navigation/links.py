@@ -21,7 +21,7 @@ def link(location: Location, store: str = "") -> str:
         parts += ["--where", shell_quoted(where)]
     if location.aspect:
         parts += ["--aspect", shlex.quote(location.aspect)]
-    if location.sort is not None:
+    if location.sort:
         parts += ["--sort", shlex.quote(location.sort)]
     if store:
         parts += ["--store", shell_quoted(store)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from riff_store.errors import StoreBusy
@@ -46,11 +47,11 @@ class LoadErrors:
         if isinstance(error, StoreBusy):
             host.say("another process is writing the store; waiting until it is done, Esc gives up", "warn")
             self._retry = host.set_timer(_AGAIN_AFTER_S, lambda: host.visit(history))
-        elif location.sort is not None and isinstance(error, UsageError) and str(error).startswith("--sort"):
+        elif location.sort and isinstance(error, UsageError) and str(error).startswith("--sort"):
             # The order comes from another location or an earlier session, and its column is not here any more.
             host.session.sort(location.view, None)
             host.notice = f"{noun(location.view)} cannot be sorted by {location.sort.removeprefix('-')} here"
-            self._visit(history)
+            self._visit(history.alter(replace(location, sort="")))
         elif host.loaded is None and history.stack != START:
             host.last_error = error
             host.notice = f"the view to open at cannot be shown: {describe(error)[1]}"

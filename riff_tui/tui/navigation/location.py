@@ -41,7 +41,8 @@ class Location:
     """Hold a view of the store, what it is narrowed to, and where the cursor stood.
 
     `scope` comes from the rows above, `filter` was typed here; `crumb` is raw text for the
-    breadcrumb, empty for a view of everything. `row` and `column` name the cursor's row and
+    breadcrumb, empty for a view of everything. `sort` is the order chosen here, empty for the view's own; where it is
+    `None` none was chosen. `row` and `column` name the cursor's row and
     column, `index` is where that row was; `graph` says that the cursor is in the neighbour graph. Of
     a comparison `pair` are the ids of both rows, and `of` is the view that they come from. `sides` are the
     runs or agents that are tested against each other. `aspect` is explained instead of quality.
@@ -80,7 +81,12 @@ class Location:
     @property
     def cache_key(self) -> CacheKey:
         """Return what its rows depend on: locations with the same key hold the same rows."""
-        return self.view, self.where.text, self.sort, self.of, self.aspect, *self.pair, *self.sides
+        return self.view, self.where.text, self.sort or None, self.of, self.aspect, *self.pair, *self.sides
+
+    @property
+    def order(self) -> str:
+        """Return the column that the rows are sorted by (`-` before it for downwards), as far as one column says it."""
+        return self.sort or spec_of(self.view).order_by
 
     @property
     def between(self) -> tuple[str, str] | None:

@@ -38,8 +38,8 @@ def narrow(scope: Scope, by: Scope) -> Scope:
     """
     parts = list(conjuncts(scope))
     for part in conjuncts(by):
-        if _is_about_judges(part):
-            parts = [each for each in parts if not _is_about_judges(each)]
+        if is_about_judges(part):
+            parts = [each for each in parts if not is_about_judges(each)]
         fields = [_fixed_field(each) for each in parts]
         field = _fixed_field(part)
         if field is not None and field in fields:
@@ -120,5 +120,6 @@ def _fixed_field(part: Predicate) -> str | None:
     return None
 
 
-def _is_about_judges(part: Predicate) -> bool:
+def is_about_judges(part: Predicate) -> bool:
+    """Return whether a part of a filter says nothing but which judges are meant."""
     return all(term.field == "judge" for term in terms(part))

@@ -48,6 +48,11 @@ class ColumnLayout:
     more_left: bool = False
     more_right: bool = False
 
+    @property
+    def end(self) -> int:
+        """Return the cell behind the last column."""
+        return self.slots[-1].start + self.slots[-1].width if self.slots else 1
+
     def shows(self, index: int, width: int = 0) -> bool:
         """Return whether a column is on the line, in at least so many cells."""
         return any(slot.index == index and slot.width >= width for slot in self.slots)
@@ -109,8 +114,15 @@ def layout_columns(
 ) -> ColumnLayout:
     """Lay out columns on a line of `total` cells; `first` is how many after the pinned ones are scrolled away.
 
-    If `wide`, no width gives way but that of a pinned name that would leave less than half of the line.
+    If `wide`, no width gives way but that of a pinned name that would leave less than half of the line. Where columns
+    go on at the right the last cell is free to say so.
     """
+    found = _laid_out(columns, widths, total, first, wide=wide)
+    is_full = found.more_right and found.end >= total
+    return _laid_out(columns, widths, total - 1, first, wide=wide) if is_full else found
+
+
+def _laid_out(columns: Sequence[Column], widths: Sequence[int], total: int, first: int, *, wide: bool) -> ColumnLayout:
     natural, widths = widths, list(widths) if wide else _shrunk(columns, widths, total)
     pinned = _pinned_count(columns, widths, total)
     if wide and pinned < len(columns):

@@ -1,4 +1,4 @@
-"""Say how many of what a location shows, and what to do if it shows nothing."""
+"""Say which of how many rows a location shows, and what to do if it shows nothing."""
 
 from __future__ import annotations
 
@@ -11,21 +11,27 @@ _LOOKED_AT = 20_000
 
 
 def count_text(location: Location, table: Table, whole: int | None, marked: int = 0) -> str:
-    """Return a text like `37 of 412 states shown`; `whole` is the number of rows without the typed filter, if known."""
-    return (f"{marked:,} marked · " if marked else "") + _counted(location, table, whole)
+    """Return what follows the position of the cursor: ` match · 375 hidden` behind `3 of 37`.
+
+    `whole` is the number of rows without the typed filter, if known.
+    """
+    return _counted(location, table, whole) + (f" · {marked:,} marked" if marked else "")
 
 
 def _counted(location: Location, table: Table, whole: int | None) -> str:
     rows, matched, _ = table.counts
+    if not rows:
+        return f"0 of {whole:,} match" if location.filter and whole else f"0 {nouns(location, 0)}"
     if rows < matched:
         # Only the first ones are listed, with a filter and without.
-        return f"{rows:,} of {matched:,} {nouns(location, matched)}"
-    if location.filter and whole is not None:
-        return f"{rows:,} of {whole:,} {nouns(location, whole)} shown"
+        return f", the first of {matched:,} {nouns(location, matched)}"
+    if location.filter:
+        gone = (whole or 0) - rows
+        return " match" + (f" · {gone:,} hidden" if gone > 0 else "")
     summary = spec_of(location.view).summary
-    if summary is not None and not location.filter and isinstance(table.rows, list) and rows <= _LOOKED_AT:
-        return summary(table)
-    return f"{rows:,} {nouns(location, rows)}"
+    if summary is not None and isinstance(table.rows, list) and rows <= _LOOKED_AT:
+        return f" · {summary(table)}"
+    return f" {nouns(location, rows)}"
 
 
 def nouns(location: Location, count: int) -> str:

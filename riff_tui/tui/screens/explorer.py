@@ -165,7 +165,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         controls = self.controls
         before = self._history.here
         again = self.loaded is not None and history.here.cache_key == before.cache_key
-        if (history.here.view, history.here.scope) == (before.view, before.scope) and self.loaded:
+        there = history.here
+        is_here = (there.view, there.scope, there.sort) == (before.view, before.scope, before.sort)
+        if is_here and self.loaded:
             # Keys went on working while the store was queried.
             history = history.alter(self._with_cursor(history.here))
         self._history, self.loaded = history, loaded
@@ -195,7 +197,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         controls.table.load(
             loaded.main,
             hide=fixed_columns(location),
-            sort=location.sort,
+            sort=location.order or None,
             row=location.row,
             index=location.index,
             column=location.column,
@@ -210,19 +212,30 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def update_lines(self) -> None:
         controls = self.controls
         age = self._backend.age() if len(self._history.stack) == 1 else ""
-        headline = self.loaded.main.headline if self.loaded is not None else ""
-        parts = (controls.auto_refresh.status, self._counts(), headline, age)
-        controls.top.show(crumbs(self._history.stack), " · ".join(part for part in parts if part))
+        position, counts = self._position(), self._counts()
+        if self.loaded is not None and self.loaded.main.headline:
+            # A short line is to be cut behind what to fix first.
+            counts = f" · {self.loaded.main.headline}{counts}"
+        if position is None:
+            counts = counts.removeprefix(" · ").strip()
+        parts = (counts, controls.auto_refresh.status, age)
+        controls.top.show(crumbs(self._history.stack), position, " · ".join(part for part in parts if part))
         controls.bottom.hint(hints(context_of(controls)))
+
+    def _position(self) -> tuple[int, int] | None:
+        """Return which of how many rows the cursor is on; of a conversation, which of its list it is."""
+        if self.loaded is None:
+            return None
+        if self._history.here.kind == "conversation":
+            return self.controls.navigator.position()
+        count = len(self.loaded.main.rows)
+        return (self.controls.table.cursor + 1, count) if count else None
 
     def _counts(self) -> str:
         controls = self.controls
         location, loaded = self._history.here, self.loaded
-        if loaded is None:
+        if loaded is None or location.kind == "conversation":
             return ""
-        if location.kind == "conversation":
-            position = controls.navigator.position()
-            return f"{position[0]} of {position[1]}" if position else ""
         unfiltered = controls.navigator.cached(replace(location, filter=Filter())) if location.filter else None
         whole = len(unfiltered.rows) if unfiltered is not None else None
         return count_text(location, loaded.main, whole, len(controls.list_state.marks(location)))
@@ -294,6 +307,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.action_do("open")
 
     def on_line_table_moved(self) -> None:
+        if self._history.here.kind != "conversation":
+            self.controls.top.move_to(self.controls.table.cursor + 1)
         self.controls.detail.moved()
 
     def on_transcript_moved(self) -> None:

@@ -73,12 +73,8 @@ class SessionFile:
             self._change("stack", "", stack=stack)
 
     def sort(self, view: str, key: str | None) -> None:
-        """Sort a view by a column (`-` before it for downwards), `None` for its own order."""
+        """Keep the column (`-` before it for downwards) that a view is sorted by, `None` for its own order."""
         self._by_view("sorts", view, key)
-
-    def sort_once(self, view: str, key: str) -> None:
-        """Sort a view for this session, unless another order is chosen."""
-        self.state = replace(self.state, sorts=with_view(self.state.sorts, view, key))
 
     def choose_columns(self, view: str, keys: Collection[str] | None) -> None:
         """Keep the columns that were chosen for a view, `None` for its own."""

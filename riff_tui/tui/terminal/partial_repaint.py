@@ -80,6 +80,18 @@ class ScrollingLines(ScrollView):
             self.refresh(Region(0, y, self.size.width, 1))
 
 
+def overwrite(widget: Widget, x: int, text: str) -> None:
+    """Write plain text over a few cells of a widget's first line, which draws itself the same from then on."""
+    app, region = widget.app, widget.region
+    forget_styled_lines(widget)
+    if not widget.screen.is_active:
+        return
+    if app.is_headless or widget.screen.get_widget_at(region.x + x, region.y)[0] is not widget:
+        widget.refresh()
+    else:
+        write_sequence(app, f"\x1b[{region.y + 1};{region.x + x + 1}H{text}")
+
+
 def can_shift(widget: Widget, by: int, companion: Widget | None = None, *, at_most: int = MAX_SHIFT) -> bool:
     """Return whether a widget, with its companion, has whole lines of the terminal and nothing is drawn over them."""
     app = widget.app

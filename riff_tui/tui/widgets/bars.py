@@ -15,6 +15,7 @@ from riff_tui.text.safe_text import cell_width, fit
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.render.styled_lines import Line, Piece, strip_of
+from riff_tui.tui.terminal.partial_repaint import overwrite
 
 _TALLEST = 4
 _WHOLE = 10**6
@@ -47,25 +48,51 @@ class Bar(Widget):
 
 
 class TopLine(Bar):
-    """Show the breadcrumb at the left, counts at the right."""
+    """Show the breadcrumb at the left; at the right the position of the cursor, and counts.
+
+    The position is a row of how many, or nothing. A cursor that moves has only the cells of its number sent.
+    """
 
     crumbs: tuple[str, ...] = ()
     right: str = ""
+    position: tuple[int, int] | None = None
+    _number_at = 0
 
-    def show(self, crumbs: Sequence[str], right: str) -> None:
-        """Show the breadcrumb and what stands at its right, both raw text."""
-        self.crumbs, self.right = tuple(crumbs), right
+    def show(self, crumbs: Sequence[str], position: tuple[int, int] | None, right: str) -> None:
+        """Show the breadcrumb, the position, and the text that follows it; both texts are raw."""
+        self.crumbs, self.position, self.right = tuple(crumbs), position, right
         self.draw()
 
-    def draw(self) -> None:
-        width = self.size.width
-        if not width:
+    def move_to(self, number: int) -> None:
+        """Show that the cursor is on another row."""
+        if self.position is None or self.position[0] == number:
             return
+        self.position = (number, self.position[1])
+        if self.size.width:
+            self.set_reactive(Bar.lines, self._lines())
+            overwrite(self, self._number_at, self._number)
+
+    def draw(self) -> None:
+        if self.size.width:
+            self.lines = self._lines()
+
+    def _lines(self) -> tuple[Line, ...]:
+        width = self.size.width
         whole = cell_width(self._path(_WHOLE)) + len(self.glyphs.crumb)
-        right = fit(shown(self.right, self.glyphs), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
+        text = f"{self._number}{self._of}{self.right}"
+        right = fit(shown(text, self.glyphs), max(width // 2, width - whole - 3), self.glyphs.ellipsis)
         room = width - cell_width(right) - 3
         left = fitted(self._path(room), room, self.glyphs.ellipsis)
-        self.lines = (((" ", None), (left, self.palette.head), (f" {right} ", None)),)
+        self._number_at = room + 2
+        return (((" ", None), (left, self.palette.head), (f" {right} ", None)),)
+
+    @property
+    def _number(self) -> str:
+        return "" if self.position is None else f"{self.position[0]:>{len(f'{self.position[1]:,}')},}"
+
+    @property
+    def _of(self) -> str:
+        return "" if self.position is None else f" of {self.position[1]:,}"
 
     def _path(self, room: int) -> str:
         crumbs = [shown(part, self.glyphs) for crumb in self.crumbs for part in crumb.split(CRUMB)]

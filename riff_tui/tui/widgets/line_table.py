@@ -282,7 +282,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
             lit = slot.index == self.column and self.has_rows and self._active
             append_run(runs, " " * slot.gap, text, base + Style(reverse=True) if lit else base, lit=lit)
         if self._layout.more_right:
-            append_run(runs, "", more_right, base)
+            append_run(runs, " " * (width - 1 - self._layout.end), more_right, base)
         return strip_of_runs(runs, width, base)
 
     @property

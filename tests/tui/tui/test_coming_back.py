@@ -48,7 +48,7 @@ async def opened_with(store: Path, session: SessionFile) -> AsyncIterator[Walker
 async def test_the_place_with_those_above_it_its_cursor_and_its_order_come_back(tiny: Path, tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
     async with opened_with(tiny, SessionFile(file)) as at:
-        await at.press("enter", "enter", "l", "s", "j")
+        await at.press("enter", "enter", "l", "s", "O", "j")
         before = at.path, at.row, at.controls.table.column, at.screen.history.here.sort
         assert before[-1] is not None
         await at.press("Q")
@@ -87,6 +87,7 @@ async def test_a_place_that_is_gone_is_said_and_the_first_screen_opens(tiny: Pat
 async def test_an_order_whose_column_is_gone_is_said_and_given_up(tiny: Path) -> None:
     session = SessionFile()
     session.sort("flows", "-hum:nobody")
+    assert session.state.sorts
     async with opened_with(tiny, session) as at:
         assert at.path.startswith("flows ")
         assert "cannot be sorted by hum:nobody" in at.bottom

@@ -47,7 +47,7 @@ async def test_an_edit_leads_to_the_run_after_it_and_a_flow_to_its_edits(path: P
     async with exploring(path) as at:
         await at.press("enter", "H")
         assert at.screen.history.here.view == "edits"
-        assert at.screen.history.here.where.text == "flow=viewing"
+        assert at.screen.history.here.where.text == "flow=viewing agent=gemini"
         await at.press("H")
         assert at.screen.history.here.where.text == ""
 

@@ -217,10 +217,10 @@ async def test_a_click_moves_both_cursors_and_a_second_one_opens() -> None:
     app = Listening(long_table(100))
     async with app.run_test(size=(80, 24)) as pilot:
         widget = app.query_one(LineTable)
-        await pilot.click(LineTable, offset=(42, 5))
+        await pilot.click(LineTable, offset=(45, 5))
         assert (widget.cursor, widget.under and widget.under.key) == (4, "correctness")
         assert not opened
-        await pilot.click(LineTable, offset=(42, 5))
+        await pilot.click(LineTable, offset=(45, 5))
         await pilot.pause()
         assert len(opened) == 1
         await pilot.click(LineTable, offset=(42, 0))

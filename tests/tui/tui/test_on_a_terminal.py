@@ -31,6 +31,17 @@ def test_a_cursor_move_sends_few_bytes_also_where_it_scrolls(big: Terminal) -> N
     assert min(moves) > 100
 
 
+def test_the_top_line_counts_along_for_a_few_bytes(big: Terminal) -> None:
+    big.press("g")
+    assert "1 of 10,000" in big.lines[0]
+    big.press("jjj" + " ")
+    assert re.search(r"\b3\d of 10,000", big.lines[0])
+    sent = big.press("j")
+    assert re.search(rb"\x1b\[1;\d+H +3\d", sent)
+    assert b"of 10,000" not in sent
+    assert re.search(r"\b3\d of 10,000", big.lines[0])
+
+
 def test_a_page_sends_few_bytes(big: Terminal) -> None:
     big.press("g")
     assert max(len(big.press(" ")) for _ in range(4)) <= MOST_PER_PAGE

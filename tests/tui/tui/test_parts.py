@@ -7,6 +7,7 @@ import base64
 import io
 import threading
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -237,10 +238,12 @@ def test_how_long_ago_is_said_in_the_largest_unit(seconds: float, said: str) -> 
 
 def test_counts_say_what_a_filter_left() -> None:
     table = flow_table(1)
-    assert count_text(Location("states", filter=Filter("x")), table, 412) == "1 of 412 states shown"
-    assert count_text(Location("states"), table, None) == "1 state"
-    assert count_text(Location("worklist"), table, None) == "1 entry"
+    assert count_text(Location("states", filter=Filter("x")), table, 412) == " match · 411 hidden"
+    assert count_text(Location("states"), table, None) == " state"
+    assert count_text(Location("worklist"), table, None, 3) == " entry · 3 marked"
     assert count_text(Location("neighbors"), flow_table(0), None) == "0 conversations"
+    assert count_text(Location("states", filter=Filter("x")), flow_table(0), 412) == "0 of 412 match"
+    assert count_text(Location("states"), replace(table, matched=58), None) == ", the first of 58 states"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from tests.support.walker import LONGEST_S, Walker, walking
 
 async def test_enter_goes_down_to_a_conversation_and_escape_comes_up_to_the_same_rows() -> None:
     async with walking() as at:
-        assert "2 flows · 2 agents · 38 calls · 3 min ago" in at.path
+        assert "1 of 3 · 2 flows · 2 agents · 38 calls · 3 min ago" in at.path
         await at.press("enter")
         assert at.path.startswith("flows › viewing @ gemini")
         await at.press("enter", "j", "enter")
@@ -203,7 +203,7 @@ async def test_a_filter_is_typed_counted_applied_and_cleared() -> None:
         assert "2 of 3 flows match" in "".join(text for text, _ in at.controls.prompt.query_one("#verdict").lines[0])  # type: ignore[attr-defined]  # a bar
         await at.press("enter")
         assert at.path.startswith("flows [qwen]")
-        assert "2 of 3 flows shown" in at.path
+        assert "1 of 2 match · 1 hidden" in at.path
         assert at.catalog.asked[-1][1].where == "qwen"
         await at.press("escape")
         assert at.path.startswith("flows  ")
@@ -241,21 +241,53 @@ async def test_what_is_pasted_into_the_filter_cannot_act_on_the_terminal() -> No
         assert field.value == "que]52;c;xry more"  # type: ignore[attr-defined]  # an input
 
 
-async def test_sorting_keeps_the_cursor_on_its_row_and_turns_round() -> None:
+async def test_sorting_turns_round_from_the_order_of_the_view_and_goes_to_the_first_row() -> None:
     async with walking() as at:
         await at.press("j", "s")
-        assert at.catalog.asked[-1][1].sort == "operability"
-        assert at.row == "viewing qwen"
-        await at.press("s")
         assert at.catalog.asked[-1][1].sort == "-operability"
+        assert (at.controls.table.cursor, at.row) == (0, "weather qwen")
+        assert "sorted by operability, highest first; - undoes it" in at.bottom
         await at.press("s")
-        assert at.screen.history.here.sort is None
-        await at.press("S")
-        assert at.screen.history.here.sort == "-operability"
-        await at.press("h", "S")
+        assert at.screen.history.here.order == "operability"
+        assert "in their own order" in at.bottom
+        await at.press("S", "h", "S")
         assert at.catalog.asked[-1][1].sort == "-agent"
-        assert at.row == "viewing qwen"
-        assert at.controls.table.cursor == 1
+        assert "sorted by Agent, last first" in at.bottom
+
+
+async def test_the_last_view_of_a_sorted_list_is_the_order_and_the_row_before_it() -> None:
+    async with walking() as at:
+        await at.press("j", "s", "j", "minus")
+        assert (at.row, at.screen.history.here.sort) == ("viewing qwen", None)
+        await at.press("minus")
+        assert (at.controls.table.cursor, at.screen.history.here.sort) == (1, "-operability")
+        await at.press("enter", "minus", "s")
+        assert at.screen.history.here.sort == ""
+
+
+async def test_the_order_of_the_view_is_marked_as_a_chosen_one_is() -> None:
+    async with walking() as at:
+        head = at.controls.table.render_line(0).text
+        assert "operability▲" in head
+        await at.press("s")
+        assert "operability▼" in at.controls.table.render_line(0).text
+
+
+async def test_an_order_ends_with_the_view_unless_it_is_kept() -> None:
+    async with walking() as at:
+        await at.press("3", "l", "s", "1", "3")
+        assert at.screen.history.here.sort is None
+        await at.press("l", "s")
+        chosen = at.screen.history.here.sort
+        assert chosen
+        await at.press("O")
+        assert "from now on" in at.bottom
+        await at.press("1", "3")
+        assert at.screen.history.here.sort == chosen
+        await at.press("O", "1", "3")
+        assert at.screen.history.here.sort is None
+        await at.press("O")
+        assert "nothing was sorted here" in at.bottom
 
 
 async def test_a_key_that_does_not_apply_says_why() -> None:

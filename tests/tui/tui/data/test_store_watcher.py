@@ -259,7 +259,7 @@ async def test_paused_it_offers_a_change_and_shows_it_when_asked(store: Path) ->
         assert "paused · changed: r reads it" in at.path
         assert "20 calls" in at.path
         await at.press("r")
-        assert "paused · 2 flows" in at.path
+        assert "21 calls · paused" in at.path
         assert "21 calls" in at.path
         ingest_more(store, 101)
         await at.press("z")

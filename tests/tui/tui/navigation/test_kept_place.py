@@ -69,10 +69,8 @@ def test_the_same_key_again_widens_step_by_step_and_says_so() -> None:
     third = choose(second, "timeline")
     assert [stack[-1].scope.text for stack in (second, third)] == [PLACE, ""]
     assert widening(walked(0, 0, 0), first) == ""
-    assert widening(first, second) == (
-        "timeline of viewing @ gemini: wider, no longer only collect_details; [ goes back"
-    )
-    assert "timeline of everything" in widening(second, third)
+    assert widening(first, second) == "timeline widened to viewing @ gemini; [ goes back"
+    assert widening(second, third) == "timeline widened to everything; [ goes back"
     assert choose(third, "timeline") == third
     assert "as wide as it gets" in widening(third, third)
 

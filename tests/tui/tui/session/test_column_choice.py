@@ -185,7 +185,7 @@ async def test_wide_and_back() -> None:
 
     async with walking(size=(80, 24), catalog=Flows()) as at:
         narrow = at.controls.table.render_line(0).text
-        assert "oper " in narrow
+        assert "oper▲" in narrow
         await at.press("w")
         assert "full width" in at.bottom
         wide = at.controls.table.render_line(0).text

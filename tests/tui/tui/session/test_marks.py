@@ -170,7 +170,7 @@ async def test_a_mark_is_a_sign_and_a_number_and_stays_through_sort_filter_and_r
         await at.press("l", "s", "S")
         assert sorted(sign(at, line) for line in (1, 2, 3)) == [" ", "●", "●"]
         await at.press("r", "slash", *"qwen", "enter")
-        assert "2 marked · 2 of 3 flows shown" in at.path
+        assert "1 of 2 match · 1 hidden · 2 marked" in at.path
         assert "●" in (sign(at, 1), sign(at, 2))
         await at.press("escape", "m")
         assert "2 marked" not in at.path
