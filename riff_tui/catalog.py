@@ -15,6 +15,7 @@ from riff_tui.views.spec import BY, ViewSpec
 
 if TYPE_CHECKING:
     from riff_store.database import Store
+    from riff_tui.view_queries.view_query import ViewQuery
 
 
 def show(store: Store, name: str, request: Request) -> Table:
@@ -29,9 +30,8 @@ def show(store: Store, name: str, request: Request) -> Table:
     spec = resolve(name)
     _check(spec, request)
     query = ViewQuery(store, spec, request, request.predicate or parse(request.where), bounds())
-    signed = partial(replace, filter=request.where.strip(), dump=dump_command(spec.name, request), last=spec.last)
     try:
-        return with_deferred(query.table(), signed)
+        return with_deferred(query.table(), partial(_signed, query))
     except RiffError:
         raise
     except Exception as error:
@@ -40,6 +40,20 @@ def show(store: Store, name: str, request: Request) -> Table:
             raise
         failed = f"the view {spec.name} ({origin}) failed with {type(error).__name__}"
         raise ViewFailed(failed, "run it again with --debug to see where") from error
+
+
+def _signed(query: ViewQuery, table: Table) -> Table:
+    """Add to a table what was asked for, and in front of its notes which names were asked for in vain."""
+    from riff_tui.view_queries.nearest_names import unknown_names
+
+    spec, request = query.spec, query.request
+    return replace(
+        table,
+        filter=request.where.strip(),
+        notes=[*unknown_names(query.store, query.predicate, table), *table.notes],
+        dump=dump_command(spec.name, request),
+        last=spec.last,
+    )
 
 
 def _check(spec: ViewSpec, request: Request) -> None:

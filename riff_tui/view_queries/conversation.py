@@ -55,12 +55,19 @@ def find_call(store: Store, predicate: Predicate | None) -> Call:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise UsageError("no call matches this filter; riff-tui dump conversations lists what there is")
+        raise UsageError(_no_call(store, predicate))
     few = " or ".join(
         shell_quoted(where({"run": call.run, "conversation": call.conversation})) for call in found[:NAMED]
     )
     total = count_conversations(store, predicate) or len(found)
     raise UsageError(f"{total} calls match this filter; name one of them, such as {few}")
+
+
+def _no_call(store: Store, predicate: Predicate) -> str:
+    from riff_tui.view_queries.nearest_names import unknown_names
+
+    unknown = "; ".join(said.rstrip(".") for said in unknown_names(store, predicate))
+    return f"no call matches this filter; {unknown or 'riff-tui dump conversations lists what there is'}"
 
 
 def _loosened(predicate: Predicate) -> Predicate | None:

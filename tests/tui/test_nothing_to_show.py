@@ -84,7 +84,7 @@ def test_judges_of_a_store_without_any_are_no_empty_store(tmp_path: Path) -> Non
 @pytest.mark.parametrize("view", ["effects", "disputes"])
 def test_a_filter_that_leaves_nothing_is_what_is_blamed(view: str, tmp_path: Path) -> None:
     notes = shown(tmp_path, view, [WELL], where="flow=nothing").notes
-    assert list(notes) == [NO_CALL if view == "effects" else NONE_HERE]
+    assert list(notes) == ["flow=nothing: no flow of that name.", NO_CALL if view == "effects" else NONE_HERE]
 
 
 def test_where_quality_takes_what_is_not_measured_another_aspect_is_named(tmp_path: Path) -> None:

@@ -40,6 +40,13 @@ def count_conversations(store: Store, calls: Predicate | None = None) -> int:
     return int(store.execute(query)[0][0])
 
 
+def conversation_names(store: Store, most: int) -> list[str]:
+    """Return the ids that calls have in their sources, none where there are more than `most`."""
+    query = m.Conversation.select(m.Conversation.name).distinct().order_by(m.Conversation.name).limit(most + 1)
+    found = [name for (name,) in store.execute(query)]
+    return found if len(found) <= most else []
+
+
 def conversation_ids(
     store: Store, calls: Predicate | None = None, sort: str | None = None, limit: int | None = None, offset: int = 0
 ) -> list[int]:

@@ -1,0 +1,82 @@
+"""Say which names a filter asks for in vain, and what is called nearly so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from riff_store.predicate_eval import fold, satisfies
+from riff_store.predicates import And, InState, Or, Predicate, Term
+from riff_store.queries.contents import known_names
+from riff_store.queries.conversations import conversation_names, count_conversations
+from riff_store.queries.dimensions import DIMENSIONS, judges_shown
+from riff_tui.table import Table
+
+if TYPE_CHECKING:
+    from riff_store.database import Store
+
+NEAR = 3
+SEARCHED = 5_000
+"""Among more conversations than these none is looked for."""
+SHORTEST = 2
+_WORD = re.compile(r"[^\W_]+")
+_WORDS = ("flow", "agent", "persona", "run", "state", "scenario")
+
+
+def unknown_names(store: Store, predicate: Predicate | None, table: Table | None = None) -> list[str]:
+    """Return a sentence on each name that a filter asks for and that nothing in the store has.
+
+    Where a table has rows only judges can have been asked for in vain, for they choose columns.
+    """
+    chosen = ("judge",) if table is not None and len(table.rows) else None
+    asked = (term for term in _asked(predicate) if chosen is None or term.field in chosen)
+    return [said for term in asked if (said := _sentence(store, term))]
+
+
+def _asked(predicate: Predicate | None) -> Iterator[Term]:
+    """Yield the terms that ask for a name, none of those that are negated."""
+    match predicate:
+        case Term(field, operator, value) if operator in ("=", "contains") and isinstance(value, str):
+            if field is None or field in (*DIMENSIONS, "judge", "conversation"):
+                yield predicate
+        case InState(part):
+            yield from _asked(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _asked(part)
+
+
+def _sentence(store: Store, term: Term) -> str:
+    fields = _WORDS if term.field is None else (term.field,)
+    known = {field: _names(store, field) for field in fields}
+    if any(satisfies(term, name) for names in known.values() for name in names):
+        return ""
+    if "conversation" in known and count_conversations(store, term):
+        return ""
+    if term.field is None:
+        near = [f"{field} {name}" for field, names in known.items() for name in _near(term, names)]
+        told = f"{term.value}: nothing is called that"
+    else:
+        near = _near(term, known[term.field])
+        noun = term.field.replace("_", " ")
+        told = f"{term.field}{'=' if term.operator == '=' else ':'}{term.value}: no {noun} " + (
+            "of that name" if term.operator == "=" else "with that in its name"
+        )
+    return f"{told}; {' or '.join(near[:NEAR])}?" if near else f"{told}."
+
+
+def _names(store: Store, field: str) -> Collection[str]:
+    if field == "judge":
+        return {*known_names(store, field), *judges_shown(store).values()}
+    return conversation_names(store, SEARCHED) if field == "conversation" else known_names(store, field)
+
+
+def _near(term: Term, names: Collection[str]) -> list[str]:
+    """Return the names that are called like it, and after them those of which a word is."""
+    wanted = fold(str(term.value))
+    whole = {fold(name): name for name in sorted(names, reverse=True)}
+    words = {word: name for flat, name in whole.items() for word in _WORD.findall(flat) if len(word) > SHORTEST}
+    near = [found[like] for found in (whole, words) for like in get_close_matches(wanted, found, n=NEAR)]
+    return list(dict.fromkeys(near))[:NEAR]

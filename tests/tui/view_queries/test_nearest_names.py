@@ -1,0 +1,66 @@
+"""A filter that asks for a name that nothing has is told what is called nearly so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from riff_store.database import Store, open_store
+from riff_tui.catalog import show
+from riff_tui.errors import UsageError
+from riff_tui.request import Request
+
+
+@pytest.fixture
+def store(tiny: Path) -> Iterator[Store]:
+    with open_store(str(tiny)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("flow=vewing", "flow=vewing: no flow of that name; viewing?"),
+        ("flow=VIEWING", "flow=VIEWING: no flow of that name; viewing?"),
+        ("agent:gemni", "agent:gemni: no agent with that in its name; gemini?"),
+        ("persona=patent", "persona=patent: no persona of that name; patient?"),
+        ("run=run1", "run=run1: no run of that name; run-1 or run-2?"),
+        ("state=colect_details", "state=colect_details: no state of that name; collect_details?"),
+        ("segment=colect", "segment=colect: no segment of that name; collect?"),
+        ("detials", "detials: nothing is called that; state collect_details?"),
+        ("flow=viewing agent=nobody", "agent=nobody: no agent of that name."),
+        ("flow=vewing | flow=wether", "flow=vewing: no flow of that name; viewing?"),
+        ("conversation=c-00006", "conversation=c-00006: no conversation of that name; c-0006"),
+    ],
+)
+@pytest.mark.parametrize("view", ["flows", "conversations", "states"])
+def test_the_nearest_names_stand_before_the_notes(store: Store, view: str, where: str, said: str) -> None:
+    table = show(store, view, Request(where=where))
+    assert not len(table.rows)
+    assert table.notes[0].startswith(said)
+
+
+@pytest.mark.parametrize(
+    "where", ["flow=viewing agent=qwen persona=nobody", "flow=viewing", "!flow=vewing", "errors>11"]
+)
+def test_names_that_are_there_are_not_asked_about(store: Store, where: str) -> None:
+    said = [note for note in show(store, "flows", Request(where=where)).notes if "of that name" in note]
+    assert said == (["persona=nobody: no persona of that name."] if "nobody" in where else [])
+
+
+def test_judges_choose_columns_and_are_asked_about_where_there_are_rows(store: Store) -> None:
+    table = show(store, "flows", Request(where="judge=codecs"))
+    assert table.rows
+    assert table.notes[0] == "judge=codecs: no judge of that name; codex?"
+
+
+def test_a_call_that_is_not_there_is_refused_with_what_is_near(store: Store) -> None:
+    with pytest.raises(UsageError, match=r"no call matches this filter; flow=vewing: no flow of that name; viewing[?]"):
+        show(store, "conversation", Request(where="flow=vewing"))
+
+
+def test_a_state_without_neighbours_is_asked_about(store: Store) -> None:
+    notes = show(store, "neighbors", Request(where="flow=viewing state=greeet")).notes
+    assert notes[0].startswith("state=greeet: no state of that name; greet?")
