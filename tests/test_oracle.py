@@ -74,7 +74,7 @@ def test_flows(evidence: Evidence, by: tuple[str, ...]) -> None:
     wanted = oracle.flows(evidence.calls, evidence.scores, by)
     if by == ("flow", "agent"):
         assert evidence.rows("flows") == evidence.rows("flows", by=by)
-    values = ("n", "excluded", "operability", *oracle.ASPECTS, "humanness")
+    values = ("n", "excluded", "operability", "blend", "quality", "success_rate", "lost", *oracle.ASPECTS, "humanness")
     assert_same(evidence.rows("flows", by=by), wanted, by, values)
 
 
@@ -126,7 +126,13 @@ def test_the_neighbours_of_every_state_of_a_flow(evidence: Evidence) -> None:
         after = {("out", end): count for (start, end), count in taken.items() if start == state != end}
         loops = {("self", state): taken[state, state]} if taken[state, state] else {}
         assert found == before | loops | after
-        assert table.extras["reach"] == pytest.approx(oracle.reach(evidence.calls, flow, state))
+        wanted = oracle.blast(evidence.calls, flow, state)
+        assert {row["state"] for row in table.extras["blast"]} == wanted.keys()
+        for row in table.extras["blast"]:
+            assert oracle.picked(row, ("through", "reached", "starved")) == pytest.approx(wanted[row["state"]])
+        starved = [(-row["starved"], -row["through"], row["state"]) for row in table.extras["blast"]]
+        assert starved == sorted(starved)
+        assert table.extras["reach"] == {row["state"]: row["through"] for row in table.extras["blast"]}
 
 
 def test_rates_have_wilsons_interval(evidence: Evidence) -> None:

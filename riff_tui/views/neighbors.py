@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_store.answers.cells import Neighbor
@@ -15,7 +15,7 @@ from riff_tui.views.parts import state_latency as latency
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.cells import Neighborhood, PooledLatency, StateCell
+    from riff_store.answers.cells import Neighborhood, PooledLatency, StateCell, Victim
 
 _COLUMNS: Sequence[Column] = (
     Column("direction", "Direction", kind="name", help="in: leads here; self: stays here; out: is led to."),
@@ -58,11 +58,13 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
             "flow": answer.flow,
             "state": answer.state,
             "calls": answer.calls,
-            "reach": dict(_reached(answer.reach)),
+            "blast": [_victim(victim) for victim in answer.blast.victims],
+            "blast_basis": answer.blast.basis,
+            "reach": {victim.state: victim.through for victim in answer.blast.victims},
             "metrics": _metrics(answer.cell),
             **latency.extras(pooled),
         },
-        figure=latency.StateFigure(neighbor_graph.EgoFigure(graph, answer.reach), pooled),
+        figure=latency.StateFigure(neighbor_graph.EgoFigure(graph, answer.blast), pooled),
     )
 
 
@@ -70,8 +72,8 @@ def _ranked(steps: Sequence[Neighbor]) -> list[Neighbor]:
     return sorted(steps, key=lambda step: (-step.count, step.state))
 
 
-def _reached(reach: Mapping[str, float]) -> list[tuple[str, float]]:
-    return sorted(reach.items(), key=lambda found: (-found[1], found[0]))
+def _victim(victim: Victim) -> dict[str, Any]:
+    return {key: getattr(victim, key) for key in ("state", "through", "reached", "starved", "n")}
 
 
 def _row(flow: str, direction: str, step: Neighbor) -> Row:
@@ -116,10 +118,25 @@ def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
         yield from _measured(answer.cell)
         if pooled is not None:
             yield latency.latency_text(pooled, answer.cell.n)
-    if answer.reach:
-        yield f"Blast radius: the share of the flow's {answer.calls} calls that got there."
+    yield from _blast_notes(answer)
+
+
+def _blast_notes(answer: Neighborhood) -> Iterator[str]:
+    blast = answer.blast
+    if not blast.is_ordered:
+        yield "Blast radius: the order of visits is not known of every call; riff-tui ingest PATH... reads them again."
+    elif not blast.victims:
+        yield f"Blast radius: no call came to another state after {answer.state}."
+    elif blast.basis == "files":
+        yield f"Blast radius: no call went on from {answer.state}; the flow's files say what lies behind it."
     else:
-        yield "Blast radius: nothing was reached from here."
+        if blast.basis == "agents":
+            yield f"Blast radius: none of these calls went on from {answer.state}; those of other agents did."
+        yield (
+            "Blast radius: through, the share of a state's calls that had been here before; reached, of the calls that"
+            " went on from here those that came there; starved, the calls that it would have seen more, had none been"
+            " lost here."
+        )
 
 
 def _measured(cell: StateCell) -> Iterator[str]:
@@ -145,7 +162,7 @@ SPEC = ViewSpec(
     help=(
         "One state between the states before and after it, with counts and shares of the steps.",
         "The filter has to name it: flow=F state=S.",
-        "The blast radius lists what it reaches: the states that starve if it breaks.",
+        "The blast radius lists the states that starve if it breaks, with the calls that each would have seen more.",
     ),
     order=170,
     key="v",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from riff_ingest.state_aspects import compute_state_aspects
 from riff_ingest.stream import read_stream
 from riff_store.facts import StateAspects
 from riff_store.measure import percentile
+from tests.support import oracle
 
 BOOKING = Contract(
     success_terminals=["booked"],
@@ -181,11 +183,37 @@ EVENTS = st.lists(
         st.builds(StateEntered, NAMES),
         st.builds(StateExited, NAMES, st.none() | NAMES),
         st.builds(TurnComplete, st.none() | st.floats(-10, 1e6)),
-        st.builds(GuardEvaluated, NAMES, st.booleans(), st.none() | st.just("boom")),
+        st.builds(GuardEvaluated, NAMES, st.booleans(), st.sampled_from([None, "boom", "", 0, False, True])),
         st.builds(SlotFilled, st.sampled_from(["name", "date"]), st.sampled_from([0, None, "x"]), st.none() | NAMES),
     ),
     max_size=40,
 )
+
+
+CONTRACTS = st.sampled_from(
+    [BOOKING, None, Contract(), Contract(success_terminals=["b"]), Contract(states=BOOKING.states)]
+)
+
+
+@given(EVENTS, st.sampled_from([True, False, None]), CONTRACTS, st.none() | NAMES)
+def test_any_stream_gives_what_the_definitions_say(
+    events: list[Event], completed: bool | None, contract: Contract | None, final_state: str | None
+) -> None:
+    call = {
+        "events": [event for event in msgspec.to_builtins(events) if event.get("latency_ms", 0) is not None],
+        "contract": None if contract is None else msgspec.to_builtins(contract),
+        "completed": completed,
+        "final_state": final_state,
+    }
+    measured = [event for event in events if not (isinstance(event, TurnComplete) and event.latency_ms is None)]
+    found = compute_state_aspects(measured, contract, completed, final_state)
+    wanted = oracle.state_rows(call)
+    assert [row.state for row in found] == [row["state"] for row in wanted]
+    for row, other in zip(found, wanted, strict=True):
+        for name in ("position", "progress", "stall", "lost", "escalation", "revisit", "guard_error", "to_states"):
+            assert getattr(row, name) == other[name], (row.state, name)
+        assert row.slot_fill_rate == other["slot_fill_rate"]
+        assert row.dwell_turns == pytest.approx(other["dwell_turns"])
 
 
 @given(EVENTS, st.booleans(), st.sampled_from([BOOKING, None, Contract()]))

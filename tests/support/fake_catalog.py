@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import overload
 
-from riff_store.answers.cells import Bucket, Neighbor, Neighborhood, PooledLatency
+from riff_store.answers.cells import BlastRadius, Bucket, Neighbor, Neighborhood, PooledLatency, Victim
 from riff_store.predicates import terms
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.filters import parse
@@ -224,7 +224,7 @@ def _neighbors(request: Request) -> Table:
         predecessors=[Neighbor("triage", 42, 0.71, 0.0, 11), Neighbor("greet", 17, 0.29, 0.0, 11)],
         successors=[Neighbor("confirm", 31, 0.5, 0.2, 11), Neighbor("escalated", 6, 0.1, None, 0, "escalation")],
         loops=9,
-        reach={"confirm": 0.5},
+        blast=BlastRadius("calls", [Victim("confirm", 0.5, 0.5, 3.0, 31)]),
         calls=11,
     )
     return neighbors(answer, WAITS)

@@ -17,7 +17,7 @@ Row: TypeAlias = dict[str, Any]
 
 ASPECTS = ("correctness", "completion", "errors", "latency_p95", "latency_mean", "turn_count")
 METRICS = (
-    "progress", "stall", "escalation", "revisit", "dwell_turns", "latency_p95", "guard_error", "slot_fill_rate"
+    "progress", "stall", "lost", "escalation", "revisit", "dwell_turns", "latency_p95", "guard_error", "slot_fill_rate"
 )  # fmt: skip
 
 
@@ -41,45 +41,91 @@ def visits(call: Call) -> list[Row]:
             case "turn_complete" if found:
                 found[-1]["turns"] += 1
                 found[-1]["latencies"].append(event["latency_ms"] / 1000)
-            case "guard_evaluated" if is_open and event.get("error") is not None:
+            case "guard_evaluated" if is_open and event.get("error") not in (None, False, 0, ""):
                 found[-1]["guard_errors"] += 1
     return found
 
 
-def filled(call: Call) -> set[tuple[str, str]]:
-    """Slots and the states that filled them."""
-    return {
-        (event["slot"], event["state"])
-        for event in call["events"]
-        if event["type"] == "slot_filled" and event["value"] is not None
-    }
+def filled(call: Call) -> set[tuple[str, str | None]]:
+    """Slots and the states that filled them: the one that is named, if it had begun, else the one that is open."""
+    found, begun, is_open = set(), [], False
+    for event in call["events"]:
+        if event["type"] == "state_entered":
+            begun.append(event["state"])
+            is_open = True
+        elif event["type"] == "state_exited" and is_open and event["state"] == begun[-1]:
+            is_open = False
+        elif event["type"] == "slot_filled" and event["value"] is not None:
+            state = event.get("state")
+            if state is None and is_open:
+                state = begun[-1]
+            found.add((event["slot"], state if state in begun else None))
+    return found
+
+
+def success_terminals(call: Call) -> set[str]:
+    return set((call.get("contract") or {}).get("success_terminals") or ())
+
+
+def escalation_terminals(call: Call) -> set[str]:
+    named = (call.get("contract") or {}).get("escalation_terminals")
+    return {"escalated", "escalate"} if named is None else set(named)
+
+
+def touched(call: Call) -> set[str | None]:
+    """The states that a call came to or was sent to, and the one that it says it ended in."""
+    return {name for visit in visits(call) for name in (visit["state"], visit["to"])} | {call.get("final_state")}
+
+
+def was_served(call: Call) -> bool | None:
+    if success_terminals(call) & touched(call):
+        return True
+    if call.get("completed") is not None:
+        return bool(call["completed"])
+    contract = call.get("contract") or {}
+    if contract.get("success_terminals") or contract.get("escalation_terminals") or went_to_a_human(call):
+        return False
+    return None
+
+
+def went_to_a_human(call: Call) -> bool:
+    return bool(escalation_terminals(call) & touched(call))
 
 
 # 2. and 3. states and segments
 
 
 def state_rows(call: Call) -> list[Row]:
-    contract = call["contract"]
-    escalations = set(contract["escalation_terminals"])
-    outcomes = escalations | set(contract["success_terminals"])
+    described = (call.get("contract") or {}).get("states") or {}
+    escalations, outcomes = escalation_terminals(call), escalation_terminals(call) | success_terminals(call)
     seen = visits(call)
+    if seen and seen[-1]["state"] not in outcomes and call.get("final_state") in escalations:
+        sent = {visit["to"] for visit in seen} | {visit["state"] for visit in seen}
+        if call["final_state"] not in sent:
+            seen.append({**seen[-1], "to": call["final_state"], "latencies": [], "turns": 0, "guard_errors": 0,
+                         "repeats": True})  # fmt: skip
     working = [visit for visit in seen if visit["state"] not in outcomes]
-    escalated = any(visit["to"] in escalations or visit["state"] in escalations for visit in seen)
+    served, human = was_served(call), went_to_a_human(call)
+    stalled = served is False and not human
+    lost = stalled or (human and not success_terminals(call) & touched(call))
     rows = []
     for state in dict.fromkeys(visit["state"] for visit in working):
         own = [visit for visit in working if visit["state"] == state]
+        entries = len([visit for visit in own if not visit.get("repeats")])
         left_to = [visit["to"] for visit in own if visit["to"] is not None]
-        described = contract["states"][state]
-        required = set(described.get("required_slots", ()))
+        required = set(described.get(state, {}).get("required_slots", ()))
+        is_last = working[-1]["state"] == state
         rows.append(
             {
                 "state": state,
-                "segment": described["segment"],
+                "segment": described.get(state, {}).get("segment"),
+                "position": [visit["state"] for visit in seen].index(state),
                 "progress": any(target != state and target not in escalations for target in left_to),
-                "stall": working[-1]["state"] == state and not call["completed"] and not escalated,
+                "stall": None if served is None else is_last and stalled,
+                "lost": None if served is None else is_last and lost,
                 "escalation": any(target in escalations for target in left_to),
-                "revisit": len(own) - 1,
-                "dwell_turns": sum(visit["turns"] for visit in own) / len(own),
+                "revisit": entries - 1,
+                "dwell_turns": sum(visit["turns"] for visit in own) / entries,
                 "latency_p95": percentile95([latency for visit in own for latency in visit["latencies"]]),
                 "guard_error": sum(visit["guard_errors"] for visit in own),
                 "slot_fill_rate": len([slot for slot in required if (slot, state) in filled(call)]) / len(required)
@@ -110,7 +156,16 @@ def counted(calls: Iterable[Call]) -> list[Call]:
 
 
 def pooled(rows: Sequence[Row]) -> Row:
-    return {"n": len(rows), **{metric: mean(row[metric] for row in rows) for metric in METRICS}}
+    return {
+        "n": len(rows),
+        **{metric: mean(row[metric] for row in rows) for metric in METRICS},
+        "lost": total(row["lost"] for row in rows),
+    }
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    measured = [value for value in values if value is not None]
+    return sum(measured) if measured else None
 
 
 def worst_first(row: Row) -> tuple[Any, ...]:
@@ -159,8 +214,6 @@ def segments(calls: Iterable[Call], by: tuple[str, ...] = ()) -> list[Row]:
 
 def aspects(call: Call) -> Row:
     contract = call["contract"]
-    goals = set(contract["success_terminals"])
-    passed = {name for visit in visits(call) for name in (visit["state"], visit["to"])} | {call.get("final_state")}
     wanted = {*contract["required_slots"], *contract["completion_slots"]}
     kept = {slot for slot, value in call.get("slots", {}).items() if value is not None}
     kept |= {slot for slot, _ in filled(call)}
@@ -169,7 +222,7 @@ def aspects(call: Call) -> Row:
     failures = len(call.get("errors", ())) + (call["stop_reason"] in ("unsafe", "max_turns", "loop"))
     turns = [event["latency_ms"] / 1000 for event in call["events"] if event["type"] == "turn_complete"]
     return {
-        "correctness": 10 * bool(goals & passed) * share * allowed,
+        "correctness": 10 * bool(success_terminals(call) & touched(call)) * share * allowed,
         "completion": 10 * (call["completed"] and call["stop_reason"] == "terminal"),
         "errors": max(0, 10 - 2.5 * failures),
         "latency_p95": percentile95(turns),
@@ -179,6 +232,12 @@ def aspects(call: Call) -> Row:
 
 
 def operability(cell: Row) -> float | None:
+    uncapped = blend(cell)
+    cap = 4 if (cell["correctness"] or 0) < 10 else 6 if cell["completion"] < 10 else 10
+    return None if uncapped is None else float(min(uncapped, cap))
+
+
+def blend(cell: Row) -> float | None:
     if cell["correctness"] is None:
         return None
     judged = [score for score in cell["humanness"].values() if score is not None]
@@ -191,9 +250,7 @@ def operability(cell: Row) -> float | None:
         (0.20, median(judged) if judged else None),
     )
     measured = [(weight, score) for weight, score in parts if score is not None]
-    blend = sum(weight * score for weight, score in measured) / sum(weight for weight, _ in measured)
-    cap = 4 if cell["correctness"] < 10 else 6 if cell["completion"] < 10 else 10
-    return float(min(blend, cap))
+    return float(sum(weight * score for weight, score in measured) / sum(weight for weight, _ in measured))
 
 
 def flows(calls: Iterable[Call], scores: Iterable[Row], by: tuple[str, ...] = ("flow", "agent")) -> list[Row]:
@@ -213,9 +270,26 @@ def flows(calls: Iterable[Call], scores: Iterable[Row], by: tuple[str, ...] = ("
             judge: mean(verdicts.get((call["run_id"], call["conversation_id"], judge)) for call in good)
             for judge in judges
         }
-        row["operability"] = operability(row)
+        row["operability"], row["blend"] = operability(row), blend(row)
+        row["lost"] = total(any(state["lost"] for state in state_rows(call)) for call in good)
+        row["success_rate"] = mean(call["correctness"] == 10 and call["completion"] == 10 for call in scored)
+        row["quality"] = mean(quality(call, verdicts, judges) for call in good)
         found.append(row)
-    return sorted(found, key=lambda row: (*last_if_missing(row["operability"]), *(row[key] for key in by)))
+    return sorted(
+        found,
+        key=lambda row: (
+            row["n"] < 5,
+            *last_if_missing(row["operability"]),
+            *last_if_missing(row["blend"]),
+            *(row[key] for key in by),
+        ),
+    )
+
+
+def quality(call: Call, verdicts: Mapping[tuple[str, str, str], float | None], judges: Iterable[str]) -> float | None:
+    """Operability of one call: its own aspects, and what its judges gave it."""
+    scores = {judge: verdicts.get((call["run_id"], call["conversation_id"], judge)) for judge in judges}
+    return operability({**aspects(call), "humanness": scores})
 
 
 def last_if_missing(value: float | None) -> tuple[bool, float]:
@@ -237,15 +311,21 @@ def worklist(calls: Sequence[Call], scores: Sequence[Row]) -> dict[str, list[tup
     roots = [row for row in states(calls) if is_root(row)]
     return {
         "flows": places(weak, "agent", lambda row: (row["correctness"], row["flow"], row["agent"])),
-        "segments": places(high, "segment", lambda row: 0),
-        "states": places(roots, "state", lambda row: -(row["stall"] + 0.5 * row["escalation"])),
+        "segments": places(high, "segment", loss),
+        "states": places(roots, "state", loss),
     }
+
+
+def loss(row: Row) -> tuple[float, float]:
+    return -(row["lost"] or 0), -(row["stall"] + 0.5 * row["escalation"])
 
 
 def is_root(row: Row) -> bool:
     stuck = row["dwell_turns"] > 3 and row["progress"] < 0.7
     slow = row["latency_p95"] is not None and row["latency_p95"] > 8
-    return bool(row["stall"] >= 0.25 or row["escalation"] >= 0.25 or stuck or slow or row["guard_error"] >= 0.5)
+    empty = row["slot_fill_rate"] is not None and row["slot_fill_rate"] < 0.7 and row["progress"] < 0.7
+    lossy = row["stall"] >= 0.25 or row["escalation"] >= 0.25
+    return bool(lossy or stuck or slow or empty or row["guard_error"] >= 0.5)
 
 
 def steps(calls: Iterable[Call], flow: str) -> Counter[tuple[str, str]]:
@@ -260,26 +340,39 @@ def steps(calls: Iterable[Call], flow: str) -> Counter[tuple[str, str]]:
     )
 
 
-def reach(calls: Iterable[Call], flow: str, state: str) -> dict[str, float]:
-    """The states ahead, each with the share of the flow's calls that entered it."""
+def blast(calls: Iterable[Call], flow: str, state: str) -> dict[str, Row]:
+    """What lies behind a state: the share of calls that had been there, and those that there would have been more."""
     own = [call for call in counted(calls) if call["flow"] == flow]
-    taken = steps(own, flow)
-    ahead: set[str] = set()
-    pending = [state]
-    while pending:
-        one = pending.pop()
-        found = {target for start, target in taken if start == one} - ahead
-        ahead |= found
-        pending += found
-    entered = [came_to(call) for call in own]
-    return {name: sum(name in states for states in entered) / len(own) for name in ahead - {state}}
+    before: dict[str, list[bool]] = defaultdict(list)
+    forward: dict[str, int] = Counter()
+    left = lost = 0
+    for call in own:
+        escalations = escalation_terminals(call)
+        order = first_visits(call)
+        here = next((row for row in state_rows(call) if row["state"] == state), None)
+        left += bool(here and here["progress"])
+        lost += bool(here and here["lost"])
+        for name in order:
+            if name != state and name not in escalations:
+                is_behind = here is not None and order.index(name) > order.index(state)
+                before[name].append(is_behind)
+                forward[name] += bool(is_behind and here and here["progress"])
+    return {
+        name: {"through": mean(there), "reached": forward[name] / left, "starved": lost * forward[name] / left}
+        for name, there in before.items()
+        if any(there) and left
+    }
 
 
-def came_to(call: Call) -> set[str]:
-    """The states with a row, and the outcomes that they led to."""
-    rows = state_rows(call)
-    outcomes = {*call["contract"]["success_terminals"], *call["contract"]["escalation_terminals"]}
-    return {row["state"] for row in rows} | {name for row in rows for name in row["to_states"] if name in outcomes}
+def first_visits(call: Call) -> list[str]:
+    """The states in the order in which the call first came to them; a terminal that a state was left for counts too."""
+    outcomes = success_terminals(call) | escalation_terminals(call)
+    found = []
+    for visit in visits(call):
+        found.append(visit["state"])
+        if visit["to"] in outcomes:
+            found.append(visit["to"])
+    return list(dict.fromkeys(found))
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from riff_tui.charts.neighbor_graph.canvas import drawn, listed
 from riff_tui.charts.neighbor_graph.formats import to_dot, to_mermaid
 from riff_tui.charts.neighbor_graph.graph import Drawing, EgoGraph
 from riff_tui.charts.neighbor_graph.plan import MOST, entries, plan, readable
 from riff_tui.text.column_fit import fitted
-from riff_tui.text.glyphs import glyphs
-from riff_tui.text.numbers import percent
+from riff_tui.text.glyphs import Glyphs, glyphs
+from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.safe_text import cell_width, fit
 
+if TYPE_CHECKING:
+    from riff_store.answers.cells import BlastRadius, Victim
+
 WIDTH = 78
+FIGURE = 9
+FIGURES = 4 * FIGURE
 LEAST_WIDTH = 16
 LEGEND = (
     "beside each state its stall (! from 0.25), ✓ success, ↗ escalation, · not measured;"
@@ -27,12 +32,14 @@ class EgoFigure:
     """Draw the graph and, below it, the blast radius, above a table."""
 
     graph: EgoGraph
-    reach: Mapping[str, float] = field(default_factory=dict)
+    blast: BlastRadius | None = None
 
     def draw(self, *, ascii_only: bool = False, width: int = WIDTH) -> list[str]:
         """Draw both in lines none wider than `width` cells or 78."""
         lines = draw(self.graph, ascii_only=ascii_only, width=width)
-        return [*lines, "", *blast(self.reach, ascii_only=ascii_only, width=width)] if self.reach else lines
+        if self.blast is None or not self.blast.victims:
+            return lines
+        return [*lines, "", *blast(self.blast, ascii_only=ascii_only, width=width)]
 
     def to_dot(self, *, ascii_only: bool = False) -> str:
         """Return the graph alone for Graphviz."""
@@ -59,25 +66,30 @@ def drawing(graph: EgoGraph, *, ascii_only: bool = False, width: int = WIDTH) ->
     return drawn(graph, left, right, signs, widths, width)
 
 
-def blast(reach: Mapping[str, float], *, ascii_only: bool = False, width: int = WIDTH) -> list[str]:
-    """List each state that can be reached from a state, with the share of calls that do: what starves where it breaks.
+def blast(radius: BlastRadius, *, ascii_only: bool = False, width: int = WIDTH) -> list[str]:
+    """List the states that starve where a state breaks, in their order; beyond twelve the rest is one line.
 
-    Sorted by share, then name; beyond twelve the rest is one line with the largest share among them.
+    With each stand the calls that it would have seen more, how many of its calls came this way, and how many of those
+    that went on came there.
     """
     width = min(width, WIDTH)
     signs = glyphs(ascii_only)
-    ranked = sorted(reach.items(), key=lambda pair: (-pair[1], pair[0]))
-    shown = [(readable(name, signs), share) for name, share in ranked[:MOST]]
+    shown = [(readable(victim.state, signs), _figures(victim, signs)) for victim in radius.victims[:MOST]]
     named = max((cell_width(name) for name, _ in shown), default=0)
-    named = max(1, min(named, (width - 8) // 2))
-    bar = max(0, min(40, width - named - 8))
-    lines = [
-        f"Blast radius: {len(ranked)} {'state starves' if len(ranked) == 1 else 'states starve'} if this one breaks"
-    ]
-    lines += [
-        f"  {fitted(name, named, signs.ellipsis)} {percent(share):>4} {signs.bar(share, bar)}".rstrip()
-        for name, share in shown
-    ]
-    if len(ranked) > MOST:
-        lines.append(f"  + {len(ranked) - MOST} more, each {percent(ranked[MOST][1])} or less")
+    named = max(1, min(named, width - FIGURES - 4, 40))
+    count = len(radius.victims)
+    title = f"Blast radius: {count} {'state starves' if count == 1 else 'states starve'} if this one breaks"
+    heads = "".join(f"{head:>{FIGURE}}" for head in ("starved", "through", "reached", "n"))
+    lines = [title, f"  {' ' * named}{heads}"]
+    lines += [f"  {fitted(name, named, signs.ellipsis)}{figures}" for name, figures in shown]
+    if count > MOST:
+        more = radius.victims[MOST].starved
+        lines.append(f"  + {count - MOST} more" + (f", each starved by {fixed(more, 0)} or less" if more else ""))
     return [fit(line, width, signs.ellipsis) for line in lines]
+
+
+def _figures(victim: Victim, signs: Glyphs) -> str:
+    starved = signs.not_measured if victim.starved is None else fixed(victim.starved, 0)
+    shares = (signs.not_measured if share is None else percent(share) for share in (victim.through, victim.reached))
+    calls = signs.not_measured if victim.n is None else str(victim.n)
+    return "".join(f"{text:>{FIGURE}}" for text in (starved, *shares, calls))

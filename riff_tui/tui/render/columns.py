@@ -92,6 +92,8 @@ def _place(column: Column, spec: ViewSpec) -> tuple[int, int]:
     """Return where a column stands: names, what decides, everything else, and what comes last."""
     if column.key in spec.first:
         return 1, spec.first.index(column.key)
+    if column is TREND and spec.first:
+        return 1, len(spec.first)
     if column.key in spec.last:
         return 3, spec.last.index(column.key)
     return (0 if column.kind == "name" and spec.first else 2), 0

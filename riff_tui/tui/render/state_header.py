@@ -24,7 +24,7 @@ from riff_tui.views.parts.state_latency import SHARES, StateFigure, reason
 Fold: TypeAlias = Literal["all", "graph", "latencies", "list"]
 _TALL = 5
 _TALLEST = 12
-_REACH = 2
+_BLAST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,10 @@ def state_header_lines(
         # Half a graph tells nothing.
         shown = list(graph) if len(graph) <= left - about.least else []
     left = canvas.room - len(shown) - len(metrics)
-    reach = reach_lines(table.extras, canvas.width, canvas.glyphs, canvas.palette)[:_REACH]
-    kept = 1 if reach and left > about.least else 0
+    blast = blast_lines(table.extras, canvas.width, canvas.glyphs, canvas.palette)[:_BLAST]
+    kept = 1 if blast and left > about.least else 0
     latencies = about.latencies(min(left - kept, _TALL + 1))
-    return [*shown, *metrics, *latencies, *reach[: left - len(latencies)]]
+    return [*shown, *metrics, *latencies, *blast[: left - len(latencies)]]
 
 
 class _LatencyLines:
@@ -157,14 +157,20 @@ def state_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: P
     return _flowed(_metrics([columns.N, *columns.STATE_METRICS, *columns.STEPS], row, glyphs, palette), width - 1)
 
 
-def reach_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """Return what starves if the state breaks, with the share of calls that came there."""
-    reach = known.get("reach")
-    if not isinstance(reach, Mapping) or not reach:
+def blast_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
+    """Return what starves if the state breaks, with the calls that each would have seen more."""
+    blast = known.get("blast")
+    if not blast:
         return []
-    ranked = sorted(reach.items(), key=lambda step: (-step[1], step[0]))
-    said = "  ".join(f"{shown(str(state), glyphs)} {percent(share)}" for state, share in ranked)
-    return [((f" {piece}", palette.faint),) for piece in wrap(f"starve if it breaks: {said}", width - 2)]
+    said = "  ".join(f"{shown(str(victim['state']), glyphs)} {_starved(victim, glyphs)}" for victim in blast)
+    return [((f" {piece}", palette.faint),) for piece in wrap(f"if it breaks, calls starve: {said}", width - 2)]
+
+
+def _starved(victim: Mapping[str, Any], glyphs: Glyphs) -> str:
+    """Return how many calls a state would have seen more, and how many of its own come this way."""
+    if victim["starved"] is None:
+        return glyphs.not_measured
+    return f"+{fixed(victim['starved'], 0)} ({percent(victim['through'])} this way)"
 
 
 def _metrics(columns: Sequence[Column], row: Row, glyphs: Glyphs, palette: Palette) -> list[list[Piece]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from riff_store.answers.edits import LastEdit
 from riff_store.measure import Measure
@@ -117,11 +118,38 @@ class Neighbor:
 
 
 @dataclass(frozen=True, slots=True)
-class Neighborhood:
-    """Describe a state between its predecessors and successors, and what it can reach.
+class Victim:
+    """Describe a state that lies behind another one: what it would lose if that one broke.
 
-    `cell` is None where no call saw the state. `reach` maps each state reachable from it to the
-    share of the flow's calls that got there.
+    Of its `n` calls the share `through` had been in the other state before; of the calls that left the other one
+    forward the share `reached` came here. It would have seen `starved` more calls, had the other one lost none.
+    """
+
+    state: str
+    through: float | None
+    reached: float | None
+    starved: float | None
+    n: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BlastRadius:
+    """Hold the states behind a state, in the order in which they would starve.
+
+    The figures are from the `calls` themselves, or from those of the flow's other `agents`; what the flow's `files`
+    say has none. It is not `is_ordered` where the store has calls of which it does not know the order of visits.
+    """
+
+    basis: Literal["calls", "agents", "files"]
+    victims: Sequence[Victim]
+    is_ordered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Neighborhood:
+    """Describe a state between its predecessors and successors, and what starves if it breaks.
+
+    `cell` is None where no call saw the state.
     """
 
     flow: str
@@ -130,7 +158,7 @@ class Neighborhood:
     predecessors: Sequence[Neighbor]
     successors: Sequence[Neighbor]
     loops: int
-    reach: Mapping[str, float]
+    blast: BlastRadius
     calls: int
 
 

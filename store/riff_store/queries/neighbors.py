@@ -1,4 +1,4 @@
-"""Find the states before and after a state, and those that it reaches."""
+"""Find the states before and after a state, and those that starve without it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from riff_store import models as m
 from riff_store.answers.cells import Neighbor, Neighborhood, StateCell
 from riff_store.database import Store
 from riff_store.predicates import Predicate, Term, both
+from riff_store.queries.blast import blast_radius
 from riff_store.queries.dimensions import Grouping
 from riff_store.queries.scope import Scope
 from riff_store.queries.states import state_cells
@@ -31,6 +32,7 @@ def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = 
         total = sum(n for n, _ in call_counts(store, scope, Grouping(("flow",))).values())
         outcomes = _outcomes(store, flow)
         visits = _visits(store, scope, cells, {end for ends in steps.values() for end in ends})
+        blast = blast_radius(store, flow, state, calls)
         if not any(state in ends for ends in steps.values()) and state not in steps:
             before, after = _described(store, flow, state)
         else:
@@ -61,23 +63,9 @@ def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = 
         predecessors=side(before),
         successors=side(after),
         loops=loops,
-        reach=_reach(steps, state, visits, total),
+        blast=blast,
         calls=total,
     )
-
-
-def _reach(
-    steps: Mapping[str, Mapping[str, int]], state: str, visits: Mapping[str, int], calls: int
-) -> dict[str, float]:
-    """Return the states that lie ahead, each with the share of all calls that came there, the largest first."""
-    ahead: set[str] = set()
-    pending = [state]
-    while pending:
-        found = set(steps.get(pending.pop(), {})) - ahead
-        ahead |= found
-        pending += found
-    shares = {name: visits.get(name, 0) / calls for name in ahead - {state}} if calls else {}
-    return dict(sorted(shares.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _outcomes(store: Store, flow: str) -> dict[str, str | None]:

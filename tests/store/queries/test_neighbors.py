@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers.cells import Neighbor
+from riff_store.answers.cells import Neighbor, Victim
 from riff_store.database import Store
-from riff_store.facts import DescribedFlow, DescribedState
+from riff_store.facts import ConversationFacts, DescribedFlow, DescribedState
 from riff_store.queries.neighbors import neighborhood
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
@@ -60,12 +60,53 @@ def test_counts_the_steps_on_both_sides_and_their_shares(walked: Store) -> None:
     assert (found.cell.n, dict(found.cell.to_states)) == (3, {"collect": 1, "confirm": 3, "escalated": 1})
 
 
-def test_the_blast_radius_is_what_lies_ahead_with_the_calls_that_came_there(walked: Store) -> None:
-    assert neighborhood(walked, "viewing", "greet").reach == {
-        "collect": 3 / 4, "booked": 2 / 4, "confirm": 2 / 4, "escalated": 1 / 4,
-    }  # fmt: skip
-    assert neighborhood(walked, "viewing", "confirm").reach == {"collect": 3 / 4, "booked": 2 / 4, "escalated": 1 / 4}
-    assert neighborhood(walked, "viewing", "booked").reach == {}
+def test_the_blast_radius_is_what_calls_came_to_after_the_state(store: Store) -> None:
+    def way(name: str, *states: str, lost: str = "", booked: bool = False, agent: str = "a") -> ConversationFacts:
+        return call(
+            name,
+            agent=agent,
+            states=[
+                state(each, progress=int(each != lost), lost=int(each == lost), position=place, to={})
+                for place, each in enumerate(states)
+            ],
+            terminals={"booked": "success", "escalated": "escalation"},
+            outcome_positions={"booked": len(states)} if booked else {"escalated": len(states)},
+        )
+
+    put(store, "calls.jsonl", [
+        way("c1", "greet", "listen", "groom", booked=True),
+        way("c2", "greet", "listen", "groom", lost="groom"),
+        way("c3", "greet", "listen", lost="listen"),
+        way("c4", "greet", "listen", lost="listen"),
+        way("c5", "greet", "groom", booked=True),
+        way("c6", "greet", "listen", lost="listen", agent="b"),
+    ])  # fmt: skip
+    found = neighborhood(store, "viewing", "listen").blast
+    assert (found.basis, found.is_ordered) == ("calls", True)
+    assert found.victims == [Victim("groom", 2 / 3, 1.0, 3.0, 3), Victim("booked", 1 / 2, 1 / 2, 1.5, 2)]
+    assert [victim.state for victim in neighborhood(store, "viewing", "booked").blast.victims] == []
+    others = neighborhood(store, "viewing", "listen", parse("agent=b")).blast
+    assert others.basis == "agents"
+    assert others.victims == [Victim("groom", 2 / 3, 1.0, 1.0, 3), Victim("booked", 1 / 2, 1 / 2, 0.5, 2)]
+
+
+def test_where_no_call_went_on_the_files_of_the_flow_say_what_lies_behind(store: Store) -> None:
+    described = DescribedFlow(
+        "viewing", None,
+        [DescribedState("collect", "collect", None), DescribedState("confirm", "confirm", None),
+         DescribedState("booked", "other", "success"), DescribedState("human", "other", "escalation")],
+        [("collect", "confirm"), ("confirm", "booked"), ("confirm", "human"), ("confirm", "collect")],
+    )  # fmt: skip
+    put(store, "flow.toml", [described])
+    put(store, "calls.jsonl", [call("c1", states=[state("collect", progress=0, lost=1, position=0)], terminals={})])
+    found = neighborhood(store, "viewing", "collect").blast
+    assert found.basis == "files"
+    assert found.victims == [Victim(name, None, None, None, None) for name in ("booked", "confirm")]
+
+
+def test_calls_whose_order_of_visits_is_not_known_have_no_blast_radius(walked: Store) -> None:
+    found = neighborhood(walked, "viewing", "collect").blast
+    assert (found.victims, found.is_ordered) == ([], False)
 
 
 def test_a_terminal_stands_between_its_predecessors_and_nothing(walked: Store) -> None:
@@ -79,7 +120,7 @@ def test_a_terminal_stands_between_its_predecessors_and_nothing(walked: Store) -
 
 def test_a_filter_narrows_the_calls(walked: Store) -> None:
     found = neighborhood(walked, "viewing", "greet", parse("persona=hurried"))
-    assert (found.calls, found.successors, found.reach) == (1, [], {})
+    assert (found.calls, found.successors, found.blast.victims) == (1, [], [])
     found = neighborhood(walked, "viewing", "collect", parse("run=night-1"))
     assert (found.calls, found.loops) == (4, 1)
 
@@ -87,7 +128,7 @@ def test_a_filter_narrows_the_calls(walked: Store) -> None:
 def test_names_that_are_not_there_have_no_neighbours(walked: Store) -> None:
     for flow, name in (("viewing", "nowhere"), ("no flow", "collect")):
         found = neighborhood(walked, flow, name)
-        assert (found.cell, found.predecessors, found.successors, found.reach) == (None, [], [], {})
+        assert (found.cell, found.predecessors, found.successors, found.blast.victims) == (None, [], [], [])
 
 
 def test_a_described_state_that_no_call_took_shows_its_edges(walked: Store) -> None:

@@ -218,41 +218,48 @@ def test_what_the_store_answers_becomes_a_graph() -> None:
         predecessors=[answers.Neighbor("a", 3, 1.0, 0.1, 7)],
         successors=[answers.Neighbor("b", 6, 0.75, None, 6, "success")],
         loops=2,
-        reach={"b": 0.5},
+        blast=answers.BlastRadius("calls", [answers.Victim("b", 0.5, 0.25, 3.0, 6)]),
         calls=12,
     )
     graph = of_neighborhood(answer)
     expected = EgoGraph("x", (Node("a", 3, 1.0, 0.1),), (Node("b", 6, 0.75, None, "success"),), 2, 0.25)
     assert graph == expected
     assert of_neighborhood(dataclasses.replace(answer, successors=[], loops=0)).loops_share is None
-    figure: GraphFigure = EgoFigure(graph, answer.reach)
+    figure: GraphFigure = EgoFigure(graph, answer.blast)
     assert figure.draw(ascii_only=True, width=60) == [
         "0.1 a - 3 -->[x]--- 6 -> b ok 75%",
         "        self 2 (25%)",
         "",
         "Blast radius: 1 state starves if this one breaks",
-        "  b  50% ####################",
+        "     starved  through  reached        n",
+        "  b        3      50%      25%        6",
     ]
     assert EgoFigure(graph).draw() == draw(graph)
 
 
-def test_the_blast_radius_is_ranked_and_says_what_it_leaves_out() -> None:
-    reach = {f"s{number:02}": number / 100 for number in range(14)} | {"all": 1.0, "tiny": 0.0001}
-    lines = blast(reach)
+def test_the_blast_radius_says_what_it_leaves_out() -> None:
+    victims = [answers.Victim(f"s{number:02}", 1.0, 0.5, 20.0 - number, 30) for number in range(16)]
+    lines = blast(answers.BlastRadius("calls", victims))
     assert lines[0] == "Blast radius: 16 states starve if this one breaks"
-    assert lines[1] == "  all 100% " + "█" * 40
-    assert lines[2].startswith("  s13  13% █████▎")
-    assert lines[-1] == "  + 4 more, each 2% or less"
-    assert len(lines) == 14
-    assert blast({}) == ["Blast radius: 0 states starve if this one breaks"]
+    assert lines[2].split() == ["s00", "20", "100%", "50%", "30"]
+    assert lines[-1] == "  + 4 more, each starved by 8 or less"
+    assert len(lines) == 15
 
 
-@given(st.dictionaries(NAMES, st.floats(0, 1), max_size=20), st.booleans(), st.integers(16, 120))
-def test_the_blast_radius_fits(reach: dict[str, float], ascii_only: bool, width: int) -> None:
-    lines = blast(reach, ascii_only=ascii_only, width=width)
+def test_what_only_files_say_has_no_figures() -> None:
+    lines = blast(answers.BlastRadius("files", [answers.Victim("confirm", None, None, None, None)]))
+    assert lines[2].split() == ["confirm", "·", "·", "·", "·"]
+
+
+VICTIMS = st.builds(answers.Victim, NAMES, *([st.none() | st.floats(0, 1)] * 2), st.none() | st.floats(0, 1e6),
+                    st.none() | st.integers(1, 10**6))  # fmt: skip
+
+
+@given(st.lists(VICTIMS, max_size=20), st.booleans(), st.integers(16, 120))
+def test_the_blast_radius_fits(victims: list[answers.Victim], ascii_only: bool, width: int) -> None:
+    lines = blast(answers.BlastRadius("calls", victims), ascii_only=ascii_only, width=width)
     assert max(map(cell_width, lines)) <= min(width, 78)
     assert unsafe("".join(lines)) == []
-    assert lines == blast(dict(reversed(reach.items())), ascii_only=ascii_only, width=width)
 
 
 def test_graphviz_gets_each_edge_once() -> None:

@@ -26,7 +26,7 @@ from riff_tui.tui.render.conversation_header import conversation_lines
 from riff_tui.tui.render.counts import count_text, empty_text
 from riff_tui.tui.render.help_lines import error_lines, help_lines
 from riff_tui.tui.render.palette import PALETTES, next_palette
-from riff_tui.tui.render.state_header import reach_lines
+from riff_tui.tui.render.state_header import blast_lines
 from riff_tui.tui.render.styled_lines import Line
 from riff_tui.tui.render.transcript_lines import transcript_lines
 from riff_tui.tui.terminal.capabilities import detect_capabilities
@@ -208,7 +208,7 @@ def test_columns_without_a_value_are_left_out_and_those_with_a_trend_gain_one() 
     assert "completion" not in [column.key for column in visible_columns(table)]
     trending = Table("flows", "", table.columns, [Row("a", {**table.rows[0].record, "trend": [0.0, None, 10.0]})])
     columns = visible_columns(trending, frozenset({"flow"}))
-    assert [column.key for column in columns] == ["agent", "operability", "correctness", "turn_count", "n", "trend"]
+    assert [column.key for column in columns] == ["agent", "operability", "n", "trend", "correctness", "turn_count"]
     assert text_of(columns[-1], trending.rows[0], UNICODE) == "▁·█"
 
 
@@ -217,9 +217,9 @@ def test_a_segment_names_its_worst_member_before_what_may_have_no_room() -> None
     table = segments([segment_cell("f", "action", worst, stall=0.1, progress=0.9, dwell_turns=1.0, revisit=0.0)])
     columns = visible_columns(table)
     assert [column.key for column in columns] == [
-        "flow", "segment", "n", "progress", "stall", "worst_state", "revisit", "dwell_turns",
+        "flow", "segment", "n", "progress", "stall", "lost", "worst_state", "revisit", "dwell_turns",
     ]  # fmt: skip
-    assert text_of(columns[5], table.rows[0], UNICODE) == "0.5 query"
+    assert text_of(columns[6], table.rows[0], UNICODE) == "0.5 query"
 
 
 def test_a_line_of_the_worklist_does_not_say_twice_what_it_is_about() -> None:
@@ -272,7 +272,7 @@ def test_hostile_words_stay_words_in_a_transcript_and_in_help(text: str) -> None
     lines += conversation_lines(
         Table("conversation", "", (), [], extras={"call": {"stop_reason": text}}), 60, UNICODE, PLAIN
     )
-    lines += reach_lines({"reach": {text: 0.5}}, 60, UNICODE, PLAIN)
+    lines += blast_lines({"blast": [{"state": text, "through": 0.5, "starved": 2.0}]}, 60, UNICODE, PLAIN)
     codes = {ord(character) for line in lines for words, _ in line for character in words}
     assert not any(code < 32 or 0x7F <= code < 0xA0 or 0x202A <= code <= 0x202E for code in codes)
 

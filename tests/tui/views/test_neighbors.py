@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from riff_store.answers.cells import Bucket, Neighbor, Neighborhood, PooledLatency, StateCell
+from riff_store.answers.cells import BlastRadius, Bucket, Neighbor, Neighborhood, PooledLatency, StateCell, Victim
 from riff_tui.charts.neighbor_graph import LEGEND
 from riff_tui.views.neighbors import neighbors
 from tests.support.view_answers import state_cell
@@ -20,7 +20,7 @@ def answer(cell: StateCell | None = None) -> Neighborhood:
         predecessors=[Neighbor("greet", 17, 17 / 59, 0.0, 60), Neighbor("triage", 42, 42 / 59, 0.1, 62)],
         successors=[Neighbor("confirm", 31, 0.5, 0.3, 31), Neighbor("escalated", 6, 0.1, None, 0, "escalation")],
         loops=9,
-        reach={"escalated": 0.1, "confirm": 0.6},
+        blast=BlastRadius("calls", [Victim("confirm", 0.75, 0.5, 6.0, 31), Victim("booked", 0.7, 0.4, 4.8, 20)]),
         calls=62,
     )
 
@@ -47,25 +47,39 @@ def test_a_neighbour_leads_to_its_own_neighbourhood_and_an_outcome_does_not() ->
 
 def test_the_blast_radius_stands_in_the_extras_and_below_the_graph() -> None:
     table = neighbors(answer())
-    assert list(table.extras["reach"].items()) == [("confirm", 0.6), ("escalated", 0.1)]
+    assert table.extras["reach"] == {"confirm": 0.75, "booked": 0.7}
+    assert table.extras["blast"][0] == {"state": "confirm", "through": 0.75, "reached": 0.5, "starved": 6.0, "n": 31}
     assert (table.extras["flow"], table.extras["state"], table.extras["calls"]) == (
         "apartment_viewing", "collect_details", 62,
     )  # fmt: skip
     assert table.figure is not None
-    assert table.figure.draw(ascii_only=True)[-3:] == [
+    assert table.figure.draw(ascii_only=True)[-4:] == [
         "Blast radius: 2 states starve if this one breaks",
-        "  confirm    60% ########################",
-        "  escalated  10% ####",
+        "           starved  through  reached        n",
+        "  confirm        6      75%      50%       31",
+        "  booked         5      70%      40%       20",
     ]
-    assert table.notes[-1] == "Blast radius: the share of the flow's 62 calls that got there."
+    assert table.notes[-1].startswith("Blast radius: through, the share of a state's calls that had been here before;")
+
+
+@pytest.mark.parametrize(
+    ("blast", "said"),
+    [
+        (BlastRadius("files", [Victim("confirm", None, None, None, None)]), "the flow's files say what lies behind it"),
+        (BlastRadius("calls", [], is_ordered=False), "the order of visits is not known of every call"),
+        (BlastRadius("calls", []), "no call came to another state after collect_details"),
+    ],
+)
+def test_a_blast_radius_without_figures_says_why(blast: BlastRadius, said: str) -> None:
+    assert said in neighbors(replace(answer(), blast=blast)).notes[-1]
 
 
 def test_the_signs_of_a_graph_are_explained_and_no_others() -> None:
     assert neighbors(answer()).notes[0] == f"Graph: {LEGEND}"
-    alone = replace(answer(), predecessors=[], successors=[], reach={})
+    alone = replace(answer(), predecessors=[], successors=[], blast=BlastRadius("calls", []))
     assert list(neighbors(alone).notes) == [
         "No call has been in collect_details.",
-        "Blast radius: nothing was reached from here.",
+        "Blast radius: no call came to another state after collect_details.",
     ]
 
 
