@@ -40,6 +40,8 @@ class FactsWriter(Protocol):
     def batch(self) -> AbstractContextManager[None]: ...
     def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult: ...
     def orphaned(self) -> list[str]: ...
+    def held(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]: ...
+    def unjoined(self) -> int: ...
 
 
 @dataclass(slots=True)
@@ -58,11 +60,13 @@ class Progress:
 class IngestSummary:
     """Hold what became of every input, and how many inputs used each dataset and agent's file.
 
-    `run_inputs` counts the inputs by the path of such a file.
+    `run_inputs` counts the inputs by the path of such a file, `unjoined` the verdicts in the store that may be of
+    several calls.
     """
 
     results: list[FileResult] = field(default_factory=list)
     run_inputs: Counter[str] = field(default_factory=Counter)
+    unjoined: int = 0
 
     def count(self, status: str) -> int:
         """Count the files of one status: `taken`, `changed` or `unchanged`."""
@@ -79,8 +83,29 @@ class IngestSummary:
 
     @property
     def replaced(self) -> int:
-        """Count the conversations that stood twice, of which the later one counts."""
+        """Count the conversations of these files that stand again further down or in another file, and count there."""
         return sum(result.replaced for result in self.results)
+
+    @property
+    def updated(self) -> int:
+        """Count the conversations of files that were not read along, whose place those of these files took."""
+        return sum(result.updated for result in self.results)
+
+    @property
+    def winners(self) -> list[str]:
+        """Return the files in which conversations stand that count instead of others."""
+        return sorted({path for result in self.results for path in result.winners})
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether nothing was taken from any file, nor had been before."""
+        return not any(
+            result.conversations
+            or result.scores
+            or result.flows
+            or (result.status == "unchanged" and not result.skipped)
+            for result in self.results
+        )
 
     @property
     def skipped(self) -> int:
@@ -125,7 +150,17 @@ def ingest(
         if again:
             run.rebuild = True
             run.take(plan(again), jobs)
+    _settle(summary, writer)
     return summary
+
+
+def _settle(summary: IngestSummary, writer: FactsWriter) -> None:
+    """Let the summary say what the store holds in the end, since files take calls from each other."""
+    last = {result.path: result for result in summary.results}
+    for path, (conversations, replaced) in writer.held(last).items():
+        last[path].conversations, last[path].replaced = conversations, replaced
+    summary.results = list(last.values())
+    summary.unjoined = writer.unjoined() if summary.scores or summary.conversations("taken", "changed") else 0
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import click
 import typer
 
 from riff_tui.commands.options import DebugOption, StoreOption, settings_for, store_to_write
-from riff_tui.text.words import counted
+from riff_tui.text.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +81,10 @@ NoTextOption = Annotated[
     bool, typer.Option("--no-text", help="Keep scores only, not what was said.", show_default=False)
 ]
 StrictOption = Annotated[
-    bool, typer.Option("--strict", help="Exit 5 where some input was skipped.", show_default=False)
+    bool,
+    typer.Option(
+        "--strict", help="Exit 5 where anything was skipped or replaced, or nothing taken.", show_default=False
+    ),
 ]
 RebuildOption = Annotated[
     bool, typer.Option("--rebuild", help="Read files again that have not changed.", show_default=False)
@@ -125,9 +128,8 @@ def ingest(
     )
     for line in (*registry().problems, *plugins().problems, *report(summary)):
         say(line)
-    if strict and summary.skipped:
-        were = "was" if summary.skipped == 1 else "were"
-        raise InputSkipped(f"{counted(summary.skipped, 'input')} {were} skipped; `riff-tui doctor` lists what and why")
+    if strict and (summary.skipped or summary.replaced or summary.is_empty):
+        raise InputSkipped(_dropped(summary))
 
 
 def run(
@@ -142,14 +144,14 @@ def run(
     with_text: bool = True,
     rebuild: bool = False,
 ) -> IngestSummary:
-    """Ingest into the store at a location, which is made if it is missing, with progress on a terminal."""
+    """Ingest with progress on a terminal into the store at a location, made if it is missing and something is taken."""
     from riff_ingest.eva.run_inputs import RunInputs
     from riff_ingest.pipeline import ingest as read_and_store
     from riff_store.writer import Writer
     from riff_tui.output.progress import terminal_progress
 
     with store_to_write(location, create=True) as opened, terminal_progress() as progress:
-        return read_and_store(
+        summary = read_and_store(
             paths,
             Writer(opened),
             kind=kind,
@@ -160,6 +162,9 @@ def run(
             rebuild=rebuild,
             progress=progress.reading if progress else None,
         )
+        if opened.is_new and summary.is_empty:
+            opened.discard_empty()
+        return summary
 
 
 def report(summary: IngestSummary) -> Iterator[str]:
@@ -169,13 +174,17 @@ def report(summary: IngestSummary) -> Iterator[str]:
         return
     if len(summary.results) <= LISTED_FILES:
         yield from map(_line, summary.results)
+    elif summary.is_empty:
+        yield from map(_line, summary.results[:LISTED_FILES])
+        yield f"{'skipped':9}  and {counted(len(summary.results) - LISTED_FILES, 'other')}"
     else:
         for kind in sorted({result.kind for result in summary.results}):
             of_kind = [result for result in summary.results if result.kind == kind]
             yield f"{kind}: {_files(of_kind)}"
     for path, inputs in sorted(summary.run_inputs.items()):
         yield f"{'used':9}  {'with eva':11}  {path}: for {counted(inputs, 'conversation')}"
-    yield _sum(summary)
+    yield from _replaced(summary)
+    yield "Nothing was taken." if summary.is_empty else _sum(summary)
 
 
 def _nothing_found() -> str:
@@ -192,6 +201,8 @@ def _given(*paths: Path | None) -> list[Path]:
 def _line(result: FileResult) -> str:
     became = "skipped" if result.kind == UNKNOWN else result.status
     held = ", ".join(_holds([result]))
+    if result.reason and (result.kind == UNKNOWN or held == f"{result.skipped} skipped"):
+        held = result.reason if result.kind == UNKNOWN else f"{held} ({result.reason})"
     return f"{became:9}  {result.kind:11}  {result.path}{f': {held}' if held else ''}"
 
 
@@ -200,11 +211,33 @@ def _sum(summary: IngestSummary) -> str:
     parts = [f"{counted(stored, 'conversation')} and {counted(summary.scores, 'score')} stored"]
     if summary.count("unchanged"):
         parts.append(f"{counted(summary.count('unchanged'), 'file')} unchanged")
-    if summary.replaced:
-        parts.append(f"{counted(summary.replaced, 'conversation')} replaced")
     if summary.skipped:
         parts.append(f"{summary.skipped} skipped (why: riff-tui dump skipped)")
     return f"{', '.join(parts)}."
+
+
+def _replaced(summary: IngestSummary) -> Iterator[str]:
+    """Yield what does not count although it was read, a line each."""
+    which = "(which: riff-tui dump skipped)"
+    if summary.replaced:
+        places = listed(summary.winners) or "another file"
+        calls = counted(summary.replaced, "conversation")
+        yield f"{calls} replaced, because the same call stands again in {places} {which}."
+    if summary.updated:
+        yield f"{counted(summary.updated, 'conversation')} of earlier files replaced by the same call in these."
+    if summary.unjoined:
+        scores = counted(summary.unjoined, "score")
+        yield f"{scores} in the store joined to no call, because the id stands for several {which}."
+
+
+def _dropped(summary: IngestSummary) -> str:
+    if summary.is_empty:
+        return "nothing was taken"
+    parts = [counted(summary.skipped, "input")] if summary.skipped else []
+    parts = [f"{part} {'was' if summary.skipped == 1 else 'were'} skipped" for part in parts]
+    if summary.replaced:
+        parts.append(f"{counted(summary.replaced, 'conversation')} replaced by the same call elsewhere")
+    return f"{' and '.join(parts)}; `riff-tui doctor` lists what and why"
 
 
 def _holds(results: Sequence[FileResult]) -> list[str]:

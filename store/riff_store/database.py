@@ -32,6 +32,7 @@ CACHE_KIB = 16_384
 PAGE_BYTES = 8192
 """A transcript takes some 2 kB: of pages of 4096 bytes most would hold one and be half empty."""
 
+_HOLDINGS = ("conversation", "judged_score", "flow", "flow_edit")
 _MAGIC = b"SQLite format 3\x00"
 _COMMON = {"busy_timeout": BUSY_SECONDS * 1000, "trusted_schema": 0, "cell_size_check": 1}
 
@@ -48,6 +49,8 @@ class Store:
         self.writable = writable
         self.copy_before: Path | None = None
         """Where the store lies as it was before it was migrated, if opening it did that."""
+        self.is_new = False
+        """Whether opening it made it."""
         self._lock = threading.RLock()
 
     def execute(self, query: Any) -> list[tuple[Any, ...]]:
@@ -103,6 +106,18 @@ class Store:
             before, self.database = self.database, found.database
             before.close()
 
+    def discard_empty(self) -> bool:
+        """Delete a store that holds no call, verdict, flow or edit, and close it; say whether it was so."""
+        with self._lock, self._translating():
+            with self.database.atomic("EXCLUSIVE"):
+                held = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _HOLDINGS)
+                is_empty = not self.database.execute_sql(f"{held} LIMIT 1").fetchall()
+                if is_empty:
+                    os.unlink(self.location)
+            if is_empty:
+                self.close()
+            return is_empty
+
     def close(self) -> None:
         """Let go of the file; closing twice is fine."""
         if not self.database.is_closed():
@@ -134,7 +149,8 @@ def open_store(location: str | Path, *, write: bool = False, create: bool = Fals
     store is migrated when it is opened for writing.
     """
     path = _local_path(location)
-    if create and not os.path.lexists(path):
+    is_new = create and not os.path.lexists(path)
+    if is_new:
         _create(path)
     version = _schema_of(path)
     if version > models.SCHEMA_VERSION:
@@ -152,6 +168,7 @@ def open_store(location: str | Path, *, write: bool = False, create: bool = Fals
         store.copy_before = copy
         return store
     store = _connect(path, write=write)
+    store.is_new = is_new
     if store.execute_sql("PRAGMA user_version")[0][0] != version:
         # What a killed migration had written of the header was rolled back when the file was opened.
         store.close()

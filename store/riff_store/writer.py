@@ -31,6 +31,10 @@ from riff_store.names import Names, encodable
 from riff_store.rows import CHUNK, Rows, forget_calls
 
 _PATHS = 500
+_FIRST_REASON = (
+    "CASE WHEN skipped THEN (SELECT coalesce('line ' || k.line || ': ', '') || k.reason"
+    " FROM skipped_input k WHERE k.source_file_id = s.id AND k.kind = 'skipped' ORDER BY k.id LIMIT 1) END"
+)
 
 Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
 
@@ -65,15 +69,16 @@ class Writer:
     def known(self, file: SourceFile) -> FileResult | None:
         """Return what an earlier reading of this file gave, where it would give the same now."""
         rows = self._store.execute_sql(
-            "SELECT conversations, scores, skipped FROM source_file WHERE path = ? AND kind = ? AND sha256 = ?"
-            " AND size = ? AND reader = ? AND with_text = ? AND context = ?",
+            f"SELECT conversations, scores, skipped, {_FIRST_REASON} FROM source_file s"
+            " WHERE path = ? AND kind = ? AND sha256 = ? AND size = ? AND reader = ? AND with_text = ? AND context = ?",
             (stored_path(file.path), file.kind, file.sha256, file.size, file.reader, file.with_text, file.context),
         )
         if not rows:
             return None
-        conversations, scores, skipped = rows[0]
+        conversations, scores, skipped, reason = rows[0]
         result = FileResult(stored_path(file.path), file.kind, "unchanged")
         result.conversations, result.scores, result.skipped = conversations, scores, skipped
+        result.reason = reason or ""
         return result
 
     @contextmanager

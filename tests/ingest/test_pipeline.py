@@ -116,7 +116,7 @@ def test_a_changed_input_gives_what_a_fresh_ingest_gives(change: Any, night: Pat
 
 
 def test_the_order_of_arguments_and_the_number_of_jobs_do_not_matter(night: Path, tmp_path: Path) -> None:
-    (night / "flow-transcripts-b2.jsonl").write_bytes(line("c-1", flow="later"))
+    (night / "flow-transcripts-b2.jsonl").write_bytes(line("c-1", persona="later"))
     files = sorted(night.iterdir())
     take(tmp_path / "1.db", night)
     take(tmp_path / "2.db", *reversed(files))

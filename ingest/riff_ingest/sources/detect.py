@@ -15,8 +15,9 @@ from riff_ingest.sources.source import FileHead
 HEAD_LINES = 8
 """Lines at the head of a file that may tell what it is, so that a few broken ones do not hide it."""
 
-NOT_RECOGNISED = "nothing in the file is known"
 EMPTY = "file is empty"
+LISTED_KEYS = 5
+LONGEST_KEY = 30
 
 
 class Detected(NamedTuple):
@@ -44,7 +45,19 @@ def detect(path: Path) -> Detected:
         return Detected(named, "its name says so")
     if not head.start.strip():
         return Detected(None, EMPTY)
-    return Detected(None, NOT_RECOGNISED if head.records else head.misread or NOT_RECOGNISED)
+    if not head.records and head.misread:
+        return Detected(None, head.misread)
+    return Detected(None, f"not recognised: {_held(head)}")
+
+
+def _held(head: FileHead) -> str:
+    form = "TOML" if head.document and not head.start.lstrip().startswith(b"{") else "JSON"
+    known = head.document or next(iter(head.records), {})
+    names = [name if len(name) <= LONGEST_KEY else f"{name[:LONGEST_KEY]}…" for name in known]
+    if not names:
+        return f"{form} without a key that is known"
+    more = [f"{len(names) - LISTED_KEYS} more"] if len(names) > LISTED_KEYS else []
+    return f"{form} with the keys {', '.join([*names[:LISTED_KEYS], *more])}"
 
 
 def named_kind(name: str) -> str | None:
@@ -62,6 +75,11 @@ def set_aside(directory: Path) -> str | None:
     """Return why neither a directory nor anything in it is input, `None` where it may be."""
     reasons = (source.directory.set_aside(directory) for source in sources() if source.directory)
     return next((reason for reason in reasons if reason), None)
+
+
+def accompanies(path: Path) -> bool:
+    """Say whether a file is read with the directories beside it that are inputs."""
+    return any(source.directory.accompanies(path) for source in sources() if source.directory)
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:

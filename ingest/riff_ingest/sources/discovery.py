@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from riff_ingest.sources.compression import BrokenInput, unreadable
-from riff_ingest.sources.detect import NOT_RECOGNISED, claimed_kind, detect, named_kind, set_aside
+from riff_ingest.sources.detect import accompanies, claimed_kind, detect, named_kind, set_aside
 
 _LINES = (".jsonl", ".jsonl.gz")
 _DOCUMENTS = (".json", ".json.gz", ".toml")
@@ -120,7 +120,7 @@ class _Search:
                 kind, reason = None, problem.reason
             if kind is not None:
                 self._take(path)
-            elif name.endswith(_LINES) or reason != NOT_RECOGNISED:
+            elif not accompanies(path):
                 self._pass(path, reason)
 
     def _take(self, path: Path) -> None:
@@ -133,8 +133,9 @@ class _Search:
         self.passed_over[path] = reason
 
     def out(self, reasons: Mapping[Path, str]) -> list[tuple[str, str]]:
-        """Return paths, in order, with the reasons why they are left out, but for what is an input by another way."""
-        return [(str(path), reasons[path]) for path in sorted(reasons, key=_order) if _real(path) not in self.inputs]
+        """Return paths, in order and each once, with the reasons why they are left out, but for what is an input."""
+        spelled = {_order(path): path for path in sorted(reasons, key=_rank, reverse=True)}
+        return [(str(path), reasons[path]) for _, path in sorted(spelled.items()) if _real(path) not in self.inputs]
 
 
 def _real(path: Path) -> str:

@@ -47,6 +47,11 @@ _NOT_READ = frozenset(
 _TRIAL = "trial_"
 
 
+def accompanies(path: Path) -> bool:
+    """Tell whether a file belongs to a run as a whole, or to a record that was played several times."""
+    return (path.parent / RECORDS).is_dir() or path.parent.parent.name == RECORDS
+
+
 def claims(directory: Path) -> bool:
     """Tell whether a directory is that of one conversation: it has logs of one, or lies where only those lie."""
     path = _absolute(directory)
@@ -199,7 +204,7 @@ SOURCE = Source(
     read=read,
     title="Calls of an EVA run",
     known_by="directories with an audit_log.json or a result.json",
-    directory=DirectoryInput(claims, digest, set_aside),
+    directory=DirectoryInput(claims, digest, set_aside, accompanies),
     find_run_inputs=run_inputs_of,
     rank=40,
 )

@@ -13,7 +13,7 @@ from riff_ingest.sources.coercion import fields_of, fit, parse_time, wanted
 from riff_ingest.sources.lenient_json import NOT_FINITE, loads
 from riff_ingest.sources.lines import BrokenInput, read_lines
 from riff_ingest.sources.source import FileHead, Source, run_of
-from riff_ingest.sources.transcript_line import Name
+from riff_ingest.sources.transcript_line import Name, Whole
 from riff_store.facts import JudgedScore, Skipped
 
 COMPUTED = "(computed)"
@@ -33,6 +33,9 @@ class _ScoreLine(msgspec.Struct):
     aspect: str | None = None
     prompt_version: str | int | None = None
     evidence: list[_Turn] | None = None
+    flow: str | int | None = None
+    agent_model: str | int | None = None
+    trial: Whole | None = None
 
 
 _decoder = msgspec.json.Decoder(_ScoreLine)
@@ -83,7 +86,14 @@ def _score(verdict: _ScoreLine, run: str, judged_at: int | None, line: int) -> J
         line=line,
         prompt_version=None if verdict.prompt_version is None else str(verdict.prompt_version),
         evidence=verdict.evidence,
+        flow=_said(verdict.flow),
+        agent=_said(verdict.agent_model),
+        trial=verdict.trial,
     )
+
+
+def _said(part: str | int | None) -> str | None:
+    return None if part in (None, "") else str(part)
 
 
 def _verdict(data: bytes, reasons: list[str]) -> _ScoreLine:

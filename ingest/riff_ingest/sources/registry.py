@@ -89,7 +89,10 @@ def _guarded(source: Source) -> Source:
             raise broken(error) from error
 
     directory = source.directory and DirectoryInput(
-        _unless_it_fails(source.directory.claims, False), digest, _unless_it_fails(source.directory.set_aside, None)
+        _unless_it_fails(source.directory.claims, False),
+        digest,
+        _unless_it_fails(source.directory.set_aside, None),
+        _unless_it_fails(source.directory.accompanies, False),
     )
     return replace(
         source,

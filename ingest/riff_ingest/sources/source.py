@@ -66,11 +66,13 @@ class DirectoryInput:
 
     `claims` says whether a directory is one input as a whole, `digest` returns the SHA-256 and the size of what is
     read of it, `set_aside` says why a directory and everything in it is left out on purpose, `None` where it is not.
+    `accompanies` says whether a file lies beside such directories and is read with them, so that nobody misses it.
     """
 
     claims: Callable[[Path], bool]
     digest: Callable[[Path], tuple[str, int]]
     set_aside: Callable[[Path], str | None] = lambda directory: None
+    accompanies: Callable[[Path], bool] = lambda path: False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,9 +53,14 @@ def test_dirty_transcripts_are_transcripts_under_any_name(tmp_path: Path, name: 
     [
         (b"", "file is empty"),
         (b"\n \n", "file is empty"),
-        (b'{"name": "x", "private": true}', "nothing in the file is known"),
-        (b"[1, 2, 3]", "nothing in the file is known"),
-        (b'[project]\nname = "x"\n', "nothing in the file is known"),
+        (b'{"name": "x", "private": true}', "not recognised: JSON with the keys name, private"),
+        (
+            b'{"info": 1,\n "tasks": 2,\n "simulations": []}',
+            "not recognised: JSON with the keys info, tasks, simulations",
+        ),
+        (b'{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1}', "not recognised: JSON with the keys a, b, c, d, e, 1 more"),
+        (b"[1, 2, 3]", "not recognised: JSON without a key that is known"),
+        (b'[project]\nname = "x"\n', "not recognised: TOML with the keys project"),
         (b"hello there", "line 1: file is neither JSON nor TOML"),
         (b'{\n "flow": "f",\n', "file is not JSON: it ends too early"),
     ],

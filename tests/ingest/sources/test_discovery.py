@@ -37,6 +37,10 @@ def names(root: Path, *paths: str | Path) -> list[str]:
     return [os.path.relpath(path, root) for path in find_inputs(paths or [root]).files]
 
 
+def unknown(root: Path) -> tuple[str, str]:
+    return str(root / "package.json"), "not recognised: JSON with the keys name"
+
+
 ALL = [
     "a.jsonl/calls.jsonl",
     "b/flow-transcripts-2.jsonl.gz",
@@ -48,7 +52,7 @@ ALL = [
 
 def test_a_directory_stands_for_the_inputs_below_it(root: Path) -> None:
     assert names(root) == ALL
-    assert find_inputs([root]).passed_over == []
+    assert find_inputs([root]).passed_over == [unknown(root)]
 
 
 def test_a_file_that_is_named_is_an_input_whatever_it_holds(root: Path) -> None:
@@ -77,6 +81,7 @@ def test_links_below_a_directory_are_not_followed_and_links_that_are_named_are(r
         (str(root / "b" / "up"), reason),
         (str(root / "flow-transcripts-8.jsonl"), reason),
         (str(root / "link"), reason),
+        unknown(root),
     ]
     assert names(root, root / "link") == ["link/flow-transcripts-9.jsonl"]
     assert names(root, root / "flow-transcripts-8.jsonl") == ["flow-transcripts-8.jsonl"]
@@ -90,6 +95,7 @@ def test_special_files_are_passed_over(root: Path) -> None:
     assert found.passed_over == [
         ("/dev/null", "not a regular file"),
         (str(root / "flow-transcripts-fifo.jsonl"), "not a regular file"),
+        unknown(root),
     ]
 
 
@@ -98,8 +104,9 @@ def test_what_looks_like_an_input_and_is_none_is_passed_over_by_name(root: Path)
     (root / "typo.toml").write_text("flow = [")
     assert names(root) == ALL
     assert find_inputs([root, root / "missing"]).passed_over == [
-        (str(root / "events.jsonl"), "nothing in the file is known"),
+        (str(root / "events.jsonl"), "not recognised: JSON with the keys event"),
         (str(root / "missing"), "file cannot be read: no such file or directory"),
+        unknown(root),
         (str(root / "typo.toml"), "file is neither JSON nor TOML"),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -61,15 +62,96 @@ def test_a_folder_without_input_says_what_is_looked_for(tmp_path: Path, capsys: 
     store = str(tmp_path / "store.db")
     assert run(["ingest", str(tmp_path / "empty"), "--store", store]) == ExitCode.OK
     assert "Nothing to ingest was found there" in capsys.readouterr().err
-    assert run(["dump", "flows", "--store", store]) == ExitCode.OK
-    assert "riff-tui ingest PATH... fills it." in capsys.readouterr().out
+    assert run(["ingest", str(tmp_path / "empty"), "--store", store, "--strict"]) == ExitCode.SKIPPED
+    assert "nothing was taken" in capsys.readouterr().err
+    assert not Path(store).exists()
 
 
-def test_a_file_that_nothing_recognises_is_called_skipped(tmp_path: Path, capsys: Captured) -> None:
-    path = tmp_path / "notes.txt"
+def test_a_file_that_nothing_recognises_is_skipped_with_its_reason_and_leaves_no_store(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    path, store = tmp_path / "results.json", tmp_path / "store.db"
+    path.write_text('{"info": 1, "tasks": 2}', encoding="utf-8")
+    assert run(["ingest", str(path), "--store", str(store)]) == ExitCode.OK
+    err = capsys.readouterr().err
+    assert f"skipped    unknown      {path}: not recognised: " in err
+    assert err.endswith("Nothing was taken.\n")
+    assert list(tmp_path.iterdir()) == [path]
+    assert run(["ingest", str(path), "--store", str(store), "--strict"]) == ExitCode.SKIPPED
+    assert not store.exists()
+
+
+def test_a_file_of_broken_lines_alone_says_why_and_leaves_no_store(tmp_path: Path, capsys: Captured) -> None:
+    path, store = tmp_path / "flow-transcripts-x.jsonl", tmp_path / "store.db"
+    path.write_text("{oops\n", encoding="utf-8")
+    assert run(["ingest", str(path), "--store", str(store), "--strict"]) == ExitCode.SKIPPED
+    assert "1 skipped (line 1: " in capsys.readouterr().err
+    assert not store.exists()
+
+
+def test_a_store_that_was_there_stays_when_nothing_is_taken(tiny: Path, tmp_path: Path, capsys: Captured) -> None:
+    store, path = tmp_path / "store.db", tmp_path / "notes.txt"
     path.write_text("hello", encoding="utf-8")
-    assert run(["ingest", str(path), "--store", str(tmp_path / "store.db")]) == ExitCode.OK
-    assert capsys.readouterr().err.startswith("skipped    unknown ")
+    assert run(["ingest", str(tiny.parent), "--store", str(store)]) == ExitCode.OK
+    assert run(["ingest", str(path), "--store", str(store), "--strict"]) == ExitCode.SKIPPED
+    assert run(["ingest", str(path), "--store", str(store), "--strict"]) == ExitCode.SKIPPED
+    assert "notes.txt: file is neither JSON nor TOML" in capsys.readouterr().err.splitlines()[-3]
+    assert store.exists()
+
+
+def lines(path: Path, *calls: Mapping[str, object]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps({"run_id": "r", **call}) + "\n" for call in calls), encoding="utf-8")
+    return path
+
+
+def test_natural_ids_of_two_agents_on_two_flows_are_calls_of_their_own(tmp_path: Path, capsys: Captured) -> None:
+    for agent in ("a", "b"):
+        calls = [
+            {"conversation_id": f"case-{number}", "flow": flow, "agent_model": agent}
+            for flow in ("booking", "dispatch")
+            for number in range(5)
+        ]
+        lines(tmp_path / "in" / f"flow-transcripts-{agent}.jsonl", *calls)
+    store = str(tmp_path / "store.db")
+    assert run(["ingest", str(tmp_path / "in"), "--store", store, "--strict"]) == ExitCode.OK
+    assert "20 conversations and 0 scores stored.\n" in capsys.readouterr().err
+    assert run(["dump", "conversations", "--store", store, "--format", "json"]) == ExitCode.OK
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 20
+
+
+def test_what_stands_again_is_said_with_its_number_and_is_an_exit_code_under_strict(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    calls = [{"conversation_id": f"case-{number}", "flow": "booking"} for number in range(3)]
+    first = lines(tmp_path / "in" / "flow-transcripts-a.jsonl", *calls)
+    again = lines(tmp_path / "in" / "flow-transcripts-b.jsonl", *calls[:2], calls[0])
+    store = str(tmp_path / "store.db")
+    for _ in range(2):
+        assert run(["ingest", str(first.parent), "--store", store, "--strict"]) == ExitCode.SKIPPED
+        assert "3 conversations replaced by the same call elsewhere" in capsys.readouterr().err
+    assert run(["ingest", str(first.parent), "--store", store, "--rebuild"]) == ExitCode.OK
+    err = capsys.readouterr().err
+    assert f"{first}: 1 conversation, 2 replaced\n" in err
+    assert f"{again}: 2 conversations, 1 replaced\n" in err
+    assert f"3 conversations replaced, because the same call stands again in {again} (which: " in err
+    assert err.endswith("3 conversations and 0 scores stored.\n")
+
+
+def test_scores_whose_id_stands_for_several_calls_are_told_and_listed(tmp_path: Path, capsys: Captured) -> None:
+    lines(
+        tmp_path / "in" / "flow-transcripts-a.jsonl",
+        *({"conversation_id": "case-0", "flow": flow} for flow in ("booking", "dispatch")),
+    )
+    said: dict[str, object] = {"conversation_id": "case-0", "judge": "codex", "score": 7}
+    lines(tmp_path / "in" / "humanness-codex.jsonl", said, {**said, "flow": "booking", "trial": 0})
+    store = str(tmp_path / "store.db")
+    assert run(["ingest", str(tmp_path / "in"), "--store", store, "--strict"]) == ExitCode.OK
+    assert "1 score in the store joined to no call, because the id stands for several" in capsys.readouterr().err
+    assert run(["dump", "skipped", "--store", store, "--format", "json"]) == ExitCode.OK
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["kind"], row["line"], row["conversation"]) == ("unjoined", 1, "case-0")
+    assert row["reason"] == "its id stands for 2 calls of run r: it needs flow and agent_model and trial"
 
 
 def test_a_run_of_eva_is_told_with_what_it_was_made_with(tmp_path: Path, capsys: Captured) -> None:
