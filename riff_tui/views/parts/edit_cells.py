@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from riff_store.answers.edits import Basis, Edit, LastEdit
 
 SHORT_COMMIT, SHORT_SUBJECT = 7, 40
-BY_TIME = "Edits with ? go by time: no history that riff-tui edits read holds the commit of the run. Read it again."
+BY_TIME = (
+    "Edits with ? go by time: the run's commit is in no history that riff-tui edits has read;"
+    " fetch it and run that again."
+)
 
 
 def record_of(last: LastEdit | None) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sqlite3
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from tests.support.facts import call, fresh, put
+from tests.support.older_stores import restore
 from tests.support.repositories import DAY, START, Repo
 
 Captured = pytest.CaptureFixture[str]
@@ -302,6 +304,26 @@ def test_what_goes_by_time_says_so_wherever_it_is_shown(repo: Repo, store: Path,
     found = {row["run"]: row["edit"]["basis"] for row in dumped(store, "timeline", capsys)["rows"]}
     assert found == {"one": "time", "two": "commit"}
     assert dumped(store, "flows", capsys)["rows"][0]["last_edit"]["basis"] == "commit"
+
+
+def test_what_an_earlier_version_read_goes_by_time_until_it_is_read_again(
+    repo: Repo, store: Path, capsys: Captured
+) -> None:
+    commit = repo.commit("Begin", {FLOW: text()}, day=0)
+    connection = sqlite3.connect(restore(2, store))
+    connection.execute('UPDATE run SET "commit" = ?', (commit,))
+    connection.execute("UPDATE flow SET name = 'viewing'")
+    connection.execute("UPDATE conversation SET started_at = ?", (START + DAY,))
+    connection.execute("UPDATE call_rollup SET first_at = ?", (START + DAY,))
+    row = (commit, "viewing", 0, commit, START, "Ada", "Begin", FLOW)
+    connection.execute("INSERT INTO flow_edit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    connection.commit()
+    connection.close()
+    assert run(["doctor", "--migrate", "--store", str(store)]) == ExitCode.OK
+    assert set(exported(store, capsys).values()) == {("Begin", "time")}
+    read(repo, store)
+    assert "nothing new" in capsys.readouterr().err
+    assert set(exported(store, capsys).values()) == {("Begin", "commit")}
 
 
 def test_where_every_commit_is_known_nothing_is_said_of_time(repo: Repo, store: Path, capsys: Captured) -> None:
