@@ -22,7 +22,12 @@ NO_RUNS = "No run of these flows is known together with the time when it started
 NO_EDITS = "No edits of flows are known yet: riff-tui edits --repo DIR --flows 'flows/{flow}.*' reads them from git."
 COLUMNS = (
     columns.FLOW,
-    Column("time", "Edited (UTC)", kind="time", help="The author's time of the commit."),
+    Column(
+        "time",
+        "Edited (UTC)",
+        kind="time",
+        help="The author's time of the commit; ? where only that tells which runs contain it.",
+    ),
     Column("commit", "Commit", kind="text", help="The commit that touched the flow's file."),
     Column("change", "change", better="higher", decimals=2, trim=True, strong=True, help="Quality after less before."),
     Column("quality_before", "before", unit="0-10", better="higher", help="Quality in the last run without the edit."),
@@ -86,7 +91,10 @@ def _row(effect: EditEffect) -> Row:
     return Row(
         cells.where({"flow": edit.flow, "commit": edit.commit}),
         record,
-        display={"commit": edit_cells.short_commit(edit, effect.basis)},
+        display={
+            "commit": edit.commit[: edit_cells.SHORT_COMMIT],
+            "time": edit_cells.marked(record["time"], effect.basis),
+        },
         severity=marks,
         thin=thin,
         where=cells.where(keys) if effect.previous_run or effect.next_run else "",

@@ -106,7 +106,7 @@ def test_without_edits_the_view_says_how_to_get_them_and_others_say_nothing(tiny
 
 def test_a_filter_is_not_taken_for_the_reason_that_there_are_no_edits(tiny: Path, store: Store) -> None:
     with open_store(tiny) as without:
-        assert show(without, "edits", Request(where="agent:x")).notes == [NO_EDITS]
+        assert show(without, "edits", Request(where="agent:qwen")).notes == [NO_EDITS]
     assert NO_EDITS not in show(store, "edits", Request(where="agent:nobody")).notes
 
 

@@ -9,7 +9,7 @@ from riff_tui.text.numbers import utc
 from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
-    from riff_store.answers.edits import Basis, Edit, LastEdit
+    from riff_store.answers.edits import Basis, LastEdit
 
 SHORT_COMMIT, SHORT_SUBJECT = 7, 40
 BY_TIME = (
@@ -37,12 +37,12 @@ def in_short(last: LastEdit, *, with_flow: bool = False) -> str:
     edit = last.edit
     text = f"{edit.flow}: {edit.subject}" if with_flow else edit.subject
     cut = text if len(text) <= SHORT_SUBJECT else f"{text[: SHORT_SUBJECT - 1]}…"
-    return f"{utc(edit.time)[:10]} {short_commit(edit, last.basis)} {cut}"
+    return f"{utc(edit.time)[:10]} {marked(edit.commit[:SHORT_COMMIT], last.basis)} {cut}"
 
 
-def short_commit(edit: Edit, basis: Basis | None) -> str:
-    """Return the start of an edit's commit, with a sign where only its time tells which runs contain it."""
-    return f"{edit.commit[:SHORT_COMMIT]}{'?' if basis == 'time' else ''}"
+def marked(text: str, basis: Basis | None) -> str:
+    """Return what stands for an edit, with a sign where only its time tells which runs contain it."""
+    return f"{text}?" if basis == "time" else text
 
 
 def notes(found: Iterable[LastEdit | None]) -> list[str]:
