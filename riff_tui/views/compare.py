@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 UNITS = (
     "Units: success_rate share of calls · completion, correctness, errors, humanness 0-10"
-    " · latency_p95 seconds, lower is better · turn_count turns."
-    " B − A is in the unit of its row; low, high: its 95 % interval."
+    " · latency_p95 seconds, lower is better · turn_count turns"
 )
+IN_UNITS = "B − A is in the unit of its row; low, high: its 95 % interval."
 NOISE = "noise: p adj. is above 0.05, so a difference as large may well be chance"
 MIXED = "mixed: most calls went one way and the mean went the other, so it is neither better nor worse."
 _FINEST = 2
@@ -190,7 +190,8 @@ def _notes(answer: Comparison) -> Iterator[str]:
     if not answer.looked_at:
         yield "There is no flow of which both sides have a call that counts, so nothing is compared."
     else:
-        yield UNITS
+        more = columns.units_of(each.aspect for each in answer.looked_at if each.judge is None)
+        yield f"{UNITS}{more}. {IN_UNITS}"
         yield _pairing(answer)
         rows = f"{answer.tested} {'row' if answer.tested == 1 else 'rows'}"
         yield f"{NOISE}. p is corrected across {rows} (Benjamini-Hochberg)."

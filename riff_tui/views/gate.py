@@ -18,7 +18,7 @@ RULE = (
     " p, corrected over the checks of this gate, and that of its flow, corrected over the flows, of at most 5 %."
 )
 UNITS = (
-    "Units: success_rate share of calls with correctness 10, pp percentage points · latency s · else points of 0-10."
+    "Units: success_rate share of calls with correctness 10, pp percentage points · latency s{} · else points of 0-10."
 )
 _MARKS: dict[CheckStatus, Severity] = {"failed": "bad", "mixed": "warn", "allowed": "warn"}
 _COLUMNS = (
@@ -48,6 +48,7 @@ _COLUMNS = (
 
 def gate(decision: Decision) -> Table:
     """Return one row per check, in the order of the decision; `extras` tell the outcome to scripts."""
+    units = UNITS.format(columns.units_of(check.aspect for check in decision.checks))
     return Table(
         view="gate",
         title=(
@@ -56,7 +57,7 @@ def gate(decision: Decision) -> Table:
         ),
         columns=_COLUMNS,
         rows=[_row(check, decision) for check in decision.checks],
-        notes=[*messages.notes(decision), RULE, UNITS],
+        notes=[*messages.notes(decision), RULE, units],
         extras={
             "baseline": decision.baseline,
             "candidate": decision.candidate,

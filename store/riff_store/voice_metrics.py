@@ -28,17 +28,17 @@ VOICE_METRICS: tuple[Metric, ...] = (
         definition="mean over turns of how well the agent was timed, 0 where it left the caller waiting for ever",
     ),
     Metric(
-        "response_speed", "resp_speed", unit="s", better="lower", **_OPTIONAL,
+        "response_speed", "resp_speed", short="resp", unit="s", better="lower", **_OPTIONAL,
         help="Seconds from the caller's last sound to the agent's first, barge-ins left out.",
         definition="mean of the seconds from the caller's last sound to the agent's first, where these are above 0",
     ),
     Metric(
-        "tool_call_validity", "tool_valid", aliases=("tool_validity",), **_SHARES,
+        "tool_call_validity", "tool_valid", short="tools", aliases=("tool_validity",), **_SHARES,
         help="Share of the agent's tool calls that were well formed; 1 where it made none.",
         definition="responses of tools that complain neither of the call nor of its parameters ÷ responses",
     ),
     Metric(
-        "stt_wer", "stt_wer", unit="share", better="lower", aliases=("wer",), **_OPTIONAL,
+        "stt_wer", "stt_wer", short="wer", unit="share", better="lower", aliases=("wer",), **_OPTIONAL,
         help="Word error rate of the agent's speech recognition: wrong words for each word that the caller was to say.",
         definition="words transcribed wrong ÷ words that the caller was to say; above 1 where many were added",
     ),

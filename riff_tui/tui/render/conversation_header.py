@@ -118,7 +118,10 @@ def _scores(table: Table, glyphs: Glyphs, palette: Palette) -> list[Piece]:
     for metric in _OPTIONAL:
         value = computed.get(metric.key)
         if value is not None and not (metric.rate_of and value >= metric.bounds[1]):  # a yes is no news
-            pieces += [(f"{metric.title} ", palette.faint), (f"{fixed(value, metric.decimals)}  ", None)]
+            pieces += [
+                (f"{metric.short or metric.title} ", palette.faint),
+                (f"{fixed(value, metric.decimals)}  ", None),
+            ]
     for verdict in aspects.get("judged") or ():
         score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
         pieces += [(f"{shown(str(verdict.get('judge')), glyphs)} ", palette.faint), (f"{score}  ", None)]

@@ -85,6 +85,16 @@ def added(aspects: Iterable[str]) -> list[Column]:
     return [dataclasses.replace(column_of(metric), shown=False) for metric in found if metric is not None]
 
 
+def units_of(aspects: Iterable[str]) -> str:
+    """Return what a note on units adds for those aspects that not every store has, nothing where there are none."""
+    there = set(aspects)
+    found = (metric for key, metric in OF_CALLS.items() if metric.optional and key in there)
+    return "".join(
+        f" · {metric.key} {metric.unit}{f', {metric.better} is better' if metric.better == 'lower' else ''}"
+        for metric in found
+    )
+
+
 def keys(names: Iterable[str]) -> list[Column]:
     """Return the name columns of a view, in the order asked for."""
     return [KEYS[name] for name in names]

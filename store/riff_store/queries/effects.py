@@ -16,6 +16,7 @@ from riff_store.answers.effects import QUALITY, Effects, FactorEffect, JudgeOver
 from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store
 from riff_store.errors import UsageError
+from riff_store.metrics import unit_of
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
@@ -60,7 +61,9 @@ def effects(
             aspect = aspect_named(aspect)
         if aspect not in known:
             raise UnknownAspect(aspect, known)
-        chosen = selected_judges(store, judges)
+        # Judges score from 0 to 10, a scale that an aspect in seconds, or from 0 to 1, does not share.
+        alone = judges is None and aspect != QUALITY and unit_of(aspect) != unit_of(aspect, "judge")
+        chosen = {} if alone else selected_judges(store, judges)
         if judges is None or matches(judges, {"judge": [COMPUTED]}, ("judge",)):
             chosen[m.COMPUTED_JUDGE] = COMPUTED
         read = _qualities if aspect == QUALITY else _scores

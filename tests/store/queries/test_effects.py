@@ -130,6 +130,18 @@ def levels(found: Effects) -> dict[str, Counter[str | None]]:
     }
 
 
+def test_a_judge_and_a_computed_aspect_on_two_scales_are_not_compared(tmp_path: Path) -> None:
+    with fresh(tmp_path / "voice.db") as store:
+        put(store, "calls.jsonl", [call(name, aspects={"turn_taking": 0.5}) for name in "abc"])
+        put(store, "old.jsonl", [
+            verdict(name, 7.0, judge="turn_taking", aspect="turn_taking", line=at) for at, name in enumerate("abc")
+        ])  # fmt: skip
+        assert effects(store, aspect="turn_taking").model.mean == 0.5
+        judged = parse("judge=turn_taking")
+        assert effects(store, judges=judged, aspect="turn_taking").model.mean == 7.0
+        assert effects(store, judges=parse("!judge=none"), aspect="turn_taking").model.observations == 6
+
+
 def test_what_was_not_measured_and_what_errored_is_no_observation(tmp_path: Path) -> None:
     found = few(tmp_path / "few.db")
     assert levels(found)["judge"] == {COMPUTED: 2, "codex": 1, "gemini#aaa1": 1, "gemini#bbb1": 1}

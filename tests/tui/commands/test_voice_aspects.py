@@ -82,6 +82,11 @@ def test_runs_are_compared_by_them(store: Path) -> None:
     assert (found["conversation_valid_end"]["a"], found["conversation_valid_end"]["b"]) == (1.0, 1.0)
 
 
+def test_a_comparison_tells_their_units(store: Path) -> None:
+    done = riff_tui("compare", "before", "late", store=store)
+    assert " · turn_taking 0-1 · response_speed s, lower is better · " in done.stdout
+
+
 def test_a_gate_fails_by_them(store: Path, tmp_path: Path) -> None:
     sides = ("gate", "--baseline", "before", "--candidate", "late")
     done = riff_tui(*sides, "--max-drop", "turn_taking=0.1", "--junit", tmp_path / "gate.xml", store=store)
@@ -89,6 +94,7 @@ def test_a_gate_fails_by_them(store: Path, tmp_path: Path) -> None:
     (failure,) = ElementTree.parse(tmp_path / "gate.xml").getroot().iter("failure")
     assert "turn_taking" in failure.get("message", "")
     assert "allowed 0.1;" in failure.get("message", "")
+    assert "latency s · turn_taking 0-1 · else points of 0-10" in done.stdout
     for allowed in ("response_speed=3.5", "conversation_valid_end=5%", "wer=0.1"):
         done = riff_tui(*sides, "--max-drop", allowed, store=store)
         assert (done.returncode, done.stderr.count("gate passed")) == (0, 1), done.stderr

@@ -277,6 +277,15 @@ def test_hostile_words_stay_words_in_a_transcript_and_in_help(text: str) -> None
     assert not any(code < 32 or 0x7F <= code < 0xA0 or 0x202A <= code <= 0x202E for code in codes)
 
 
+def test_a_voice_call_is_headed_by_its_metrics_but_for_what_went_as_it_should() -> None:
+    computed = {"turn_count": 4.0, "turn_taking": 0.375, "stt_wer": 0.089, "response_speed": None}
+    yes_or_no = {"conversation_valid_end": 1.0, "authentication_success": 0.0}
+    extras = {"call": {"stop_reason": "terminal"}, "aspects": {"computed": computed | yes_or_no, "judged": []}}
+    lines = conversation_lines(Table("conversation", "", (), [], extras=extras), 120, UNICODE, PLAIN)
+    text = "".join(words for words, _ in lines[1])
+    assert text.rstrip().endswith("turn_taking 0.38  wer 0.09  auth 0.00")
+
+
 def test_a_transcript_wraps_words_and_marks_slow_turns() -> None:
     table = conversation_table()
     told = transcript_lines(table.rows, table.notes, 60, UNICODE, ANSI)
