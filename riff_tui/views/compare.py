@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from riff_store.answers.comparison import Comparison, Difference, Side
 
 UNITS = (
-    "Units: success_rate share of calls · completion, correctness, errors, humanness 0-10"
+    "Units: success_rate share of calls · quality, completion, correctness, errors, humanness 0-10"
     " · latency_p95 seconds, lower is better · turn_count turns"
 )
 IN_UNITS = "B − A is in the unit of its row; low, high: its 95 % interval."

@@ -13,7 +13,7 @@ from riff_tui.views.spec import ViewSpec
 if TYPE_CHECKING:
     from riff_store.answers.comparison import FailedCall, FailedPair, Failures
 
-FAILED = "Failed: correctness below 10; where that is not measured, completion below 10."
+FAILED = "Failed: correctness or completion below 10, as far as they are measured."
 _TITLES = {"a": "Only A failed", "b": "Only B failed", "both": "Both failed"}
 _SHOWN = {"a": "only A", "b": "only B", "both": "both"}
 _MARKERS = {"a": "-", "b": "!", "both": "x"}
@@ -132,7 +132,7 @@ SPEC = ViewSpec(
     title="Failures of two sides",
     help=(
         "The calls of the same task that only A failed, only B failed, or both.",
-        "A call failed where its correctness is below 10; where that is not measured, its completion.",
+        "A call failed where its correctness or its completion is below 10, as far as they are measured.",
         "Drill into a call with conversation --where 'run=R conversation=C'.",
     ),
     order=200,

@@ -18,7 +18,7 @@ RULE = (
     " p, corrected over the checks of this gate, and that of its flow, corrected over the flows, of at most 5 %."
 )
 UNITS = (
-    "Units: success_rate share of calls with correctness 10, pp percentage points · latency s{} · else points of 0-10."
+    "Units: success_rate share of correct and complete calls, pp percentage points · latency s{} · else points of 0-10."
 )
 _MARKS: dict[CheckStatus, Severity] = {"failed": "bad", "mixed": "warn", "allowed": "warn"}
 _COLUMNS = (

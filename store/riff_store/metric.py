@@ -20,7 +20,8 @@ class Metric:
     does where there is little room. `help` is its line of the glossary, `definition` that of docs/metrics.md, in
     Markdown. `bounds` are the ends of its scale in its `unit`; `better` is `None` where neither way is the good one.
 
-    A rate counts the calls whose aspect `rate_of` is at the top of its scale. What is `optional` has a column only
+    A rate counts the calls whose aspect `rate_of` is at the top of its scale. `of_call` names what the store keeps of
+    each call for a figure that is no aspect, so that it can be compared. What is `optional` has a column only
     where some call has it. What is not `compared` is left out of comparisons unless asked for; what is not `pasted` has
     no place in the tables that people paste; what is `gated` is checked by every gate. `compute` names the function,
     `module:function`, from a `Conversation` to a value or `None`, or from the `MetricContext` of a voice call where it
@@ -47,6 +48,7 @@ class Metric:
     compared: bool = True
     gated: bool = False
     rate_of: str = ""
+    of_call: str = ""
     compute: str = ""
     of_voice: bool = False
     version: int = 1
@@ -59,4 +61,4 @@ class Metric:
     @property
     def can_be_gated(self) -> bool:
         """Say whether a fall of it can be told from a rise, call by call."""
-        return self.better is not None and (self.is_aspect or bool(self.rate_of))
+        return self.better is not None and (self.is_aspect or bool(self.of_call))

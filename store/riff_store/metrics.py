@@ -35,14 +35,14 @@ METRICS: tuple[Metric, ...] = (
         definition="the blend of section 5",
     ),
     Metric(
-        "success_rate", "success", kind="row", unit="share", bounds=_SHARE, rate_of="correctness", gated=True,
-        short="succ",
+        "success_rate", "success", kind="row", unit="share", bounds=_SHARE, rate_of="success", of_call="success",
+        short="succ", gated=True,
         help="Share of calls that were correct and complete: the task was done and the flow ran to its own end.",
         definition="share of the calls that are correct and complete: correctness is 10, and so is completion, where "
         "that is measured",
     ),
     Metric(
-        "quality", "quality", kind="row", bounds=_TEN, short="qual",
+        "quality", "quality", kind="row", bounds=_TEN, short="qual", of_call="quality",
         help="Operability of each call by itself, averaged: it does not depend on how many calls were made.",
         definition="operability, with its caps, of a call's own correctness, completion, errors and latency_p95 and of "
         "the median of its judges; of a group the mean over its calls",

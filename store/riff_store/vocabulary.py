@@ -46,7 +46,7 @@ _ALL = [
     *_fields("row", "number", "expected missed wrong_args count share rank mean unscored line"),
     *_fields("row", "number", "failed_calls exact kappa kappa_unweighted spearman mean_difference spread"),
     *_fields("row", "number", "groups trials pass1 pass_k k flaky always_passed always_failed"),
-    *_fields("row", "name", "verdict test failed"),
+    *_fields("row", "name", "verdict newly test failed"),
     *_fields("row", "number", "effect p p_adjusted pairs"),
     *_fields("row", "name", "author subject previous_run next_run"),
     *_fields("row", "number", "runs together quality_before quality_after change n_before n_after"),

@@ -11,6 +11,7 @@ from riff_store import metrics
 from riff_store import models as m
 from riff_store.facts import StateAspects
 from riff_store.metrics import COMPUTED, METRICS, OF_CALLS, OF_STATES, Metric, metric_of, plugins, unit_of
+from riff_store.models import Conversation
 from riff_store.queries.sums import NO_ROWS, AspectSums, StateSums
 from riff_store.vocabulary import ALIASES, FIELDS, aspect_named, field_named, field_of
 
@@ -46,7 +47,9 @@ def test_every_metric_can_be_filtered_by_its_key_and_its_aliases() -> None:
 
 def test_every_metric_says_what_it_is() -> None:
     assert all(metric.help.endswith(".") and metric.definition for metric in METRICS)
-    assert {metric.rate_of for metric in METRICS if metric.rate_of} <= set(COMPUTED)
+    kept = {metric.of_call for metric in METRICS if metric.of_call}
+    assert kept <= Conversation._meta.fields.keys()
+    assert {metric.rate_of for metric in METRICS if metric.rate_of} <= {*COMPUTED, *kept}
     assert unit_of("latency_mean") == "s"
     assert unit_of("politeness") == "0-10", "judges score from 0 to 10"
 

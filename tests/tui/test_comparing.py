@@ -52,9 +52,11 @@ def test_what_is_planted_is_found_and_nothing_else(store: Store) -> None:
     found = [(row.record["flow"], row.record["aspect"], row.record["verdict"]) for row in compared(store).rows]
     assert [row for row in found if row[2] != "noise"] == [
         ("dental", "success_rate", "worse"),
+        ("dental", "quality", "worse"),
         ("dental", "completion", "worse"),
         ("dental", "correctness", "worse"),
         ("weather", "latency_p95", "better"),
+        ("weather", "quality", "better"),
     ]
 
 
@@ -68,7 +70,7 @@ def test_the_record_of_a_row_has_everything_unrounded(store: Store) -> None:
     # Of 19 pairs (one call was errored) B alone failed tasks 2 to 12, A alone task 14, both task 13.
     assert (row["pairs"], row["only_a"], row["only_b"], row["both"], row["neither"]) == (19, 1, 11, 1, 6)
     assert row["p"] == pytest.approx(2 * (1 + 12) / 2**12)
-    assert row["p_adjusted"] == pytest.approx(row["p"] * document["tested"] / 4)
+    assert row["p_adjusted"] == pytest.approx(row["p"] * document["tested"] / 6)
     assert row["effect"] == pytest.approx(-10 / 19)
     assert row["low"] < row["effect"] < row["high"]
     assert (row["alone_a"], row["alone_b"]) == (2, 1)
@@ -90,7 +92,7 @@ def test_a_filter_on_rows_leaves_the_correction_as_it_is(store: Store) -> None:
         assert table.counts.hidden == len(every) - len(table.rows)
     both = compared(store, "flow=dental scenario:task")
     assert {row.record["flow"] for row in both.rows} == {"dental"}
-    assert both.extras["tested"] == 13
+    assert both.extras["tested"] == 15
 
 
 def test_sides_are_counted_in_the_scope_that_is_named(store: Store) -> None:
@@ -103,7 +105,7 @@ def test_sides_are_counted_in_the_scope_that_is_named(store: Store) -> None:
     assert [flow["flow"] for flow in table.extras["flows"]] == ["dental"]
     assert table.extras["only_in_a"] == {}
     notes = list(table.notes)
-    assert notes[:2] == ["Newly broken: dental. Newly mended: nothing.", "B is, in 7 rows: 3 worse, 4 noise."]
+    assert notes[:2] == ["Newly broken: dental. Newly mended: nothing.", "B is, in 8 rows: 4 worse, 4 noise."]
     assert any(note.startswith("A: run night-1, 20 calls; B: run night-2, 19 calls and 1 errored") for note in notes)
     assert any(": 19 pairs, tested" in note for note in notes)
     for format in ("text", "markdown"):

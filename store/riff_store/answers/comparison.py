@@ -106,7 +106,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """Describe one side of a pair: the call, its end, and its correctness (completion where that is not measured)."""
+    """Describe one side of a pair: the call, its end, and its correctness, or completion if that alone failed."""
 
     run: str
     conversation: str

@@ -37,7 +37,7 @@ class _Aspect(NamedTuple):
 
 def _kind(metric: Metric) -> _Aspect:
     rate = bool(metric.rate_of)
-    source = metric.rate_of or metric.key
+    source = metric.of_call or metric.rate_of or metric.key
     top = OF_CALLS[source].bounds[1] if source in OF_CALLS else metric.bounds[1]
     return _Aspect(metric.key, source, metric.better, rate, metric.bounds[1] if rate else 1.0, top)
 
@@ -45,7 +45,7 @@ def _kind(metric: Metric) -> _Aspect:
 _COMPUTED = {
     metric.key: _kind(metric)
     for metric in sorted(OF_CALLS.values(), key=lambda metric: not metric.rate_of)
-    if metric.kind == "call" or metric.rate_of
+    if metric.kind == "call" or metric.of_call
 }
 _PLACE = {name: place for place, name in enumerate(name for name in _COMPUTED if OF_CALLS[name].compared)}
 
@@ -103,6 +103,10 @@ def _measured(
     store: Store, first: SideCalls, second: SideCalls, judges: dict[int, str], also: Collection[str]
 ) -> Iterable[tuple[_Aspect, str | None, Values, Values]]:
     """Yield each kind of row with the values of both sides, an aspect at a time."""
+    for kind in _COMPUTED.values():
+        column = OF_CALLS[kind.name].of_call
+        if column:
+            yield kind, None, first.kept(column), second.kept(column)
     for key, name in sorted(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)), key=lambda row: str(row[1])):
         on_a, on_b = first.values(key), second.values(key)
         if m.COMPUTED_JUDGE in on_a.keys() | on_b.keys():
@@ -114,7 +118,7 @@ def _measured(
 
 def _kinds(aspect: str, also: Collection[str]) -> Iterator[_Aspect]:
     """Yield the kinds of rows that a computed aspect makes."""
-    own = [kind for kind in _COMPUTED.values() if kind.source == aspect]
+    own = [kind for kind in _COMPUTED.values() if kind.source == aspect and not OF_CALLS[kind.name].of_call]
     added = None if own else plugins().metrics.get(aspect)
     for kind in own if added is None else [_kind(added)]:
         metric = added or OF_CALLS[kind.name]

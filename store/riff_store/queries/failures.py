@@ -19,7 +19,7 @@ _FAILED: dict[tuple[bool, bool], Failed] = {(True, False): "a", (False, True): "
 def failures(store: Store, a: str, b: str, calls: Predicate | None = None, within: Predicate | None = None) -> Failures:
     """Return the pairs of calls of which A's, B's or both failed.
 
-    A call failed where its correctness is below 10; where that is not measured, its completion. `a`, `b` and
+    A call failed where its correctness or its completion is below 10, as far as they are measured. `a`, `b` and
     `within` are as `sides` takes them. Raises `SideError`.
     """
     with store.snapshot():
@@ -43,10 +43,10 @@ def failures(store: Store, a: str, b: str, calls: Predicate | None = None, withi
 
 def _scores(store: Store, side: SideCalls) -> dict[int, float]:
     aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
-    found: dict[int, float] = {}
-    for name in ("completion", "correctness"):
-        found |= side.values(aspects.get(name, 0)).get(m.COMPUTED_JUDGE, {})
-    return found
+    complete, correct = (
+        side.values(aspects.get(name, 0)).get(m.COMPUTED_JUDGE, {}) for name in ("completion", "correctness")
+    )
+    return complete | {call: score if score < SUCCESS else complete.get(call, score) for call, score in correct.items()}
 
 
 def _failed_alone(scores: dict[int, float], in_pairs: Iterable[int]) -> int:

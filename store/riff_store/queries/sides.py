@@ -161,6 +161,13 @@ class SideCalls:
             found.setdefault(call.flow, []).append(call.key)
         return found
 
+    def kept(self, column: str) -> Values:
+        """Return what the store keeps with each call under this name, where it is known."""
+        call = m.Conversation
+        value = getattr(call, column)
+        query = call.select(call.id, value).where(value.is_null(False), ~call.errored, self._condition)
+        return dict(self._store.execute(query))
+
     def values(self, aspect: int) -> dict[int, Values]:
         """Return the values that each judge gave an aspect."""
         call, score = m.Conversation, m.AspectScore

@@ -22,12 +22,14 @@ from riff_store.queries.comparison import compare
 from riff_store.queries.failures import failures
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.sides import SideError, side
+from riff_store.scoring import operability
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.random_stores import JUDGES, SHOWN, World, world
 
 TASK = ["flow", "scenario", "persona", "trial"]
 KINDS = {
-    "success_rate": ("correctness", 1),
+    "success_rate": ("success", 1),
+    "quality": ("quality", 0),
     "completion": ("completion", 10),
     "correctness": ("correctness", 0),
     "errors": ("errors", 0),
@@ -50,12 +52,21 @@ def frame(made: World) -> pd.DataFrame:
     rows = [
         {name: getattr(facts, name) for name in (*TASK, "run", "agent", "conversation")}
         | {f"x.{name}": value for name, value in facts.aspects.items()}
+        | {f"x.{name}": value for name, value in kept(facts, made).items()}
         | {f"j.{name}": value for name, value in made.judged(facts).items()}
         for facts in made.calls
         if not facts.errored
     ]
     wanted = [*TASK, "run", "agent", "conversation", *(f"x.{source}" for source, _ in KINDS.values())]
     return pd.DataFrame(rows).reindex(columns=list(dict.fromkeys([*wanted, *(f"j.{name}" for name in SHOWN)])))
+
+
+def kept(facts: ConversationFacts, made: World) -> dict[str, float | None]:
+    """What the store keeps of a call beside its aspects, as docs/metrics.md, section 5, words it."""
+    correctness, completion = facts.aspects.get("correctness"), facts.aspects.get("completion")
+    success = None if correctness is None else 10.0 * (correctness >= 10 and completion in (None, 10.0))
+    parts = (correctness, completion, facts.aspects.get("errors"), facts.aspects.get("latency_p95"))
+    return {"success": success, "quality": operability(*parts, made.judged(facts))}
 
 
 def expected(calls: pd.DataFrame, kind: str, a: str, b: str) -> dict[tuple[str, str], dict[str, Any]]:
@@ -192,13 +203,14 @@ def test_a_planted_regression_is_worse_and_nothing_else_is(store: Store) -> None
     found = compare(store, "before", "after")
     assert [(row.flow, row.aspect, row.verdict) for row in found.differences if row.verdict != "noise"] == [
         ("viewing", "success_rate", "worse"),
+        ("viewing", "quality", "worse"),
         ("viewing", "correctness", "worse"),
     ]
     row = next(row for row in found.differences if row.aspect == "success_rate")
     assert (row.pairs, row.only_a, row.only_b, row.both, row.neither) == (20, 0, 10, 0, 10)
     assert (row.effect, row.test) == (-0.5, "McNemar")
     assert row.p == 2 / 2**10
-    assert row.p_adjusted == pytest.approx(row.p * 6 / 2)
+    assert row.p_adjusted == pytest.approx(row.p * 8 / 3)
     assert {turned.verdict for turned in compare(store, "after", "before").differences} == {"better", "noise"}
 
 
@@ -436,14 +448,18 @@ def test_failed_pairs_are_told_apart(store: Store) -> None:
     )  # fmt: skip
 
 
-def test_completion_stands_in_where_correctness_is_not_measured(store: Store) -> None:
+def test_a_call_fails_by_its_completion_as_well_and_by_it_alone_where_correctness_is_not_measured(store: Store) -> None:
     put(store, "a.jsonl", [call("a", run="a", scenario="s", aspects={"completion": 0.0}),
+                           call("c", run="a", scenario="t", aspects={"completion": 0.0, "correctness": 10.0}),
                            call("u", run="a", scenario="u", aspects={}),
                            call("x", run="a", aspects={"correctness": 3.0})])  # fmt: skip
-    put(store, "b.jsonl", [call("b", run="b", scenario="s", aspects={"completion": 0.0, "correctness": 10.0}),
+    put(store, "b.jsonl", [call("b", run="b", scenario="s", aspects={"completion": 10.0}),
+                           call("d", run="b", scenario="t", aspects={"completion": 0.0, "correctness": 5.0}),
                            call("v", run="b", scenario="u", aspects={"correctness": 0.0})])  # fmt: skip
     found = failures(store, "a", "b")
-    assert [(pair.failed, pair.a.score, pair.b.score) for pair in found.pairs] == [("a", 0.0, 10.0)]
+    assert [(pair.failed, pair.a.score, pair.b.score) for pair in found.pairs] == [
+        ("a", 0.0, 10.0), ("both", 0.0, 5.0)
+    ]  # fmt: skip
     assert (found.unknown, found.alone_a, found.alone_b) == (1, 1, 0)
 
 

@@ -109,6 +109,24 @@ def test_figures_are_those_that_pandas_and_scipy_find(store: Path, capsys: Captu
         assert (shown["standing"] == "failed") == worse
 
 
+def test_a_fall_of_quality_shows_in_the_gate_and_in_the_comparison_alike(store: Path, capsys: Captured) -> None:
+    assert gate(store, "worse", "--max-drop", "quality=0.5") == ExitCode.GATE_FAILED
+    capsys.readouterr()
+    checks = {row["flow"]: row for row in printed(capsys, store, "worse", "--max-drop", "quality=0.5")["rows"]
+              if row["aspect"] == "quality"}  # fmt: skip
+    assert run(["compare", "main", "worse", "--store", str(store), "--format", "json"]) == ExitCode.OK
+    compared = json.loads(capsys.readouterr().out)
+    rows = {row["flow"]: row for row in compared["rows"] if row["aspect"] == "quality"}
+    assert [flow for flow, check in checks.items() if check["standing"] == "failed"] == ["generic_inquiry"]
+    assert [flow for flow, row in rows.items() if row["verdict"] == "worse"] == ["generic_inquiry"]
+    for flow, row in rows.items():
+        assert (row["a"], row["b"]) == (checks[flow]["baseline"], checks[flow]["candidate"])
+        assert row["p"] == checks[flow]["p"]
+    newly = [(row["flow"], row["aspect"]) for row in compared["rows"] if row["newly"] == "broken"]
+    assert newly == [("generic_inquiry", "success_rate")]
+    assert checks["generic_inquiry"]["change"] < -0.5
+
+
 def test_what_is_allowed_decides(store: Path, capsys: Captured) -> None:
     generous = ("--max-drop", "success_rate=90%", "--max-drop", "completion=9", "--max-drop", "errors=9")
     assert gate(store, "worse", *generous) == ExitCode.OK
@@ -130,7 +148,7 @@ def test_judges_are_checked_apart(store: Path, capsys: Captured) -> None:
 def test_a_filter_narrows_the_calls(store: Path, capsys: Captured) -> None:
     assert gate(store, "worse", "--where", "!flow=generic_inquiry") == ExitCode.OK
     assert gate(store, "worse", "--where", "flow=generic_inquiry") == ExitCode.GATE_FAILED
-    assert gate(store, "worse", "--where", "quality>3") == ExitCode.USAGE
+    assert gate(store, "worse", "--where", "blend>3") == ExitCode.USAGE
     capsys.readouterr()
 
 

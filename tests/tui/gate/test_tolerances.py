@@ -42,7 +42,7 @@ def test_a_drop_is_read_in_the_aspects_own_unit(text: str, aspect: str, judge: s
     [
         ("completion", "it takes ASPECT=X"),
         ("=3", "no aspect of that name"),
-        ("turn_count=3", "no aspect of that name is checked; there are success_rate, correctness"),
+        ("turn_count=3", "no aspect of that name is checked; there are success_rate, quality, correctness"),
         ("completion=", "points from 0 to 10, such as 0.5, or percent"),
         ("completion=-1", "points from 0 to 10"),
         ("completion=11", "points from 0 to 10"),

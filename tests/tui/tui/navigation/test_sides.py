@@ -105,7 +105,7 @@ def test_the_way_leads_from_the_pair_to_a_flow_to_a_call(location: Path) -> None
             "A  run night-1   n 44",
             "B  run night-2   n 40, 1 errored",
             "Newly broken: dental. Newly mended: nothing.",
-            "B is, in 13 rows: 3 worse, 1 better, 9 noise.",
+            "B is, in 15 rows: 4 worse, 2 better, 9 noise.",
         ]
     unlike = pair({"flow": "f", "agent": "x"}, {"flow": "g", "agent": "x"})
     assert below(unlike, row) == ""
@@ -247,7 +247,7 @@ async def test_the_screen_is_what_its_command_prints_and_can_be_filtered(locatio
     async with exploring(location, start=(*START, replace(place, filter=Filter("verdict!=noise")))) as at:
         assert at.screen.loaded is not None
         table = at.screen.loaded.main
-        assert len(table.rows) == 4
+        assert len(table.rows) == 6
         assert shlex.split(table.dump) == ["riff-tui", "compare", "night-1", "night-2", "--where", "verdict!=noise"]
         await at.press("escape", "slash", *"errors", "enter")
         assert {row.record["aspect"] for row in at.screen.loaded.main.rows} == {"errors"}
