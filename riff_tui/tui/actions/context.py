@@ -14,6 +14,7 @@ KINDS: tuple[ScreenKind, ...] = ("list", "state", "conversation")
 class ActionContext:
     """Hold what decides whether a key applies.
 
+    `done` is the id of the last action that was more than a move, `scoped` says that the location is narrowed.
     `below` names what Enter opens, `column` the column under the cursor if it has an order; `sorted` says that another
     order than the view's own was chosen, `order_kept` that one is kept for the view; `siblings` counts the
     rows of the list that a conversation was opened from; `graph` says that the cursor is in the neighbour graph,
@@ -32,6 +33,8 @@ class ActionContext:
     rows: int = 0
     below: str = ""
     column: str = ""
+    done: str = ""
+    scoped: bool = False
     sorted: bool = False
     order_kept: bool = False
     filtered: bool = False

@@ -46,6 +46,9 @@ _FOLDS: dict[Fold, str] = {"all": "all of it", "graph": "neighbours", "latencies
 class ControlsHost(Host, Protocol):
     """Offer the handlers of actions what no controller needs."""
 
+    done: str
+    """The id of the last action that was more than a move."""
+
     @property
     def is_calm(self) -> bool:
         """Return whether rows may change: nothing is loaded, nothing is typed, nothing covers them."""
@@ -155,6 +158,8 @@ def context_of(controls: Controls) -> ActionContext:
         rows=len(table.rows) if table is not None else 0,
         below=_below(table, row, closes=controls.detail.is_visible),
         column=column.title if column and table is not None and has_order(column, table) else "",
+        done=host.done,
+        scoped=bool(location.scope),
         sorted=bool(location.sort),
         order_kept=controls.list_state.kept_order(location) is not None,
         filtered=bool(location.filter),

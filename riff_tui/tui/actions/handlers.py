@@ -23,8 +23,10 @@ def perform(controls: Controls, id: str) -> None:
     reason = chosen.unavailable(context)
     if reason:
         controls.host.say(f"{' '.join((*chosen.keys[:1], chosen.title))}: {reason}", "warn")
-    else:
-        HANDLERS[chosen.id](controls)
+        return
+    if chosen.group != "Move":
+        controls.host.done = chosen.id
+    HANDLERS[chosen.id](controls)
 
 
 def _copy(controls: Controls) -> None:

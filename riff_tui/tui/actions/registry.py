@@ -1,4 +1,4 @@
-"""Register every action of the explorer: the bindings, the hint line, the help screen and the README come from here.
+"""Register every action of the explorer: the bindings, the words of hints and help, and the README come from here.
 
 Keys are spelled as people read them. An action says itself why it does not apply, so no key is ever silently dead.
 """
@@ -47,9 +47,6 @@ from riff_tui.views.spec import ScreenKind, ViewSpec
 
 Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Look", "Leave"]
 
-HINTS = 6
-
-
 Availability: TypeAlias = Callable[[ActionContext], str]
 Label: TypeAlias = Callable[[ActionContext], str]
 
@@ -91,6 +88,12 @@ def _to_view(spec: ViewSpec) -> Action:
     """Describe the key of a view; the one about a state needs a row about one."""
     on_state = spec.screen == "state"
     title = spec.label or spec.name
+
+    def label(context: ActionContext) -> str:
+        if on_state:
+            return context.fold or title
+        return "wider" if context.scoped and context.view == spec.name else title
+
     return Action(
         action_of(spec),
         (spec.key,),
@@ -98,7 +101,7 @@ def _to_view(spec: ViewSpec) -> Action:
         spec.key_help,
         "Go",
         needs_state if on_state else always,
-        (lambda context: context.fold or title) if on_state else None,
+        label,
     )
 
 
@@ -146,6 +149,7 @@ _ALL: tuple[Action, ...] = (
         "Give up waiting, else close the pane, else leave the graph, else clear the filter or the search, else go up.",
         "Go",
         needs_depth,
+        lambda context: "clear filter" if context.filtered else "up",
     ),
     Action("back", ("[",), "back", "Go to the place before this one.", "Go", needs_back),
     Action("forward", ("]",), "forward", "Go to the place after this one again.", "Go", needs_forward),
@@ -156,6 +160,7 @@ _ALL: tuple[Action, ...] = (
         "Go to the view before this one, or to the order before it was sorted; press again to come back here.",
         "Go",
         needs_last,
+        lambda context: "undo sort" if context.done in ("sort", "reverse") else "last view",
     ),
     *(_to_view(spec) for spec in views() if spec.key_help),
     Action(
@@ -310,12 +315,6 @@ _ALL: tuple[Action, ...] = (
 )
 ACTIONS = _distinct(_ALL)
 
-_HINTED: dict[ScreenKind, tuple[str, ...]] = {
-    "list": ("help", "quit_or_back", "open", "filter", "sort", "view:worklist"),
-    "state": ("help", "quit_or_back", "open", "view:neighbors", "filter", "dump"),
-    "conversation": ("help", "quit_or_back", "next", "previous", "copy", "dump"),
-}
-
 
 def action(id: str) -> Action:
     """Return the action of that id; raise `KeyError` if there is none."""
@@ -336,31 +335,6 @@ def action_for(id: str, context: ActionContext) -> Action:
         return bound
     sharing = (each for each in ACTIONS if context.kind in each.kinds and set(each.keys) & set(bound.keys))
     return next(sharing, bound)
-
-
-def hints(context: ActionContext) -> list[tuple[str, str]]:
-    """Return at most six (key, word) pairs that apply, `?` and `q` first."""
-    # The line stays as it is while the cursor moves, on to a mark and off it.
-    context = replace(context, at_mark=False)
-    chosen = [_BY_ID[id] for id in _hinted(context)]
-    return [(each.keys[0], each.label_in(context)) for each in chosen if not each.unavailable(context)][:HINTS]
-
-
-def _hinted(context: ActionContext) -> tuple[str, ...]:
-    """Return the ids that matter most: for what was begun, else for what the screen is for."""
-    if context.lanes:
-        return ("help", "quit_or_back", "open", "zoom_in", "zoom_out", "next")
-    if context.covered:
-        return ("help", "quit_or_back", "open", "down", "page_down", "pane")
-    if context.pair:
-        return ("help", "quit_or_back", "open", "compare", "sort", "pane", "write")
-    if context.sided and context.kind != "conversation":
-        return ("help", "quit_or_back", "open", "compare", "filter", "sort")
-    if context.spec.aspects and not context.marks:
-        return ("help", "quit_or_back", "open", "aspect", "filter", "sort", "view:worklist")
-    if context.marks and context.kind != "conversation":
-        return ("help", "quit_or_back", "compare", "next_mark", "clear_marks", "open")
-    return _HINTED[context.kind]
 
 
 def key_table(actions: Sequence[Action] = ACTIONS) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Write the help of a location (purpose, columns, keys, filter grammar), and what is known of an error."""
+"""Write the help of a location (purpose, ten keys, columns, all keys, filter grammar), and what is known of errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.actions.context import ActionContext
-from riff_tui.tui.actions.registry import ACTIONS
+from riff_tui.tui.actions.hints import screen_keys
+from riff_tui.tui.actions.registry import ACTIONS, Action
 from riff_tui.tui.render.columns import shown, title, visible_columns
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line
@@ -58,6 +59,13 @@ def help_lines(
     writer = _HelpWriter(width, glyphs, palette)
     writer.head(context.noun, "Esc closes, j and k scroll")
     writer.paragraphs(_about(context))
+    writer.head("Keys of this screen")
+    writer.pairs(
+        [
+            (writer.spelled(each), f"{shown(each.label_in(context), glyphs)}: {each.help}")
+            for each in screen_keys(context)
+        ]
+    )
     if table is not None:
         if context.kind == "state":
             writer.glossary("Metrics, with their 95 % intervals", [columns.N, *columns.STATE_METRICS])
@@ -132,9 +140,13 @@ class _HelpWriter:
                 f"{each.help} (not now: {reason})" if reason else each.help
                 for each, reason in zip(members, reasons, strict=True)
             ]
-            spelled = [" ".join(self._key(key) for key in each.keys) for each in members]
+            spelled = [self.spelled(each) for each in members]
             faint = frozenset(number for number, reason in enumerate(reasons) if reason)
             self.pairs([*zip(spelled, (shown(text, self._glyphs) for text in said), strict=True)], faint)
+
+    def spelled(self, each: Action) -> str:
+        """Return the keys of an action."""
+        return " ".join(self._key(key) for key in each.keys)
 
     def _key(self, key: str) -> str:
         return _ASCII_KEYS.get(key, key) if self._glyphs.ascii_only else key

@@ -20,7 +20,8 @@ from riff_tui.filters import Filter
 from riff_tui.table import Severity
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.actions.controls import build_controls, context_of, is_loading
-from riff_tui.tui.actions.registry import ACTIONS, hints
+from riff_tui.tui.actions.hints import hints
+from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.backend import Backend
 from riff_tui.tui.data import auto_refresh
 from riff_tui.tui.data.loader import LoadedView
@@ -67,6 +68,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self._backend = backend
         self._glyphs = glyphs
         self._history = history
+        self.done = ""
         self._remark = ""
         self._too_small = Static("", id="too-small", markup=False)
 

@@ -14,7 +14,7 @@ from riff_tui.errors import ExitCode
 from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.tui.actions.context import ActionContext
-from riff_tui.tui.actions.registry import hints
+from riff_tui.tui.actions.hints import hints
 from riff_tui.tui.navigation.links import link, open_link
 from riff_tui.tui.navigation.location import START, Location, crumbs
 from riff_tui.tui.session.session_file import SessionFile

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from riff_tui.tui.actions.context import KINDS, ActionContext
-from riff_tui.tui.actions.registry import ACTIONS, HINTS, Action, action, action_for, hints, key_table
+from riff_tui.tui.actions.registry import ACTIONS, Action, action, action_for, key_table
 from riff_tui.views.spec import ScreenKind
 
 TAKEN = {f"ctrl+{letter}" for letter in "abhijmsqz"}
@@ -35,15 +35,6 @@ def test_every_action_has_a_key_and_a_sentence() -> None:
 
 def test_no_key_is_bound_that_terminals_and_multiplexers_own() -> None:
     assert not TAKEN & {key.lower() for each in ACTIONS for key in each.keys}
-
-
-def test_the_hint_line_names_at_most_six_keys_that_apply_help_and_the_way_out_first() -> None:
-    for context in CONTEXTS:
-        found = hints(context)
-        assert len(found) <= HINTS, context
-        assert [key for key, _ in found][:2] == ["?", "q"], context
-        by_key = {each.keys[0]: each for each in ACTIONS if context.kind in each.kinds}
-        assert all(by_key[key].unavailable(context) == "" and word for key, word in found), context
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from riff_tui.filters import Filter, parse
 from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.actions.context import ActionContext
-from riff_tui.tui.actions.registry import hints
+from riff_tui.tui.actions.hints import hints
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.links import open_link as stack_of
 from riff_tui.tui.navigation.location import SIDE_BY_SIDE, START, Location, below, crumbs, descend
