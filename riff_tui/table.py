@@ -106,6 +106,24 @@ class GraphFigure(Figure, Protocol):
         ...
 
 
+class Prose(Protocol):
+    """Read rows as lines, for people who read them one after the other.
+
+    `head` are those of the notes that stand above the drawing.
+    """
+
+    @property
+    def head(self) -> Sequence[str]:
+        """Return the notes that stand first."""
+        ...
+
+    def lines(
+        self, rows: Sequence[Row], *, width: int, ascii_only: bool = False
+    ) -> Sequence[Sequence[tuple[str, str | None]]]:
+        """Return lines of at most `width` cells: pieces of safe text, each with its tone."""
+        ...
+
+
 Steps: TypeAlias = Generator[str, None, "Table"]
 """Steps that say what is being done, and end with a table."""
 Deferred: TypeAlias = Callable[[], Steps]
@@ -148,8 +166,9 @@ class Table:
     `total` counts the rows without the filter and `matched` those that it leaves, `None` where
     these are all of `rows`; `limit` is how many were to be listed at most, in each of the `sections`. `identity` are
     the columns that tell rows apart where these are not all that are shown of kind `name`; those in `last` say least.
-    `sort` is the column that rows are sorted by where that was asked for, with `-` downwards. `dump` is the command
-    that prints the same. `deferred` begins the load of what was left for later because it takes long.
+    `prose` is how text reads in the place of columns. `sort` is the column that rows are sorted by where that was asked
+    for, with `-` downwards. `dump` is the command that prints the same. `deferred` begins the load of what was left for
+    later because it takes long.
     """
 
     view: str
@@ -165,6 +184,7 @@ class Table:
     limit: int | None = None
     extras: Mapping[str, Any] = field(default_factory=dict)
     figure: Figure | None = None
+    prose: Prose | None = None
     sections: Sequence[Section] = ()
     identity: tuple[str, ...] = ()
     last: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_store.metrics import metric_of
+from riff_tui.charts.transcript import Transcript
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
@@ -59,6 +60,7 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
         notes=_notes(detail, visits, words),
         extras=_extras(detail, visits, found, words),
         figure=timeline,
+        prose=Transcript([*_facts(detail), *verdicts.lines_of(detail.verdicts, words)[:1]]),
     )
     if voice is None:
         return table
@@ -264,14 +266,20 @@ def _visit(state: VisitedState) -> dict[str, Any]:
     }
 
 
-def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _WordFilter) -> list[str]:
+def _facts(detail: CallDetail) -> list[str]:
+    """Return who took part and how the call ended, and what it scored."""
     call = detail.call
     known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
     ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
-    lines = [
+    return [
         " · ".join(f"{title} {value}" for title, value in [*known, *ended] if value),
         "Computed: " + " · ".join(f"{aspect} {_scored(aspect, value)}" for aspect, value in detail.aspects.items()),
     ]
+
+
+def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _WordFilter) -> list[str]:
+    call = detail.call
+    lines = _facts(detail)
     lines += verdicts.lines_of(detail.verdicts, words)
     lines += [_visit_line(state) for state in visits]
     if call.errored:

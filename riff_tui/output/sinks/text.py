@@ -7,19 +7,23 @@ from dataclasses import replace
 from typing import TextIO
 
 from riff_tui.output.sinks.fitting import Fit
-from riff_tui.output.sinks.grid import Grid, Piece, Tone, listed
+from riff_tui.output.sinks.grid import Grid, Piece, listed
 from riff_tui.output.sinks.options import Options
 from riff_tui.output.sinks.parts import closing, figure_lines, shown_columns, wrapped
-from riff_tui.table import Table
+from riff_tui.table import Prose, Table
 from riff_tui.text.column_fit import hanging
 from riff_tui.text.safe_text import cell_width, fit
 
 _INDENT = 8
-_COLORS: dict[Tone, int] = {"bad": 31, "warn": 33, "thin": 90, "capped": 90}
+_COLORS = {"bad": 31, "warn": 33, "thin": 90, "capped": 90, "faint": 90, "accent": 36}
+PROSE_WIDTH = 100
 
 
 def write(table: Table, out: TextIO, options: Options) -> None:
     """Print title, drawing, rows and notes; the last line says what a narrow terminal cost."""
+    if table.prose is not None:
+        _write_prose(table, table.prose, out, options)
+        return
     parts: list[list[str]] = []
     if table.title:
         parts.append(wrapped(options.line(table.title), options.width))
@@ -29,17 +33,44 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     if figure := figure_lines(table, options, options.width):
         parts.append(_cut(figure, options))
         shortened += _longer(figure, options)
-    fit = Fit()
+    columns = Fit()
     if table.sections:
         parts += _lists(table, options)
     elif shown_columns(table):
         grid = Grid(table, options)
         parts.append(_rows(grid, options))
-        fit = grid.fit
-    said = closing(table) + fit.sentences() + _cost(fit, shortened, options)
+        columns = grid.fit
+    said = closing(table) + columns.sentences() + _cost(columns, shortened, options)
     if said:
         parts.append([part for line in said for part in wrapped(options.line(line), options.width)])
+    _write_parts(parts, out)
+
+
+def _write_prose(table: Table, prose: Prose, out: TextIO, options: Options) -> None:
+    """Print a table that is read line by line: what it is about, its drawing, the lines, and what else there is to say.
+
+    Into a file or a pipe its lines are as long as one likes to read.
+    """
+    width = options.width or PROSE_WIDTH
+    above, below = [table.title, *prose.head], [note for note in closing(table) if note not in prose.head]
+    told = [_toned(line, options) for line in prose.lines(table.rows, width=width, ascii_only=options.ascii_only)]
+    figure = [fit(line, width, options.glyphs.ellipsis) for line in figure_lines(table, options, width)]
+    parts = [_sentences(above, width, options), figure, told, _sentences(below, width, options)]
+    _write_parts([part for part in parts if part], out)
+
+
+def _write_parts(parts: Sequence[Sequence[str]], out: TextIO) -> None:
     out.write("\n\n".join("\n".join(line.rstrip() for line in part) for part in parts) + "\n")
+
+
+def _sentences(texts: Sequence[str], width: int, options: Options) -> list[str]:
+    return [part for text in texts for part in wrapped(options.line(text), width)]
+
+
+def _toned(line: Sequence[tuple[str, str | None]], options: Options) -> str:
+    if not options.color:
+        return "".join(text for text, _ in line)
+    return "".join(_in_color(text, _COLORS.get(tone) if tone else None) for text, tone in line)
 
 
 def _rows(grid: Grid, options: Options) -> list[str]:
@@ -68,8 +99,11 @@ def _joined(pieces: Sequence[Piece], options: Options) -> str:
 
 
 def _colored(piece: Piece) -> str:
-    code = None if piece.tone is None or piece.text.isspace() else _COLORS.get(piece.tone)
-    return piece.text if code is None else f"\x1b[{code}m{piece.text}\x1b[39m"
+    return _in_color(piece.text, None if piece.tone is None else _COLORS.get(piece.tone))
+
+
+def _in_color(text: str, code: int | None) -> str:
+    return text if code is None or not text or text.isspace() else f"\x1b[{code}m{text}\x1b[39m"
 
 
 def _longer(lines: Sequence[str], options: Options) -> int:
@@ -82,6 +116,6 @@ def _cut(lines: Sequence[str], options: Options) -> list[str]:
     return [fit(line, options.width, options.glyphs.ellipsis) for line in lines]
 
 
-def _cost(fit: Fit, shortened: int, options: Options) -> list[str]:
-    said = fit.costs(shortened)
+def _cost(columns: Fit, shortened: int, options: Options) -> list[str]:
+    said = columns.costs(shortened)
     return [f"Cut to {options.width} cells: {', '.join(said)}. Into a file or a pipe nothing is cut."] if said else []

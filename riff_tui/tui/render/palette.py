@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rich.style import Style
 
+from riff_tui.charts.word_marks import Tone
 from riff_tui.table import Severity
 
 _BOLD = Style(bold=True)
@@ -32,6 +33,14 @@ class Palette:
         if severity == "capped":
             return self.faint
         return self.warn if severity == "warn" else self.good if severity == "good" else None
+
+    def of_tone(self, tone: Tone | None) -> Style | None:
+        """Return the colour of a piece of a transcript."""
+        if tone == "faint":
+            return self.faint
+        if tone == "accent":
+            return self.accent
+        return self.head if tone == "strong" else self.of(tone)
 
 
 def _palette(name: str, bad: str, warn: str, faint: str, accent: str, good: str) -> Palette:

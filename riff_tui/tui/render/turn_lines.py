@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from riff_tui.charts.word_marks import side_lines
 from riff_tui.table import Row, Severity, Table
 from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs
@@ -14,7 +15,7 @@ from riff_tui.text.safe_text import padded
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line, cut
-from riff_tui.tui.render.transcript_diff import side_lines
+from riff_tui.tui.render.transcript_lines import colored
 
 _ROOM = 8
 _FIGURE = 10
@@ -71,13 +72,13 @@ class _TurnWriter:
         if said is None:
             return
         room = self._width - _ROOM - 2
-        sides = side_lines(said, room, self._glyphs, self._palette)
+        sides = side_lines(said, room, self._glyphs)
         if sides:
             self._rule(role)
         for name, lines in sides:
             for number, line in enumerate(lines):
                 title = padded("" if number else name, _ROOM)
-                self.lines.append(((f" {title}", self._palette.faint), *line))
+                self.lines.append(((f" {title}", self._palette.faint), *colored(line, self._palette)))
 
     def timing(self, turn: Mapping[str, Any], rows: Sequence[Row]) -> None:
         """Write the score of turn-taking with its reason, and the figures that it comes from."""

@@ -14,6 +14,7 @@ from riff_tui.output.sinks import render
 from riff_tui.text.redaction import Redactor
 from riff_tui.timeline_events import moments, spans
 from riff_tui.views.conversation import NO_TEXT_KEPT, TEXT_LEFT_OUT, conversation
+from tests.support.golden import printed
 from tests.support.strategies import JSON
 from tests.support.view_answers import DOCUMENT, detail
 
@@ -173,3 +174,16 @@ def test_the_timeline_reads_like_the_call() -> None:
         "                 !has_name +date",
         "+ slot filled   ! guard error   > the call ended here",
     ]
+
+
+def test_text_reads_a_call_line_by_line_in_a_hundred_columns() -> None:
+    table = conversation(detail({"turns": [{"role": "agent", "t": 0.4, "text": "word " * 60}], "events": []}))
+    lines = printed(table, "text").splitlines()
+    assert max(map(len, lines)) <= 100
+    assert lines[0] == table.title
+    assert lines[1].startswith("flow ")
+    said = [line for line in lines if "word word" in line]
+    assert len(said) > 3
+    assert said[0].startswith("    0.4  agent   word")
+    assert "t(s)" not in printed(table, "text")
+    assert "t(s)" in printed(table, "markdown")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -117,3 +118,25 @@ def test_a_drawing_gets_the_terminal_it_has_to_fit() -> None:
     printed(table, "text")
     printed(table, "markdown", width=50)
     assert widths == [50, 78, 78]
+
+
+class Story:
+    """Prose that stands for any other."""
+
+    head = ("Who took part.",)
+
+    def lines(self, rows: Sequence[Row], *, width: int, ascii_only: bool = False) -> list[list[tuple[str, str | None]]]:
+        return [[("said: ", "faint"), ("x" * (width - 6), None)] for _ in rows]
+
+
+def test_prose_stands_below_its_head_and_in_the_place_of_columns() -> None:
+    table = dataclasses.replace(sample_tables.neighbors(), prose=Story(), notes=["Who took part.", "What else."])
+    title, head, _, graph, *rest = printed(table, "text").splitlines()
+    assert (title, head) == ("Neighbours of collect_details", "Who took part.")
+    assert "collect_details" in graph
+    assert rest[3:5] == ["said: " + "x" * 94] * 2
+    assert rest[-1] == "What else."
+    assert max(map(len, printed(table, "text", width=40).splitlines())) <= 60
+    assert SGR.sub("", printed(table, "text", color=True)) == printed(table, "text")
+    for form in ("markdown", "csv", "json"):
+        assert "said:" not in printed(table, form)

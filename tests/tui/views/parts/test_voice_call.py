@@ -88,7 +88,7 @@ def test_without_text_no_word_of_anybody_is_in_it_but_times_and_scores_are() -> 
         assert word not in held, word
     for key in ("latency_ms", "turn_taking", "reason", "words_changed"):
         assert [found for found in column(table, key) if found] == [found for found in column(table_of(), key) if found]
-    assert "3 of 15 words differ" in printed(table, "text")
+    assert "3 of 15 words differ" in printed(table, "markdown")
     assert "bookings: 5 differences" in column(table, "detail")
     voice = table.extras["voice"]
     assert voice["turns"][2]["evidence"] == {

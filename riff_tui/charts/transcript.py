@@ -1,0 +1,154 @@
+"""Write a conversation as lines to read: who said what when, and what happened in between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from riff_tui.charts.word_marks import Line, Tone, changed_lines, plain, said_lines, width_of
+from riff_tui.table import Row, Severity
+from riff_tui.text.column_fit import fitted, wrap
+from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii
+from riff_tui.text.numbers import fixed
+from riff_tui.text.safe_text import block, cell_width, fit, padded
+
+_TIME = 7
+_WHO = 7
+_LATENCY = 9
+_TURN = 3
+_MOST_OF_ANSWER = 2
+_FAINT = frozenset({"guard", "answer"})
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptLine:
+    """Hold a line of the transcript and the row that it belongs to; notes after the last row belong to none."""
+
+    row: int | None
+    line: Line
+
+
+def transcript_lines(rows: Sequence[Row], notes: Sequence[str], width: int, signs: Glyphs) -> list[TranscriptLine]:
+    """Return the rows and notes of a `conversation` table in lines of `width` cells."""
+    writer = _TranscriptWriter(width, signs, numbered=any(row.record.get("turn") is not None for row in rows))
+    lines = [TranscriptLine(index, line) for index, row in enumerate(rows) for line in writer.row(row)]
+    if notes:
+        lines.append(TranscriptLine(None, ()))
+        lines += [TranscriptLine(None, line) for note in notes for line in writer.note(note)]
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """Read the rows of a call as lines; `head` are the notes that stand above its drawing."""
+
+    head: Sequence[str] = ()
+
+    def lines(self, rows: Sequence[Row], *, width: int, ascii_only: bool = False) -> list[Line]:
+        """Return the rows in lines of at most `width` cells."""
+        return [each.line for each in transcript_lines(rows, (), width, glyphs(ascii_only))]
+
+
+class _TranscriptWriter:
+    def __init__(self, width: int, glyphs: Glyphs, *, numbered: bool) -> None:
+        self._width = width
+        self._glyphs = glyphs
+        self._indent = " " * (_TIME + _WHO + 3 + (_TURN if numbered else 0))
+        self._numbered = numbered
+        self._turn: object = None
+
+    def row(self, row: Row) -> list[Line]:
+        kind = row.record.get("kind")
+        if kind == "state":
+            return [self._entered(row)]
+        return self._said(row) if kind == "turn" else self._happened(row)
+
+    def note(self, note: str) -> list[Line]:
+        return [((f" {piece}", "faint"),) for piece in wrap(plain(note, self._glyphs), self._width - 2)]
+
+    def _entered(self, row: Row) -> Line:
+        state, detail = (plain(str(row.record.get(key) or ""), self._glyphs) for key in ("state", "detail"))
+        rule = self._glyphs.box["ew"]
+        head = f"{self._time(row)} {rule}{rule} "
+        tail = f" {detail} " if detail else " "
+        room = self._width - cell_width(head) - cell_width(tail) - 1
+        name = fit(state, max(8, room), self._glyphs.ellipsis)
+        line = f"{tail}{rule * max(0, room - cell_width(name))}"
+        return ((head, "faint"), (name, "accent"), (line, "faint"))
+
+    def _said(self, row: Row) -> list[Line]:
+        latency = row.record.get("latency_ms")
+        figure = f"{fixed(latency / 1000, 1)} s" if isinstance(latency, int | float) else ""
+        mark = self._mark(row.severity.get("latency_ms"))
+        who = plain(str(row.record.get("role") or ""), self._glyphs)
+        room = self._width - len(self._indent) - _LATENCY - 1
+        marked = said_lines(row, room, self._glyphs)
+        text = str(row.record.get("text") or "")
+        # A voice has no paragraphs, whatever the model wrote.
+        pieces = self._pieces(" ".join(text.split()) if self._numbered else text, room)
+        first, *more = marked or [((piece, None),) for piece in pieces]
+        head: Line = (
+            (f"{self._time(row)}{self._number(row)}  ", "faint"),
+            (f"{self._who(who)} ", "strong" if who == "agent" else None),
+            *first,
+            (" " * (room - width_of(first) + 1), None),
+            (padded(f"{mark}{figure}", _LATENCY, right=True), row.severity.get("latency_ms")),
+        )
+        more += changed_lines(row, room, self._glyphs)
+        named = self._pieces(row.record["detail"], room) if row.record.get("detail") else []
+        more += [((piece, "faint"),) for piece in named]
+        more += self._timing(row, room)
+        return [head, *(((self._indent, None), *line) for line in more)]
+
+    def _timing(self, row: Row, room: int) -> list[Line]:
+        """Return how badly an answer was timed, nothing if it was not."""
+        severity = row.severity.get("turn_taking")
+        if severity is None:
+            return []
+        said = f"{self._mark(severity)}turn-taking {fixed(row.record['turn_taking'], 2, trim=True)} of 1"
+        reason = row.record.get("reason")
+        pieces = self._pieces(f"{said}: {reason}" if reason else said, room)
+        return [((piece, severity),) for piece in pieces]
+
+    def _happened(self, row: Row) -> list[Line]:
+        kind = str(row.record.get("kind") or "")
+        sign = {"slot": self._glyphs.event, "tool": self._glyphs.arrow}.get(kind, "")
+        severity = row.severity.get("detail") or row.severity.get("")
+        tone: Tone | None = "faint" if kind in _FAINT and severity is None else severity
+        mark = self._mark(row.severity.get("detail")) or sign
+        said = f"{mark} {'' if kind == 'slot' else f'{kind} '}".lstrip()
+        room = self._width - len(self._indent) - 2
+        first, *more = self._shortened(kind, self._pieces(f"{said}{row.record.get('detail') or ''}", room), room)
+        head = f"{self._time(row)}{self._number(row)}  {' ' * _WHO} "
+        lines: list[Line] = [((head, "faint"), (first, tone))]
+        return lines + [((f"{self._indent}  {piece}", tone),) for piece in more]
+
+    def _shortened(self, kind: str, pieces: list[str], room: int) -> list[str]:
+        """Cut a tool's answer to its first lines, which say what it is."""
+        if kind != "answer" or len(pieces) <= _MOST_OF_ANSWER:
+            return pieces
+        *kept, last = pieces[:_MOST_OF_ANSWER]
+        return [*kept, fit(f"{last} {self._glyphs.ellipsis}", room, self._glyphs.ellipsis)]
+
+    def _pieces(self, text: object, width: int) -> list[str]:
+        safe = block(str(text or ""))
+        safe = "\n".join(in_ascii(line) for line in safe.split("\n")) if self._glyphs.ascii_only else safe
+        return [piece for line in safe.split("\n") for piece in wrap(line, width)]
+
+    def _time(self, row: Row) -> str:
+        t = row.record.get("t")
+        return padded(fixed(t, 1) if isinstance(t, int | float) else "", _TIME, right=True)
+
+    def _number(self, row: Row) -> str:
+        """Return the number of a voice call's turn on its first row."""
+        turn = row.record.get("turn")
+        before, self._turn = self._turn, turn
+        if not self._numbered:
+            return ""
+        return fitted(str(turn) if turn is not None and turn != before else "", _TURN, "", right=True)
+
+    def _who(self, who: str) -> str:
+        return fitted(who, _WHO, self._glyphs.ellipsis)
+
+    def _mark(self, severity: Severity | None) -> str:
+        return self._glyphs.mark(severity).strip()
