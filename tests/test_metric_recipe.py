@@ -53,7 +53,7 @@ def test_the_tests_of_the_recipe_and_of_the_list_pass(tree: Path) -> None:
     [
         ("dump flows --format json", '"agent_share":'),
         ("dump flows --where agent_share>0.99 --format csv", "flow,"),
-        ("dump flows --by run --where talk>0.5 --sort agent_share --format csv", "dental"),
+        ("dump flows --by run,flow --where talk>0.5 --sort agent_share --format csv", "dental"),
         ("dump conversations --where talk<0.5 --sort -agent_share --format csv", "c-"),
         ("dump effects --aspect agent_share", "Units: agent_share share"),
         ("compare before after --format csv", "agent_share"),

@@ -12,7 +12,7 @@ from riff_store import models as m
 from riff_store.facts import StateAspects
 from riff_store.metrics import COMPUTED, METRICS, OF_CALLS, OF_STATES, Metric, metric_of, plugins, unit_of
 from riff_store.models import Conversation
-from riff_store.queries.sums import NO_ROWS, AspectSums, StateSums
+from riff_store.queries.sums import NO_ROWS, AspectSums, CallSums, StateSums
 from riff_store.vocabulary import ALIASES, FIELDS, aspect_named, field_named, field_of
 
 PACE = Metric("pace", "pace", "Words per second.", unit="words/s", aliases=("speed",), compute="builtins:len")
@@ -30,8 +30,9 @@ def registered(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) 
 
 def test_every_metric_of_states_has_its_sums_its_fact_and_its_measure() -> None:
     facts = {name.removesuffix("_ms") for name in StateAspects.__struct_fields__}
-    assert facts - {"state", "segment", "to_states"} == set(OF_STATES)
-    assert list(NO_ROWS.measures()) == list(OF_STATES)
+    assert facts - {"state", "segment", "to_states", "position"} == set(OF_STATES)
+    assert list(NO_ROWS.measures()) == [key for key, metric in OF_STATES.items() if metric.unit != "calls"]
+    assert m.CALL_SUMS == CallSums._fields
     assert StateSums._fields == m.STATE_SUMS
     assert AspectSums._fields == m.ASPECT_SUMS
 

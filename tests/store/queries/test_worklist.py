@@ -75,7 +75,7 @@ def test_the_state_that_lost_most_calls_comes_first_with_what_mending_it_could_b
         *calls("dog", "listen", 8, 6), *calls("dog", "groom", 4, 1, agent="b"), *calls("cat", "listen", 20, 5),
         *calls("thin", "start", 4, 4), call("x", flow="dog", errored=True),
     ])  # fmt: skip
-    assert first_to_mend(store) == FirstToMend("dog", "listen", 6, 12, 5 / 12, 11 / 12, ["a"], ["a"])
+    assert first_to_mend(store) == FirstToMend("dog", "listen", 6, 12, 5 / 12, 5 / 12 + 6 / 12, ["a"], ["a"])
     thin = first_to_mend(store, parse("flow=thin"))
     assert thin is not None
     assert (thin.state, thin.lost, thin.completion_at_most) == ("start", 4, 1.0)

@@ -209,7 +209,7 @@ def test_columns_without_a_value_are_left_out_and_those_with_a_trend_gain_one() 
     trending = Table("flows", "", table.columns, [Row("a", {**table.rows[0].record, "trend": [0.0, None, 10.0]})])
     columns = visible_columns(trending, frozenset({"flow"}))
     assert [column.key for column in columns] == ["agent", "operability", "n", "trend", "correctness", "turn_count"]
-    assert text_of(columns[-1], trending.rows[0], UNICODE) == "▁·█"
+    assert text_of(columns[3], trending.rows[0], UNICODE) == "▁·█"
 
 
 def test_a_segment_names_its_worst_member_before_what_may_have_no_room() -> None:

@@ -166,7 +166,7 @@ def test_flaky_rows_are_marked_and_few_groups_are_thin() -> None:
     table = repeats([cell(), cell(groups=4, flaky=measure(0.2, 4, rate=True)), cell(flaky=measure(0.1, rate=True))])
     assert [row.severity.get("flaky") for row in table.rows] == ["bad", "warn", None]
     assert [row.thin for row in table.rows] == [False, True, False]
-    assert marks(table) == {"flaky": "0.25 or more of the groups"}
+    assert marks(table) == {"flaky": "25% or more of the groups"}
 
 
 def test_what_repeats_nothing_is_counted_and_not_shown() -> None:
