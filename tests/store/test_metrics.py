@@ -32,7 +32,7 @@ def test_every_metric_of_states_has_its_sums_its_fact_and_its_measure() -> None:
     facts = {name.removesuffix("_ms") for name in StateAspects.__struct_fields__}
     assert facts - {"state", "segment", "to_states", "position"} == set(OF_STATES)
     assert list(NO_ROWS.measures()) == [key for key, metric in OF_STATES.items() if metric.unit != "calls"]
-    assert m.CALL_SUMS == CallSums._fields
+    assert CallSums._fields == m.CALL_SUMS
     assert StateSums._fields == m.STATE_SUMS
     assert AspectSums._fields == m.ASPECT_SUMS
 
