@@ -13,6 +13,7 @@ from riff_tui.charts.lanes import Lanes
 from riff_tui.charts.neighbor_graph import EgoGraph, Spot, drawing
 from riff_tui.charts.sparklines import Sparklines
 from riff_tui.table import Row, Table
+from riff_tui.text.column_fit import wrap
 from riff_tui.tui.data.loader import LoadedView
 from riff_tui.tui.navigation.location import Location, center_on
 from riff_tui.tui.navigation.sides import heading
@@ -20,6 +21,7 @@ from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.conversation_header import LanesHeader, conversation_lines
 from riff_tui.tui.render.state_header import Canvas, Fold, next_fold, pooled_of, state_header_lines
 from riff_tui.tui.render.styled_lines import Line, Piece
+from riff_tui.tui.session.column_choice import is_ranked
 from riff_tui.tui.widgets.bars import Bar
 
 LEFT_FOR_LATER = "latencies are not read yet"
@@ -176,7 +178,14 @@ class Header(Bar):
             return self._titled(heading(self.loaded.main))
         if self.location.kind == "state" and self.loaded.neighbors is not None:
             return self._state(self.loaded.neighbors)
+        if is_ranked(self.loaded.main):
+            return self._lead(self.loaded.main)
         return self._trends(self.loaded.main) if isinstance(self.loaded.main.figure, Sparklines) else []
+
+    def _lead(self, table: Table) -> list[Line]:
+        """Say first what is to be read first."""
+        said = wrap(shown(table.lead, self.glyphs), self.app.size.width - 2) if table.lead else []
+        return [((f" {piece}", self.palette.head),) for piece in said]
 
     def _room(self) -> int:
         """Return how many lines may stand here, so that rows keep theirs."""

@@ -77,7 +77,7 @@ def visible_columns(table: Table, hide: frozenset[str] = frozenset(), choice: Co
     column here; a list of calls begins with the calls.
     """
     if is_ranked(table):
-        return [column for column in table.columns if column.key in ("list", "n")] + [PLACE, WHY]
+        return [column for column in table.columns if column.key in ("list", "lost", "n")] + [PLACE, WHY]
     known = _known(table)
     found = [
         column

@@ -215,7 +215,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         controls = self.controls
         age = self._backend.age() if len(self._history.stack) == 1 else ""
         position, counts = self._position(), self._counts()
-        if self.loaded is not None and self.loaded.main.headline:
+        if self.loaded is not None and self.loaded.main.headline and not self.loaded.main.sections:
             # A short line is to be cut behind what to fix first.
             counts = f" · {self.loaded.main.headline}{counts}"
         if position is None:
