@@ -10,12 +10,13 @@ from riff_tui.tui.navigation.scope_filters import Scope, name_term, narrow, spli
 from riff_tui.views.compare import side_argument
 
 Sides = tuple[str, ...]
+_NAMES = ("flow", "agent", "run", "persona", "archetype")
 _OUTCOMES = ("Newly ", "Nothing is newly", "B is, in")
 """How the notes of a comparison begin that say what came out of it."""
 
 
 def sides_of(table: Table) -> Sides:
-    """Return both sides, as the command takes them, of two runs or of two agents on one flow; else nothing."""
+    """Return both sides, as the command takes them, of rows that differ in run or in agent alone; else nothing."""
     a, b = table.extras.get("a"), table.extras.get("b")
     if not isinstance(a, Mapping) or not isinstance(b, Mapping):
         return ()
@@ -29,10 +30,14 @@ def named_sides(table: Table) -> Sides:
 
 
 def scope_of(table: Table, scope: Scope) -> Scope:
-    """Return what two sides are compared within: the location's own conditions, and the flow that both rows are of."""
+    """Return what two sides are compared within: the location's own conditions, and the names that both rows have."""
     a, b = table.extras["a"], table.extras["b"]
-    _, conditions = split_by_field(scope, (_kind(a, b),))
-    return narrow(conditions, name_term("flow", a["flow"])) if a.get("flow") else conditions
+    kind = _kind(a, b)
+    _, conditions = split_by_field(scope, (kind,))
+    for field in _NAMES:
+        if field != kind and a.get(field) is not None:
+            conditions = narrow(conditions, name_term(field, a[field]))
+    return conditions
 
 
 def heading(table: Table) -> list[str]:
@@ -44,10 +49,8 @@ def heading(table: Table) -> list[str]:
 def _kind(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
     """Return the field in which alone the rows differ, if that makes them two sides."""
     differing = [name for name in a if a[name] != b.get(name)]
-    for kind, names in (("run", {"run"}), ("agent", {"flow", "agent"})):
-        if differing == [kind] and a.keys() == b.keys() and a.keys() <= names:
-            return kind if a[kind] is not None and b[kind] is not None else ""
-    return ""
+    kind = differing[0] if differing in (["run"], ["agent"]) and a.keys() == b.keys() <= {*_NAMES} else ""
+    return kind if kind and a[kind] is not None and b[kind] is not None else ""
 
 
 def _side(letter: str, side: Mapping[str, Any]) -> str:

@@ -60,6 +60,9 @@ def pair(a: dict[str, str | None], b: dict[str, str | None]) -> Table:
         ({"run": "agent:x"}, {"run": "-rf"}, ("run:agent:x", "run:-rf")),
         ({"run": "latest"}, {"run": "run:x"}, ("run:latest", "run:run:x")),
         ({"flow": "f", "agent": "x"}, {"flow": "f", "agent": "y"}, ("agent:x", "agent:y")),
+        ({"agent": "x"}, {"agent": "y"}, ("agent:x", "agent:y")),
+        ({"flow": "f", "agent": "x", "run": "r1"}, {"flow": "f", "agent": "x", "run": "r2"}, ("r1", "r2")),
+        ({"flow": "f", "agent": "x", "run": "r1"}, {"flow": "f", "agent": "y", "run": "r2"}, ()),
         ({"flow": "f", "agent": "x"}, {"flow": "g", "agent": "y"}, ()),
         ({"flow": "f", "agent": "x"}, {"flow": "g", "agent": "x"}, ()),
         ({"flow": "f", "state": "x"}, {"flow": "f", "state": "y"}, ()),
@@ -76,6 +79,8 @@ def test_two_runs_are_sides_and_two_agents_of_a_flow(
 def test_sides_are_compared_within_what_the_rows_were_narrowed_to() -> None:
     agents = pair({"flow": "f 1", "agent": "x"}, {"flow": "f 1", "agent": "y"})
     assert scope_of(agents, parse("persona=calm agent=z")) == parse('persona=calm flow="f 1"')
+    by_run = pair({"flow": "f", "agent": "x", "run": "r1"}, {"flow": "f", "agent": "x", "run": "r2"})
+    assert scope_of(by_run, None) == parse("flow=f agent=x")
     runs = pair({"run": "r1"}, {"run": "r2"})
     assert scope_of(runs, parse("run=r1 persona=calm flow=f")) == parse("persona=calm flow=f")
 
