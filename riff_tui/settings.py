@@ -10,7 +10,6 @@ import dataclasses
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -92,13 +91,12 @@ def gate(environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
     return table
 
 
-@lru_cache(maxsize=1)
-def bounds() -> Bounds:
-    """Return the bounds below which rows are marked, from the table `[marks]` of the settings file; read once.
+def bounds(environ: Mapping[str, str] | None = None) -> Bounds:
+    """Return the bounds below which rows are marked, from the table `[marks]` of the settings file.
 
     Raises `UsageError` where they make no sense.
     """
-    path = config_file(os.environ)
+    path = config_file(os.environ if environ is None else environ)
     table = _document(path).get("marks", {})
     known = set(Bounds._fields)
     if not isinstance(table, dict) or not set(table) <= known or not all(_is_score(each) for each in table.values()):

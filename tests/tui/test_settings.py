@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from riff_tui.errors import UsageError
-from riff_tui.settings import Settings, judges, load, state_directory, store_location, wants_color
+from riff_tui.settings import Settings, bounds, judges, load, state_directory, store_location, wants_color
+from riff_tui.table import Bounds
 
 
 @pytest.fixture
@@ -121,3 +122,14 @@ def test_judges_are_tables_of_the_settings_file(tmp_path: Path) -> None:
     path.write_text("judges = 3", encoding="utf-8")
     with pytest.raises(UsageError, match=r"judges must be tables, such as \[judges.gemini\]"):
         judges(environ)
+
+
+def test_the_bounds_of_marks_are_a_table_of_the_settings_file(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    environ = {"RIFF_TUI_CONFIG": str(path)}
+    path.write_text("[marks]\nwarn = 8\n", encoding="utf-8")
+    assert bounds(environ) == Bounds(bad=5.0, warn=8.0)
+    for text in ("marks = 3", "[marks]\nworse = 1", "[marks]\nbad = 'low'", "[marks]\nbad = 11"):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(UsageError, match="marks must be a table of bounds from 0 to 10"):
+            bounds(environ)
