@@ -66,6 +66,11 @@ def _check(spec: ViewSpec, request: Request) -> None:
     if request.aspect is not None and not spec.aspects:
         able = ", ".join(view.name for view in views() if view.aspects)
         raise UsageError(f"--aspect: {spec.name} is not about one aspect; {able} can be")
+    if request.k is not None and not spec.draws:
+        able = ", ".join(view.name for view in views() if view.draws)
+        raise UsageError(f"--k: {spec.name} draws no repeats; {able} does")
+    if request.k is not None and request.k < 1:
+        raise UsageError("--k cannot be below 1")
     if request.limit is not None and request.limit < 0:
         raise UsageError("--limit cannot be below 0")
     if spec.sides and request.sides is None:

@@ -18,7 +18,8 @@ class Request:
     `text` puts into a conversation what was said in it, `redact` takes out of that what points at a person.
     `trend` adds to each row its values in its last runs, oldest first. With `defer` the table leaves to its
     `deferred` load what would keep a screen waiting. `sides` are the two runs, or agents, of a comparison.
-    `aspect` is explained instead of quality. `predicate` is what `where` says, if that is parsed already.
+    `aspect` is explained instead of quality, `k` repeats of a call are drawn at a time. `predicate` is what `where`
+    says, if that is parsed already.
     """
 
     where: str = ""
@@ -31,6 +32,7 @@ class Request:
     defer: bool = False
     sides: tuple[str, str] | None = None
     aspect: str | None = None
+    k: int | None = None
     predicate: Predicate | None = None
 
 
@@ -49,6 +51,8 @@ def dump_command(name: str, request: Request) -> str:
         parts.append(f"--limit {request.limit}")
     if request.aspect is not None:
         parts += ["--aspect", _quoted(request.aspect)]
+    if request.k is not None:
+        parts.append(f"--k {request.k}")
     if request.text and spec.text and request.sides is None:
         parts.append("--text")
     return " ".join(parts)

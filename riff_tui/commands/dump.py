@@ -45,6 +45,7 @@ class COMMAND(TyperCommand):
             "{views}": f"{', '.join(names)} or {last}",
             "{splits}": ", ".join(spec.name for spec in views() if spec.splits),
             "{regroups}": ", ".join(spec.name for spec in views() if spec.regroups),
+            "{draws}": ", ".join(spec.name for spec in views() if spec.draws),
             "{aspects}": " or ".join(spec.name for spec in views() if spec.aspects),
         }
         for parameter in self.params:
@@ -81,6 +82,10 @@ AspectOption = Annotated[
         show_default=False,
     ),
 ]
+KOption = Annotated[
+    int | None,
+    typer.Option("--k", metavar="N", min=1, help="Ask for N passes in a row ({draws}); else 3.", show_default=False),
+]
 FormatOption = Annotated[
     Format | None,
     typer.Option(
@@ -110,6 +115,7 @@ def dump(
     sort: SortOption = None,
     limit: LimitOption = None,
     aspect: AspectOption = None,
+    k: KOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
     text: TextOption = False,
@@ -137,6 +143,7 @@ def dump(
         redact=posted if redact is None else redact,
         trend=form in (Format.JSON, Format.JSONL),
         aspect=aspect,
+        k=k,
     )
     with open_store(store_location(settings)) as opened, opened.snapshot():
         table = show(opened, view, request)

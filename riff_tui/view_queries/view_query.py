@@ -115,6 +115,7 @@ class ViewQuery:
         options: dict[str, Any] = {"by": self.keys} if self.spec.takes_by else {}
         options |= {"judges": parts.judges} if self.spec.judges else {}
         options |= {} if self.spec.no_calls else {"calls": parts.calls}
+        options |= {"k": self.request.k} if self.spec.draws and self.request.k is not None else {}
         return self.build(_named(self.spec.query)(self.store, **options))
 
 

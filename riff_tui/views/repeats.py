@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from riff_store.measure import Measure
 
 UNITS = (
-    "Units: pass^1, pass^k chance that 1, or k, trials of a group all pass, mean over groups; k is the size of the"
-    " smallest group · flaky, always passed, always failed shares of groups · spread points of correctness within one."
+    "Units: pass^1, pass^k chance that 1, or k, trials of a group all pass, mean over the groups with so many; --k sets"
+    " k · flaky, always passed, always failed shares of groups · spread points of correctness within one."
 )
 WHAT = (
     "A group is the calls of one flow, agent, scenario and persona; a trial passes with correctness 10."
@@ -32,10 +32,10 @@ _FOUND = (
         "pass1", "pass^1", unit="share", better="higher", decimals=2, trim=True,
         help="Share of a group's trials that pass, mean over groups.",
     ),
-    Column("k", "k", kind="count", help="Trials of the smallest group: how often one can ask for a pass in a row."),
+    Column("k", "k", kind="count", help="How many passes in a row are asked for: 3, or what --k says."),
     Column(
         "pass_k", "pass^k", unit="share", better="higher", decimals=2, trim=True,
-        help="Chance that k trials of a group, drawn without putting back, all pass; mean over groups.",
+        help="Chance that k trials of a group, drawn without putting back, all pass; mean over groups of k or more.",
     ),
     Column(
         "flaky", "flaky", unit="share", better="lower", decimals=2, trim=True, strong=True,
@@ -123,6 +123,12 @@ def _left_out(answers: Sequence[RepeatCell], repeated: Sequence[RepeatCell]) -> 
         whose = "so its calls may not repeat" if nameless == 1 else "so their calls may not repeat"
         names = "names" if nameless == 1 else "name"
         notes.append(f"{nameless} {_groups(nameless)} {names} neither scenario nor persona, {whose} one another.")
+    short = sum(cell.groups - cell.pass_k.n for cell in repeated)
+    if short:
+        k = repeated[0].k
+        notes.append(
+            f"{short} {_groups(short)} with fewer than {k} trials {'is' if short == 1 else 'are'} in no pass^k."
+        )
     if any(cell.runs > 1 for cell in repeated):
         notes.append("Groups reach over several runs, so changes between them count as flaky; --by run parts the runs.")
     return notes
@@ -137,7 +143,7 @@ SPEC = ViewSpec(
     title="Repeats",
     help=(
         "Whether the same flow, agent, scenario and persona come out the same way when called again.",
-        "pass^k is the chance that k calls in a row all pass; flaky groups pass sometimes, most flaky first.",
+        "pass^k is the chance that k (3, or --k) calls in a row all pass; flaky groups pass sometimes, flakiest first.",
         "Drill into a row with conversations --where 'flow=F agent=A'; --by scenario, persona or run splits rows.",
     ),
     order=130,
@@ -149,6 +155,7 @@ SPEC = ViewSpec(
     keys=("flow", "agent"),
     columns=(*columns.keys(("flow", "agent")), *_FOUND),
     splits=True,
+    draws=True,
     empty="There are no repeats here: these have the same flow, agent, scenario and persona.",
     empty_store="",
     below="conversations",

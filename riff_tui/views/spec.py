@@ -37,7 +37,7 @@ class ViewSpec:
 
     What can be asked of it: `splits` by `--by`, which names further keys of its rows, or `regroups` them, where it
     names all of them instead of `keys`; compares two `sides`, is about one of several `aspects`, holds the `text` of
-    calls, can add a `trend` to each row.
+    calls, can add a `trend` to each row, `draws` as many calls as `--k` says.
 
     What people read: `noun` in the breadcrumb and `label` among the actions (else its name), `nouns` for one row and
     for several, `summary` instead of a plain count, `empty` where the explorer has no rows to show, `empty_store`
@@ -80,6 +80,7 @@ class ViewSpec:
 
     splits: bool = False
     regroups: bool = False
+    draws: bool = False
     sides: bool = False
     aspects: bool = False
     text: bool = False

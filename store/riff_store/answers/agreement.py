@@ -62,8 +62,9 @@ class RepeatCell:
     """Hold the repeats behind a row: `groups` of at least two measured calls of one flow, agent, scenario and persona.
 
     `trials` counts their calls. `pass_all[k]` is the chance that k calls drawn from a group without putting back
-    all pass, `pass_any[k]` that one of them does, each a mean over groups, for k from 1 to `k`, the size of
-    the smallest group, as far as they are listed. Shares are of groups; `spread` is of the correctness within one.
+    all pass, `pass_any[k]` that one of them does, each a mean over groups, for k from 1 to the size of
+    the smallest group, as far as they are listed. `pass_k` is the first for the `k` asked for, over the groups with so
+    many calls. Shares are of groups; `spread` is of the correctness within one.
     `single` groups have fewer calls, `nameless` ones name neither scenario nor persona; `runs` is the
     most runs that one group comes from.
     """

@@ -18,6 +18,7 @@ from riff_store.queries.dimensions import Grouping
 from riff_store.queries.scope import Scope
 
 FEWEST = 2
+DRAWN = 3
 LISTED = 100
 _GROUP = ("flow", "agent", "scenario", "persona")
 
@@ -34,10 +35,13 @@ class _Group(NamedTuple):
     runs: int
 
 
-def repeats(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("flow", "agent")) -> list[RepeatCell]:
+def repeats(
+    store: Store, calls: Predicate | None = None, by: Sequence[str] = ("flow", "agent"), k: int = DRAWN
+) -> list[RepeatCell]:
     """Return the repeats of each row of `by`, the flakiest first; rows without repeats are left out.
 
-    Calls repeat each other that share flow, agent, scenario and persona, and run where `by` has it.
+    Calls repeat each other that share flow, agent, scenario and persona, and run where `by` has it. `k` of them are
+    drawn for `pass_k`.
     """
     group = Grouping((*_GROUP, *(name for name in by if name not in _GROUP)))
     with store.snapshot():
@@ -45,7 +49,7 @@ def repeats(store: Store, calls: Predicate | None = None, by: Sequence[str] = ("
     rows: dict[tuple[str | None, ...], list[_Group]] = {}
     for each in found:
         rows.setdefault(tuple(each.names[group.by.index(name)] for name in by), []).append(each)
-    cells = [_cell(dict(zip(by, names, strict=True)), members) for names, members in rows.items()]
+    cells = [_cell(dict(zip(by, names, strict=True)), members, k) for names, members in rows.items()]
     return sorted(cells, key=_flakiest_first)
 
 
@@ -80,7 +84,7 @@ def _groups(store: Store, calls: Predicate | None, group: Grouping) -> list[_Gro
     return [_Group(names(tuple(row[:width])), *row[width:]) for row in store.execute(query)]
 
 
-def _cell(keys: Mapping[str, str | None], members: Sequence[_Group]) -> RepeatCell:
+def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> RepeatCell:
     groups = [each for each in members if each.n >= FEWEST]
     smallest = min((each.n for each in groups), default=0)
     listed = range(1, min(smallest, LISTED) + 1)
@@ -93,11 +97,13 @@ def _cell(keys: Mapping[str, str | None], members: Sequence[_Group]) -> RepeatCe
         single=len(members) - len(groups),
         nameless=sum(each.names[2] is None and each.names[3] is None for each in groups),
         runs=max((each.runs for each in groups), default=0),
-        k=smallest,
+        k=k,
         pass_one=measured(each.passed / each.n for each in groups),
-        pass_k=measured(all_pass(each.passed, each.n, smallest) for each in groups),
-        pass_all={k: _mean(all_pass(each.passed, each.n, k) for each in groups) for k in listed},
-        pass_any={k: _mean(1 - all_pass(each.n - each.passed, each.n, k) for each in groups) for k in listed},
+        pass_k=measured(all_pass(each.passed, each.n, k) for each in groups if each.n >= k),
+        pass_all={drawn: _mean(all_pass(each.passed, each.n, drawn) for each in groups) for drawn in listed},
+        pass_any={
+            drawn: _mean(1 - all_pass(each.n - each.passed, each.n, drawn) for each in groups) for drawn in listed
+        },
         flaky=_share(0 < each.passed < each.n for each in groups),
         always_passed=_share(each.passed == each.n for each in groups),
         always_failed=_share(not each.passed for each in groups),

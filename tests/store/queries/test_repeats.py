@@ -60,6 +60,7 @@ def test_rows_are_what_a_walk_over_their_groups_finds(
 
     with made.store(tmp_path / "store.db") as store:
         found = {tuple(cell.keys.values()): cell for cell in repeats(store, parse(expression), by)}
+        two = {tuple(cell.keys.values()): cell for cell in repeats(store, parse(expression), by, k=2)}
     rows = grouped(chosen, lambda facts: names(facts, by))
     assert set(found) == set(rows)
     for row, calls in rows.items():
@@ -74,13 +75,17 @@ def test_rows_are_what_a_walk_over_their_groups_finds(
         if not groups:
             assert (cell.flaky.mean, cell.pass_one.mean, cell.pass_all) == (None, None, {})
             continue
-        assert cell.k == min(map(len, groups))
-        for k in range(1, cell.k + 1):
+        smallest = min(map(len, groups))
+        for k in range(1, smallest + 1):
             assert cell.pass_all[k] == pytest.approx(fmean(drawn(group, k, all) for group in groups))
             assert cell.pass_any[k] == pytest.approx(fmean(drawn(group, k, any) for group in groups))
-        assert list(cell.pass_all) == list(cell.pass_any) == list(range(1, cell.k + 1))
+        assert list(cell.pass_all) == list(cell.pass_any) == list(range(1, smallest + 1))
         assert cell.pass_one.mean == pytest.approx(cell.pass_all[1])
-        assert cell.pass_k.mean == pytest.approx(cell.pass_all[cell.k])
+        long = [drawn(group, 3, all) for group in groups if len(group) >= 3]
+        assert (cell.k, cell.pass_k.n) == (3, len(long))
+        assert cell.pass_k.mean == (pytest.approx(fmean(long)) if long else None)
+        assert (two[row].k, two[row].pass_k.n) == (2, len(groups))
+        assert two[row].pass_k.mean == pytest.approx(two[row].pass_all[2])
         assert cell.flaky.mean == pytest.approx(fmean(any(group) and not all(group) for group in groups))
         assert cell.always_passed.mean == pytest.approx(fmean(all(group) for group in groups))
         assert cell.always_failed.mean == pytest.approx(fmean(not any(group) for group in groups))
@@ -113,14 +118,15 @@ def test_repeats_count_across_runs_unless_rows_are_by_run(store: Store) -> None:
     assert (first.groups, first.single, second.groups, second.always_failed.mean) == (0, 1, 1, 1.0)
 
 
-def test_k_is_the_smallest_group_and_shares_have_wilsons_interval(store: Store) -> None:
+def test_chances_are_listed_up_to_the_smallest_group_and_shares_have_wilsons_interval(store: Store) -> None:
     put(
         store,
         "calls.jsonl",
         [*trials(True, True, True, scenario="a"), *trials(True, False, scenario="b"), *trials(False, scenario="c")],
     )
     [cell] = repeats(store)
-    assert (cell.groups, cell.single, cell.k, cell.spread.mean) == (2, 1, 2, 3.0)
+    assert (cell.groups, cell.single, cell.k, cell.spread.mean) == (2, 1, 3, 3.0)
+    assert (cell.pass_k.n, cell.pass_k.mean) == (1, 1.0)
     assert cell.pass_all == {1: 0.75, 2: 0.5}
     low, high = stats.binomtest(1, 2).proportion_ci(method="wilson")
     assert cell.flaky.interval() == pytest.approx((low, high))
@@ -136,8 +142,8 @@ def test_groups_that_name_neither_scenario_nor_persona_are_counted(store: Store)
 
 def test_of_very_many_trials_only_the_first_chances_are_listed(store: Store) -> None:
     put(store, "calls.jsonl", trials(*([True] * (LISTED + 5)), scenario="s"))
-    [cell] = repeats(store)
-    assert (cell.k, len(cell.pass_all), cell.pass_k.mean) == (LISTED + 5, LISTED, 1.0)
+    [cell] = repeats(store, k=LISTED + 1)
+    assert (cell.k, len(cell.pass_all), cell.pass_k.mean) == (LISTED + 1, LISTED, 1.0)
 
 
 def test_an_empty_store_repeats_nothing(store: Store) -> None:

@@ -170,13 +170,14 @@ def test_flaky_rows_are_marked_and_few_groups_are_thin() -> None:
 
 
 def test_what_repeats_nothing_is_counted_and_not_shown() -> None:
-    lonely = cell(groups=0, trials=0, single=3, unmeasured=1, pass_all={}, pass_any={}, k=0)
-    table = repeats([cell(nameless=1, runs=2), lonely], by=("scenario",))
+    lonely = cell(groups=0, trials=0, single=3, unmeasured=1, pass_all={}, pass_any={})
+    table = repeats([cell(nameless=1, runs=2, k=5, pass_k=measure(0.1, 4)), lonely], by=("scenario",))
     assert len(table.rows) == 1
     said = " ".join(table.notes)
     assert "Left out: 3 groups with fewer than two trials." in said
     assert "Not measured: 1 call has no correctness." in said
     assert "1 group names neither scenario nor persona" in said
+    assert "2 groups with fewer than 5 trials are in no pass^k." in said
     assert "--by run parts the runs" in said
     assert "several runs" not in " ".join(repeats([cell()]).notes)
 
