@@ -235,6 +235,7 @@ def test_correctness_is_recomputed_from_the_dataset_and_a_difference_is_told(tmp
     summary = take(store, run)
     assert dict(summary.run_inputs) == {str(path): 1}
     assert ask(store, CORRECTNESS) == [("1.1.2", 10.0)]
+    assert ask(store, COMPUTED.format("task_completion")) == [("1.1.2", 1.0)]
     assert notes(store) == [("mismatch", "task_completion stored as failed, recomputed as passed")]
     assert ask(store, "SELECT name FROM persona") == [("3",)]
 
