@@ -21,6 +21,7 @@ INDENT = "  "
 CAPPED = "Operability is capped, so causes do not simply add up: the model describes means, it does not predict a call."
 SHARES = "share: squares that only this factor explains (type II); alone: what it would explain without the others."
 FEW = 100
+SIGNIFICANT = 0.05
 
 
 def effects(answer: Effects) -> Table:
@@ -49,6 +50,8 @@ def _columns(unit: str, better: Better | None) -> Sequence[Column]:
                help="How far the level lies from the mean of its factor's levels, the other factors alike."),
         Column("low", "low", **points, help="Where the 95 % interval of the effect begins."),
         Column("high", "high", **points, help="Where the 95 % interval of the effect ends."),
+        Column("p", "p", decimals=3, shown=False, help="How likely such an effect is by chance, for this level alone."),
+        Column("p_adjusted", "p adj.", decimals=3, shown=False, help="p corrected across all levels of all factors."),
         columns.N,
         Column("observations", "obs", kind="count", help="(call, judge) pairs behind the row."),
         Column("mean", "mean", unit=unit, better=better, help="The observed mean, with all that comes along with it."),
@@ -100,6 +103,8 @@ def _level(factor: str, number: int, level: LevelEffect, better: Better | None) 
             effect=level.effect,
             low=level.low,
             high=level.high,
+            p=level.p,
+            p_adjusted=level.p_adjusted,
         ),
         display={
             "level": f"{INDENT}{NOT_MEASURED if level.level is None else level.level}",
@@ -115,7 +120,7 @@ def _level(factor: str, number: int, level: LevelEffect, better: Better | None) 
 
 
 def _record(factor: str, **given: Any) -> dict[str, Any]:
-    keys = ("level", "n", "observations", "effect", "low", "high", "mean", "share", "alone")
+    keys = ("level", "n", "observations", "effect", "low", "high", "p", "p_adjusted", "mean", "share", "alone")
     return {"factor": factor, **dict.fromkeys(keys), **given}
 
 
@@ -125,10 +130,10 @@ def _signed(value: float | None) -> str:
 
 
 def _mark(level: LevelEffect, better: Better | None) -> Severity | None:
-    """Mark an interval that leaves out 0, by the side on which it lies."""
-    if better is None or level.low is None or level.high is None or level.low <= 0 <= level.high:
+    """Mark an effect that is more than chance, by its side."""
+    if better is None or level.effect is None or level.p_adjusted is None or level.p_adjusted > SIGNIFICANT:
         return None
-    return "good" if (level.low > 0) == (better == "higher") else "bad"
+    return "good" if (level.effect > 0) == (better == "higher") else "bad"
 
 
 def _model(answer: Effects) -> dict[str, Any]:
@@ -189,7 +194,7 @@ def _grand_mean(model: LinearModel) -> str:
 def _certainty(model: LinearModel, better: Better | None) -> str:
     text = "low, high: 95 % interval, robust to several observations of a call"
     if better:
-        text += "; ! is worse than the mean of its factor beyond it, + better"
+        text += "; ! is worse than the mean of its factor by more than chance (p corrected across all levels), + better"
     lonely = sum(each.n == 1 for factor in model.factors for each in factor.levels)
     if lonely:
         levels = "level has" if lonely == 1 else "levels have"

@@ -106,6 +106,8 @@ def test_intervals_know_which_observations_are_of_one_call(seed: int) -> None:
         assert found.effect is not None
         assert found.low == pytest.approx(found.effect - half, abs=1e-8)
         assert found.high == pytest.approx(found.effect + half, abs=1e-8)
+        error = np.sqrt(vector @ covariance @ vector)
+        assert found.p == pytest.approx(2 * stats.t.sf(abs(found.effect) / error, groups - 1), abs=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -15,7 +15,7 @@ class LevelEffect:
 
     `effect` is None where the calls cannot tell it from other factors' effects; `low` and `high` are the 95 %
     interval, None where there is none. `mean` is what was observed, `n` counts calls. `level` is None for
-    calls that name none.
+    calls that name none. `p` says how likely such an effect is by chance, `p_adjusted` is corrected across all levels.
     """
 
     level: str | None
@@ -25,6 +25,8 @@ class LevelEffect:
     effect: float | None = None
     low: float | None = None
     high: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

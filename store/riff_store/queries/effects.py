@@ -74,7 +74,7 @@ def effects(
     scored = _scored(found)
     if any(one != other for one, other in pairwise(scored.values())):
         model, overlap = _with_judges_compared(model, found, names, scored)
-    return Effects(aspect, model, n - model.n, excluded, known, overlap)
+    return Effects(aspect, _corrected(model), n - model.n, excluded, known, overlap)
 
 
 def _fitted(found: Sequence[_Observation], names: _Names) -> LinearModel:
@@ -82,6 +82,22 @@ def _fitted(found: Sequence[_Observation], names: _Names) -> LinearModel:
 
     factors = [Factor(name, list(map(itemgetter(at), found)), names[name]) for at, name in enumerate(FACTORS, 1)]
     return fit(factors, [row[0] for row in found], [row[-1] for row in found])
+
+
+def _corrected(model: LinearModel) -> LinearModel:
+    """Correct p across the levels of all factors."""
+    from riff_store.statistics.significance import benjamini_hochberg
+
+    tested = [level.p for factor in model.factors for level in factor.levels if level.p is not None]
+    adjusted = iter(benjamini_hochberg(tested))
+    factors = [
+        replace(
+            factor,
+            levels=[level if level.p is None else replace(level, p_adjusted=next(adjusted)) for level in factor.levels],
+        )
+        for factor in model.factors
+    ]
+    return replace(model, factors=factors)
 
 
 def _scored(found: Iterable[_Observation]) -> dict[int, set[int]]:
@@ -114,7 +130,9 @@ def _with_judges_compared(
 def _compared(every: FactorEffect, compared: FactorEffect | None) -> FactorEffect:
     """Return the judges that are compared as they are on their common calls, and the others without an effect."""
     known = {level.level: level for level in compared.levels} if compared else {}
-    levels = [known.get(level.level) or replace(level, effect=None, low=None, high=None) for level in every.levels]
+    levels = [
+        known.get(level.level) or replace(level, effect=None, low=None, high=None, p=None) for level in every.levels
+    ]
     return FactorEffect(every.factor, levels, *((compared.share, compared.alone) if compared else (None, None)))
 
 

@@ -176,18 +176,27 @@ class _Model:
         scores.sum_duplicates()
         return np.bincount(scores.indices, minlength=design.width), (scores.T @ scores).toarray()
 
-    def _effect(self, index: int, level: int) -> tuple[float | None, float | None, float | None]:
-        """Return a level's effect with its interval."""
+    def _effect(self, index: int, level: int) -> tuple[float | None, float | None, float | None, float | None]:
+        """Return a level's effect with its interval and its p."""
         contrast = self._unit(self._full.design.span(index).start + level) - self._average(index)
         if not self._full.is_estimable(contrast):
-            return None, None, None
+            return None, None, None, None
         effect = float(contrast @ self._full.coefficients)
-        half = self._half(index, level, contrast)
-        ends = (None, None) if half is None else (_settled(effect - half), _settled(effect + half))
-        return _settled(effect), *ends
+        error = self._error(index, level, contrast)
+        if error is None:
+            return _settled(effect), None, None, None
+        half = student_t(self.calls - 1) * error
+        return _settled(effect), _settled(effect - half), _settled(effect + half), self._p(effect, error)
 
-    def _half(self, index: int, level: int, contrast: Floats) -> float | None:
-        """Return half the 95 % interval: CR1 of Cameron and Miller (2015), with Student's t on calls - 1 degrees.
+    def _p(self, effect: float, error: float) -> float:
+        from scipy.stats import t
+
+        if error < self._noise:
+            return 1.0 if abs(effect) < self._noise else 0.0
+        return _settled(float(2 * t.sf(abs(effect) / error, self.calls - 1)))
+
+    def _error(self, index: int, level: int, contrast: Floats) -> float | None:
+        """Return the standard error of an effect: CR1 of Cameron and Miller (2015).
 
         None where nothing says how much calls vary: see docs/metrics.md, section 11.
         """
@@ -200,7 +209,7 @@ class _Model:
         weights = self._full.solve(contrast)
         correction = self.calls / (self.calls - 1) * (n - 1) / (n - rank)
         variance = float(weights @ self._scores @ weights) * correction
-        return student_t(self.calls - 1) * math.sqrt(max(0.0, variance))
+        return math.sqrt(max(0.0, variance))
 
     def _unit(self, column: int) -> Floats:
         import numpy as np

@@ -9,6 +9,7 @@ from statistics import fmean
 
 import pandas as pd
 import pytest
+from scipy import stats
 
 from riff_store.answers.effects import Effects, JudgeOverlap, LevelEffect
 from riff_store.answers.quality import COMPUTED
@@ -180,6 +181,14 @@ def test_one_aspect_can_be_asked_for_and_no_other_than_those_there_are(tmp_path:
         few(tmp_path / "other.db", aspect="warmth")
     assert error.value.known[0] == "quality"
     assert {"humanness", "correctness"} <= set(error.value.known)
+
+
+def test_p_is_corrected_across_the_levels_of_all_factors(tmp_path: Path) -> None:
+    with world(1, 120).store(tmp_path / "world.db") as store:
+        levels = [level for factor in effects(store).model.factors for level in factor.levels if level.p is not None]
+    assert len(levels) > 8
+    adjusted = stats.false_discovery_control([level.p for level in levels])
+    assert [level.p_adjusted for level in levels] == pytest.approx(list(adjusted))
 
 
 def two_judges(store_at: Path, scores: Mapping[str, Mapping[str, float]], judges: Predicate | None = None) -> Effects:

@@ -31,7 +31,8 @@ def store(tiny: Path) -> Iterator[Store]:
 def level(name: str | None, effect: float | None = None, half: float | None = 0.5, n: int = 9) -> LevelEffect:
     if effect is None or half is None:
         return LevelEffect(name, n, 2 * n, 5.0, effect)
-    return LevelEffect(name, n, 2 * n, 5.0 + effect, effect, effect - half, effect + half)
+    p = 0.001 if abs(effect) > half else 0.4
+    return LevelEffect(name, n, 2 * n, 5.0 + effect, effect, effect - half, effect + half, p, p)
 
 
 def model(*factors: FactorEffect) -> LinearModel:
@@ -66,7 +67,13 @@ def test_of_seconds_the_most_are_the_worst() -> None:
     assert marks == {None: None, "best": "bad", "fine": None, "weak": "good"}
 
 
-def test_a_level_is_marked_only_where_its_interval_leaves_out_nothing() -> None:
+def test_a_level_whose_interval_leaves_out_0_is_not_marked_where_it_is_one_of_many() -> None:
+    lucky = replace(level("lucky", 1.0), p=0.04, p_adjusted=0.06)
+    rows = effects(answer(FactorEffect("agent", [lucky, level("even", -1.0)], 0.1, 0.1))).rows
+    assert {row.record["level"]: row.severity.get("") for row in rows} == {None: None, "lucky": None, "even": "bad"}
+
+
+def test_a_level_is_marked_only_where_its_effect_is_more_than_chance() -> None:
     marks = {row.record["level"]: row.severity.get("") for row in effects(answer(AGENT)).rows}
     assert marks == {None: None, "weak": "bad", "fine": None, "best": "good"}
     assert not any(row.severity for row in effects(answer(AGENT, aspect="turn_count")).rows)
