@@ -12,7 +12,7 @@ from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
-from riff_tui.views.conversations import record_of
+from riff_tui.views.conversations import failure_text, record_of
 from riff_tui.views.parts import cells, verdicts
 from riff_tui.views.spec import ViewSpec
 
@@ -185,7 +185,8 @@ def _extras(
 ) -> dict[str, Any]:
     of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
     return {
-        "call": {**record_of(detail.call), "error": words(detail.call.error)},
+        "call": record_of(detail.call)
+        | {"error": words(detail.call.error), "failure_error": words(detail.call.failure_error)},
         "aspects": {
             "computed": dict(detail.aspects),
             "judged": [verdicts.record_of(verdict, words) for verdict in detail.verdicts],
@@ -274,6 +275,7 @@ def _facts(detail: CallDetail) -> list[str]:
     return [
         " · ".join(f"{title} {value}" for title, value in [*known, *ended] if value),
         "Computed: " + " · ".join(f"{aspect} {_scored(aspect, value)}" for aspect, value in detail.aspects.items()),
+        *([f"{failure_text(record_of(call))}."] if call.failure is not None else []),
     ]
 
 

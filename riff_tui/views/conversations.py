@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from riff_store.answers.failing import START
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns, rows
 from riff_tui.views.spec import ViewSpec
@@ -37,6 +38,11 @@ COLUMNS: Sequence[Column] = (
     Column("correctness", "correctness", unit="0-10", better="higher", strong=True, help=columns.CORRECTNESS.help),
     Column("latency_p95", "lat_p95", unit="s", better="lower", help="95th percentile of the call's turn latencies."),
     Column("turn_count", "turns", unit="turns", decimals=0, help="Agent turns in the call."),
+    Column("first_failed", "First failed", kind="name", shown=False, help="The state in which it first went wrong."),
+    Column("failure", "Failure", kind="name", shown=False, help="What went wrong there: an error, a stall, a loop."),
+    Column("last_ok", "Last good", kind="name", shown=False, help="The state of the visit before that one."),
+    Column("failure_detail", "Guard or tool", kind="name", shown=False, help="The guard or tool that failed there."),
+    Column("failure_error", "Failed with", kind="text", shown=False, help="Its message without numbers and names."),
     Column("error_count", "errs", kind="count", better="lower", shown=False, help="Errors during the call."),
     Column("defects", "defects", kind="count", better="lower", shown=False, help="Defects of its event stream."),
     Column("error", "Error", kind="text", shown=False, help="Why the call was errored."),
@@ -65,6 +71,15 @@ def gone(key: int) -> Row:
 def record_of(call: Call) -> dict[str, Any]:
     """Return what is known of a call at large."""
     return rows.record_of(COLUMNS, call)
+
+
+def failure_text(call: Mapping[str, Any]) -> str:
+    """Return in words where a call first went wrong, such as `First failed in triage: stall, after greet`."""
+    if call["failure"] == "none":
+        return "Failed, and no event tells where"
+    what = " ".join(part for part in (call["failure"], call["failure_detail"]) if part)
+    before = "from the start" if call["last_ok"] == START else f"after {call['last_ok']}"
+    return f"First failed in {call['first_failed']}: {what}, {before}"
 
 
 def _marks(call: Call, record: dict[str, Any]) -> dict[str, Severity]:

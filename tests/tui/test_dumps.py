@@ -28,6 +28,8 @@ CASES = {
     "agreement": ("agreement", Request()),
     "disputes": ("disputes", Request()),
     "repeats": ("repeats", Request(by=("persona",))),
+    "failure-matrix": ("failure-matrix", Request(where="flow=viewing")),
+    "causes": ("causes", Request()),
     "archetypes": ("archetypes", Request()),
     "timeline": ("timeline", Request()),
     "flow-table": ("flow-table", Request()),

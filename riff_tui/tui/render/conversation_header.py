@@ -18,6 +18,7 @@ from riff_tui.text.safe_text import fit
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line, Piece, cut
+from riff_tui.views.conversations import failure_text
 
 Nearness: TypeAlias = Literal["all", "part", "nearest"]
 
@@ -39,6 +40,7 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     mark = glyphs.bad if good is False else " "
     said = [f"status {call['final_status']}"] if call.get("final_status") else []
     said += [f"errored: {call.get('error') or 'the agent or its backend was broken'}"] if call.get("errored") else []
+    said += [failure_text(call)] if call.get("failure") else []
     said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
     first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
     return [cut(first, width - 1, glyphs), cut(_scores(table, glyphs, palette), width - 1, glyphs)]

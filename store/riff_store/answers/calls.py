@@ -11,7 +11,10 @@ from riff_store.answers.edits import LastEdit
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Describe a line of the list of calls; `started_at` is microseconds since the epoch, durations are seconds."""
+    """Describe a line of the list of calls; `started_at` is microseconds since the epoch, durations are seconds.
+
+    What says where it first went wrong is `None` for a call that was served.
+    """
 
     id: int
     run: str
@@ -34,6 +37,11 @@ class Call:
     latency_p95: float | None
     error_count: int
     defects: int
+    last_ok: str | None = None
+    first_failed: str | None = None
+    failure: str | None = None
+    failure_detail: str | None = None
+    failure_error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

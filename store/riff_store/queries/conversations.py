@@ -12,7 +12,7 @@ from riff_store.answers.calls import Call
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
-from riff_store.queries.dimensions import DIMENSIONS
+from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED
 from riff_store.queries.scope import STATE_COLUMNS, Scope
 from riff_store.vocabulary import Field, field_named, field_of
 
@@ -94,11 +94,24 @@ def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
         dimension = DIMENSIONS[column]
         table: Any = dimension.table.alias()
         value = table.select(getattr(table, dimension.column)).where(table.id == getattr(call, dimension.key))
+    elif column == "failure" or column in FAILURE:
+        value = _failure(column)
     elif (field := field_named(column)) is not None and field.kind == "number" and field.level != "row":
         value = _metric(store, calls, field)
     else:
         raise UsageError(f"calls have no column {column}")
     return value.alias("sorted_by")
+
+
+def _failure(column: str) -> Any:
+    row: Any = m.CallFailure.alias()
+    mine = row.conversation == m.Conversation.id
+    if column == "failure":
+        return row.select(row.kind).where(mine)
+    table: Any = FAILURE[column].table.alias()
+    join = pw.JOIN.LEFT_OUTER
+    named = row.select(pw.fn.COALESCE(table.name, UNNAMED.get(column)))
+    return named.join(table, join, on=(table.id == getattr(row, FAILURE[column].key))).where(mine)
 
 
 def _metric(store: Store, calls: Predicate | None, metric: Field) -> Any:
@@ -133,6 +146,8 @@ def _about_states(calls: Predicate | None) -> Predicate | None:
 def _read(store: Store, condition: Any) -> Iterable[Call]:
     call = m.Conversation
     stop, final_state, final_status = m.Label.alias(), m.Label.alias(), m.Label.alias()
+    failure, last_ok, first_failed = m.CallFailure, m.State.alias(), m.State.alias()
+    detail, failed_with = m.Label.alias(), m.Label.alias()
     scores = [m.AspectScore.alias() for _ in _SHOWN_ASPECTS]
     aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
     query = (
@@ -140,6 +155,7 @@ def _read(store: Store, condition: Any) -> Iterable[Call]:
             call.id, m.Run.name, call.name, m.Flow.name, m.Agent.name, m.Persona.name, m.Scenario.name, call.trial,
             call.started_at, call.duration_s, call.completed, stop.name, final_state.name, final_status.name,
             call.errored, call.error, call.error_count, call.defects, *(score.value for score in scores),
+            failure.kind, last_ok.name, first_failed.name, detail.name, failed_with.name,
         )
         .join(m.Run, on=(m.Run.id == call.run))
         .join(m.Flow, on=(m.Flow.id == call.flow))
@@ -149,6 +165,11 @@ def _read(store: Store, condition: Any) -> Iterable[Call]:
         .join(stop, pw.JOIN.LEFT_OUTER, on=(stop.id == call.stop_reason))
         .join(final_state, pw.JOIN.LEFT_OUTER, on=(final_state.id == call.final_state))
         .join(final_status, pw.JOIN.LEFT_OUTER, on=(final_status.id == call.final_status))
+        .join(failure, pw.JOIN.LEFT_OUTER, on=((failure.conversation == call.id) & ~call.errored))
+        .join(last_ok, pw.JOIN.LEFT_OUTER, on=(last_ok.id == failure.last_ok))
+        .join(first_failed, pw.JOIN.LEFT_OUTER, on=(first_failed.id == failure.first_failed))
+        .join(detail, pw.JOIN.LEFT_OUTER, on=(detail.id == failure.detail))
+        .join(failed_with, pw.JOIN.LEFT_OUTER, on=(failed_with.id == failure.error))
     )  # fmt: skip
     for name, score in zip(_SHOWN_ASPECTS, scores, strict=True):
         mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
@@ -157,9 +178,13 @@ def _read(store: Store, condition: Any) -> Iterable[Call]:
 
 
 def _call(row: Sequence[Any]) -> Call:
+    failed, last_ok, first_failed, detail, failed_with = row[21:]
     return Call(
         id=row[0], run=row[1], conversation=row[2], flow=row[3], agent=row[4], persona=row[5], scenario=row[6],
         trial=row[7], started_at=row[8], duration_s=row[9], completed=None if row[10] is None else bool(row[10]),
         stop_reason=row[11], final_state=row[12], final_status=row[13], errored=bool(row[14]), error=row[15],
         error_count=row[16], defects=row[17], correctness=row[18], turn_count=row[19], latency_p95=row[20],
+        failure=failed, failure_detail=detail, failure_error=failed_with,
+        last_ok=None if failed is None else last_ok or UNNAMED["last_ok"],
+        first_failed=None if failed is None else first_failed or UNNAMED["first_failed"],
     )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.answers.failing import NONE_FOUND, START
 from riff_store.database import Store
 from riff_store.errors import UsageError
 
@@ -41,6 +42,15 @@ DIMENSIONS = {
     "state": Dimension("state", m.State),
     "segment": Dimension("segment", m.Segment),
 }
+
+FAILURE = {
+    "last_ok": Dimension("last_ok", m.State),
+    "first_failed": Dimension("first_failed", m.State),
+    "failure_detail": Dimension("detail", m.Label),
+    "failure_error": Dimension("error", m.Label),
+}
+"""The names that say where a call first went wrong; what `UNNAMED` has stands for a key that is null."""
+UNNAMED = {"last_ok": START, "first_failed": NONE_FOUND}
 
 
 def names_of(store: Store, dimension: Dimension) -> dict[int, str | None]:

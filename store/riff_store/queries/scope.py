@@ -15,9 +15,10 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
+from riff_store.facts import FAILURE_KINDS
 from riff_store.predicate_eval import fold, is_version_of, satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
-from riff_store.queries.dimensions import DIMENSIONS, judge_names, judges_shown, names_of
+from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judge_names, judges_shown, names_of
 from riff_store.time_range import time_range
 from riff_store.vocabulary import CALL_NAMES, field_of, split_name
 
@@ -120,6 +121,8 @@ class Scope:
         field = field_of(name)
         if name in DIMENSIONS:
             return self._named(name, term)
+        if name == "failure" or name in FAILURE:
+            return self._failure(name, term)
         if name == "conversation":
             return self._conversation(term)
         if name == "judge":
@@ -148,6 +151,24 @@ class Scope:
         if term.operator == "measured":
             return column.is_null(False) & _one_of(column, known.keys() - unnamed)
         return column.is_null(False) & _one_of(column, {key for key, text in known.items() if satisfies(term, text)})
+
+    def _failure(self, name: str, term: Term) -> Condition:
+        """Return a condition on where a call first went wrong, which only calls have that were not served."""
+        row = m.CallFailure.alias()
+        column = row.kind if name == "failure" else getattr(row, FAILURE[name].key)
+        if term.operator in ("missing", "measured"):
+            there = ALWAYS if name == "failure" or name in UNNAMED else column.is_null(False)
+            found = _exists(row, (row.conversation == self._calls.id) & there)
+            return ~found if term.operator == "missing" else found
+        if name == "failure":
+            kinds = [kind for kind in FAILURE_KINDS if satisfies(term, kind)]
+            held = column.in_(kinds) if kinds else NEVER
+        else:
+            names = names_of(self._store, FAILURE[name])
+            held = _one_of(column, {key for key, text in names.items() if satisfies(term, text)})
+            if satisfies(term, UNNAMED.get(name)):
+                held |= column.is_null()
+        return _exists(row, (row.conversation == self._calls.id) & held)
 
     def _conversation(self, term: Term) -> Condition:
         column, wanted = self._calls.name, str(term.value)

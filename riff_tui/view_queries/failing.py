@@ -1,0 +1,39 @@
+"""Ask where failed calls first went wrong; what a filter says of that chooses rows, whose shares stay as they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from riff_store.predicates import all_of, conjuncts
+from riff_store.queries.conversations import count_conversations
+from riff_tui.table import Table
+from riff_tui.view_queries.view_query import BuildTable, ViewQuery
+from riff_tui.views.spec import EMPTY_STORE
+
+NONE_FAILED = "No call failed: each was served, or errored, or nothing says how it ended."
+
+
+def show_failure_matrix(query: ViewQuery) -> Table:
+    """Return the cells of the flows in scope, with a grid where there is one flow."""
+    from riff_store.queries.failure_matrix import failure_matrix
+    from riff_tui.views.failure_matrix import failure_matrix as build
+
+    return _shown(query, lambda parts: build(failure_matrix(query.store, parts.calls)))
+
+
+def show_causes(query: ViewQuery) -> Table:
+    """Return the groups of failed calls."""
+    from riff_store.queries.causes import causes
+    from riff_tui.views.causes import causes as build
+
+    return _shown(query, lambda parts: build(causes(query.store, parts.calls)))
+
+
+def _shown(query: ViewQuery, build: BuildTable) -> Table:
+    whole = query.parts()
+    # A name that stands in rows may narrow the calls too, which would change what the shares are of.
+    calls = all_of([part for part in conjuncts(whole.calls) if part not in conjuncts(whole.rows)])
+    table = query.result(whole._replace(calls=calls), build)
+    if table.rows or table.counts.total:
+        return table
+    return replace(table, notes=[NONE_FAILED if count_conversations(query.store) else EMPTY_STORE])

@@ -1,0 +1,155 @@
+"""Show failed calls in groups that went wrong in the same way, with what stands out in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from riff_tui.table import NOT_MEASURED, Column, Row, Table
+from riff_tui.text.numbers import percent
+from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, LAST_OK, counts_text, example
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.failing import Cause, Causes, Lift
+
+NAMED = 2
+"""Names that the phrase on what stands out takes in."""
+UNITS = (
+    "Units: share of all failed calls · stands out: names that more of the group's calls have than chance would give"
+    " them, and their share of all calls of the flow (hypergeometric test, corrected over all groups)."
+)
+_COLUMNS = (
+    Column("rank", "Rank", kind="count", shown=False, help="The place of the group, the largest first."),
+    Column("n", "n", kind="count", strong=True, help="Failed calls that went wrong in this way."),
+    Column("share", "share", unit="share", decimals=2, trim=True, help="Their share of all failed calls in scope."),
+    columns.FLOW,
+    LAST_OK,
+    FIRST_FAILED,
+    Column("kind", "Kind", kind="name", help="What went wrong there: a guard or tool error, stall, escalation, loop."),
+    Column("detail", "Guard or tool", kind="name", help="The guard that raised, or the tool that failed."),
+    Column("error", "Error", kind="text", help="Its message without numbers, ids and quoted parts."),
+    Column("stop_reason", "Stop", kind="name", help="Why the calls ended."),
+    Column("lift", "Stands out", kind="object", help="Names that are over-represented in the group beyond chance."),
+    Column("agents", "agents", kind="object", shown=False, help="The agents that led its calls, with counts."),
+    Column("scenarios", "scenarios", kind="object", shown=False, help="The scenarios of its calls, with counts."),
+    Column("personas", "personas", kind="object", shown=False, help="The personas of its calls, with counts."),
+    Column("first_run", "First run", kind="text", shown=False, help="The first run in which it was seen."),
+    Column("last_run", "Last run", kind="text", shown=False, help="The last run in which it was seen."),
+    EXAMPLE,
+    Column("signature", "Signature", kind="text", shown=False, help="All that the calls of the group share, in words."),
+)
+
+
+def causes(answer: Causes) -> Table:
+    """Return a row for each group, in the order of the answer."""
+    return Table(
+        view="causes",
+        title="Causes (failed calls that went wrong alike, the most first)",
+        columns=_COLUMNS,
+        rows=[_row(rank, cause) for rank, cause in enumerate(answer.groups, 1)],
+        notes=[*_counted(answer), UNITS],
+        extras={"failed": answer.failed, "calls": answer.calls},
+    )
+
+
+def _row(rank: int, cause: Cause) -> Row:
+    keys = {
+        "flow": cause.flow,
+        "last_ok": cause.last_ok,
+        "first_failed": cause.first_failed,
+        "failure": cause.kind,
+        "failure_detail": cause.detail,
+        "failure_error": cause.error,
+        "stop_reason": cause.stop_reason,
+    }
+    where = cells.where(keys)
+    record: dict[str, Any] = {
+        "rank": rank,
+        "signature": signature(cause),
+        "kind": cause.kind,
+        "flow": cause.flow,
+        "last_ok": cause.last_ok,
+        "first_failed": cause.first_failed,
+        "detail": cause.detail,
+        "error": cause.error,
+        "stop_reason": cause.stop_reason,
+        "n": cause.n,
+        "share": cause.share,
+        "agents": _named(cause.agents),
+        "scenarios": _named(cause.scenarios),
+        "personas": _named(cause.personas),
+        "first_run": cause.first_run,
+        "last_run": cause.last_run,
+        "lift": [_lift(each) for each in cause.lift],
+        "example": example(cause.example),
+    }
+    display = {
+        "lift": "; ".join(phrase(each, cause.n) for each in _distinct(cause.lift)[:NAMED]) or NOT_MEASURED,
+        "example": cause.example.conversation,
+        **{key: counts_text(record[key]) for key in ("agents", "scenarios", "personas")},
+        **{key: "" for key in ("detail", "error") if record[key] is None},
+    }
+    return Row(where, record, display, where=where)
+
+
+def signature(cause: Cause) -> str:
+    """Return in words what the calls of a group share."""
+    what = " ".join(part for part in (cause.kind, cause.detail) if part)
+    said = f"{cause.flow}: {cause.last_ok} → {cause.first_failed}, {what}"
+    return said + (f": {cause.error}" if cause.error else "") + (f" ({cause.stop_reason})" if cause.stop_reason else "")
+
+
+def phrase(lift: Lift, n: int) -> str:
+    """Return what stands out, such as `all 41 are sim-thrifty (25% of calls)`."""
+    count = f"all {n}" if lift.n == n else f"{lift.n} of {n}"
+    return f"{count} are {lift.name} ({percent(lift.share_all)} of calls)"
+
+
+def _distinct(lifts: Sequence[Lift]) -> list[Lift]:
+    """Return lifts without those that count the same calls by another name, as a persona and its only scenario do."""
+    return list({(lift.n, lift.n_all): lift for lift in reversed(lifts)}.values())[::-1]
+
+
+def _named(counts: Mapping[str | None, int]) -> dict[str, int]:
+    return {NOT_MEASURED if name is None else name: n for name, n in counts.items()}
+
+
+def _lift(lift: Lift) -> dict[str, Any]:
+    return {
+        "dimension": lift.dimension,
+        "name": lift.name,
+        "n": lift.n,
+        "share": lift.share,
+        "n_all": lift.n_all,
+        "share_all": lift.share_all,
+        "p_adjusted": lift.p,
+    }
+
+
+def _counted(answer: Causes) -> Iterator[str]:
+    if answer.groups:
+        yield f"{answer.failed} of {answer.calls} calls failed ({percent(answer.failed / answer.calls)})."
+
+
+SPEC = ViewSpec(
+    name="causes",
+    title="Causes",
+    help=(
+        "Failed calls in groups that went wrong in the same way, the largest first, each with its shortest call.",
+        "A group shares flow, last good and first failed state, what went wrong there, the error, and why calls ended.",
+        "Stands out names agents, personas, scenarios and commits that are in a group more often than by chance.",
+    ),
+    order=96,
+    key="C",
+    key_help="The causes of the failed calls of this place, the largest group first; again to widen.",
+    show="riff_tui.view_queries.failing:show_causes",
+    columns=_COLUMNS,
+    call_fields=("flow",),
+    nouns=("cause", "causes"),
+    empty="No call failed here: errored calls are no failures of the flow.",
+    empty_store="",
+    below="conversations",
+    last=("detail", "error", "stop_reason", "example"),
+)

@@ -1,0 +1,128 @@
+"""Show where failed calls first went wrong: the last good state beside the first failed one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from riff_store.answers.failing import NONE_FOUND, START
+from riff_store.measure import wilson
+from riff_tui.charts.failure_grid import FailureGrid
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text.numbers import percent
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.failing import Example, FailureCell, FailureMatrix
+
+GRID = "Grid: failed calls by last good state (rows) and first failed state (columns); [] the most; · none."
+LAST_OK = Column("last_ok", "Last good", kind="name", help="The state of the visit before the one that went wrong.")
+FIRST_FAILED = Column(
+    "first_failed", "First failed", kind="name", help="The earliest state in which something went wrong."
+)
+EXAMPLE = Column(
+    "example", "Shortest", kind="text", help="The shortest of these calls, as a filter in the data formats."
+)
+_COLUMNS = (
+    columns.FLOW,
+    LAST_OK,
+    FIRST_FAILED,
+    Column("n", "n", kind="count", strong=True, help="Failed calls that first went wrong so."),
+    Column("share", "share", unit="share", decimals=2, trim=True, help="Their share of the flow's failed calls."),
+    Column("taken", "took step", kind="count", help="Calls, failed or not, that went from the one state to the other."),
+    Column(
+        "rate", "failed there", unit="share", better="lower", decimals=2, trim=True,
+        help="Of the calls that took the step, those that first went wrong at its end.",
+    ),
+    Column("kinds", "What went wrong", kind="object", help="What went wrong there, in how many of the calls."),
+    EXAMPLE,
+)  # fmt: skip
+
+
+def failure_matrix(answer: FailureMatrix) -> Table:
+    """Return a row for each cell with calls, the fullest first; of one flow with several a grid stands above them."""
+    flows = list(dict.fromkeys(cell.flow for cell in answer.cells))
+    counts = {(cell.last_ok, cell.first_failed): cell.n for cell in answer.cells}
+    grid = (
+        FailureGrid(counts, (START, *answer.states[flows[0]], NONE_FOUND))
+        if len(flows) == 1 and len(counts) > 1
+        else None
+    )
+    return Table(
+        view="failure-matrix",
+        title="Failure matrix (where failed calls first went wrong)",
+        columns=_COLUMNS,
+        rows=[_row(cell) for cell in answer.cells],
+        notes=list(_notes(answer, flows, grid)),
+        extras={"failed": dict(answer.failed), "calls": dict(answer.calls)},
+        figure=grid,
+        identity=("flow", "last_ok", "first_failed"),
+    )
+
+
+def _row(cell: FailureCell) -> Row:
+    record: dict[str, Any] = {
+        "flow": cell.flow,
+        "last_ok": cell.last_ok,
+        "first_failed": cell.first_failed,
+        "n": cell.n,
+        "share": cell.share,
+        "taken": cell.taken,
+        "rate": cell.n / cell.taken if cell.taken else None,
+        "kinds": dict(cell.kinds),
+        "example": example(cell.example),
+    }
+    where = cells.where({"flow": cell.flow, "last_ok": cell.last_ok, "first_failed": cell.first_failed})
+    display = {"kinds": counts_text(cell.kinds), "example": cell.example.conversation}
+    return Row(where, record, display, severity=_marks(cell), where=where)
+
+
+def example(call: Example) -> str:
+    """Return the filter that finds the call."""
+    return cells.where({"run": call.run, "conversation": call.conversation})
+
+
+def counts_text(counts: Mapping[str, int]) -> str:
+    """Return names with their counts, one that stands alone without."""
+    return ", ".join(f"{name} {n}" if len(counts) > 1 else name for name, n in counts.items())
+
+
+def _marks(cell: FailureCell) -> dict[str, Severity]:
+    """Mark a step at whose end calls fail, where the whole interval says so."""
+    mark = cells.stall_mark(wilson(cell.n, cell.taken)[0]) if cell.taken else None
+    return {"rate": mark, "": mark} if mark else {}
+
+
+def _notes(answer: FailureMatrix, flows: list[str], grid: FailureGrid | None) -> Iterator[str]:
+    for flow in flows if len(flows) == 1 else ():
+        failed, calls = answer.failed[flow], answer.calls[flow]
+        yield f"{flow}: {failed} of {calls} calls failed ({percent(failed / calls)})."
+    if len(flows) > 1:
+        yield "Of several flows there is no grid: narrow to one with flow=F."
+    if grid is not None:
+        yield GRID
+        if grid.left_out:
+            yield f"The grid leaves {grid.left_out} calls to the list."
+
+
+SPEC = ViewSpec(
+    name="failure-matrix",
+    title="Failure matrix",
+    help=(
+        "Where failed calls first went wrong: how many had which last good and which first failed state.",
+        "The earliest step that fails comes first: what is mended there never reaches the later ones.",
+        "Drill into a cell with conversations --where 'flow=F last_ok=S first_failed=T'.",
+    ),
+    order=95,
+    key="M",
+    key_help="Where the failed calls of this place first went wrong: last good by first failed state; again to widen.",
+    show="riff_tui.view_queries.failing:show_failure_matrix",
+    columns=_COLUMNS,
+    call_fields=("flow",),
+    noun="failures",
+    nouns=("cell", "cells"),
+    empty="No call failed here: errored calls are no failures of the flow.",
+    empty_store="",
+    below="conversations",
+)

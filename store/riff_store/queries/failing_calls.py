@@ -1,0 +1,86 @@
+"""Read the calls that were not served, and where each first went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.answers.failing import Example
+from riff_store.database import Store
+from riff_store.predicates import Predicate
+from riff_store.queries.dimensions import run_order
+from riff_store.queries.scope import Scope
+
+
+class FailingCall(NamedTuple):
+    """Hold a call that failed, its names by their keys; what it lasted is in agent turns and seconds."""
+
+    id: int
+    flow: int
+    last_ok: int | None
+    first_failed: int | None
+    kind: str
+    detail: int | None
+    error: int | None
+    stop_reason: int | None
+    agent: int
+    persona: int | None
+    scenario: int | None
+    run: int
+    name: str
+    turns: float | None
+    duration_s: float | None
+
+
+def failing_calls(store: Store, calls: Predicate | None) -> Iterator[FailingCall]:
+    """Yield the calls that were not served; errored ones are none of them."""
+    call, failure, score = m.Conversation, m.CallFailure, m.AspectScore
+    turns = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "turn_count"))
+    scored = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
+    query = (
+        failure.select(
+            call.id, call.flow, failure.last_ok, failure.first_failed, failure.kind, failure.detail, failure.error,
+            call.stop_reason, call.agent, call.persona, call.scenario, call.run, call.name, score.value,
+            call.duration_s,
+        )
+        .join(call, on=(call.id == failure.conversation))
+        .join(score, pw.JOIN.LEFT_OUTER, on=(scored & (score.aspect == (turns[0][0] if turns else 0))))
+        .where(~call.errored, Scope(store).condition(calls))
+    )  # fmt: skip
+    for row in store.execute(query):
+        yield FailingCall._make(row)
+
+
+def flow_calls(store: Store, calls: Predicate | None) -> dict[int, int]:
+    """Count the calls of each flow that were not errored."""
+    call = m.Conversation
+    query = call.select(call.flow, pw.fn.COUNT(pw.SQL("*"))).where(~call.errored, Scope(store).condition(calls))
+    return dict(store.execute(query.group_by(call.flow)))
+
+
+class Examples:
+    """Find the shortest of several calls: the fewest agent turns, then seconds, then the earliest run and the id."""
+
+    def __init__(self, store: Store) -> None:
+        self._runs: dict[int, str] = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
+        self._order = run_order(store)
+
+    def shortest(self, calls: Iterable[FailingCall]) -> Example:
+        """Return the shortest of some calls."""
+        found = min(calls, key=self._length)
+        return Example(self._runs[found.run], found.name)
+
+    def run_span(self, calls: Iterable[FailingCall]) -> tuple[str, str]:
+        """Return the first and the last run of some calls, in time."""
+        runs = sorted({self._runs[call.run] for call in calls}, key=self._place)
+        return runs[0], runs[-1]
+
+    def _place(self, run: str) -> tuple[int, str]:
+        return self._order.get(run, len(self._order)), run
+
+    def _length(self, call: FailingCall) -> tuple[float, float, int, str, str]:
+        turns, lasted = (float("inf") if value is None else value for value in (call.turns, call.duration_s))
+        return turns, lasted, *self._place(self._runs[call.run]), call.name

@@ -1,0 +1,137 @@
+"""Failed calls by where they first went wrong, by cause, and as fields of a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riff_store.answers.failing import Example, FailureCell
+from riff_store.database import Store
+from riff_store.facts import ConversationFacts, Failure
+from riff_store.queries.causes import causes
+from riff_store.queries.conversations import conversations
+from riff_store.queries.failure_matrix import failure_matrix
+from riff_tui.filters import parse
+from tests.support.facts import call, fresh, put, state
+
+STALL = Failure("greet", "collect", "stall")
+STATES = [state("greet", to={"collect": 1}, position=0), state("collect", stall=1, lost=1, position=1)]
+
+
+def failed(name: str, failure: Failure = STALL, turns: float = 5.0, **given: Any) -> ConversationFacts:
+    settings: dict[str, Any] = {"failure": failure, "aspects": {"turn_count": turns}, "states": STATES, "terminals": {}}
+    return call(name, **(settings | given))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with fresh(tmp_path / "calls.db") as opened:
+        yield opened
+
+
+def test_cells_count_failed_calls_beside_those_that_took_the_step(store: Store) -> None:
+    good = [call(f"good-{number}", states=[*STATES[:1], state("collect", position=1)]) for number in range(3)]
+    tool = Failure("greet", "collect", "tool error", "find", "timeout after * s")
+    early = Failure(None, "greet", "stall")
+    calls = [failed("long"), failed("short", turns=2.0), failed("tool", tool), failed("early", early)]
+    put(store, "calls.jsonl", [*good, *calls, failed("broken", failure=STALL, errored=True)])
+    found = failure_matrix(store)
+    assert found.cells[0] == FailureCell(
+        "viewing", "greet", "collect", 3, 0.75, 7, {"stall": 2, "tool error": 1}, Example("night-1", "short")
+    )
+    assert found.cells[1] == FailureCell(
+        "viewing", "(start)", "greet", 1, 0.25, 7, {"stall": 1}, Example("night-1", "early")
+    )
+    assert (found.failed, found.calls) == ({"viewing": 4}, {"viewing": 7})
+    assert found.states == {"viewing": ["greet", "collect"]}
+
+
+def test_calls_of_which_no_event_tells_have_a_cell_of_their_own(store: Store) -> None:
+    put(store, "calls.jsonl", [failed("1", Failure(None, None, "none"), states=[])])
+    (cell,) = failure_matrix(store).cells
+    assert (cell.last_ok, cell.first_failed, cell.taken, cell.kinds) == ("(start)", "(none found)", None, {"none": 1})
+
+
+def test_a_step_that_fewer_are_known_to_have_taken_has_no_count(store: Store) -> None:
+    put(store, "calls.jsonl", [failed("1", states=[state("collect")])])
+    assert failure_matrix(store).cells[0].taken is None
+
+
+@pytest.mark.parametrize(
+    ("where", "wanted"),
+    [
+        ("last_ok=greet", ["guard", "stall"]),
+        ('last_ok="(start)"', ["none", "start"]),
+        ('first_failed="(none found)"', ["none"]),
+        ("first_failed:coll", ["guard", "stall"]),
+        ("first_failed!=collect", ["none", "start"]),
+        ("first_failed=collect failure=stall", ["stall"]),
+        ('failure:error failure_detail=has_date failure_error:"no date"', ["guard"]),
+        ("failure_detail=·", ["good", "none", "stall", "start"]),
+        ("failure=·", ["good"]),
+        ("!failure=stall", ["good", "guard", "none"]),
+        ('failure="none"', ["none"]),
+        ("failure=mended", []),
+    ],
+)
+def test_filters_speak_of_where_a_call_first_went_wrong(store: Store, where: str, wanted: list[str]) -> None:
+    calls = [
+        call("good"),
+        failed("stall"),
+        failed("guard", Failure("greet", "collect", "guard error", "has_date", "no date in *")),
+        failed("start", Failure(None, "greet", "stall")),
+        failed("none", Failure(None, None, "none")),
+    ]
+    put(store, "calls.jsonl", calls)
+    assert [each.conversation for each in conversations(store, parse(where))] == wanted
+
+
+def test_calls_tell_where_they_failed_and_sort_by_it(store: Store) -> None:
+    put(store, "calls.jsonl", [call("good"), failed("b"), failed("a", Failure(None, None, "none"))])
+    found = conversations(store, sort="first_failed")
+    assert [(each.conversation, each.last_ok, each.first_failed, each.failure) for each in found] == [
+        ("a", "(start)", "(none found)", "none"),
+        ("b", "greet", "collect", "stall"),
+        ("good", None, None, None),
+    ]
+    assert [each.conversation for each in conversations(store, sort="-failure")] == ["b", "a", "good"]
+
+
+def test_causes_are_groups_of_calls_that_went_wrong_alike_the_largest_first(store: Store) -> None:
+    one, other = (Failure("greet", "collect", "tool error", "find", words) for words in ("timeout", "refused"))
+    calls = [failed(f"t-{number}", one, turns=9 - number, run=f"night-{3 - number}") for number in range(3)]
+    calls += [failed("r", other, agent="model-b", scenario="move"), failed("stop", one, stop_reason="hangup")]
+    put(store, "calls.jsonl", [*calls, call("good")])
+    found = causes(store)
+    assert [(cause.n, cause.error, cause.stop_reason) for cause in found.groups] == [
+        (3, "timeout", None), (1, "refused", None), (1, "timeout", "hangup")
+    ]  # fmt: skip
+    first, second = found.groups[:2]
+    assert (first.kind, first.detail, first.share) == ("tool error", "find", 0.6)
+    assert first.example == Example("night-1", "t-2")
+    assert (first.first_run, first.last_run) == ("night-1", "night-3")
+    assert (first.agents, second.agents, second.scenarios) == ({"model-a": 3}, {"model-b": 1}, {"move": 1})
+    assert (found.failed, found.calls) == (5, 6)
+
+
+def test_what_stands_out_in_a_group_is_more_than_chance_among_all_calls_of_its_flow(store: Store) -> None:
+    good = [call(f"good-{number}", agent=f"model-{number % 4}", persona="calm") for number in range(80)]
+    bad = [failed(f"bad-{number}", agent="model-1", persona="calm") for number in range(10)]
+    elsewhere = [call(f"other-{number}", flow="grooming", agent="model-1") for number in range(50)]
+    put(store, "calls.jsonl", [*good, *bad, *elsewhere])
+    (cause,) = causes(store).groups
+    (lift,) = cause.lift
+    assert (lift.dimension, lift.name, lift.n, lift.share) == ("agent", "model-1", 10, 1.0)
+    assert (lift.n_all, lift.share_all) == (30, 30 / 90)
+    assert lift.p < 0.001
+
+
+def test_what_may_be_chance_does_not_stand_out(store: Store) -> None:
+    good = [call(f"good-{number}", agent=f"model-{number % 4}") for number in range(80)]
+    bad = [failed(f"bad-{number}", agent=f"model-{number % 3}") for number in range(12)]
+    few = [failed(f"few-{number}", Failure(None, "greet", "stall"), agent="model-3") for number in range(4)]
+    put(store, "calls.jsonl", [*good, *bad, *few])
+    assert [cause.lift for cause in causes(store).groups] == [(), ()]
