@@ -22,7 +22,7 @@ from riff_ingest.sources.source import run_of
 from riff_ingest.sources.transcripts import read_line
 from riff_ingest.transcript_writer import encode_line, transcript_document
 from riff_store.errors import UsageError
-from riff_store.facts import Skipped, SourceFile
+from riff_store.facts import ConversationFacts, Skipped, SourceFile
 
 if TYPE_CHECKING:
     from riff_store.database import Store
@@ -58,7 +58,7 @@ def store_conversations(
     """Score conversations and write them into a store, all of them or none.
 
     A path opens the store there, which is made if it is missing. `run` names the run of conversations that name none.
-    A conversation that the store has under the same run and id is replaced. `with_text=False` leaves out what was said.
+    One that is the same call (run, flow, agent, id, trial) is replaced. `with_text=False` leaves out what was said.
     Raises `BrokenInput` for a conversation without an id or a flow, `StoreError` for a store that cannot be written.
     """
     from riff_store.writer import Writer
@@ -134,7 +134,7 @@ def _put(writer: Writer, given: Conversation, summary: StoredConversations, run:
     facts, notes = facts_of(conversation, default_run=run, with_text=with_text)
     notes += [Skipped("defect", None, reason, facts.conversation) for reason in reasons]
     content = msgspec.msgpack.encode((facts, notes))
-    path = f"/(recorded)/{quote(facts.run, safe=' ')}/call {quote(facts.conversation, safe=' ')}"
+    path = _path(facts)
     file = SourceFile(path, _KIND, hashlib.sha256(content).hexdigest(), len(content), _VERSION, with_text)
     writer.order([path])
     result = writer.put_file(file, [facts, *notes])
@@ -145,6 +145,13 @@ def _put(writer: Writer, given: Conversation, summary: StoredConversations, run:
         summary.replaced += 1
     else:
         summary.added += 1
+
+
+def _path(facts: ConversationFacts) -> str:
+    """Return a path that no other call has."""
+    named = {"run": facts.run, "flow": facts.flow, "agent": facts.agent, "call": facts.conversation}
+    parts = [f"{name} {quote(value, safe=' ')}" for name, value in named.items()]
+    return f"/(recorded)/{'/'.join(parts)}/trial {facts.trial}"
 
 
 def _as_read(given: Conversation, run: str) -> tuple[Conversation, list[str]]:

@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.judging.evidence import can_be_judged
+from riff_ingest.judging.protocol import ConversationName, Signature
 from riff_ingest.judging.retry import CallToJudge
 from riff_ingest.sources.detect import detect
 from riff_ingest.sources.discovery import find_inputs
@@ -17,14 +18,6 @@ from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.registry import source_of
 from riff_ingest.sources.source import ReadContext, Source, run_of
 from riff_store.facts import Skipped
-
-
-class ConversationName(NamedTuple):
-    """Identify a conversation by its run and its id."""
-
-    run: str
-    conversation: str
-
 
 Place: TypeAlias = tuple[int, int]
 """The number of a file, and of a line in it."""
@@ -42,7 +35,7 @@ class FoundConversations:
 
 
 def find_conversations(paths: Iterable[str | os.PathLike[str]]) -> FoundConversations:
-    """Look through transcripts; of two conversations with one name the later counts, as in an ingest."""
+    """Look through transcripts; of two that are the same call the later counts, as in an ingest."""
     files = tuple(path for path in find_inputs(paths).files if _source(path))
     found = FoundConversations(files)
     left_out: dict[ConversationName, str] = {}
@@ -86,7 +79,8 @@ def read_conversations(found: FoundConversations, names: Iterable[ConversationNa
                 continue
             line, call = each
             if lines.get(line) == _name(call):
-                yield CallToJudge(*lines[line], call.turns)
+                name = lines[line]
+                yield CallToJudge(name.run, name.conversation, call.turns, name.flow, name.agent, name.trial)
             if line >= last:
                 break
 
@@ -114,4 +108,19 @@ def _source(path: Path) -> Source | None:
 
 
 def _name(call: Conversation) -> ConversationName:
-    return ConversationName(call.run_id or "", call.conversation_id)
+    return ConversationName(call.run_id or "", call.conversation_id, call.flow, call.agent_model, call.trial)
+
+
+def decided(
+    said: Iterable[tuple[ConversationName, Signature]], calls: Iterable[ConversationName]
+) -> set[tuple[ConversationName, Signature]]:
+    """Return which call each verdict is of; one that may be of none or of several calls has none."""
+    by_id: dict[tuple[str, str], list[ConversationName]] = {}
+    for call in calls:
+        by_id.setdefault(call.id, []).append(call)
+    found = set()
+    for name, signature in said:
+        fitting = [call for call in by_id.get(name.id, ()) if name.may_be(call)]
+        if len(fitting) == 1:
+            found.add((fitting[0], signature))
+    return found

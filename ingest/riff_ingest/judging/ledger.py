@@ -18,8 +18,7 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.judging.conversations import ConversationName
-from riff_ingest.judging.protocol import Signature
+from riff_ingest.judging.protocol import ConversationName, Signature
 from riff_ingest.sources.source import run_of
 from riff_ingest.transcript_writer import encode_line
 from riff_store.errors import OutputError
@@ -39,6 +38,9 @@ class _LedgerLine(msgspec.Struct):
     run_id: str | None = None
     prompt_hash: str | None = None
     model: str | None = None
+    flow: str | int | None = None
+    agent_model: str | int | None = None
+    trial: int | None = None
 
 
 _decoder = msgspec.json.Decoder(_LedgerLine)
@@ -46,7 +48,7 @@ _decoder = msgspec.json.Decoder(_LedgerLine)
 
 @dataclass(slots=True)
 class Known:
-    """Hold what one judge has said already."""
+    """Hold what one judge has said already, of calls by as much of their names as stands there."""
 
     scored: set[tuple[ConversationName, Signature]] = field(default_factory=set)
     unscored: set[tuple[ConversationName, Signature]] = field(default_factory=set)
@@ -211,7 +213,8 @@ def _parse_line(line: bytes, path: Path, judge: str) -> tuple[tuple[Conversation
         return None
     if said.judge != judge or (said.score is not None and not 0 <= said.score <= 10):
         return None
-    name = ConversationName(said.run_id or run_of(path), said.conversation_id)
+    run = said.run_id or run_of(path)
+    name = ConversationName(run, said.conversation_id, _text(said.flow), _text(said.agent_model), said.trial)
     return (name, Signature(said.model, said.prompt_hash)), said.score
 
 
@@ -226,5 +229,15 @@ def _ordered(content: bytes, path: Path, judge: str) -> bytes:
         key, is_scored = said[0], said[1] is not None
         if is_scored or not best.get(key, (False,))[0]:
             best[key] = is_scored, line
-    ranked = sorted(best, key=lambda key: (key[0], key[1].prompt_hash or "", key[1].model or ""))
+    ranked = sorted(best, key=_place)
     return b"".join(line + b"\n" for line in [*(best[key][1] for key in ranked), *others])
+
+
+def _place(key: tuple[ConversationName, Signature]) -> tuple[str | int, ...]:
+    name, signature = key
+    trial = -1 if name.trial is None else name.trial
+    return *name.id, name.flow or "", name.agent or "", trial, signature.prompt_hash or "", signature.model or ""
+
+
+def _text(value: str | int | None) -> str | None:
+    return None if value in (None, "") else str(value)

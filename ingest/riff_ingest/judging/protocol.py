@@ -9,6 +9,26 @@ from riff_ingest.judging.rubric import JudgePrompt
 from riff_store.errors import RiffError, UsageError
 
 
+class ConversationName(NamedTuple):
+    """Identify a call; what a verdict does not say of flow, agent and trial is `None`."""
+
+    run: str
+    conversation: str
+    flow: str | None = None
+    agent: str | None = None
+    trial: int | None = None
+
+    @property
+    def id(self) -> tuple[str, str]:
+        """Return the run and the id, which several calls may have in common."""
+        return self[:2]
+
+    def may_be(self, call: ConversationName) -> bool:
+        """Say whether nothing that this name says speaks against a call."""
+        pairs = zip(self, call, strict=True)
+        return all(mine == theirs or mine is None or theirs is None for mine, theirs in pairs)
+
+
 class Signature(NamedTuple):
     """Hold what has to be the same for a score to count as given already."""
 
@@ -34,6 +54,14 @@ class Question:
     run: str
     conversation: str
     prompt: JudgePrompt
+    flow: str | None = None
+    agent: str | None = None
+    trial: int | None = None
+
+    @property
+    def name(self) -> ConversationName:
+        """Return the name of the call."""
+        return ConversationName(self.run, self.conversation, self.flow, self.agent, self.trial)
 
 
 @dataclass(frozen=True, slots=True)

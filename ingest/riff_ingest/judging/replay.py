@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.judging.conversations import ConversationName
-from riff_ingest.judging.protocol import Answer, Misconfigured, Question, Signature
+from riff_ingest.judging.protocol import Answer, ConversationName, Misconfigured, Question, Signature
 from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.discovery import find_inputs
 from riff_ingest.sources.lenient_json import loads
@@ -30,11 +29,13 @@ class ReplayJudge:
     """Answer what humanness files or recordings hold.
 
     A line of a recording has `run_id`, `conversation_id` and the raw `answer` of a judge; a line of a
-    humanness file is spelled as an answer first. Of several lines on a call the latest counts.
+    humanness file is spelled as an answer first. Of several lines on a call the latest counts, and none of those that
+    may be of several calls.
     """
 
     def __init__(self, paths: Iterable[str | os.PathLike[str]], recorded_as: str) -> None:
-        self._recorded: dict[ConversationName, tuple[int, _Recorded]] = {}
+        self._recorded: dict[tuple[str, str], dict[ConversationName, tuple[int, _Recorded]]] = {}
+        self._calls: dict[tuple[str, str], list[ConversationName]] = {}
         others: set[str] = set()
         for line, run in _lines(paths):
             judge = line.get("judge")
@@ -48,25 +49,54 @@ class ReplayJudge:
 
     def signature(self, run: str, conversation: str) -> Signature | None:
         """Return the signature of the recorded verdict; `None` for a call of which none is recorded."""
-        found = self._recorded.get(ConversationName(run, conversation))
-        return found[1].signature if found else None
+        return self.signature_of(ConversationName(run, conversation))
+
+    def signature_of(self, call: ConversationName) -> Signature | None:
+        """Return the same, of a call that is told apart from others of its id."""
+        found = self._verdict(call)
+        return found.signature if found else None
+
+    def expect(self, calls: Iterable[ConversationName]) -> None:
+        """Name all calls that there are, by which it is known what was recorded of several."""
+        self._calls.clear()
+        for call in calls:
+            self._calls.setdefault(call.id, []).append(call)
 
     async def ask(self, question: Question) -> Answer:
         """Return what is recorded."""
-        return self._recorded[ConversationName(question.run, question.conversation)][1].answer
+        found = self._verdict(question.name)
+        return found.answer if found else Answer(fault="nothing was recorded of this call")
 
     async def close(self) -> None:
         """Do nothing: nothing is held."""
 
     def _take(self, line: dict[str, Any], run: str) -> None:
-        name = ConversationName(str(line.get("run_id") or run), str(line["conversation_id"]))
+        trial = line.get("trial")
+        name = ConversationName(
+            str(line.get("run_id") or run),
+            str(line["conversation_id"]),
+            _text(line.get("flow")),
+            _text(line.get("agent_model")),
+            trial if type(trial) is int else None,
+        )
         judged_at = line.get("judged_at") if isinstance(line.get("judged_at"), str) else None
         moment = parse_time(judged_at) if judged_at else None
         order = -1 if moment is None else moment
-        known = self._recorded.get(name)
+        of_id = self._recorded.setdefault(name.id, {})
+        known = of_id.pop(name, None)
         if known is None or known[0] <= order:
             signature = Signature(_text(line.get("model")), _text(line.get("prompt_hash")))
-            self._recorded[name] = order, _Recorded(_answer(line, judged_at if moment is not None else None), signature)
+            known = order, _Recorded(_answer(line, judged_at if moment is not None else None), signature)
+        of_id[name] = known
+
+    def _verdict(self, call: ConversationName) -> _Recorded | None:
+        others = [other for other in self._calls.get(call.id, ()) if other != call]
+        fitting = [
+            (order, place, recorded)
+            for place, (name, (order, recorded)) in enumerate(self._recorded.get(call.id, {}).items())
+            if name.may_be(call) and not any(name.may_be(other) for other in others)
+        ]
+        return max(fitting, key=lambda found: found[:2])[2] if fitting else None
 
 
 def _lines(paths: Iterable[str | os.PathLike[str]]) -> Iterator[tuple[dict[str, Any], str]]:

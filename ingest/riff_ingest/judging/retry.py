@@ -9,7 +9,7 @@ from random import Random
 
 from riff_ingest.conversation import Turn
 from riff_ingest.judging.evidence import evidence_of
-from riff_ingest.judging.protocol import Answer, Judge, Question, Refused, Unanswered, Usage
+from riff_ingest.judging.protocol import Answer, ConversationName, Judge, Question, Refused, Unanswered, Usage
 from riff_ingest.judging.rubric import Rubric
 from riff_ingest.judging.verdict import JudgeVerdict, Malformed, parse
 from riff_store.errors import RiffError
@@ -35,6 +35,14 @@ class CallToJudge:
     run: str
     conversation: str
     turns: Sequence[Turn]
+    flow: str | None = None
+    agent: str | None = None
+    trial: int | None = None
+
+    @property
+    def name(self) -> ConversationName:
+        """Return the name of the conversation."""
+        return ConversationName(self.run, self.conversation, self.flow, self.agent, self.trial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,8 @@ class Retry:
         for attempt in range(MALFORMED_TRIES):
             if attempt and self.stopping.is_set():
                 raise RunStopped
-            question = Question(call.run, call.conversation, evidence.prompt(self.rubric))
+            prompt = evidence.prompt(self.rubric)
+            question = Question(call.run, call.conversation, prompt, call.flow, call.agent, call.trial)
             try:
                 answer = await self._answer(question)
                 verdict = _read(answer, evidence.turns)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from riff_ingest.judging.conversations import ConversationName, FoundConversations, read_conversations, spread
+from riff_ingest.judging.conversations import FoundConversations, decided, read_conversations, spread
 from riff_ingest.judging.evidence import evidence_of
 from riff_ingest.judging.ledger import Ledger
-from riff_ingest.judging.protocol import Signature
+from riff_ingest.judging.protocol import ConversationName, Signature
 from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry
 from riff_ingest.judging.runner import Report, Runner, RunProgress
 from riff_ingest.judging.settings import JudgeSettings
@@ -62,14 +62,16 @@ class Session:
         What has a score under the same signature is not asked again.
         """
         known = self.ledger.known(self.runs())
+        scored, unscored = (decided(said, self.found.places) for said in (known.scored, known.unscored))
+        self.config.expect(self.found.places)
         plan = JudgingPlan()
         for name in self.found.places:
             signature = self.config.sign(*name)
             if signature is None:
                 plan.unrecorded += 1
-            elif (name, signature) in known.scored:
+            elif (name, signature) in scored:
                 plan.scored_before += 1
-            elif not retry_unscored and (name, signature) in known.unscored:
+            elif not retry_unscored and (name, signature) in unscored:
                 plan.unscored_before += 1
             else:
                 plan.due.append(name)
@@ -116,11 +118,14 @@ class Session:
 
     def _line(self, call: CallToJudge, outcome: JudgingOutcome) -> dict[str, Any]:
         """Return a line of a humanness file (docs/formats.md, section 2)."""
-        signature = self.config.sign(call.run, call.conversation) or Signature(None, None)
+        signature = self.config.sign(*call.name) or Signature(None, None)
         verdict = outcome.verdict
         line: dict[str, Any] = {
             "run_id": call.run,
             "conversation_id": call.conversation,
+            "flow": call.flow,
+            "agent_model": call.agent,
+            "trial": call.trial,
             "judge": self.config.name,
             "score": verdict.score if verdict else None,
             "judged_at": self.judged_at

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riff_ingest.judging.protocol import Judge, Misconfigured, Signature, Usage
+from riff_ingest.judging.protocol import ConversationName, Judge, Misconfigured, Signature, Usage
 from riff_ingest.judging.retry import RetryPolicy
 from riff_ingest.judging.rubric import Rubric
 
@@ -89,14 +89,26 @@ class JudgeSettings:
     at_once: int
     prices: Prices
 
-    def sign(self, run: str, conversation: str) -> Signature | None:
+    def sign(
+        self,
+        run: str,
+        conversation: str,
+        flow: str | None = None,
+        agent: str | None = None,
+        trial: int | None = None,
+    ) -> Signature | None:
         """Return how a verdict on a call will be signed.
 
         `None` where there will be none. Needs neither key nor client.
         """
         if self.kind == "replay":
-            return self._replay.signature(run, conversation)
+            return self._replay.signature_of(ConversationName(run, conversation, flow, agent, trial))
         return Signature(self.values.get("model"), self.rubric.prompt_hash)
+
+    def expect(self, calls: Iterable[ConversationName]) -> None:
+        """Name all calls that there are, since what was recorded of an id that several of them have may be of any."""
+        if self.kind == "replay":
+            self._replay.expect(calls)
 
     def judge(self, environ: Mapping[str, str]) -> Judge:
         """Return the judge itself; raise `Misconfigured`, also where its key is not in the environment."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from riff_ingest.conversation import Turn
-from riff_ingest.judging.protocol import Misconfigured, Signature
+from riff_ingest.judging.protocol import ConversationName, Misconfigured, Signature
 from riff_ingest.judging.replay import ReplayJudge
 from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
 from riff_ingest.judging.rubric import Rubric
@@ -89,3 +89,17 @@ def test_raw_answers_are_read_as_if_they_had_just_come(tmp_path: Path) -> None:
 def test_verdicts_of_another_judge_are_named(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="no verdict of old; there are verdicts of claude, codex"):
         recorded(tmp_path, line("c-1", score=1) | {"judge": "codex"}, line("c-1", score=1) | {"judge": "claude"})
+
+
+def test_what_was_recorded_of_an_id_of_several_calls_is_given_to_none_of_them_without_the_part_that_decides(
+    tmp_path: Path,
+) -> None:
+    judge = recorded(tmp_path, line("c-1", score=1), line("c-1", score=2, flow="dental"), line("c-2", score=3))
+    calls = [ConversationName("run-1", "c-1", flow, "m", 0) for flow in ("dental", "garage")]
+    other = ConversationName("run-1", "c-2", "garage", "m", 0)
+    judge.expect([*calls, other])
+    assert [judge.signature_of(call) is not None for call in (*calls, other)] == [True, False, True]
+    asking = Retry(judge, Rubric(), RetryPolicy(5.0, 1))
+    outcome = asyncio.run(asking.outcome(CallToJudge("run-1", "c-1", TURNS, "dental", "m", 0)))
+    assert outcome.verdict is not None
+    assert outcome.verdict.score == 2

@@ -91,7 +91,8 @@ def test_scores_are_written_and_come_back_from_the_store(
     assert stdout == ""
     assert stderr == f"12 judged.\nSpent: 12k tokens in, 600 out.\nNext: riff-tui ingest {out}\n"
     assert kept(scores)[0] == {
-        "run_id": "run-1", "conversation_id": "c-0000", "judge": "played", "score": kept(scores)[0]["score"],
+        "run_id": "run-1", "conversation_id": "c-0000", "flow": "hotel", "agent_model": "(unknown)", "trial": 0,
+        "judge": "played", "score": kept(scores)[0]["score"],
         "judged_at": TIME, "rationale": "It sounds like a person.", "prompt_hash": Rubric().prompt_hash,
         "model": "played-1", "prompt_version": "1", "evidence": [1],
     }  # fmt: skip
