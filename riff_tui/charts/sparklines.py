@@ -1,26 +1,30 @@
-"""Draw series from run to run as lines of signs, each between its own lowest and highest."""
+"""Draw series from run to run as lines of signs, all on one scale of their unit, so that two of them compare."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from riff_tui.text.glyphs import glyphs
-from riff_tui.text.numbers import fixed
+from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.safe_text import cell_width, fit, one_line
 
 LEAST = 3
 """Two points are no line."""
+TOP_SCORE, WHOLE = 10.0, 1.0
 _LONGEST_NAME = 24
 _NARROWEST = 8
-_TOP = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Sparklines:
-    """Draw the values of each series by its name, the oldest first; `None` where nothing was measured."""
+    """Draw the values of each series by its name, the oldest first; `None` where nothing was measured.
+
+    Full height is 10, of the series named in `rates` every call.
+    """
 
     series: Mapping[str, Sequence[float | None]]
+    rates: Collection[str] = ()
 
     def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
         """Draw a line for each series that has enough values: its name, a sign a run, its range, and its last value.
@@ -32,10 +36,10 @@ class Sparklines:
         widest = max((min(_LONGEST_NAME, cell_width(one_line(name))) for name in series), default=0)
         lines = []
         for name, values in series.items():
-            said = _said(values)
+            said = _said(values, rate=name in self.rates)
             room = max(_NARROWEST, width - widest - cell_width(said) - 4)
             named = fit(one_line(name), widest, signs.ellipsis)
-            drawn = signs.sparkline(_stretched(values)[-room:])
+            drawn = signs.sparkline(values[-room:], WHOLE if name in self.rates else TOP_SCORE)
             lines.append(f"{named}{' ' * (widest - cell_width(named))}  {drawn}  {said}")
         return lines
 
@@ -44,15 +48,9 @@ def _measured(values: Sequence[float | None]) -> int:
     return sum(value is not None for value in values)
 
 
-def _stretched(values: Sequence[float | None]) -> list[float | None]:
-    """Stretch values from the lowest to the highest to 0 to 10; all alike they lie in the middle."""
+def _said(values: Sequence[float | None], *, rate: bool) -> str:
     measured = [value for value in values if value is not None]
-    low, high = min(measured), max(measured)
-    if high == low:
-        return [None if value is None else _TOP / 2 for value in values]
-    return [None if value is None else (value - low) / (high - low) * _TOP for value in values]
-
-
-def _said(values: Sequence[float | None]) -> str:
-    measured = [value for value in values if value is not None]
-    return f"{fixed(min(measured), 1)} to {fixed(max(measured), 1)}, last {fixed(measured[-1], 1)}"
+    least, most, last = (
+        percent(value) if rate else fixed(value, 1) for value in (min(measured), max(measured), measured[-1])
+    )
+    return f"{least} to {most}, last {last}"

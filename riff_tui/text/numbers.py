@@ -52,6 +52,13 @@ def interval_text(ends: Sequence[float | None], decimals: int = 1, *, trim: bool
     return between.join(fixed(end, decimals, trim=trim) for end in ends)
 
 
+def ends_text(column: Column, ends: Sequence[float | None]) -> str:
+    """Write the ends of an interval of a column's values as people read them on a screen: shares in percent."""
+    if column.unit != SHARE:
+        return interval_text(ends, column.decimals)
+    return interval_text([None if end is None else end * 100 for end in ends], 0) + "%"
+
+
 def percent(share: float | None) -> str:
     """Write a share of 0 to 1 in whole percent; `<1%` and `>99%` where rounding would say none or all."""
     if share is None or not math.isfinite(share):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from riff_store.metrics import METRICS
+from riff_tui.charts.sparklines import WHOLE
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.glyphs import Glyphs, in_ascii
-from riff_tui.text.numbers import cell_text, fixed, interval_text
+from riff_tui.text.numbers import cell_text, ends_text, fixed
 from riff_tui.text.safe_text import one_line
 from riff_tui.tui.data.paged_rows import all_loaded
 from riff_tui.tui.session.column_choice import AS_IT_IS, INTERVAL, ColumnChoice, is_ranked, stays, with_intervals
@@ -18,7 +19,10 @@ TREND = Column(
     "trend",
     "runs",
     kind="object",
-    help="Operability, or on the timeline (computed) quality, run by run, the latest at the right: full height is 10.",
+    unit="share",
+    decimals=2,
+    trim=True,
+    help="Success rate run by run, the latest at the right: full height is every call.",
 )
 PLACE = Column("place", "Place", kind="name", help="The flow, and the segment or state of it.")
 WHY = Column("summary", "Why", kind="text", help="What is wrong there.")
@@ -56,10 +60,10 @@ def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
     """Return the text of a cell: as in a dump, but a trend as a sparkline and nothing that other cells say."""
     if column is TREND:
         values = column.value(row.record)
-        return glyphs.sparkline(values[-LONGEST_TREND:]) if values else ""
+        return glyphs.sparkline(values[-LONGEST_TREND:], WHOLE) if values else ""
     if column.key.startswith(INTERVAL):
         ends = column.value(row.record)
-        return shown(interval_text(ends, column.decimals, trim=column.trim), glyphs) if ends else ""
+        return shown(ends_text(column, ends), glyphs) if ends else ""
     if column is PLACE and row.record.get("list") == "flows" and row.record.get("agent"):
         return shown(f"{row.display.get('place', '')} @ {row.record['agent']}", glyphs)
     if column is WHY and row.record.get("reasons"):

@@ -10,7 +10,7 @@ from rich.style import Style
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.column_fit import fitted, wrap
 from riff_tui.text.glyphs import Glyphs
-from riff_tui.text.numbers import fixed, interval_text, ranked, value_text
+from riff_tui.text.numbers import fixed, interval_text, percent, ranked, value_text
 from riff_tui.text.safe_text import cell_width, padded
 from riff_tui.tui.render.columns import TREND, shown, text_of
 from riff_tui.tui.render.palette import Palette
@@ -87,8 +87,8 @@ class _DetailWriter:
     def _value(self, column: Column, row: Row, interval: Sequence[float] | None) -> None:
         value = column.value(row.record)
         if column is TREND:
-            trend = f"{text_of(column, row, self._glyphs)} {interval_text(value, 1).replace('–', ' ')}"
-            self._words(column, [trend], None)
+            shares = " ".join(percent(share) for share in value)
+            self._words(column, [f"{text_of(column, row, self._glyphs)} {shares}"], None)
         elif column.kind in ("number", "count", "flag") and not isinstance(value, str):
             self._number(column, row, value, interval)
         elif isinstance(value, Mapping):

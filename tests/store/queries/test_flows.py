@@ -210,12 +210,13 @@ def test_an_unscored_verdict_is_a_judge_without_a_mean(store: Store) -> None:
 def test_the_trend_runs_through_the_last_runs_in_order_of_time(store: Store) -> None:
     moments = {"z-first": 100, "a-second": 200, "m-third": 300, "undated": None}
     calls = [
-        call(f"c-{run}", run=run, started_at=started, aspects={"correctness": float(place), "completion": 10.0})
+        call(f"c-{run}-{number}", run=run, started_at=started, aspects={"correctness": 10.0 * (number < place)})
         for place, (run, started) in enumerate(moments.items())
+        for number in range(4)
     ]
     put(store, "calls.jsonl", [*calls, call("other", run="m-third", flow="rare", started_at=301)])
     cells = {cell.keys["flow"]: cell for cell in flow_cells(store, trend=True)}
-    expected = [operability(float(place), 10.0, None, None, {}) for place in range(4)]
+    expected = [0.0, 0.25, 0.5, 0.75]
     assert list(cells["viewing"].trend) == expected
     assert [value is None for value in cells["rare"].trend] == [True, True, False, True]
     [cell] = flow_cells(store, parse("run:second | run:third flow:viewing"), trend=True)

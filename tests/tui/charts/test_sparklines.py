@@ -6,12 +6,17 @@ from riff_tui.charts.sparklines import Sparklines
 from riff_tui.text.safe_text import cell_width
 
 
-def test_each_series_is_drawn_between_its_own_lowest_and_highest() -> None:
-    lines = Sparklines({"(computed)": [5.2, 6.4, 5.9], "warm": [9.0, 9.0, 9.0, None]}).draw()
+def test_all_series_are_drawn_on_one_scale() -> None:
+    lines = Sparklines({"success": [0.52, 0.64, 0.02], "warm": [5.2, 6.4, 0.2, None]}, rates=["success"]).draw()
     assert lines == [
-        "(computed)  ▁█▅  5.2 to 6.4, last 5.9",
-        "warm        ▅▅▅·  9.0 to 9.0, last 9.0",
+        "success  ▅▅▁  2% to 64%, last 2%",
+        "warm     ▅▅▁·  0.2 to 6.4, last 0.2",
     ]
+
+
+def test_a_little_less_of_much_is_no_abyss() -> None:
+    (line,) = Sparklines({"success": [0.97, 0.96, 0.95]}, rates=["success"]).draw()
+    assert line == "success  ███  95% to 97%, last 95%"
 
 
 def test_two_values_are_no_line() -> None:

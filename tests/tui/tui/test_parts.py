@@ -206,7 +206,7 @@ def test_a_row_is_found_where_it_was_or_where_it_went() -> None:
 def test_columns_without_a_value_are_left_out_and_those_with_a_trend_gain_one() -> None:
     table = FakeCatalog().show("flows", Request())
     assert "completion" not in [column.key for column in visible_columns(table)]
-    trending = Table("flows", "", table.columns, [Row("a", {**table.rows[0].record, "trend": [0.0, None, 10.0]})])
+    trending = Table("flows", "", table.columns, [Row("a", {**table.rows[0].record, "trend": [0.0, None, 1.0]})])
     columns = visible_columns(trending, frozenset({"flow"}))
     assert [column.key for column in columns] == ["agent", "operability", "n", "trend", "correctness", "turn_count"]
     assert text_of(columns[3], trending.rows[0], UNICODE) == "▁·█"

@@ -149,7 +149,7 @@ class Slow(FakeCatalog):
             assert isinstance(whole.figure, StateFigure)
             return replace(whole, figure=replace(whole.figure, pooled=None), deferred=lambda: self._rest(whole))
         if view == "flows" and request.where:
-            rows = [replace(row, record={**row.record, "trend": [1.0, 9.0]}) for row in whole.rows]
+            rows = [replace(row, record={**row.record, "trend": [0.1, 0.9]}) for row in whole.rows]
             return replace(whole, deferred=lambda: self._rest(replace(whole, rows=rows)))
         return whole
 

@@ -78,10 +78,10 @@ def test_what_a_column_holds_in_itself_is_listed_the_largest_first() -> None:
 def test_what_no_column_shows_is_told_as_well() -> None:
     table = flows([flow_cell("f", "x", correctness=9.0, judges={"codex": 4.0})])
     row = table.rows[0]
-    trended = replace(row, record={**row.record, "trend": [1.0, None, 10.0], "note": {"a": None, "b": [1, 2]}})
+    trended = replace(row, record={**row.record, "trend": [0.1, None, 1.0], "note": {"a": None, "b": [1, 2]}})
     text = told(table, trended)
-    assert any(re.fullmatch(r" success_rate +0\.5 +0\.24–0\.76", line) for line in text)
-    assert any(line.split() == ["runs", "▂·█", "1.0", "·", "10.0"] for line in text)
+    assert any(re.fullmatch(r" success +0\.5 +share +0\.24–0\.76", line) for line in text)
+    assert any(line.split() == ["runs", "▂·█", "10%", "·", "100%"] for line in text)
     assert any(line.split() == ["hum:codex", "!4.0", "0-10", "4.0–4.0"] for line in text)
     assert not any("intervals" in line or "humanness" in line for line in text)
 
