@@ -17,7 +17,7 @@ from riff_store.queries.flows import selected_judges
 from riff_store.queries.sides import Pair, SideCalls, Values, paired, sides
 from riff_store.statistics import intervals, significance
 
-SIGNIFICANT = 0.05
+SIGNIFICANT = significance.SIGNIFICANT
 SUCCESS = 10.0
 _ORDER: tuple[Verdict, ...] = ("worse", "mixed", "differs", "better", "noise", "not measured")
 _NEWLY: Mapping[Verdict, Newly] = {"worse": "broken", "better": "mended"}

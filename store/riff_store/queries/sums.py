@@ -232,6 +232,11 @@ def add(first: StateSums, second: StateSums) -> StateSums:
     return StateSums(*_added(first, second))
 
 
+def pooled(cells: Iterable[CallSums]) -> CallSums:
+    """Add up the sums of some cells, of one at least."""
+    return CallSums(*(sum(column) for column in zip(*cells, strict=True)))
+
+
 def _added(before: tuple[Any, ...] | None, more: tuple[Any, ...]) -> Iterable[Any]:
     return more if before is None else (a + b for a, b in zip(before, more, strict=True))
 

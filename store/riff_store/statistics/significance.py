@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+SIGNIFICANT = 0.05
+"""Above it an adjusted p-value is noise."""
 MOST_EXACT = 10_000
 """Comparisons of one value with another up to which ranks are counted out; beyond, the normal curve is as good."""
 
@@ -55,9 +57,13 @@ def superiority(first: Sequence[float], second: Sequence[float]) -> float:
 
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
     """Adjust p-values to bound the share of false discoveries among all of them (Benjamini & Hochberg 1995)."""
-    from scipy.stats import false_discovery_control
-
-    return [float(p) for p in false_discovery_control(ps, method="bh")] if ps else []
+    adjusted = [1.0] * len(ps)
+    lowest = 1.0
+    ranked = sorted(range(len(ps)), key=ps.__getitem__)
+    for place, index in reversed(list(enumerate(ranked, 1))):
+        lowest = min(lowest, _bounded(ps[index] * (len(ps) / place)))
+        adjusted[index] = lowest
+    return adjusted
 
 
 def simes(ps: Sequence[float]) -> float:
