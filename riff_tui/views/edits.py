@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.views.parts import cells, columns, edit_cells
+from riff_tui.views.parts import cells, change_cells, columns, edit_cells
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.edits import EditEffect
+    from riff_store.answers.edits import EditEffect, FlowOutcome
+    from riff_store.measure import Measure
 
 UNITS = (
-    "Units: before, after 0-10, higher is better: mean operability without any judge, over the agents that led the flow"
-    " in both runs."
+    "Units: success before, after share of calls · quality 0-10, higher is better: over the calls of the agents that"
+    " led the flow in both runs."
 )
 TOGETHER = "Edits between the same two runs share their figures: which of them moved the score cannot be told (tied)."
-NO_PROOF = "Two runs differ by chance as well: riff-tui compare PREVIOUS NEXT --where 'flow=F' says whether these do."
+NO_PROOF = (
+    "change says better or worse only where the success rate changed by more than chance (exact test, corrected over"
+    " all edits): riff-tui compare PREVIOUS NEXT --where 'flow=F' tests in pairs."
+)
+OTHER_JUDGES = "Where other judges scored the run after than the run before, quality has no change: ·."
 NO_RUNS = "No run of these flows is known together with the time when it started, so there is no before and no after."
 NO_EDITS = "No edits of flows are known yet: riff-tui edits --repo DIR --flows 'flows/{flow}.*' reads them from git."
 COLUMNS = (
@@ -29,9 +34,61 @@ COLUMNS = (
         help="The author's time of the commit; ? where only that tells which runs contain it.",
     ),
     Column("commit", "Commit", kind="text", help="The commit that touched the flow's file."),
-    Column("change", "change", better="higher", decimals=2, trim=True, strong=True, help="Quality after less before."),
-    Column("quality_before", "before", unit="0-10", better="higher", help="Quality in the last run without the edit."),
-    Column("quality_after", "after", unit="0-10", better="higher", help="Quality in the first run with the edit."),
+    Column(
+        "success_change",
+        "change",
+        unit="share",
+        better="higher",
+        decimals=2,
+        strong=True,
+        help="Success rate after less before; better or worse where that is more than chance.",
+    ),
+    Column(
+        "success_before",
+        "before",
+        unit="share",
+        better="higher",
+        decimals=2,
+        trim=True,
+        help="Success rate in the last run without the edit.",
+    ),
+    Column(
+        "success_after",
+        "after",
+        unit="share",
+        better="higher",
+        decimals=2,
+        trim=True,
+        help="Success rate in the first run with the edit.",
+    ),
+    Column("n_before", "n before", kind="count", help="Calls behind the figures before."),
+    Column("n_after", "n after", kind="count", help="Calls behind the figures after."),
+    Column(
+        "change",
+        "quality change",
+        unit="0-10",
+        better="higher",
+        decimals=2,
+        trim=True,
+        short="qual change",
+        help="Quality after less before.",
+    ),
+    Column(
+        "quality_before",
+        "quality before",
+        unit="0-10",
+        better="higher",
+        short="qual before",
+        help="Quality in the last run without the edit.",
+    ),
+    Column(
+        "quality_after",
+        "quality after",
+        unit="0-10",
+        better="higher",
+        short="qual after",
+        help="Quality in the first run with the edit.",
+    ),
     Column("subject", "Subject", kind="text", help="The first line of its message."),
     Column("author", "Author", kind="text", help="Who made it."),
     Column("next_run", "Next run", kind="text", help="The first run of the flow that contains the edit."),
@@ -39,15 +96,17 @@ COLUMNS = (
     Column("together", "tied", kind="count", help="Edits between the same two runs, this one among them."),
     Column("previous_run", "Previous run", kind="text", shown=False, help="The last run before that one, without it."),
     Column("basis", "basis", kind="text", shown=False, help="What tells that runs contain it: their commit, or time."),
-    Column("n_before", "n before", kind="count", shown=False, help="Calls behind the quality before."),
-    Column("n_after", "n after", kind="count", shown=False, help="Calls behind the quality after."),
+    Column("verdict", "verdict", kind="text", shown=False, help="Better or worse after the edit; or noise."),
+    Column("p_adjusted", "p adj.", decimals=3, shown=False, help="p of the change of success, over all edits."),
+    Column("p", "p", decimals=3, shown=False, help="The two-sided p of this change of success alone."),
     Column("path", "Path", kind="text", shown=False, help="The file that was touched, within its repository."),
 )
 
 
 def edits(answers: Sequence[EditEffect]) -> Table:
     """Return one row per edit, in the order of the answers."""
-    compared = any(_change(effect) is not None for effect in answers)
+    compared = any(effect.change for effect in answers)
+    others = any(effect.change and not effect.judged_alike for effect in answers)
     tied = any(effect.together > 1 and effect.next_run is not None for effect in answers)
     placed = any(effect.previous_run or effect.next_run for effect in answers)
     alone = [NO_RUNS] if answers and not placed else []
@@ -57,14 +116,22 @@ def edits(answers: Sequence[EditEffect]) -> Table:
         title="Edits by flow (latest first)",
         columns=COLUMNS,
         rows=[_row(effect) for effect in answers],
-        notes=[UNITS, *alone, *by_time, *([TOGETHER] if tied else []), *([NO_PROOF] if compared else [])]
+        notes=[
+            UNITS,
+            *alone,
+            *by_time,
+            *([TOGETHER] if tied else []),
+            *([NO_PROOF] if compared else []),
+            *([OTHER_JUDGES] if others else []),
+        ]
         if answers
         else [],
     )
 
 
 def _row(effect: EditEffect) -> Row:
-    edit, change = effect.edit, _change(effect)
+    edit, before, after = effect.edit, effect.before, effect.after
+    measures = _measures(before, "before") | _measures(after, "after")
     record: dict[str, Any] = {
         "flow": edit.flow,
         "commit": edit.commit,
@@ -77,47 +144,59 @@ def _row(effect: EditEffect) -> Row:
         "runs": effect.runs,
         "together": effect.together,
         "basis": effect.basis,
-        "quality_before": effect.before,
-        "quality_after": effect.after,
-        "change": change,
-        "n_before": effect.n_before,
-        "n_after": effect.n_after,
+        "success_before": before and before.success.mean,
+        "success_after": after and after.success.mean,
+        "success_change": _change(measures, "success"),
+        "quality_before": before and before.quality.mean,
+        "quality_after": after and after.quality.mean,
+        "change": _change(measures, "quality") if effect.judged_alike else None,
+        "n_before": before.n if before else 0,
+        "n_after": after.n if after else 0,
+        **change_cells.tested(effect.change),
+        "intervals": cells.intervals(measures),
     }
-    marks: dict[str, Severity] = {}
-    if change is not None and change <= cells.FELL:
-        marks["change"] = marks[""] = "bad" if change <= cells.FELL_FAR else "warn"
+    mark = change_cells.mark(effect.change)
+    marks: dict[str, Severity] = {"success_change": mark, "": mark} if mark else {}
+    display = {
+        "commit": edit.commit[: edit_cells.SHORT_COMMIT],
+        "time": edit_cells.marked(record["time"], effect.basis),
+    }
+    if effect.change and record["success_change"] is not None:
+        display["success_change"] = change_cells.in_short(record["success_change"], effect.change)
     keys = {"flow": edit.flow} if effect.next_run is None else {"flow": edit.flow, "run": effect.next_run}
-    thin = change is not None and cells.is_thin(min(effect.n_before, effect.n_after))
+    thin = before is not None and after is not None and cells.is_thin(min(before.n, after.n))
     return Row(
         cells.where({"flow": edit.flow, "commit": edit.commit}),
         record,
-        display={
-            "commit": edit.commit[: edit_cells.SHORT_COMMIT],
-            "time": edit_cells.marked(record["time"], effect.basis),
-        },
+        display,
         severity=marks,
         thin=thin,
         where=cells.where(keys) if effect.previous_run or effect.next_run else "",
     )
 
 
-def _change(effect: EditEffect) -> float | None:
-    if effect.before is None or effect.after is None:
+def _change(measures: Mapping[str, Measure], figure: str) -> float | None:
+    if f"{figure}_before" not in measures or f"{figure}_after" not in measures:
         return None
-    return effect.after - effect.before
+    before, after = measures[f"{figure}_before"].mean, measures[f"{figure}_after"].mean
+    return None if before is None or after is None else after - before
+
+
+def _measures(outcome: FlowOutcome | None, when: str) -> dict[str, Measure]:
+    return {f"success_{when}": outcome.success, f"quality_{when}": outcome.quality} if outcome else {}
 
 
 SPEC = ViewSpec(
     name="edits",
     title="Edits of flows",
     help=(
-        "Who changed which flow when, and its quality in the runs around it, to see which edit moved the score.",
-        "riff-tui edits reads them from git; quality is (computed), over the agents that led the flow in both.",
+        "Who changed which flow when, and its success in the runs around it, to see which edit moved it.",
+        "riff-tui edits reads them from git; figures are over the agents that led the flow in both runs.",
         "Drill into the run after an edit with flows --where 'flow=F run=NEXT'.",
     ),
     order=140,
     key="H",
-    key_help="Who changed the flow when, and its quality around it; press again to widen.",
+    key_help="Who changed the flow when, and its success around it; press again to widen.",
     query="riff_store.queries.edits:edit_effects",
     build=edits,
     finish="riff_tui.view_queries.edits:explain_empty",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
+from statistics import median
 from typing import Any
 
 import pytest
@@ -200,29 +200,41 @@ def billionths(values: Iterable[float | None]) -> tuple[int, int]:
     return len(measured), sum(int(value * 1e9 + 0.5) for value in measured)
 
 
-def quality(made: World, calls: Sequence[ConversationFacts], judge: str) -> float | None:
-    """Operability of some calls as docs/metrics.md words it in section 5, with one judge's humanness alone."""
-
-    def mean(values: Sequence[float | None]) -> float | None:
-        measured = [value for value in values if value is not None]
-        return fmean(measured) if measured else None
-
-    counted = [facts for facts in calls if not facts.errored]
-    parts = {
-        name: mean([facts.aspects.get(name) for facts in counted]) for name in ("correctness", "completion", "errors")
-    }
-    seconds = mean([facts.aspects.get("latency_p95") for facts in counted])
-    human = mean([made.judged(facts).get(judge) for facts in counted])
-    if parts["correctness"] is None or (judge != COMPUTED and human is None):
+def call_quality(facts: ConversationFacts, scores: Iterable[float | None] = ()) -> float | None:
+    """Quality of a call as docs/metrics.md words it in section 5, with the median of some scores of humanness."""
+    parts = {name: facts.aspects.get(name) for name in ("correctness", "completion", "errors")}
+    if parts["correctness"] is None:
         return None
+    seconds, human = facts.aspects.get("latency_p95"), [score for score in scores if score is not None]
     parts["latency"] = None if seconds is None else min(10.0, max(0.0, 10 - 10 * seconds / 15))
-    parts["humanness"] = human
+    parts["humanness"] = median(human) if human else None
     weights = {"correctness": 35, "completion": 20, "errors": 15, "latency": 10, "humanness": 20}
     known = [(weights[name], value) for name, value in parts.items() if value is not None]
     blend = sum(weight * value for weight, value in known) / sum(weight for weight, _ in known)
     if parts["correctness"] < 10:
         return min(blend, 4.0)
     return min(blend, 6.0) if parts["completion"] is not None and parts["completion"] < 10 else blend
+
+
+def quality(made: World, calls: Iterable[ConversationFacts], judge: str | None = None) -> list[float]:
+    """What is behind a mean: each call's quality, or with `(computed)` that without judges; a judge's own scores."""
+    counted = [facts for facts in calls if not facts.errored]
+    if judge is None:
+        found = [call_quality(facts, made.judged(facts).values()) for facts in counted]
+    elif judge == COMPUTED:
+        found = [call_quality(facts) for facts in counted]
+    else:
+        found = [made.judged(facts).get(judge) for facts in counted]
+    return [value for value in found if value is not None]
+
+
+def successes(calls: Iterable[ConversationFacts]) -> list[bool]:
+    """Which of the calls that count and whose correctness is known were correct and complete."""
+    return [
+        facts.aspects["correctness"] == 10 and facts.aspects.get("completion") in (None, 10)
+        for facts in calls
+        if not facts.errored and facts.aspects.get("correctness") is not None
+    ]
 
 
 def close(found: float | None, wanted: float | None) -> bool:

@@ -9,7 +9,7 @@ from riff_store.measure import THIN
 from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
 from riff_tui.table import Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
-from riff_tui.views.parts.cells import BAD_SCORE, FAIR, FELL, FELL_FAR, HARDLY, LATE, SLIGHT, WATCHED, WEAK_SCORE
+from riff_tui.views.parts.cells import BAD_SCORE, FAIR, HARDLY, LATE, SLIGHT, WATCHED, WEAK_SCORE
 
 _Explain: TypeAlias = Callable[[bool], str]
 
@@ -84,10 +84,6 @@ def _flaky(bad: bool) -> str:
     return f"{percent(HIGH if bad else WATCHED)} or more of the groups"
 
 
-def _change(bad: bool) -> str:
-    return f"{_number(-FELL_FAR if bad else -FELL)} or more below the run before the edit"
-
-
 def _always(words: str) -> _Explain:
     return lambda bad: words
 
@@ -105,7 +101,9 @@ _REASONS: Mapping[str, _Explain] = {
     "slot_fill_rate": _slots,
     "kappa": _kappa,
     "flaky": _flaky,
-    "change": _change,
+    "change": _always("success fell against the run before by more than chance"),
+    "success_change": _always("success fell against the run before the edit by more than chance"),
+    "moved": _always("flows fell against the run before by more than chance"),
     "completed": _always("the flow did not run to its own end"),
     "errored": _always("a broken agent or backend: the call is not counted in averages"),
     "error_count": _always("there were errors during the call"),

@@ -1,48 +1,85 @@
-"""Measure the quality of flows before and after each edit."""
+"""Measure how the calls of flows went before and after each edit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
 
-from riff_store.answers.edits import EditEffect
-from riff_store.answers.quality import COMPUTED
+from riff_store.answers.changes import SuccessChange
+from riff_store.answers.edits import EditEffect, FlowOutcome
 from riff_store.database import Store
 from riff_store.predicates import Predicate
-from riff_store.queries.dimensions import run_starts
+from riff_store.queries.dimensions import Grouping, run_starts
 from riff_store.queries.edit_spans import EditSpan, edit_spans
 from riff_store.queries.last_edits import Edits
-from riff_store.queries.quality import RowQuality, mean, row_qualities
+from riff_store.queries.quality import humanness_scores
+from riff_store.queries.success_changes import Cells, corrected, success_change
+from riff_store.queries.sums import CallSums, call_sums, pooled
+
+_BY = ("flow", "run", "agent")
+_Runs: TypeAlias = Mapping[str, Cells]
+_Judged: TypeAlias = Mapping[str, frozenset[str]]
+_Between: TypeAlias = tuple[str, str | None, str | None]
 
 
 def edit_effects(store: Store, calls: Predicate | None = None) -> list[EditEffect]:
-    """Return every edit with the quality of its flow before and after it; by flow, the latest edit first."""
+    """Return every edit with how its flow did before and after it; by flow, the latest edit first.
+
+    A change is tested over the calls of the agents that led the flow in both runs, and corrected across all edits.
+    """
     with store.snapshot():
         edits, started = Edits(store), run_starts(store)
-        rows, _ = row_qualities(store, calls, ("run", "flow", "agent"), None) if edits else ({}, [])
-    runs: dict[str, dict[str, dict[str, RowQuality]]] = {}
-    for (run, flow, agent), row in rows.items():
+        sums = call_sums(store, calls, Grouping(_BY)) if edits else {}
+        scores = humanness_scores(store, calls, _BY[:2], None) if edits else {}
+    flows: dict[str, dict[str, dict[tuple[str | None, ...], CallSums]]] = {}
+    for (flow, run, agent), cell in sums.items():
         if started.get(run or "") is not None:
-            runs.setdefault(flow or "", {}).setdefault(run or "", {})[agent or ""] = row
+            flows.setdefault(flow or "", {}).setdefault(run or "", {})[agent,] = cell
+    judged: dict[str, dict[str, frozenset[str]]] = {}
+    for (flow, run), found in scores.items():
+        judged.setdefault(flow or "", {})[run or ""] = frozenset(name for name, by in found.items() if by.n)
     order = sorted(started, key=lambda name: (started[name] or 0, name))
-    return [
-        _effect(span, runs.get(flow, {}))
+    return _corrected(
+        _effect(span, flows.get(flow, {}), judged.get(flow, {}))
         for flow in sorted(edits.by_flow)
-        for span in reversed(edit_spans(edits, flow, [run for run in order if run in runs.get(flow, {})]))
-    ]
+        for span in reversed(edit_spans(edits, flow, [run for run in order if run in flows.get(flow, {})]))
+    )
 
 
-def _effect(span: EditSpan, runs: Mapping[str, Mapping[str, RowQuality]]) -> EditEffect:
-    previous = runs[span.previous_run] if span.previous_run is not None else None
-    following = runs[span.next_run] if span.next_run is not None else None
-    both = sorted(previous.keys() & following.keys()) if previous and following else None
-    before, n_before = _quality(previous, both)
-    after, n_after = _quality(following, both)
-    return EditEffect(**span._asdict(), before=before, after=after, n_before=n_before, n_after=n_after)
+def _effect(span: EditSpan, runs: _Runs, judged: _Judged) -> EditEffect:
+    previous = None if span.previous_run is None else runs[span.previous_run]
+    following = None if span.next_run is None else runs[span.next_run]
+    change = None
+    if previous is not None and following is not None:
+        both = previous.keys() & following.keys()
+        previous, following = (
+            {agent: cell for agent, cell in cells.items() if agent in both} for cells in (previous, following)
+        )
+        change = success_change(previous, following)
+    return EditEffect(
+        **span._asdict(),
+        before=_outcome(previous),
+        after=_outcome(following),
+        change=change,
+        judged_alike=judged.get(span.previous_run or "") == judged.get(span.next_run or ""),
+    )
 
 
-def _quality(run: Mapping[str, RowQuality] | None, agents: Sequence[str] | None) -> tuple[float | None, int]:
-    """Return the mean quality over some agents of a run, all of them where none are named, and the calls behind it."""
-    if run is None:
-        return None, 0
-    rows = [run[agent] for agent in (sorted(run) if agents is None else agents)]
-    return mean(row.quality.get(COMPUTED) for row in rows), sum(row.n for row in rows)
+def _outcome(cells: Cells | None) -> FlowOutcome | None:
+    if not cells:
+        return None
+    whole = pooled(cells.values())
+    return FlowOutcome(whole.n, whole.success_measure(), whole.quality_measure())
+
+
+def _corrected(effects: Iterable[EditEffect]) -> list[EditEffect]:
+    """Correct p across the tests behind all edits; those between the same two runs share one."""
+    found = list(effects)
+    tests: dict[_Between, SuccessChange | None] = {_between(effect): effect.change for effect in found}
+    changes = dict(zip(tests, corrected(list(tests.values())), strict=True))
+    return [replace(effect, change=changes[_between(effect)]) for effect in found]
+
+
+def _between(effect: EditEffect) -> _Between:
+    return effect.edit.flow, effect.previous_run, effect.next_run

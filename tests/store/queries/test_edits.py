@@ -10,9 +10,8 @@ from statistics import fmean
 import pytest
 
 from riff_store.answers.edits import LastEdit
-from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store, open_store
-from riff_store.facts import ConversationFacts, FlowEdit
+from riff_store.facts import FlowEdit
 from riff_store.queries.edits import edit_effects
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.last_edits import Edits
@@ -20,8 +19,8 @@ from riff_store.queries.quality import timeline
 from riff_store.queries.scores import score_pages
 from riff_store.writer import Writer
 from riff_tui.filters import parse
-from tests.support.facts import call, fresh, put
-from tests.support.random_stores import FLOWS, World, close, grouped, quality, selected, world
+from tests.support.facts import call, fresh, put, verdict
+from tests.support.random_stores import FLOWS, World, close, grouped, quality, selected, successes, world
 
 DAY = 86_400_000_000
 BEGIN = 1_782_000_000_000_000
@@ -148,22 +147,51 @@ def test_an_edit_stands_between_the_runs_around_it(seed: int, expression: str, t
         assert effect.runs == len(with_it)
         agents = {name: {facts.agent for facts in own[name]} for name in own}
         both = agents[before[-1]] & agents[after[0]] if before and after else None
-        for run, value, n in (
-            (effect.previous_run, effect.before, effect.n_before),
-            (effect.next_run, effect.after, effect.n_after),
-        ):
-            if run is None:
-                assert (value, n) == (None, 0)
+        for run, outcome in ((effect.previous_run, effect.before), (effect.next_run, effect.after)):
+            calls = [facts for facts in own.get(run or "", ()) if both is None or facts.agent in both]
+            if not calls:
+                assert outcome is None
                 continue
-            rows = grouped(
-                [facts for facts in own[run] if both is None or facts.agent in both], lambda facts: facts.agent
-            )
-            assert n == sum(not facts.errored for calls in rows.values() for facts in calls)
-            assert close(value, mean_quality(made, list(rows.values())))
+            assert outcome is not None
+            assert outcome.n == sum(not facts.errored for facts in calls)
+            assert close(outcome.quality.mean, mean(quality(made, calls)))
+            assert close(outcome.success.mean, mean(successes(calls)))
 
 
-def mean_quality(made: World, rows: Sequence[list[ConversationFacts]]) -> float | None:
-    values = [value for row in rows if (value := quality(made, row, COMPUTED)) is not None]
+def test_an_edit_has_a_verdict_only_where_success_changed_by_more_than_chance(tmp_path: Path) -> None:
+    path = tmp_path / "w.db"
+    failed = {"correctness": 0.0, "completion": 10.0}
+    with fresh(path) as store:
+        for flow, good in (("fell", (20, 8)), ("same", (15, 14))):
+            for day, passing in enumerate(good):
+                calls = [
+                    call(f"{flow}-{day}-{number}", flow=flow, run=f"r-{day}", started_at=BEGIN + day * DAY,
+                         **({} if number < passing else {"aspects": failed}))
+                    for number in range(20)
+                ]  # fmt: skip
+                put(store, f"/in/{flow}-{day}.jsonl", calls)
+    record(path, [FlowEdit(flow, flow, BEGIN + DAY // 2, "Ada", flow, "p") for flow in ("fell", "same")])
+    with open_store(path) as store:
+        found = {effect.edit.flow: effect.change for effect in edit_effects(store)}
+    fell, same = found["fell"], found["same"]
+    assert fell is not None
+    assert same is not None
+    assert (fell.verdict, fell.effect, fell.n_before, fell.n_after) == ("worse", -0.6, 20, 20)
+    assert (same.verdict, same.p_adjusted) == ("noise", 1.0)
+    assert fell.p_adjusted == pytest.approx(2 * fell.p)
+
+
+def test_qualities_by_other_judges_are_not_alike(tmp_path: Path) -> None:
+    path = tmp_path / "w.db"
+    with fresh(path) as store:
+        put(store, "/in/a.jsonl", [call(f"c-{day}", run=f"r-{day}", started_at=BEGIN + day * DAY) for day in range(3)])
+        put(store, "/in/h.jsonl", [verdict(f"c-{day}", 5.0, run=f"r-{day}", line=day) for day in (1, 2)])
+    record(path, [FlowEdit("viewing", str(day), BEGIN + day * DAY - 1, "Ada", "s", "p") for day in (1, 2)])
+    with open_store(path) as store:
+        assert {effect.edit.commit: effect.judged_alike for effect in edit_effects(store)} == {"1": False, "2": True}
+
+
+def mean(values: Sequence[float]) -> float | None:
     return fmean(values) if values else None
 
 
