@@ -65,12 +65,15 @@ def quality(parts: pd.Series[Any], humanness: float | None) -> float | None:
     return oracle.operability({**{name: parts[name] for name in PARTS}, "humanness": judged})
 
 
-def qualities(demo: Demo, by: list[str]) -> dict[tuple[str, ...], float]:
-    """The quality of each cell and judge, from the means of its calls."""
-    cells, judged = demo.good.groupby(by)[PARTS].mean(), demo.judged.groupby([*by, "judge"]).score.mean()
-    found = {(*names, COMPUTED): quality(cells.loc[names], None) for names in cells.index}
-    found |= {(*names, judge): quality(cells.loc[tuple(names)], score) for (*names, judge), score in judged.items()}
-    return {key: value for key, value in found.items() if value is not None}
+def means(demo: Demo, by: list[str]) -> dict[tuple[str, ...], float]:
+    """The mean quality of each cell's calls without judges, and of each judge's own scores."""
+    calls = demo.good.assign(quality=[quality(call, None) for _, call in demo.good.iterrows()])
+    found = {(*_names(names), COMPUTED): mean for names, mean in calls.groupby(by).quality.mean().items()}
+    return found | {tuple(names): mean for names, mean in demo.judged.groupby([*by, "judge"]).score.mean().items()}
+
+
+def _names(found: Any) -> tuple[str, ...]:
+    return found if isinstance(found, tuple) else (found,)
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +85,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
         yield Demo(folder, store)
 
 
-def test_the_timeline_is_the_mean_of_each_runs_rows(demo: Demo) -> None:
-    cells = pd.Series(qualities(demo, ["run_id", "flow", "agent_model"]))
-    wanted = cells.groupby(level=[0, 3]).mean()
+def test_the_timeline_is_of_each_runs_calls(demo: Demo) -> None:
+    wanted = pd.Series(means(demo, ["run_id"]))
     rows = demo.rows("timeline")
     starts = demo.calls.groupby("run_id").started_at.min().sort_values()
     assert [row["run"] for row in rows] == list(starts.index)
@@ -92,17 +94,18 @@ def test_the_timeline_is_the_mean_of_each_runs_rows(demo: Demo) -> None:
         assert row["quality"] == pytest.approx(wanted[row["run"]].to_dict(), abs=1e-9)
         here = demo.good[demo.good.run_id == row["run"]]
         assert (row["n"], row["flows"]) == (len(here), here.flow.nunique())
+        served = (here.correctness == 10) & (here.completion == 10)
+        assert row["success_rate"] == pytest.approx(served.mean(), abs=1e-9)
 
 
-def test_the_flow_table_has_the_quality_of_each_cell(demo: Demo) -> None:
-    wanted = qualities(demo, ["flow", "agent_model"])
+def test_the_flow_table_has_the_mean_of_each_cell(demo: Demo) -> None:
     found = {
         (row["flow"], cell["agent"], cell["judge"]): cell["quality"]
         for row in demo.rows("flow-table")
         for cell in row["cells"]
         if cell["quality"] is not None
     }
-    assert found == pytest.approx(wanted, abs=1e-9)
+    assert found == pytest.approx(means(demo, ["flow", "agent_model"]), abs=1e-9)
 
 
 def test_effects_are_those_of_least_squares_and_judges_are_compared_on_common_calls(demo: Demo) -> None:

@@ -6,31 +6,37 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_store.answers.quality import COMPUTED
-from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.table import BOUNDS, Bounds, Column, Row, Table
 from riff_tui.text.words import abbreviated
-from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts import cells, columns, quality_cells
 from riff_tui.views.spec import ViewSpec
 from riff_tui.views.timeline import DOWN_ONLY
 
 if TYPE_CHECKING:
-    from riff_store.answers.quality import FlowQuality
+    from riff_store.answers.quality import FlowQuality, QualityCell
 
 UNITS = (
-    "Units: quality 0-10, higher is better: operability with that judge's humanness alone; · where it scored no call."
+    "Units: 0-10, higher is better: (computed) is the mean quality of calls without any judge, a judge's column the"
+    " mean of its own scores, (n) of them where not all calls of the row have one; · where it scored none."
 )
 
 _COMP = "comp"
 _COLUMNS = (columns.FLOW, columns.N, columns.EXCLUDED)
 
 
-def flow_table(answers: Sequence[FlowQuality]) -> Table:
-    """Return one row per flow, in the order of the answers, with a column for each agent and judge."""
-    pairs = sorted({(cell.agent, cell.judge) for flow in answers for cell in flow.cells})
+def flow_table(answers: Sequence[FlowQuality], bounds: Bounds = BOUNDS) -> Table:
+    """Return one row per flow, in the order of the answers: the judges over all its calls, then agent by agent."""
+    judges = list(dict.fromkeys(cell.judge for flow in answers for cell in flow.pooled))
+    pairs = sorted({(cell.agent, cell.judge) for flow in answers for cell in flow.cells if cell.agent is not None})
     return Table(
         view="flow-table",
         title="Flow table: flows × (agent, judge) (worst first)",
-        columns=[*_COLUMNS, *_columns(pairs)],
-        rows=[_row(flow) for flow in answers],
+        columns=[
+            *_COLUMNS,
+            *(column for judge in judges for column in quality_cells.columns_of(judge, ("pooled", judge))),
+            *_columns(pairs),
+        ],
+        rows=[_row(flow, bounds) for flow in answers],
         notes=[UNITS, DOWN_ONLY],
     )
 
@@ -39,53 +45,60 @@ def _columns(pairs: Sequence[tuple[str, str]]) -> list[Column]:
     agents = abbreviated({agent for agent, _ in pairs})
     judges = abbreviated({judge for _, judge in pairs} - {COMPUTED})
     judges[COMPUTED] = COMPUTED if _COMP in judges.values() else _COMP
-    return [_column(agent, judge, f"{agents[agent]} {judges[judge]}") for agent, judge in pairs]
+    return [
+        column
+        for agent, judge in pairs
+        for column in quality_cells.columns_of(
+            judge, ("quality", agent, judge), f"{agent} {judge}", f"{agents[agent]} {judges[judge]}"
+        )
+    ]
 
 
-def _column(agent: str, judge: str, short: str) -> Column:
-    seen = "without any judge's humanness" if judge == COMPUTED else f"with {judge}'s humanness alone"
-    return Column(
-        f"quality.{agent}.{judge}", f"{agent} {judge}", unit="0-10", better="higher", path=("quality", agent, judge),
-        help=f"Operability of the flow led by {agent}, {seen}.", short=short,
-    )  # fmt: skip
-
-
-def _row(flow: FlowQuality) -> Row:
-    quality: dict[str, dict[str, float | None]] = {}
+def _row(flow: FlowQuality, bounds: Bounds) -> Row:
+    quality: dict[str, dict[str, QualityCell]] = {}
     for cell in flow.cells:
-        quality.setdefault(cell.agent, {})[cell.judge] = cell.quality
+        quality.setdefault(cell.agent or "", {})[cell.judge] = cell
     record: dict[str, Any] = {
         "flow": flow.flow,
         "cells": [
-            {"agent": cell.agent, "judge": cell.judge, "quality": cell.quality, "n": cell.n, "scored": cell.scored}
+            {"agent": cell.agent, "judge": cell.judge, "quality": cell.quality.mean, "n": cell.quality.n}
             for cell in flow.cells
         ],
         "n": flow.n,
         "excluded": flow.excluded,
-        "quality": quality,
+        "pooled": {cell.judge: cell.quality.mean for cell in flow.pooled},
+        "pooled_n": {cell.judge: cell.quality.n for cell in flow.pooled},
+        "quality": {agent: {judge: cell.quality.mean for judge, cell in of.items()} for agent, of in quality.items()},
+        "quality_n": {agent: {judge: cell.quality.n for judge, cell in of.items()} for agent, of in quality.items()},
     }
-    marks: dict[str, Severity] = {}
-    for agent, values in quality.items():
-        found = cells.score_marks(values, list(values))
-        marks |= {f"quality.{agent}.{judge}": mark for judge, mark in found.items()}
+    every = {_key(cell): cell.quality for cell in (*flow.pooled, *flow.cells)}
+    display = {key: text for key, found in every.items() if (text := quality_cells.in_short(found, flow.n))}
+    marks = cells.measured_marks(every, bounds)
+    # What a strict judge says of a good flow makes it no worse.
+    marks[""] = marks.get(f"pooled.{COMPUTED}", "ok")
     where = cells.where({"flow": flow.flow})
-    return Row(where, record, severity=marks, thin=cells.is_thin(flow.n), where=where)
+    return Row(where, record, display, severity=marks, thin=cells.is_thin(flow.n), where=where)
+
+
+def _key(cell: QualityCell) -> str:
+    return f"pooled.{cell.judge}" if cell.agent is None else f"quality.{cell.agent}.{cell.judge}"
 
 
 SPEC = ViewSpec(
     name="flow-table",
     title="Flow table",
     help=(
-        "The quality of each flow for each agent in the eyes of each judge alone, side by side.",
+        "What each judge says of each flow, over all its calls and for each agent, side by side.",
         "A judge who stands far from the others and from (computed) asks to be calibrated.",
         "Drill into a flow with flows --where 'flow=F'.",
     ),
     order=70,
     key="6",
-    key_help="Quality of each flow by agent and judge; press again to widen.",
+    key_help="What each judge says of each flow, by agent; press again to widen.",
     query="riff_store.queries.quality:flow_table",
     build=flow_table,
     judges="columns",
+    marked=True,
     columns=_COLUMNS,
     label="flow table",
     nouns=("flow", "flows"),

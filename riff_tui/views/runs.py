@@ -1,22 +1,22 @@
-"""Show what was evaluated when, and from which commit."""
+"""Show what was evaluated when, from which commit, and how it went."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from riff_tui.table import Column, Table
+from riff_tui.table import Column, Row, Table
 from riff_tui.views.parts import cells, columns, rows
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
     from riff_store.answers.lists import RunSummary
 
+_SUCCESS = dataclasses.replace(columns.SUCCESS, get=lambda run: run.success.mean)
+_QUALITY = dataclasses.replace(columns.QUALITY, get=lambda run: run.quality.mean)
 _COLUMNS = (
     columns.RUN,
-    Column("label", "Label", kind="text", help="What the run was called."),
-    Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
-    Column("branch", "Branch", kind="text", help="The branch that was evaluated."),
     Column(
         "started_at",
         "Started (UTC)",
@@ -27,21 +27,38 @@ _COLUMNS = (
     Column("flows", "flows", kind="count", help="Flows that the run called."),
     columns.N,
     Column("excluded", "excluded", kind="count", help="Errored calls, not counted in averages."),
+    _SUCCESS,
+    columns.interval(_SUCCESS),
+    _QUALITY,
+    columns.interval(_QUALITY),
+    Column("label", "Label", kind="text", help="What the run was called."),
+    Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
+    Column("branch", "Branch", kind="text", help="The branch that was evaluated."),
 )
+UNITS = "Units: success share of calls · quality 0-10, higher is better."
+
+
+_PLAIN = tuple(column for column in _COLUMNS if not column.path)
 
 
 def runs(answers: Sequence[RunSummary]) -> Table:
     """Return all runs in time order, the latest first; runs without a time come last."""
     ordered = sorted(answers, key=lambda run: (cells.falling(run.started_at), run.run))
-    found = [rows.plain_row(_COLUMNS, run, ("run",)) for run in ordered]
-    return Table(view="runs", title="Runs (latest first)", columns=_COLUMNS, rows=found)
+    found = [_row(run) for run in ordered]
+    return Table(view="runs", title="Runs (latest first)", columns=_COLUMNS, rows=found, notes=[UNITS])
+
+
+def _row(run: RunSummary) -> Row:
+    row = rows.plain_row(_PLAIN, run, ("run",))
+    record = {**row.record, "intervals": cells.intervals({"success_rate": run.success, "quality": run.quality})}
+    return dataclasses.replace(row, record=record, display=cells.interval_texts(_COLUMNS, record))
 
 
 SPEC = ViewSpec(
     name="runs",
     title="Runs",
     help=(
-        "What was evaluated when, and from which commit.",
+        "What was evaluated when, from which commit, and how many calls were correct and complete.",
         "The latest run comes first; a run starts with its first call.",
         "Drill into a run with flows --where 'run=R'.",
     ),
@@ -56,4 +73,5 @@ SPEC = ViewSpec(
     row_kind="run",
     comparable=True,
     order_by="-started_at",
+    last=("excluded", "label", "commit", "branch"),
 )

@@ -1,4 +1,4 @@
-"""Show quality from run to run, a column for each judge."""
+"""Show success and quality from run to run, a column for each judge."""
 
 from __future__ import annotations
 
@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.answers.quality import COMPUTED
 from riff_tui.charts.sparklines import LEAST, Sparklines
-from riff_tui.table import Column, Row, Table
-from riff_tui.views.parts import cells, columns, edit_cells
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.views.parts import cells, change_cells, columns, edit_cells, quality_cells
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
     from riff_store.answers.quality import RunQuality
 
-DOWN_ONLY = "Quality is comparable only down a column: each judge has a scale of its own, and (computed) uses none."
-UNITS = "Units: quality 0-10, higher is better: mean operability of the run's (flow, agent) rows that the judge scored."
-LINES = "Each line above goes from run to run, between the lowest and the highest value that it names."
-LISTED = 5
+DOWN_ONLY = "Judges are comparable only down a column: each has a scale of its own, and (computed) uses none."
+UNITS = (
+    "Units: success share of calls · others 0-10, higher is better: (computed) is the mean quality of calls without any"
+    " judge, a judge's column the mean of its own scores, (n) of them where not all calls have one."
+)
+CHANGE = (
+    "change: success rate against the run before, in the flows and agents that both have; better or worse, and marked,"
+    " only where it is more than chance (exact test, corrected over the runs by Benjamini-Hochberg; moved: over all"
+    " flows of all runs)."
+)
+LINES = "Each line above goes from run to run; full height is 10, or every call."
 TREND = 10
+_SUCCESS = columns.SUCCESS.title
 _COLUMNS = (
     columns.RUN,
     Column("started_at", "Started (UTC)", kind="time", help="When the first call of the run started."),
@@ -27,46 +35,69 @@ _COLUMNS = (
     Column("flows", "flows", kind="count", help="Flows that the run called."),
     columns.N,
     columns.EXCLUDED,
+    columns.SUCCESS,
 )
+MOVED = Column("moved", "moved", kind="text", help="Flows whose change is more than chance.")
+_CHANGES = (
+    Column("change", "change", unit="share", better="higher", decimals=2,
+           help="Success rate less that of the run before, within the same flows and agents."),
+    MOVED,
+    Column("verdict", "verdict", kind="text", shown=False, help="Better or worse than the run before; or noise."),
+    Column("p_adjusted", "p adj.", decimals=3, shown=False, help="p of the change, corrected across all runs."),
+    Column("p", "p", decimals=3, shown=False, help="The two-sided p of the run's change alone."),
+    Column("n_before", "n before", kind="count", shown=False, help="Calls of the run before that are compared."),
+    Column("n_after", "n after", kind="count", shown=False, help="Calls of this run that are compared."),
+)  # fmt: skip
+_QUALITY = quality_cells.with_interval(quality_cells.columns_of(COMPUTED, ("quality", COMPUTED)))
 EDIT = Column("edit", "Last edit", kind="object", help="The latest edit of any of its flows that the run contains.")
 
 
 def timeline(answers: Sequence[RunQuality]) -> Table:
     """Return one row per run, in the order of the answers."""
-    edited = [EDIT] if any(run.edit for run in answers) else []
-    judges = list(dict.fromkeys((COMPUTED, *(judge for run in answers for judge in run.quality))))
+    judges = list(dict.fromkeys(judge for run in answers for judge in run.quality if judge != COMPUTED))
+    compared = any(run.change for run in answers)
+    shown = [
+        *_COLUMNS,
+        *_QUALITY,
+        *(column for column in _CHANGES if column is not MOVED or any(run.moved for run in answers)),
+        *(column for judge in judges for column in quality_cells.columns_of(judge, ("quality", judge))),
+        *([EDIT] if any(run.edit for run in answers) else []),
+    ]
     return Table(
         view="timeline",
-        title="Timeline: quality by judge (earliest run first)",
-        columns=[*_COLUMNS, *(_column(judge) for judge in judges), *edited],
-        rows=[_row(run, judges, answers[max(0, place - TREND) : place]) for place, run in enumerate(answers, 1)],
-        notes=[UNITS, DOWN_ONLY, *_partly_judged(answers), *edit_cells.notes(run.edit for run in answers)],
+        title="Timeline: success and quality run by run (earliest first)",
+        columns=shown,
+        rows=[
+            _row(run, (COMPUTED, *judges), answers[max(0, place - TREND) : place])
+            for place, run in enumerate(answers, 1)
+        ],
+        notes=[
+            UNITS,
+            *([CHANGE] if compared else []),
+            *([DOWN_ONLY] if judges else []),
+            *edit_cells.notes(run.edit for run in answers),
+        ],
     )
 
 
 def with_lines(table: Table) -> Table:
-    """Add a line for each judge above the rows, which goes through these in time."""
+    """Add lines above the rows, which go through these in time: of success, and of each column of quality."""
     runs = sorted((row.record for row in table.rows), key=_in_time)
     judges = dict.fromkeys(judge for run in runs for judge in run["quality"])
-    series = {judge: [run["quality"][judge] for run in runs] for judge in judges}
+    series = {_SUCCESS: [run["success_rate"] for run in runs]}
+    # A judge may be called as the success rate is.
+    series |= {judge: [run["quality"][judge] for run in runs] for judge in judges if judge != _SUCCESS}
     if all(sum(value is not None for value in values) < LEAST for values in series.values()):
         return table
-    return replace(table, figure=Sparklines(series), notes=[*table.notes, LINES])
+    return replace(table, figure=Sparklines(series, rates=(_SUCCESS,)), notes=[*table.notes, LINES])
 
 
 def _in_time(run: Mapping[str, Any]) -> tuple[bool, str, str]:
     return run["started_at"] is None, run["started_at"] or "", run["run"]
 
 
-def _column(judge: str) -> Column:
-    seen = "without any judge's humanness" if judge == COMPUTED else f"with {judge}'s humanness alone"
-    return Column(
-        f"quality.{judge}", judge, unit="0-10", better="higher", path=("quality", judge),
-        help=f"Mean operability of the run's flows and agents, {seen}.",
-    )  # fmt: skip
-
-
 def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -> Row:
+    measures = {f"quality.{judge}": run.quality[judge] for judge in judges if judge in run.quality}
     record: dict[str, Any] = {
         "run": run.run,
         "started_at": cells.moment(run.started_at),
@@ -74,52 +105,59 @@ def _row(run: RunQuality, judges: Sequence[str], lately: Sequence[RunQuality]) -
         "flows": run.flows,
         "n": run.n,
         "excluded": run.excluded,
-        "quality": {judge: run.quality.get(judge) for judge in judges},
-        "quality_rows": {judge: run.rows.get(judge, 0) for judge in judges},
+        "success_rate": run.success.mean,
+        "quality": {judge: run.quality[judge].mean if judge in run.quality else None for judge in judges},
+        "quality_n": {judge: run.quality[judge].n if judge in run.quality else 0 for judge in judges},
+        **change_cells.change_record(run.change),
+        "moved": ", ".join(flow.flow for flow in run.moved) or None,
+        "changes": [change_cells.flow_record(flow) for flow in run.moved],
+        "intervals": cells.intervals({"success_rate": run.success, **measures}),
         "edit": edit_cells.record_of(run.edit),
-        "trend": [each.quality.get(COMPUTED) for each in lately],
+        "trend": [each.success.mean for each in lately],
     }
-    marks = {f"quality.{judge}": mark for judge, mark in cells.score_marks(record["quality"], judges).items()}
+    counts = {key: text for key, found in measures.items() if (text := quality_cells.in_short(found, run.n))}
+    display = cells.interval_texts(_QUALITY, record) | counts
+    if run.change:
+        display["change"] = change_cells.in_short(run.change.effect, run.change)
+    if run.moved:
+        display["moved"] = change_cells.flows_in_short(run.moved)
+    if run.edit:
+        display["edit"] = edit_cells.in_short(run.edit, with_flow=run.flows > 1)
     where = cells.where({"run": run.run})
-    display = {"edit": edit_cells.in_short(run.edit, with_flow=run.flows > 1)} if run.edit else {}
-    return Row(where, record, display, severity=marks, thin=cells.is_thin(run.n), where=where)
+    return Row(where, record, display, severity=_marks(run), thin=cells.is_thin(run.n), where=where)
 
 
-def _partly_judged(answers: Sequence[RunQuality]) -> list[str]:
-    """Return a sentence on the means that stand on fewer rows than there are."""
-    partly = [
-        f"{judge} {run.rows.get(judge, 0)} of {run.rows[COMPUTED]} in {run.run}"
-        for run in answers
-        for judge in run.quality
-        if 0 < run.rows.get(judge, 0) < run.rows[COMPUTED]
-    ]
-    more = len(partly) - LISTED
-    listed = ", ".join([*partly[:LISTED], *([f"{more} more"] if more > 0 else [])])
-    return [f"Judged in part, so the mean is over these rows only: {listed}."] if partly else []
+def _marks(run: RunQuality) -> dict[str, Severity]:
+    """Mark what changed by more than chance, and nothing else; the key `""` is the row's own."""
+    whole = change_cells.mark(run.change)
+    flows = [found for flow in run.moved if (found := change_cells.mark(flow.change))]
+    moved = cells.worst_of(flows) or (flows[0] if flows else None)
+    marks = {"change": whole, "moved": moved, "": cells.worst_of(filter(None, (whole, moved))) or whole or moved}
+    return {key: found for key, found in marks.items() if found is not None}
 
 
 SPEC = ViewSpec(
     name="timeline",
     title="Timeline",
     help=(
-        "Quality from run to run: mean operability of the run's flows and agents, in the eyes of each judge alone.",
-        "Quality is comparable only down a column; (computed) uses no judge.",
+        "Success and quality from run to run, and each judge's own mean beside them.",
+        "A run is marked where it is better or worse than the one before by more than chance.",
         "Drill into a run with flows --where 'run=R'.",
     ),
     order=60,
     key="5",
-    key_help="Quality run by run, a column for each judge; press again to widen.",
+    key_help="Success and quality run by run, a column for each judge; press again to widen.",
     query="riff_store.queries.quality:timeline",
     build=timeline,
     finish=with_lines,
     judges="columns",
-    columns=(*_COLUMNS, EDIT),
+    columns=(*_COLUMNS, *_CHANGES, EDIT),
     fields=("quality",),
     nouns=("run", "runs"),
     below="flows",
     row_kind="run",
     comparable=True,
     # What is measured stands where it is seen.
-    last=("edit", "commit", "flows"),
+    last=("edit", "commit", "flows", "started_at"),
     order_by="started_at",
 )

@@ -128,9 +128,9 @@ def test_a_run_shows_which_flow_was_edited_last_before_it(store: Store) -> None:
     ]
 
 
-def test_the_timeline_has_the_quality_of_the_runs_up_to_each(store: Store) -> None:
+def test_the_timeline_has_the_success_of_the_runs_up_to_each(store: Store) -> None:
     rows = [row.record for row in show(store, "timeline", Request()).rows]
-    values = [row["quality"]["(computed)"] for row in rows]
+    values = [row["success_rate"] for row in rows]
     assert [row["trend"] for row in rows] == [values[:1], values]
 
 

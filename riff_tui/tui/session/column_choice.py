@@ -59,6 +59,7 @@ def stays(column: Column) -> bool:
 def with_intervals(columns: Sequence[Column], rows: Iterable[Row]) -> list[Column]:
     """Return the columns, each metric that has an interval in some row followed by a column of it."""
     measured = {key for row in rows for key in (row.record.get("intervals") or ())}
+    measured -= {column.key.removeprefix(INTERVAL) for column in columns if column.key.startswith(INTERVAL)}
     found: list[Column] = []
     for column in columns:
         found.append(column)

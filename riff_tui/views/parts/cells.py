@@ -9,8 +9,8 @@ from riff_store.measure import THIN
 from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
 from riff_store.scoring import FULL
 from riff_tui.filters import quote
-from riff_tui.table import BOUNDS, Bounds, Severity
-from riff_tui.text.numbers import utc
+from riff_tui.table import BOUNDS, Bounds, Column, Severity
+from riff_tui.text.numbers import ends_text, utc
 
 if TYPE_CHECKING:
     from riff_store.answers.cells import FlowCell
@@ -22,7 +22,6 @@ BAD_SCORE, WEAK_SCORE = 4, 7
 LATE = 5
 WATCHED = 0.15
 HARDLY = 0.3
-FELL, FELL_FAR = -0.5, -2.0
 SLIGHT, FAIR = 0.2, 0.4
 
 
@@ -39,6 +38,12 @@ def intervals(measures: Mapping[str, Measure]) -> dict[str, list[float]]:
         if interval is not None:
             found[key] = list(interval)
     return found
+
+
+def interval_texts(shown: Iterable[Column], record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the intervals of a record as cells, of those columns that show one."""
+    ends = ((column, column.value(record)) for column in shown if column.path[:1] == ("intervals",))
+    return {column.key: ends_text(column, found) for column, found in ends if found}
 
 
 def moment(microseconds: int | None) -> str | None:

@@ -17,6 +17,7 @@ RUN = Column("run", "Run", kind="name", help="The evaluation run that the calls 
 SCENARIO = Column("scenario", "Scenario", kind="name", help="What the caller wanted.")
 ARCHETYPE = Column("archetype", "Archetype", kind="name", help="The family of flows: booking, dispatch, inquiry, …")
 COMMIT = Column("commit", "Commit", kind="name", help="The commit that the run was made from.")
+INTERVAL = "intervals."
 _NAMES = (FLOW, AGENT, STATE, SEGMENT, PERSONA, RUN, SCENARIO, ARCHETYPE, COMMIT)
 KEYS = {column.key: column for column in _NAMES}
 HIDDEN_SEGMENT = dataclasses.replace(SEGMENT, shown=False)
@@ -93,6 +94,14 @@ def units_of(aspects: Iterable[str]) -> str:
         f" · {metric.key} {metric.unit}{f', {metric.better} is better' if metric.better == 'lower' else ''}"
         for metric in found
     )
+
+
+def interval(column: Column) -> Column:
+    """Return the column of the 95 % interval of a metric, which stands behind it."""
+    return Column(
+        f"{INTERVAL}{column.key}", "95 %", kind="object", path=("intervals", column.key), unit=column.unit,
+        decimals=column.decimals, help=f"The 95 % interval of {column.title}.",
+    )  # fmt: skip
 
 
 def keys(names: Iterable[str]) -> list[Column]:

@@ -11,6 +11,8 @@ from riff_store.measure import Measure
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
+    """Describe a run: its calls that count, how many were correct and complete, and their mean quality."""
+
     run: str
     label: str | None
     commit: str | None
@@ -19,6 +21,8 @@ class RunSummary:
     flows: int
     n: int
     excluded: int
+    success: Measure
+    quality: Measure
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,13 @@
-"""Hold the quality of the rows of the flow matrix as one judge at a time sees it: by run, and by flow."""
+"""Hold how good calls were, run by run and flow by flow, and how each judge saw them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from riff_store.answers.changes import FlowChange, SuccessChange
 from riff_store.answers.edits import LastEdit
+from riff_store.measure import Measure
 
 COMPUTED = "(computed)"
 """Quality in the eyes of no judge: humanness left out."""
@@ -13,11 +15,11 @@ COMPUTED = "(computed)"
 
 @dataclass(frozen=True, slots=True)
 class RunQuality:
-    """Describe a run on the timeline: `quality` maps `(computed)` and each judge to the mean over the run's rows.
+    """Describe a run on the timeline, its measures over all its calls that count.
 
-    A row is a (flow, agent). `rows` says over how many of them each mean was taken: those that the judge
-    scored. `started_at` is microseconds since the epoch. `edit` is the latest edit of any of its flows that
-    it contains.
+    `quality` maps `(computed)` to the quality without humanness, and each judge to its own scores. `change` is that
+    against the run before, `moved` the flows whose change is more than chance. `started_at` is microseconds since
+    the epoch. `edit` is the latest edit of any of its flows that it contains.
     """
 
     run: str
@@ -26,27 +28,34 @@ class RunQuality:
     flows: int
     n: int
     excluded: int
-    quality: Mapping[str, float | None]
-    rows: Mapping[str, int]
+    success: Measure
+    quality: Mapping[str, Measure]
+    change: SuccessChange | None = None
+    moved: Sequence[FlowChange] = ()
     edit: LastEdit | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class QualityCell:
-    """Hold the quality of one agent on one flow as one judge sees it; of `n` calls the judge scored `scored`."""
+    """Hold what one judge says of one agent on one flow, or `(computed)`: the quality of its calls without humanness.
 
-    agent: str
+    The agent is `None` for all of the flow's calls.
+    """
+
+    agent: str | None
     judge: str
-    quality: float | None
-    n: int
-    scored: int
+    quality: Measure
 
 
 @dataclass(frozen=True, slots=True)
 class FlowQuality:
-    """Describe a flow in the calibration panel: a cell for each agent that led it and each judge, in this order."""
+    """Describe a flow in the calibration panel: a cell for each agent that led it and each judge, in this order.
+
+    `pooled` are the cells over all its calls.
+    """
 
     flow: str
     n: int
     excluded: int
     cells: Sequence[QualityCell]
+    pooled: Sequence[QualityCell]

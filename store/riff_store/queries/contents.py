@@ -10,7 +10,7 @@ from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
 from riff_store.queries.scope import Scope, needs
-from riff_store.queries.sums import call_counts
+from riff_store.queries.sums import CallSums, call_counts, call_sums, pooled
 from riff_store.verdicts import UNJOINED
 
 
@@ -71,9 +71,9 @@ def counted_names(store: Store, field: str, calls: Predicate | None = None) -> l
 def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
     """Return the runs that hold such calls, in time order; a run starts with its first call."""
     with store.snapshot():
-        counts: dict[str, dict[str, tuple[int, int]]] = {}
-        for (run, flow), found in call_counts(store, calls, Grouping(("run", "flow"))).items():
-            counts.setdefault(run or "", {})[flow or ""] = found
+        flows: dict[str, list[CallSums]] = {}
+        for (run, _), found in call_sums(store, calls, Grouping(("run", "flow"))).items():
+            flows.setdefault(run or "", []).append(found)
         described = store.execute(m.Run.select(m.Run.name, m.Run.label, m.Run.commit, m.Run.branch))
         started, order = run_starts(store), run_order(store)
     return [
@@ -83,10 +83,13 @@ def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
             commit=commit,
             branch=branch,
             started_at=started.get(name),
-            flows=len(counts[name]),
-            n=sum(n for n, _ in counts[name].values()),
-            excluded=sum(excluded for _, excluded in counts[name].values()),
+            flows=len(flows[name]),
+            n=whole.n,
+            excluded=whole.excluded,
+            success=whole.success_measure(),
+            quality=whole.quality_measure(),
         )
         for name, label, commit, branch in sorted(described, key=lambda row: order.get(row[0], 0))
-        if name in counts
+        if name in flows
+        for whole in [pooled(flows[name])]
     ]

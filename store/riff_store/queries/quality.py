@@ -1,149 +1,155 @@
-"""Measure the rows of the flow matrix as each judge alone sees them: row by row, by run, and by flow."""
+"""Measure how good calls were run by run, and flow by flow for each agent, in the eyes of each judge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 from riff_store import models as m
+from riff_store.answers.changes import FlowChange, SuccessChange
 from riff_store.answers.quality import COMPUTED, FlowQuality, QualityCell, RunQuality
 from riff_store.database import Store
-from riff_store.models import COMPUTED_JUDGE
+from riff_store.measure import Measure
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, Names, run_order, run_starts
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.last_edits import Edits
-from riff_store.queries.sums import AspectSums, aspect_sums, call_counts
-from riff_store.scoring import operability
+from riff_store.queries.success_changes import Cells, corrected, success_change
+from riff_store.queries.sums import CallSums, aspect_sums, call_sums, pooled
+
+_NO_SCORE = Measure(0, 0)
+Scores: TypeAlias = Mapping[Names, Mapping[str, Measure]]
 
 
-class RowQuality(NamedTuple):
-    """Describe a row of the matrix: its calls, and by judge the quality and the calls that were scored for it."""
+class _Changes(NamedTuple):
+    """Hold how a run differs from the one before it: as a whole, and in which flows by more than chance."""
 
-    n: int
-    excluded: int
-    quality: Mapping[str, float | None]
-    scored: Mapping[str, int]
+    whole: SuccessChange | None
+    moved: Sequence[FlowChange]
 
 
-def row_qualities(
-    store: Store, calls: Predicate | None, by: tuple[str, ...], judges: Predicate | None
-) -> tuple[dict[Names, RowQuality], list[str]]:
-    """Return each row by the names of `by`, and `(computed)` and the judges that scored any of them, in order.
-
-    Quality is operability with that judge's humanness alone, `(computed)` has none (docs/metrics.md, section
-    8). It is not measured where the judge scored no call of the row.
-    """
-    group = Grouping(by)
-    counts, sums = call_counts(store, calls, group), aspect_sums(store, calls, group)
-    chosen = selected_judges(store, judges)
-    found = {
-        names: _row(n, excluded, sums.get(names, {}), chosen)
-        for names, (n, excluded) in sorted(counts.items(), key=_named)
-    }
-    return found, [COMPUTED, *sorted({judge for row in found.values() for judge in row.quality} - {COMPUTED})]
-
-
-def mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the measured values, `None` where there are none."""
-    measured = [value for value in values if value is not None]
-    # Added up in order of size: the same whatever the rows are called.
-    return sum(sorted(measured)) / len(measured) if measured else None
-
-
-def _named(row: tuple[Names, tuple[int, int]]) -> tuple[str, ...]:
-    return tuple(name or "" for name in row[0])
-
-
-def _row(n: int, excluded: int, sums: Mapping[tuple[str, int], AspectSums], judges: Mapping[int, str]) -> RowQuality:
-    def computed(aspect: str) -> float | None:
-        found = sums.get((aspect, COMPUTED_JUDGE))
-        return found.mean if found else None
-
-    def quality(humanness: Mapping[str, float | None]) -> float | None:
-        correctness, completion, errors = computed("correctness"), computed("completion"), computed("errors")
-        return operability(correctness, completion, errors, computed("latency_p95"), humanness)
-
-    judged = {
-        judges[judge]: found for (aspect, judge), found in sums.items() if aspect == "humanness" and judge in judges
-    }
-    correctness = sums.get(("correctness", COMPUTED_JUDGE))
-    return RowQuality(
-        n,
-        excluded,
-        {COMPUTED: quality({}), **{name: quality({name: by.mean}) if by.n else None for name, by in judged.items()}},
-        {COMPUTED: correctness.n if correctness else 0, **{name: by.n for name, by in judged.items()}},
-    )
+_FIRST = _Changes(None, ())
 
 
 def timeline(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[RunQuality]:
     """Return the runs that hold such calls, the earliest first; runs without a time come last.
 
-    `judges` chooses the judges besides `(computed)`.
+    `judges` chooses the judges besides `(computed)`. Each run is compared with the one before it, as far as both have
+    a time.
     """
     with store.snapshot():
-        rows, columns = row_qualities(store, calls, ("run", "flow", "agent"), judges)
+        runs = _split(call_sums(store, calls, Grouping(("run", "flow", "agent"))))
+        scores = humanness_scores(store, calls, ("run",), judges)
         commits = dict(store.execute(m.Run.select(m.Run.name, m.Run.commit)))
         started, order, edits = run_starts(store), run_order(store), Edits(store)
-    runs: dict[str, dict[str, list[RowQuality]]] = {}
-    for (run, flow, _), row in rows.items():
-        runs.setdefault(run or "", {}).setdefault(flow or "", []).append(row)
+    ordered = sorted(runs, key=lambda name: order.get(name, 0))
+    changes = _changes([runs[name] for name in ordered if started.get(name) is not None])
+    judged = _judges(scores)
     return [
-        _run(run, started.get(run), commits.get(run), runs[run], columns, edits)
-        for run in sorted(runs, key=lambda name: order.get(name, 0))
+        RunQuality(
+            run=run,
+            started_at=started.get(run),
+            commit=commits.get(run),
+            flows=len(_split(runs[run])),
+            n=whole.n,
+            excluded=whole.excluded,
+            success=whole.success_measure(),
+            quality=_quality(whole, scores.get((run,), {}), judged),
+            change=change.whole,
+            moved=change.moved,
+            edit=edits.latest(_split(runs[run]), run),
+        )
+        for run, change in zip(ordered, [*changes, *[_FIRST] * (len(ordered) - len(changes))], strict=True)
+        for whole in [pooled(runs[run].values())]
     ]
 
 
-def _run(
-    run: str,
-    started: int | None,
-    commit: str | None,
-    flows: dict[str, list[RowQuality]],
-    judges: Sequence[str],
-    edits: Edits,
-) -> RunQuality:
-    rows = [row for found in flows.values() for row in found]
-    values = {judge: [row.quality.get(judge) for row in rows] for judge in judges}
-    return RunQuality(
-        run=run,
-        started_at=started,
-        commit=commit,
-        flows=len(flows),
-        n=sum(row.n for row in rows),
-        excluded=sum(row.excluded for row in rows),
-        quality={judge: mean(found) for judge, found in values.items()},
-        rows={judge: sum(value is not None for value in found) for judge, found in values.items()},
-        edit=edits.latest(flows, run),
-    )
-
-
 def flow_table(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[FlowQuality]:
-    """Return the flows, the least computed quality of any agent first; `judges` chooses the other columns."""
+    """Return the flows, the least quality of its calls first; `judges` chooses the judges besides `(computed)`."""
     with store.snapshot():
-        rows, columns = row_qualities(store, calls, ("flow", "agent"), judges)
-    flows: dict[str, dict[str, RowQuality]] = {}
-    for (flow, agent), row in rows.items():
-        flows.setdefault(flow or "", {})[agent or ""] = row
-    return sorted((_flow(flow, agents, columns) for flow, agents in flows.items()), key=_least_first)
+        flows = _split(call_sums(store, calls, Grouping(("flow", "agent"))))
+        of_flows = humanness_scores(store, calls, ("flow",), judges)
+        of_agents = humanness_scores(store, calls, ("flow", "agent"), judges)
+    judged = _judges(of_flows)
+    return sorted((_flow(flow, flows[flow], of_flows, of_agents, judged) for flow in flows), key=_least_first)
 
 
-def _flow(flow: str, agents: Mapping[str, RowQuality], judges: Sequence[str]) -> FlowQuality:
+def _split(cells: Cells) -> dict[str, dict[Names, CallSums]]:
+    """Return sums by the first of their names, then by the others, in order."""
+    found: dict[str, dict[Names, CallSums]] = {}
+    for names in sorted(cells, key=lambda names: tuple(name or "" for name in names)):
+        found.setdefault(names[0] or "", {})[names[1:]] = cells[names]
+    return found
+
+
+def humanness_scores(store: Store, calls: Predicate | None, by: tuple[str, ...], judges: Predicate | None) -> Scores:
+    """Return the mean of the scores of humanness that each judge gave, by the names of `by`."""
+    chosen = selected_judges(store, judges)
+    return {
+        names: {
+            chosen[judge]: found.measure()
+            for (aspect, judge), found in sums.items()
+            if aspect == "humanness" and judge in chosen
+        }
+        for names, sums in aspect_sums(store, calls, Grouping(by)).items()
+    }
+
+
+def _judges(scores: Scores) -> list[str]:
+    return sorted({judge for found in scores.values() for judge in found})
+
+
+def _quality(sums: CallSums, scores: Mapping[str, Measure], judges: Iterable[str]) -> dict[str, Measure]:
+    return {COMPUTED: sums.computed_quality_measure(), **{judge: scores.get(judge, _NO_SCORE) for judge in judges}}
+
+
+def _changes(runs: Sequence[Cells]) -> list[_Changes]:
+    """Return how each of some runs in time differs from the one before it.
+
+    Runs as wholes are one family of tests, their flows another.
+    """
+    wholes = corrected([success_change(before, after) for before, after in pairwise(runs)])
+    tested = [
+        (place, flow, before[flow], after[flow], success_change(before[flow], after[flow]))
+        for place, (before, after) in enumerate(pairwise(map(_split, runs)))
+        for flow in before
+        if flow in after
+    ]
+    moved: list[list[FlowChange]] = [[] for _ in wholes]
+    for (place, flow, before, after, _), change in zip(tested, corrected([test[4] for test in tested]), strict=True):
+        if change is not None and change.verdict != "noise":
+            first, second = pooled(before.values()), pooled(after.values())
+            moved[place].append(FlowChange(flow, first.success_measure(), second.success_measure(), change))
+    return [
+        _FIRST,
+        *(
+            _Changes(whole, sorted(found, key=lambda flow: flow.change.p))
+            for whole, found in zip(wholes, moved, strict=True)
+        ),
+    ][: len(runs)]
+
+
+def _flow(
+    flow: str, agents: Mapping[Names, CallSums], of_flows: Scores, of_agents: Scores, judges: Sequence[str]
+) -> FlowQuality:
+    whole = pooled(agents.values())
     return FlowQuality(
         flow=flow,
-        n=sum(row.n for row in agents.values()),
-        excluded=sum(row.excluded for row in agents.values()),
+        n=whole.n,
+        excluded=whole.excluded,
         cells=[
-            QualityCell(agent, judge, row.quality.get(judge), row.n, row.scored.get(judge, 0))
-            for agent, row in agents.items()
-            for judge in judges
+            QualityCell(agent or "", judge, measure)
+            for (agent,), sums in agents.items()
+            for judge, measure in _quality(sums, of_agents.get((flow, agent), {}), judges).items()
+        ],
+        pooled=[
+            QualityCell(None, judge, measure)
+            for judge, measure in _quality(whole, of_flows.get((flow,), {}), judges).items()
         ],
     )
 
 
 def _least_first(flow: FlowQuality) -> tuple[bool, float, str]:
-    least = _least(cell.quality for cell in flow.cells if cell.judge == COMPUTED)
-    return least is None, least or 0.0, flow.flow
-
-
-def _least(values: Iterable[float | None]) -> float | None:
-    return min((value for value in values if value is not None), default=None)
+    mean = flow.pooled[0].quality.mean
+    return mean is None, mean or 0.0, flow.flow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from riff_store.agreement import ranks, spearman
 from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, Skipped
+from riff_store.measure import Measure
 from riff_store.queries.contents import runs, skipped
 from riff_store.queries.dimensions import run_order
 from riff_store.queries.flows import archetypes
@@ -29,6 +31,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 # runs
 
+NOTHING = Measure(0, 0)
+
 
 def test_runs_come_in_order_of_time_with_what_is_known_of_them(store: Store) -> None:
     put(
@@ -38,15 +42,17 @@ def test_runs_come_in_order_of_time_with_what_is_known_of_them(store: Store) -> 
             call("c1", run="second", started_at=200, run_label="nightly", commit="abc", branch="main"),
             call("c2", run="second", started_at=150, flow="other", errored=True),
             call("c3", run="first", started_at=160),
-            call("c4", run="first", started_at=100),
+            call("c4", run="first", started_at=100, aspects={"correctness": 0.0}),
             call("c5", run="undated"),
         ],
     )
-    assert runs(store) == [
-        RunSummary("first", None, None, None, 100, 1, 2, 0),
-        RunSummary("second", "nightly", "abc", "main", 150, 2, 1, 1),
-        RunSummary("undated", None, None, None, None, 1, 1, 0),
+    found = runs(store)
+    assert [replace(run, success=NOTHING, quality=NOTHING) for run in found] == [
+        RunSummary("first", None, None, None, 100, 1, 2, 0, NOTHING, NOTHING),
+        RunSummary("second", "nightly", "abc", "main", 150, 2, 1, 1, NOTHING, NOTHING),
+        RunSummary("undated", None, None, None, None, 1, 1, 0, NOTHING, NOTHING),
     ]
+    assert [(run.success.mean, run.success.n) for run in found] == [(0.5, 2), (1.0, 1), (1.0, 1)]
     assert run_order(store) == {"first": 0, "second": 1, "undated": 2}
 
 

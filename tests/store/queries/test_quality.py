@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
 
 import pytest
 
+from riff_store.answers.changes import SuccessChange
 from riff_store.answers.quality import COMPUTED
 from riff_store.facts import ConversationFacts
+from riff_store.measure import Measure
 from riff_store.predicates import Predicate
 from riff_store.queries.quality import flow_table, timeline
+from riff_store.statistics.strata import Stratum, rate_change, stratified_fisher
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
-from tests.support.random_stores import World, close, grouped, quality, selected, world
+from tests.support.random_stores import World, close, grouped, quality, selected, successes, world
 
 FILTERS = ("", "flow=dental", "run:night-1 | run=night-3", "persona=hurried", "archetype:book agent:gem")
+DAY = 86_400_000_000
+FAILED = {"correctness": 0.0, "completion": 10.0}
 
 
 def judges_of(made: World, calls: Sequence[ConversationFacts]) -> list[str]:
     return [COMPUTED, *sorted({name for facts in calls if not facts.errored for name in made.judged(facts)})]
+
+
+def is_mean(found: Measure, values: Sequence[float]) -> bool:
+    return found.n == len(values) and close(found.mean, fmean(values) if values else None)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -34,16 +44,81 @@ def test_the_timeline_means_what_the_calls_say(seed: int, expression: str, tmp_p
     assert found.keys() == by_run.keys()
     judges = judges_of(made, left)
     for name, calls in by_run.items():
-        rows = grouped(calls, lambda facts: (facts.flow, facts.agent))
         run = found[name]
         assert run.n == sum(not facts.errored for facts in calls)
         assert run.excluded == len(calls) - run.n
         assert run.flows == len({facts.flow for facts in calls})
         assert list(run.quality) == judges
-        for judge in judges:
-            measured = [value for row in rows.values() if (value := quality(made, row, judge)) is not None]
-            assert run.rows[judge] == len(measured)
-            assert close(run.quality[judge], fmean(measured) if measured else None), (name, judge)
+        assert is_mean(run.success, successes(calls))
+        assert all(is_mean(run.quality[judge], quality(made, calls, judge)) for judge in judges), name
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("expression", FILTERS)
+def test_a_run_is_compared_with_the_one_before_in_what_both_called(seed: int, expression: str, tmp_path: Path) -> None:
+    made, predicate = world(seed, 120), parse(expression)
+    cells = grouped(selected(made, predicate), lambda facts: (facts.run, facts.flow, facts.agent))
+    with made.store(tmp_path / "world.db") as store:
+        found = [run for run in timeline(store, predicate) if run.started_at is not None]
+    assert not found or found[0].change is None
+    for before, after in pairwise(found):
+        strata = [
+            Stratum(sum(one), len(one), sum(other), len(other))
+            for (run, *cell), calls in cells.items()
+            if run == before.run and (after.run, *cell) in cells
+            and (one := successes(calls)) and (other := successes(cells[after.run, cell[0], cell[1]]))
+        ]  # fmt: skip
+        effect = rate_change(strata)
+        if effect is None:
+            assert after.change is None
+            continue
+        assert after.change is not None
+        assert after.change.effect == pytest.approx(effect)
+        assert after.change.p == pytest.approx(stratified_fisher(strata))
+        assert after.change.n_before == sum(one.first_n for one in strata)
+        assert after.change.n_after == sum(one.second_n for one in strata)
+
+
+def runs_of(path: Path, passing: Sequence[int], n: int = 40) -> list[SuccessChange | None]:
+    """The change of each run of a flow of which so many of `n` calls pass, beside a flow that stays as it is."""
+    with fresh(path) as store:
+        for day, good in enumerate(passing):
+            calls = [
+                call(f"{flow}-{day}-{number}", run=f"r-{day}", started_at=day * DAY, flow=flow,
+                     **({} if number < passed else {"aspects": FAILED}))
+                for flow, passed in (("edited", good), ("other", n // 2))
+                for number in range(n)
+            ]  # fmt: skip
+            put(store, f"/in/{day}.jsonl", calls)
+        found = timeline(store)
+    assert all([flow.flow for flow in run.moved] in ([], ["edited"]) for run in found)
+    return [run.moved[0].change if run.moved else None for run in found]
+
+
+def test_a_fall_of_one_flow_is_found_among_the_others_and_so_is_its_rise(tmp_path: Path) -> None:
+    changes = runs_of(tmp_path / "r.db", (38, 37, 15, 36))
+    assert [change and change.verdict for change in changes] == [None, None, "worse", "better"]
+
+
+def test_what_may_be_chance_moves_nothing(tmp_path: Path) -> None:
+    assert runs_of(tmp_path / "r.db", (20, 24, 19, 25, 21)) == [None] * 5
+
+
+def test_more_of_a_hard_flow_is_no_change(tmp_path: Path) -> None:
+    with fresh(tmp_path / "r.db") as store:
+        for day, (easy, hard) in enumerate(((40, 10), (10, 40))):
+            calls = [
+                call(f"{flow}-{day}-{number}", run=f"r-{day}", started_at=day * DAY, flow=flow,
+                     **({} if number < n * share else {"aspects": FAILED}))
+                for flow, n, share in (("easy", easy, 0.9), ("hard", hard, 0.1))
+                for number in range(n)
+            ]  # fmt: skip
+            put(store, f"/in/{day}.jsonl", calls)
+        first, second = timeline(store)
+    assert (first.success.mean, second.success.mean) == (0.74, 0.26)
+    assert second.change is not None
+    assert second.change.effect == pytest.approx(0, abs=1e-9)
+    assert second.change.verdict == "noise"
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -62,14 +137,28 @@ def test_the_flow_table_means_what_the_calls_say(seed: int, expression: str, tmp
             (agent, judge) for agent in sorted(by_agent) for judge in judges
         ]
         for cell in found[name].cells:
-            counted = [facts for facts in by_agent[cell.agent] if not facts.errored]
-            assert cell.n == len(counted)
-            assert close(cell.quality, quality(made, counted, cell.judge)), cell
-            if cell.judge != COMPUTED:
-                assert cell.scored == sum(made.judged(facts).get(cell.judge) is not None for facts in counted)
+            assert is_mean(cell.quality, quality(made, by_agent[cell.agent], cell.judge)), cell
+        assert [cell.judge for cell in found[name].pooled] == judges
+        assert all(is_mean(cell.quality, quality(made, calls, cell.judge)) for cell in found[name].pooled)
 
 
-def test_runs_stand_in_order_of_time_and_those_without_a_time_last(tmp_path: Path) -> None:
+def test_a_judge_that_is_two_points_harsher_is_seen_to_be(tmp_path: Path) -> None:
+    with fresh(tmp_path / "few.db") as store:
+        put(store, "calls.jsonl", [call(f"c-{number}") for number in range(6)])
+        for judge, score in (("mild", 7.0), ("strict", 5.0)):
+            put(
+                store,
+                f"{judge}.jsonl",
+                [verdict(f"c-{number}", score, judge=judge, line=number) for number in range(6)],
+            )
+        (flow,), (run,) = flow_table(store), timeline(store)
+    assert {cell.judge: cell.quality.mean for cell in flow.pooled if cell.judge != COMPUTED} == {
+        "mild": 7.0, "strict": 5.0,
+    }  # fmt: skip
+    assert (run.quality["mild"].mean, run.quality["strict"].mean) == (7.0, 5.0)
+
+
+def test_runs_stand_in_order_of_time_and_those_without_a_time_last_compared_with_none(tmp_path: Path) -> None:
     with fresh(tmp_path / "few.db") as store:
         put(
             store,
@@ -81,10 +170,10 @@ def test_runs_stand_in_order_of_time_and_those_without_a_time_last(tmp_path: Pat
             ],
         )
         found = timeline(store)
-    assert [(run.run, run.started_at, run.commit) for run in found] == [
-        ("z-first", 1_000_000, None),
-        ("b-second", 2_000_000, "c2"),
-        ("a-never", None, None),
+    assert [(run.run, run.started_at, run.commit, run.change is not None) for run in found] == [
+        ("z-first", 1_000_000, None, False),
+        ("b-second", 2_000_000, "c2", True),
+        ("a-never", None, None, False),
     ]
 
 
@@ -93,8 +182,9 @@ def test_a_run_of_nothing_but_errored_calls_has_no_quality(tmp_path: Path) -> No
         put(store, "calls.jsonl", [call("a", errored=True)])
         put(store, "verdicts.jsonl", [verdict("a", 9.0)])
         (run,), (flow,) = timeline(store), flow_table(store)
-    assert (run.n, run.excluded, run.quality, run.rows) == (0, 1, {COMPUTED: None}, {COMPUTED: 0})
-    assert [(cell.judge, cell.quality, cell.n) for cell in flow.cells] == [(COMPUTED, None, 0)]
+    assert (run.n, run.excluded, run.success.mean) == (0, 1, None)
+    assert {judge: measure.mean for judge, measure in run.quality.items()} == {COMPUTED: None}
+    assert [(cell.judge, cell.quality.mean, cell.quality.n) for cell in flow.cells] == [(COMPUTED, None, 0)]
 
 
 def test_the_flow_in_the_worst_state_comes_first_and_what_is_not_measured_last(tmp_path: Path) -> None:

@@ -39,13 +39,15 @@ def test_the_list_takes_its_rows_as_they_come() -> None:
 def test_runs_stand_latest_first_and_those_without_a_time_last() -> None:
     table = runs(
         [
-            RunSummary("old", None, "abc", "main", 1_000_000, 1, 9, 0),
-            RunSummary("timeless", None, None, None, None, 1, 2, 1),
-            RunSummary("new", "nightly", "def", "main", 2_000_000, 2, 9, 0),
+            RunSummary("old", None, "abc", "main", 1_000_000, 1, 9, 0, measure(0.5, 9), measure(6.0, 9)),
+            RunSummary("timeless", None, None, None, None, 1, 2, 1, measure(0.5, 2), measure(6.0, 2)),
+            RunSummary("new", "nightly", "def", "main", 2_000_000, 2, 9, 0, measure(0.5, 9), measure(6.0, 9)),
         ]
     )
     assert [line.record["run"] for line in table.rows] == ["new", "old", "timeless"]
-    assert set(table.rows[0].record) == {"run", "label", "commit", "branch", "started_at", "flows", "n", "excluded"}
+    known = {"run", "label", "commit", "branch", "started_at", "flows", "n", "excluded", "success_rate", "quality"}
+    assert set(table.rows[0].record) == {*known, "intervals"}
+    assert (table.rows[0].record["success_rate"], table.rows[0].record["quality"]) == (0.5, 6.0)
     assert table.rows[0].record["started_at"] == "1970-01-01T00:00:02Z"
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from riff_store.answers.changes import ChangeVerdict, FlowChange, SuccessChange
 from riff_store.answers.quality import COMPUTED, FlowQuality, QualityCell, RunQuality
 from riff_store.database import Store, open_store
+from riff_store.measure import Measure
 from riff_tui.catalog import show
 from riff_tui.request import Request
+from riff_tui.table import Row
 from riff_tui.views.flow_table import flow_table
 from riff_tui.views.timeline import LINES, timeline
 from tests.support.facts import call, fresh, put, verdict
+from tests.support.view_answers import measure
 
 
 @pytest.fixture
@@ -22,10 +26,14 @@ def store(tiny: Path) -> Iterator[Store]:
         yield opened
 
 
-def run(name: str, **given: float | None) -> RunQuality:
-    quality = {COMPUTED: 8.0, **given}
-    rows = {judge: 0 if value is None else 3 for judge, value in quality.items()}
-    return RunQuality(name, None, None, 3, 30, 0, quality, rows)
+def run(name: str, change: SuccessChange | None = None, moved: Sequence[FlowChange] = (), **given: Measure) -> Row:
+    quality = {COMPUTED: measure(8.0, 30), **given}
+    answer = RunQuality(name, None, None, 3, 30, 0, measure(0.5, 30, rate=True), quality, change, moved)
+    return timeline([answer]).rows[0]
+
+
+def changed(effect: float, verdict: ChangeVerdict) -> SuccessChange:
+    return SuccessChange(effect, 30, 30, 0.01, 0.02, verdict)
 
 
 def test_rows_have_the_keys_of_the_data_interface(store: Store) -> None:
@@ -51,22 +59,58 @@ def test_both_say_that_quality_is_comparable_only_down_a_column(store: Store) ->
 
 
 def test_computed_is_there_without_any_judge() -> None:
-    for table in (timeline([]), timeline([run("a")])):
-        assert table.column(f"quality.{COMPUTED}") is not None
+    assert timeline([]).column(f"quality.{COMPUTED}") is not None
+    row = run("a")
+    assert row.record["quality"] == {COMPUTED: 8.0}
+    assert row.record["intervals"].keys() == {"success_rate", f"quality.{COMPUTED}"}
 
 
-def test_a_mean_over_fewer_rows_than_the_run_has_is_said_to_be_one() -> None:
-    part = RunQuality("b", None, None, 3, 30, 0, {COMPUTED: 8.0, "codex": 5.0}, {COMPUTED: 3, "codex": 1})
-    assert not any(note.startswith("Judged in part") for note in timeline([run("a", codex=5.0)]).notes)
-    assert timeline([run("a", codex=None), part]).notes[-1].endswith("rows only: codex 1 of 3 in b.")
-    assert timeline([part] * 7).notes[-1].endswith(", 2 more.")
+def test_a_mean_of_some_of_the_calls_says_of_how_many() -> None:
+    row = run("a", codex=measure(5.0, 12), few=measure(5.0, 3), every=measure(5.0, 30), none=measure(None))
+    assert row.display["quality.codex"] == "5.0 (12)"
+    assert row.display["quality.few"] == "5.0 (3~)"
+    assert not {"quality.every", "quality.none", f"quality.{COMPUTED}"} & row.display.keys()
+    assert row.record["quality_n"] == {COMPUTED: 30, "codex": 12, "few": 3, "every": 30, "none": 0}
+
+
+def test_only_a_change_that_is_more_than_chance_has_a_verdict_and_a_colour() -> None:
+    noise, worse, better = (run("a", changed(-0.2, verdict)) for verdict in ("noise", "worse", "better"))
+    assert (noise.display["change"], noise.severity) == ("-20 pp", {})
+    assert (worse.display["change"], worse.severity) == ("-20 pp worse", {"change": "bad", "": "bad"})
+    assert (better.display["change"], better.severity) == ("-20 pp better", {"change": "good", "": "good"})
+    assert (worse.record["change"], worse.record["verdict"], worse.record["p_adjusted"]) == (-0.2, "worse", 0.02)
+    assert run("a").record["change"] is None
+
+
+def test_a_run_names_the_flows_that_changed_and_is_marked_for_the_worst() -> None:
+    half, less = measure(0.5, 10, rate=True), measure(0.1, 10, rate=True)
+    up = FlowChange("up", less, half, changed(0.4, "better"))
+    down = FlowChange("down", half, less, changed(-0.4, "worse"))
+    row = run("a", changed(0.0, "noise"), [up, down])
+    assert row.display["moved"] == "up +40 pp better, down -40 pp worse"
+    assert row.record["moved"] == "up, down"
+    assert row.severity == {"moved": "bad", "": "bad"}
+    assert run("a", None, [up]).severity == {"moved": "good", "": "good"}
+    assert [(each["flow"], each["success_after"], each["verdict"]) for each in row.record["changes"]] == [
+        ("up", 0.5, "better"), ("down", 0.1, "worse"),
+    ]  # fmt: skip
+
+
+def test_a_strict_judge_marks_its_own_cells_and_not_the_flow() -> None:
+    pooled = [QualityCell(None, COMPUTED, measure(9.0, 18)), QualityCell(None, "strict", measure(4.0, 18))]
+    row = flow_table([FlowQuality("f", 18, 0, [], pooled)]).rows[0]
+    assert row.severity == {"pooled.strict": "bad", "": "ok"}
 
 
 def test_agents_and_judges_whose_names_hold_dots_are_kept_apart() -> None:
-    cells = [QualityCell("a.b", "c", 1.0, 9, 9), QualityCell("a", "b.c", 2.0, 9, 9)]
-    table = flow_table([FlowQuality("f", 18, 0, cells)])
+    cells = [QualityCell("a.b", "c", measure(1.0, 9)), QualityCell("a", "b.c", measure(2.0, 8))]
+    table = flow_table([FlowQuality("f", 18, 0, cells, [])])
     values = [column.value(table.rows[0].record) for column in table.columns if column.path]
-    assert values == [2.0, 1.0]
+    assert values == [2.0, 8, 1.0, 9]
+    assert table.rows[0].record["cells"] == [
+        {"agent": "a.b", "judge": "c", "quality": 1.0, "n": 9},
+        {"agent": "a", "judge": "b.c", "quality": 2.0, "n": 8},
+    ]
 
 
 def test_rows_can_be_found_by_quality_and_sorted_by_a_column(store: Store) -> None:
@@ -90,9 +134,7 @@ def test_the_lines_go_in_time_through_the_runs_that_are_shown_and_no_others(tmp_
             return figure.draw()[-1] if figure else ""
 
         assert line().split()[:2] == ["warm", line(sort="-run").split()[1]]
-        assert line().split()[1][0] == "▁"
-        assert line().split()[1].index("█") == 3, "e is the last that says when it was, and the best"
-        assert len(line(where="!run=e").split()[1]) == 4
-        assert line(where="!run=e").split()[1][-1] == "█"
+        assert line().split()[1] == "▂▂▃▇▇", "e is the last that says when it was, and c has no time"
+        assert line(where="!run=e").split()[1] == "▂▂▃▇"
         assert line(limit=2) == ""
         assert LINES not in show(store, "timeline", Request(limit=2)).notes

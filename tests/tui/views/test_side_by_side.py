@@ -23,7 +23,7 @@ from riff_tui.views.segments import segments
 from riff_tui.views.side_by_side import RULE, label, refusal, side_by_side
 from riff_tui.views.states import states
 from tests.support.hostile import HOSTILE
-from tests.support.view_answers import call, flow_cell, segment_cell, state_cell
+from tests.support.view_answers import call, flow_cell, measure, segment_cell, state_cell
 
 COLUMNS = (
     Column("flow", "Flow", kind="name"),
@@ -152,7 +152,10 @@ def real_tables() -> dict[str, Table]:
             [row(call()), row(call(conversation="c-0008", completed=True, persona="calm", turn_count=9.0))]
         ),
         "runs": runs(
-            [RunSummary("r1", "old", "abc", "main", 1, 1, 9, 0), RunSummary("r2", "new", "def", "main", 2, 2, 9, 0)]
+            [
+                RunSummary("r1", "old", "abc", "main", 1, 1, 9, 0, measure(0.5, 9), measure(6.0, 9)),
+                RunSummary("r2", "new", "def", "main", 2, 2, 9, 0, measure(0.9, 9), measure(8.0, 9)),
+            ]
         ),
         "archetypes": archetypes(
             [
