@@ -39,7 +39,7 @@ def record(store: Store, repository: str, edited: str, commits: list[Commit], fl
 def last_edits(store: Store, names: str) -> list[str | None]:
     """The last edit of each commit of one line of history; `-` stands for none, `None` for a commit nobody knows."""
     histories = Histories(store)
-    edits = {place: name for name in map(chr, range(97, 123)) if (place := histories.of_edit(sha(name), ""))}
+    edits = {place: name for name in map(chr, range(97, 123)) if (place := histories.of_edit(sha(name)))}
     places = [histories.of_run(sha(name)) for name in names]
     return [None if place is None else "-" if place.node is None else edits[place] for place in places]
 

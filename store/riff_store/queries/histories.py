@@ -42,10 +42,12 @@ class Histories:
         """By repository and node, the nodes that it contains as the bits of a number."""
         self._repositories = dict(store.execute(m.Repository.select(m.Repository.name, m.Repository.id)))
 
-    def of_edit(self, commit: str, repository: str) -> Place | None:
-        """Return where an edit stands, without a node if its repository lost it, `None` if that is not known."""
-        if commit in self._edits:
-            return self._edits[commit]
+    def of_edit(self, commit: str) -> Place | None:
+        """Return where an edit stands, `None` if no history has it."""
+        return self._edits.get(commit)
+
+    def without(self, repository: str) -> Place | None:
+        """Return where an edit stands that the history of its repository lost, `None` if that is not known."""
         key = self._repositories.get(repository)
         return None if key is None else Place(key, None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from riff_store import models as m
@@ -52,6 +52,14 @@ class _Flow:
         """Return the merged edits that were not made after a moment, none for a moment that is not known."""
         return 0 if moment is None else self.merged & ((1 << bisect_right(self.times, moment)) - 1)
 
+    def by_node(self, chosen: int) -> dict[int, Edit]:
+        """Return some edits by the node that each of them is."""
+        return {
+            node: edit
+            for index, (node, edit) in enumerate(zip(self.nodes, self.edits, strict=True))
+            if node is not None and chosen >> index & 1
+        }
+
 
 class Edits:
     """Hold the edits of every flow by the author's time; at one moment the later in the history comes last.
@@ -68,13 +76,14 @@ class Edits:
         )
         rows = store.execute(query.order_by(edit.flow_name, edit.time, edit.position, edit.repository))
         self._flows: dict[str, _Flow] = {}
+        self._runs: dict[str, _Run] = {}
         if not rows:
             return
         self._histories = Histories(store)
         self._runs = _runs(store, self._histories)
         for *described, repository, merged in rows:
             found = Edit(*described)
-            place = self._histories.of_edit(found.commit, repository)
+            place = self._histories.of_edit(found.commit) or self._histories.without(repository)
             self._flows.setdefault(found.flow, _Flow()).add(found, place, merged=bool(merged))
 
     def __bool__(self) -> bool:
@@ -102,31 +111,32 @@ class Edits:
         return Contained(edits, by_commit)
 
     def last(self, flow: str | None, run: str | None) -> LastEdit | None:
-        """Return the last edit of a flow that a run contains, told by its commit if a repository of the flow knows it.
-
-        Of edits neither of which contains the other it is the later one.
-        """
-        if flow not in self._flows or run not in self._runs:
-            return None
-        found, (contained, by_commit) = self._flows[flow], self.contained(flow, run)
-        if not by_commit:
-            return LastEdit(found.edits[contained.bit_length() - 1], "time") if contained else None
-        indices = [index for index in range(len(found.edits)) if contained & by_commit & 1 << index]
-        last = self._heads(found, run, indices)
-        return LastEdit(found.edits[last[-1]], "commit") if last else None
+        """Return the last edit of a flow that a run contains."""
+        return self.latest((flow,), run)
 
     def latest(self, flows: Iterable[str | None], run: str | None) -> LastEdit | None:
-        """Return the latest of the last edits of several flows; at one moment that of the first flow by name."""
-        found = [last for flow in sorted({flow or "" for flow in flows}) if (last := self.last(flow, run))]
-        return max(found, key=lambda last: last.edit.time, default=None)
+        """Return the last edit of several flows that a run contains.
 
-    def _heads(self, flow: _Flow, run: str, indices: Sequence[int]) -> list[int]:
-        """Return those of some edits that no other of them contains."""
+        That is the one that no other comes after in history; of several such, and where only time tells, the one with
+        the latest time, of edits at one moment the later in history, else that of the first flow by name.
+        """
+        if run is None or run not in self._runs:
+            return None
+        nodes: dict[int, Edit] = {}
+        found: list[tuple[int, LastEdit]] = []
+        for flow in sorted(self._flows.keys() & set(flows)):
+            edits, (contained, by_commit) = self._flows[flow], self.contained(flow, run)
+            if by_commit:
+                nodes = edits.by_node(contained & by_commit) | nodes
+            elif contained:
+                found.append((-1, LastEdit(edits.edits[contained.bit_length() - 1], "time")))
+        found += [(node, LastEdit(nodes[node], "commit")) for node in self._heads(run, nodes)]
+        return max(found, key=lambda each: (each[1].edit.time, each[0]), default=(-1, None))[1]
+
+    def _heads(self, run: str, nodes: Collection[int]) -> tuple[int, ...]:
+        """Return those of some nodes that a run contains which no other of them contains."""
         place = self._runs[run].place
-        if place is None:
-            return []
-        nodes = {node: index for index in indices if (node := flow.nodes[index]) is not None}
-        return sorted(nodes[node] for node in heads(nodes, self._histories.contained[place.repository]))
+        return heads(nodes, self._histories.contained[place.repository]) if place and nodes else ()
 
 
 def _runs(store: Store, histories: Histories) -> dict[str, _Run]:

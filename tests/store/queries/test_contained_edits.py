@@ -13,6 +13,7 @@ from riff_store.database import open_store
 from riff_store.facts import Commit, FlowEdit
 from riff_store.queries.edits import edit_effects
 from riff_store.queries.last_edits import Edits
+from riff_store.queries.quality import timeline
 from riff_store.queries.scores import score_pages
 from riff_store.writer import Writer
 from tests.support.facts import call, fresh, put
@@ -46,11 +47,11 @@ class Past:
                 found.update(commit.parents)
         return found
 
-    def last(self, run: str, flow: str) -> FlowEdit | None:
-        own = [edit for edit in self.edits if edit.flow == flow and self.contains(run, edit)]
+    def last(self, run: str, *flows: str) -> FlowEdit | None:
+        own = [edit for edit in self.edits if edit.flow in flows and self.contains(run, edit)]
         if self.knows(run):
             own = [edit for edit in own if not any(
-                other is not edit and edit.commit in self.ancestors(other.commit) for other in own
+                other.commit != edit.commit and edit.commit in self.ancestors(other.commit) for other in own
             )]  # fmt: skip
         place = {commit.id: number for number, commit in enumerate(self.commits)}
         return max(own, key=lambda edit: (edit.time, place[edit.commit]), default=None)
@@ -65,8 +66,9 @@ def past(seed: int) -> Past:
     ]
     made = Past(commits, [], {})
     head = made.ancestors(ids[-1])
+    times = {commit: BEGIN + chance.randrange(12) * DAY // 2 for commit in ids}
     edits = [
-        FlowEdit(flow, commit, BEGIN + chance.randrange(12) * DAY // 2, "Ada", commit, "p", commit in head)
+        FlowEdit(flow, commit, times[commit], "Ada", commit, "p", commit in head)
         for commit in ids
         for flow in FLOWS
         if chance.random() < 0.25
@@ -102,6 +104,19 @@ def test_a_score_names_the_last_edit_that_its_run_contains_and_what_tells_it(see
         basis = "commit" if made.knows(score.run) else "time"
         found = None if score.edit is None else (score.edit.edit.commit, score.edit.basis)
         assert found == (None if last is None else (last.commit, basis))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_run_shows_the_edit_of_its_flows_that_came_last_in_history(seed: int, tmp_path: Path) -> None:
+    made = past(seed)
+    with open_store(stored(made, tmp_path / "w.db")) as store:
+        shown = {run.run: run.edit for run in timeline(store)}
+    assert shown.keys() == made.runs.keys()
+    for run, edit in shown.items():
+        each = [found for flow in FLOWS if (found := made.last(run, flow))]
+        latest = max(each, key=lambda found: found.time, default=None)
+        last = made.last(run, *FLOWS) if made.knows(run) else latest
+        assert (edit and edit.edit.commit) == (last and last.commit)
 
 
 @pytest.mark.parametrize("seed", range(12))
