@@ -15,7 +15,7 @@ help:
 	@echo "make test    run the tests"
 	@echo "make check   run the linters, the type checker, the import walls and the tests"
 	@echo "make bench   measure against floors and peers, write benchmarks/RESULTS.md"
-	@echo "make readme  write the outputs that README.md shows anew"
+	@echo "make readme  write the outputs that README.md and docs/ show anew"
 	@echo "make screenshots  draw the pictures in screenshots/ anew"
 	@echo "make format  put the code into its one format"
 	@echo "make clean   remove what the other targets made"

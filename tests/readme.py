@@ -24,8 +24,10 @@ from riff_tui.view_registry import views
 from riff_tui.views.spec import ViewSpec
 
 README = Path(__file__).resolve().parent.parent / "README.md"
-FORMATS = README.parent / "docs" / "formats.md"
-METRICS = README.parent / "docs" / "metrics.md"
+DOCS = README.parent / "docs"
+FORMATS = DOCS / "formats.md"
+METRICS = DOCS / "metrics.md"
+PAGES = (README, *sorted(DOCS.glob("*.md")))
 MORE = "…"
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
 _KEYS = re.compile(r"(?<=^\| keys \| action \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
@@ -39,13 +41,13 @@ _PROGRAM = Path(sys.executable).parent / "riff-tui"
 
 @dataclass(frozen=True)
 class Example:
-    """A command of the README and the lines that stand below it."""
+    """A command of a page and the lines that stand below it."""
 
     command: str
     shown: tuple[str, ...]
 
     def cut(self, printed: str) -> tuple[str, ...]:
-        """What a command printed, cut where the README cuts it."""
+        """What a command printed, cut where the page cuts it."""
         lines = tuple(line.rstrip() for line in printed.splitlines())
         if MORE in self.shown:
             place = self.shown.index(MORE)
@@ -54,7 +56,7 @@ class Example:
 
 
 def examples(text: str) -> Iterator[Example]:
-    """Every command that a README shows with its output."""
+    """Every command that a page shows with its output."""
     for block in _BLOCK.findall(text):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, *shown = part.rstrip("\n").split("\n")
@@ -77,7 +79,7 @@ def printed(command: str, store: Path) -> str:
 
 
 def rewritten(text: str, store: Path) -> str:
-    """The README with what its commands print now."""
+    """A page with what its commands print now."""
 
     def block(found: re.Match[str]) -> str:
         parts = []
@@ -104,7 +106,7 @@ def _shown(spec: ViewSpec) -> str:
 
 
 def with_views(text: str) -> str:
-    """Return the README with the views that there are."""
+    """Return a page with the views that there are."""
     return _VIEWS.sub(lambda _: view_rows(), text)
 
 
@@ -137,6 +139,8 @@ def _spelled(keys: str) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
-        README.write_text(rewritten(README.read_text(encoding="utf-8"), demo_store(Path(made))), encoding="utf-8")
+        demo = demo_store(Path(made))
+        for page in PAGES:
+            page.write_text(rewritten(page.read_text(encoding="utf-8"), demo), encoding="utf-8")
     METRICS.write_text(with_metrics(METRICS.read_text(encoding="utf-8")), encoding="utf-8")
     FORMATS.write_text(with_sources(FORMATS.read_text(encoding="utf-8")), encoding="utf-8")

@@ -39,7 +39,8 @@ def steps() -> list[dict[str, Any]]:
 
 def scripts() -> list[str]:
     """What is run in the workflow, and in the blocks that show commands alone."""
-    shown = re.findall(r"^```\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    shown = [block for language, block in blocks if not language]
     return [*(step["run"] for step in steps() if "run" in step), *shown]
 
 
@@ -103,9 +104,8 @@ def test_the_settings_that_are_shown_are_taken(tmp_path: Path) -> None:
     assert {"success_rate", "latency_p95", "humanness:codex"} <= {each.name for each in found.tolerances}
 
 
-def test_the_example_of_the_readme_ends_as_shown(tmp_path: Path) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "(docs/ci.md)" in text
+def test_the_example_ends_as_shown(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```\n(riff-tui simulate --out two.*?)^```$", text, re.MULTILINE | re.DOTALL)
     *given, told = block.splitlines()
     program = str(Path(sys.executable).parent / "riff-tui")

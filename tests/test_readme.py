@@ -1,4 +1,4 @@
-"""The README is true: it names all that there is, and what it shows is what one gets."""
+"""The README and the pages of docs/ are true: they name all that there is, and what they show is what one gets."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from riff_tui.errors import ExitCode
 from riff_tui.filters import parse
 from riff_tui.settings import Settings
 from tests.readme import (
+    DOCS,
     FORMATS,
     METRICS,
+    PAGES,
     README,
     Example,
     demo_store,
@@ -28,12 +30,14 @@ from tests.readme import (
     with_metrics,
 )
 
-TEXT = README.read_text(encoding="utf-8")
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+REFERENCE = (DOCS / "reference.md").read_text(encoding="utf-8")
+EXPLORER = (DOCS / "explorer.md").read_text(encoding="utf-8")
 PROGRAM = Path(sys.executable).parent / "riff-tui"
 
 
-def section(title: str) -> str:
-    found = re.search(rf"^##+ {title}$(.*?)(?=^##+ |\Z)", TEXT, re.MULTILINE | re.DOTALL)
+def section(title: str, text: str = REFERENCE) -> str:
+    found = re.search(rf"^##+ {title}$(.*?)(?=^##+ |\Z)", text, re.MULTILINE | re.DOTALL)
     assert found, title
     return found[1]
 
@@ -49,12 +53,23 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("example", examples(TEXT), ids=lambda example: example.command)
-def test_a_command_prints_what_the_readme_shows(example: Example, store: Path) -> None:
+def test_a_command_prints_what_a_page_shows(example: Example, store: Path) -> None:
     assert example.cut(printed(example.command, store)) == example.shown, "`make readme` writes it anew"
 
 
-def test_every_command_has_its_line() -> None:
-    told = {cell.strip("`").split()[1] for cell in first_cells(section("Commands")) if cell.startswith("`riff-tui ")}
+def test_the_readme_fits_five_screens() -> None:
+    assert len(README.read_text(encoding="utf-8").split()) <= 2000
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert all(f"](docs/{page.name})" in text for page in PAGES if page != README)
+
+
+@pytest.mark.parametrize("text", [README.read_text(encoding="utf-8"), REFERENCE], ids=["README", "reference"])
+def test_every_command_has_its_line(text: str) -> None:
+    lines = first_cells(section("Commands", text))
+    told = {cell.strip("`").split()[1] for cell in lines if cell.startswith("`riff-tui ")}
     help_text = subprocess.run([PROGRAM, "--help"], check=True, capture_output=True, encoding="utf-8").stdout
     listed = help_text.partition("Commands:\n")[2].partition("\n\n")[0]
     assert told == set(re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE))
@@ -76,7 +91,7 @@ def test_every_setting_is_explained() -> None:
 
 
 def test_the_table_of_keys_is_that_of_the_explorer() -> None:
-    assert key_rows() in section("Keys"), "`make readme` writes it anew"
+    assert key_rows() in section("Keys", EXPLORER), "`make readme` writes it anew"
 
 
 def test_the_table_of_what_is_read_is_that_of_the_sources() -> None:
@@ -99,7 +114,9 @@ def test_every_filter_that_is_shown_can_be_read() -> None:
 
 
 def test_the_lines_that_are_shown_are_ingested_whole(tmp_path: Path) -> None:
-    call, verdict = (json.loads(block) for block in re.findall(r"^```json\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL))
+    call, verdict = (
+        json.loads(block) for block in re.findall(r"^```json\n(.*?)^```$", REFERENCE, re.MULTILINE | re.DOTALL)
+    )
     run = tmp_path / "nightly-2026-06-22"
     run.mkdir()
     (run / "flow-transcripts-mine.jsonl").write_text(json.dumps(call) + "\n", encoding="utf-8")
@@ -112,7 +129,7 @@ def test_the_lines_that_are_shown_are_ingested_whole(tmp_path: Path) -> None:
 
 
 def test_the_python_that_is_shown_runs() -> None:
-    (code,) = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    (code,) = re.findall(r"^```python\n(.*?)^```$", REFERENCE, re.MULTILINE | re.DOTALL)
     names: dict[str, object] = {}
-    exec(compile(code, "README.md", "exec"), names)
+    exec(compile(code, "reference.md", "exec"), names)
     assert "slots={'date': 'Tuesday'}" in repr(names["call"])

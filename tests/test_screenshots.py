@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.readme import README, demo_store
-from tests.screenshots import FOLDER, ROOT, differences, is_as_pinned, pictures
+from tests.readme import PAGES, README, demo_store
+from tests.screenshots import FOLDER, differences, is_as_pinned, pictures
 
 PICTURES = sorted(FOLDER.glob("*.svg"))
 
@@ -41,9 +41,19 @@ def test_a_picture_needs_nothing_from_elsewhere(path: Path) -> None:
     assert not re.search("<script|@font-face|@import|<image|<foreignObject|href", text)
 
 
-def test_the_readme_shows_pictures_and_says_what_is_on_them() -> None:
-    shown = re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", README.read_text(encoding="utf-8"))
-    assert len(shown) >= 3
+def test_pages_show_pictures_and_say_what_is_on_them() -> None:
+    shown = [
+        (words, (page.parent / target).resolve())
+        for page in PAGES
+        for words, target in re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", page.read_text(encoding="utf-8"))
+    ]
+    assert len(shown) >= 5
     for words, target in shown:
         assert len(words.split()) >= 5, target
-        assert (ROOT / target) in PICTURES
+        assert target in PICTURES
+
+
+def test_the_first_picture_of_the_readme_is_a_first_screen_that_ranks() -> None:
+    first = re.search(r"!\[[^\]]*\]\(([^)]*)\)", README.read_text(encoding="utf-8"))
+    assert first is not None
+    assert first[1].startswith("screenshots/flows.")
