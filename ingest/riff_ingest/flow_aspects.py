@@ -69,9 +69,8 @@ def added_aspects(call: Conversation) -> tuple[dict[str, float | None], list[str
     for metric, compute in _computed_elsewhere():
         try:
             value = compute(call)
-            low, high = metric.bounds
-            if value is not None and not low <= float(value) <= high:
-                raise ValueError(f"{value!r} is not from {low:g} to {high:g}")
+            if value is not None and not metric.holds(float(value)):
+                raise ValueError(f"{value!r} is not on its scale")
             found[metric.key] = None if value is None else float(value)
         except Exception as error:  # foreign code may raise anything
             found[metric.key] = None

@@ -10,6 +10,8 @@ MetricKind: TypeAlias = Literal["call", "judged", "state", "row"]
 Direction: TypeAlias = Literal["higher", "lower"]
 SHARE = (0.0, 1.0)
 """The ends of the scale of a share."""
+LARGEST = 1e5
+"""The largest value of a call, either way: the store sums whole billionths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,11 @@ class Metric:
     def is_aspect(self) -> bool:
         """Say whether each call has a value of it, from ingest or from a judge."""
         return self.kind in ("call", "judged")
+
+    def holds(self, value: float) -> bool:
+        """Say whether a value lies on the scale, and within what can be summed."""
+        low, high = self.bounds
+        return max(low, -LARGEST) <= value <= min(high, LARGEST)
 
     @property
     def can_be_gated(self) -> bool:

@@ -55,6 +55,15 @@ def test_every_metric_says_what_it_is() -> None:
     assert unit_of("politeness") == "0-10", "judges score from 0 to 10"
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "held"),
+    [("stt_wer", 1.5, True), ("stt_wer", 1e300, False), ("stt_wer", -0.1, False), ("turn_taking", 1.0, True),
+     ("turn_taking", 1.01, False), ("turn_taking", float("nan"), False)],
+)  # fmt: skip
+def test_a_value_counts_where_it_is_on_its_scale_and_can_be_summed(key: str, value: float, held: bool) -> None:
+    assert OF_CALLS[key].holds(value) is held
+
+
 @pytest.mark.parametrize("registered", [[f"{__name__}:PACE"]], indirect=True)
 @pytest.mark.usefixtures("registered")
 def test_a_distribution_adds_an_aspect() -> None:

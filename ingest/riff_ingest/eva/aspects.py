@@ -32,12 +32,19 @@ def aspects_of(computed: Mapping[str, MetricScore], stored: Mapping[str, MetricS
         value = theirs if ours is None else ours
         if value is not None:
             found.measured[name] = value
-        elif name in computed and (error := computed[name].error) is not None:
-            found.unmeasured[name] = error
+        elif name in computed and (reason := _reason(name, computed[name])):
+            found.unmeasured[name] = reason
         # Whether the task was done is told in words of its own.
         if name != _TASK and ours is not None and theirs is not None and abs(ours - theirs) > MISMATCH:
             found.mismatches.append(f"{name} stored as {theirs:g}, recomputed as {ours:g}")
     return found
+
+
+def _reason(name: str, score: MetricScore) -> str | None:
+    """Return why a metric is not measured, `None` where it does not apply."""
+    if score.error is not None or score.score is None or score.skipped or name in COMPUTED:
+        return score.error
+    return f"{score.score:g} is not on its scale"
 
 
 def _value(name: str, score: MetricScore | None) -> float | None:
@@ -47,5 +54,4 @@ def _value(name: str, score: MetricScore | None) -> float | None:
     if score.details.get("num_evaluated") == 0 and not score.details.get("missed_turn"):
         return None  # a mean of no turns, which EVA puts down as 0
     metric = metric_of(name)
-    low, high = metric.bounds if metric is not None else (score.score, score.score)
-    return score.score if low <= score.score <= high else None
+    return score.score if metric is not None and metric.holds(score.score) else None

@@ -10,7 +10,7 @@ import pytest
 from riff_ingest.eva.aspects import CallAspects, aspects_of
 from riff_ingest.eva.metrics import MetricScore
 from riff_ingest.eva.metrics.compute import COMPUTED
-from riff_store.metrics import metric_of
+from riff_store.metrics import Metric, metric_of
 
 
 def score(name: str, value: float | None = None, **given: Any) -> dict[str, MetricScore]:
@@ -55,6 +55,7 @@ def test_what_the_logs_cannot_tell_is_as_it_was_stored(lacking: dict[str, Any]) 
         score("stt_wer", 0.3, skipped=True),
         score("stt_wer", -1.0),
         score("turn_taking", 7.0),
+        score("response_speed", 1e300),
         score("turn_taking", 0.5, details={"per_turn_judge_timing_ratings": {"1": 0}}),
         score("turn_taking", 0.0, details={"num_evaluated": 0, "missed_turn": False}),
         score("faithfulness", 1.0),
@@ -63,6 +64,14 @@ def test_what_the_logs_cannot_tell_is_as_it_was_stored(lacking: dict[str, Any]) 
 )
 def test_a_stored_score_that_measures_nothing_or_that_a_judge_gave_is_no_aspect(stored: dict[str, MetricScore]) -> None:
     assert aspects_of({}, stored) == CallAspects()
+
+
+def test_a_metric_of_ones_own_counts_where_it_is_described_and_on_its_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses = Metric("pauses", "pauses", "Pauses in a call.", unit="pauses", compute="builtins:len", of_voice=True)
+    monkeypatch.setattr("riff_ingest.eva.aspects.metric_of", lambda key: pauses if key == "pauses" else metric_of(key))
+    assert aspects_of(score("pauses", 3.0), score("pauses", 9.0)).measured == {"pauses": 3.0}
+    assert aspects_of(score("pauses", -1.0), {}).unmeasured == {"pauses": "-1 is not on its scale"}
+    assert aspects_of(score("pauses", skipped=True), {}) == CallAspects()
 
 
 def test_a_caller_who_was_left_waiting_is_a_zero_and_not_a_gap() -> None:
