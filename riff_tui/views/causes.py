@@ -28,10 +28,11 @@ _COLUMNS = (
     LAST_OK,
     FIRST_FAILED,
     Column("kind", "Kind", kind="name", help="What went wrong there: a guard or tool error, stall, escalation, loop."),
-    Column("detail", "Guard or tool", kind="name", help="The guard that raised, or the tool that failed."),
-    Column("error", "Error", kind="text", help="Its message without numbers, ids and quoted parts."),
     Column("stop_reason", "Stop", kind="name", help="Why the calls ended."),
-    Column("lift", "Stands out", kind="object", help="Names that are over-represented in the group beyond chance."),
+    Column("stands_out", "Stands out", kind="text", help="Names that more of its calls have than chance would give."),
+    Column("error", "Error", kind="text", help="What the guard or tool said, without numbers, ids and quoted parts."),
+    Column("detail", "Guard or tool", kind="name", shown=False, help="The guard that raised, or the tool that failed."),
+    Column("lift", "lift", kind="object", shown=False, help="What stands out, with both shares and the test's p."),
     Column("agents", "agents", kind="object", shown=False, help="The agents that led its calls, with counts."),
     Column("scenarios", "scenarios", kind="object", shown=False, help="The scenarios of its calls, with counts."),
     Column("personas", "personas", kind="object", shown=False, help="The personas of its calls, with counts."),
@@ -82,14 +83,15 @@ def _row(rank: int, cause: Cause) -> Row:
         "personas": _named(cause.personas),
         "first_run": cause.first_run,
         "last_run": cause.last_run,
+        "stands_out": "; ".join(phrase(each, cause.n) for each in _distinct(cause.lift)[:NAMED]) or None,
         "lift": [_lift(each) for each in cause.lift],
         "example": example(cause.example),
     }
     display = {
-        "lift": "; ".join(phrase(each, cause.n) for each in _distinct(cause.lift)[:NAMED]) or NOT_MEASURED,
+        "kind": " ".join(part for part in (cause.kind, cause.detail) if part),
+        "lift": "; ".join(phrase(each, cause.n) for each in cause.lift),
         "example": cause.example.conversation,
         **{key: counts_text(record[key]) for key in ("agents", "scenarios", "personas")},
-        **{key: "" for key in ("detail", "error") if record[key] is None},
     }
     return Row(where, record, display, where=where)
 
@@ -145,11 +147,11 @@ SPEC = ViewSpec(
     key="C",
     key_help="The causes of the failed calls of this place, the largest group first; again to widen.",
     show="riff_tui.view_queries.failing:show_causes",
+    keys=("flow", "last_ok", "first_failed", "kind"),
     columns=_COLUMNS,
     call_fields=("flow",),
     nouns=("cause", "causes"),
     empty="No call failed here: errored calls are no failures of the flow.",
     empty_store="",
     below="conversations",
-    last=("detail", "error", "stop_reason", "example"),
 )

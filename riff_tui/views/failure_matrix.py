@@ -30,11 +30,11 @@ _COLUMNS = (
     FIRST_FAILED,
     Column("n", "n", kind="count", strong=True, help="Failed calls that first went wrong so."),
     Column("share", "share", unit="share", decimals=2, trim=True, help="Their share of the flow's failed calls."),
-    Column("taken", "took step", kind="count", help="Calls, failed or not, that went from the one state to the other."),
     Column(
         "rate", "failed there", unit="share", better="lower", decimals=2, trim=True,
         help="Of the calls that took the step, those that first went wrong at its end.",
     ),
+    Column("taken", "took step", kind="count", help="Calls, failed or not, that went from the one state to the other."),
     Column("kinds", "What went wrong", kind="object", help="What went wrong there, in how many of the calls."),
     EXAMPLE,
 )  # fmt: skip
@@ -118,6 +118,7 @@ SPEC = ViewSpec(
     key="M",
     key_help="Where the failed calls of this place first went wrong: last good by first failed state; again to widen.",
     show="riff_tui.view_queries.failing:show_failure_matrix",
+    keys=("flow", "last_ok", "first_failed"),
     columns=_COLUMNS,
     call_fields=("flow",),
     noun="failures",

@@ -9,6 +9,7 @@ from rich.style import Style
 from textual.geometry import Region
 
 from riff_store.answers.cells import PooledLatency
+from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.charts.lanes import Lanes
 from riff_tui.charts.neighbor_graph import EgoGraph, Spot, drawing
 from riff_tui.charts.sparklines import Sparklines
@@ -180,6 +181,8 @@ class Header(Bar):
             return self._state(self.loaded.neighbors)
         if is_ranked(self.loaded.main):
             return self._lead(self.loaded.main)
+        if isinstance(self.loaded.main.figure, FailureGrid):
+            return self._grid(self.loaded.main.figure)
         return self._trends(self.loaded.main) if isinstance(self.loaded.main.figure, Sparklines) else []
 
     def _lead(self, table: Table) -> list[Line]:
@@ -208,6 +211,16 @@ class Header(Bar):
         drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2) if table.figure else []
         fits = len(drawn) + len(table.rows) + 3 <= height or (height >= _TALL and len(drawn) <= self._room())
         return [((f" {shown(line, self.glyphs)}", self.palette.accent),) for line in drawn] if fits else []
+
+    def _grid(self, grid: FailureGrid) -> list[Line]:
+        """Draw the grid of failed calls, where there is room for all of it besides some rows."""
+        drawn = grid.draw(ascii_only=self.glyphs.ascii_only, width=self.app.size.width - 2)
+        styles = (self.palette.head, *(None for _ in drawn[1:]))
+        lines: list[Line] = [
+            ((f" {shown(line, self.glyphs)}", style),) for line, style in zip(drawn, styles, strict=True)
+        ]
+        rule: Line = ((self.glyphs.box["ew"] * self.app.size.width, self.palette.faint),)
+        return [*lines, rule] if len(lines) < self._room() else []
 
     def _pair(self, table: Table) -> list[Line]:
         drawn = (

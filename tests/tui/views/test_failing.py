@@ -1,0 +1,72 @@
+"""The failure matrix and causes as tables: what leads where, what is marked, what is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from riff_store.answers.failing import Cause, Causes, Example, FailureCell, FailureMatrix, Lift
+from riff_tui.views.causes import causes, phrase
+from riff_tui.views.conversations import failure_text
+from riff_tui.views.failure_matrix import failure_matrix
+
+CELL = FailureCell("viewing", "greet", "collect", 40, 0.8, 50, {"stall": 30, "loop": 10}, Example("night-1", "c 7"))
+CAUSE = Cause(
+    flow="viewing", stop_reason=None, last_ok="(start)", first_failed="greet", kind="guard error", detail="heard",
+    error="KeyError: *", n=41, share=0.5, agents={"thrifty": 41}, scenarios={None: 41},
+    personas={"calm": 40, "hurried": 1}, commits={"abc": 41},
+    first_run="night-1", last_run="night-2", example=Example("night-1", "c-1"),
+)  # fmt: skip
+LIFT = Lift("agent", "thrifty", 41, 1.0, 100, 0.25, 0.001)
+
+
+def matrix(*cells: FailureCell) -> FailureMatrix:
+    flows = {cell.flow for cell in cells}
+    states = ["greet", "collect", "book"]
+    return FailureMatrix(cells, dict.fromkeys(flows, states), dict.fromkeys(flows, 50), dict.fromkeys(flows, 100))
+
+
+def test_a_cell_leads_to_its_calls_and_is_marked_where_many_fail_at_its_end() -> None:
+    few = replace(CELL, last_ok="(start)", first_failed="(none found)", n=1, taken=None)
+    rows = failure_matrix(matrix(CELL, few)).rows
+    assert rows[0].where == "flow=viewing last_ok=greet first_failed=collect"
+    assert rows[1].where == 'flow=viewing last_ok="(start)" first_failed="(none found)"'
+    assert (rows[0].record["rate"], rows[1].record["rate"]) == (0.8, None)
+    assert (rows[0].severity, rows[1].severity) == ({"rate": "bad", "": "bad"}, {})
+    assert rows[0].record["example"] == 'run=night-1 conversation="c 7"'
+    assert rows[0].display == {"kinds": "stall 30, loop 10", "example": "c 7"}
+
+
+def test_there_is_a_grid_of_one_flow_alone() -> None:
+    other = replace(CELL, first_failed="book")
+    assert failure_matrix(matrix(CELL, other)).figure is not None
+    assert failure_matrix(matrix(CELL)).figure is None
+    several = failure_matrix(matrix(CELL, replace(other, flow="grooming")))
+    assert several.figure is None
+    assert "Of several flows there is no grid: narrow to one with flow=F." in several.notes
+
+
+def test_a_cause_leads_to_exactly_its_calls() -> None:
+    (row,) = causes(Causes([CAUSE], 82, 100)).rows
+    assert row.where == (
+        'flow=viewing last_ok="(start)" first_failed=greet failure="guard error" failure_detail=heard'
+        ' failure_error="KeyError: *" stop_reason=·'
+    )
+    assert row.record["signature"] == "viewing: (start) → greet, guard error heard: KeyError: *"
+    assert (row.record["scenarios"], row.display["personas"]) == ({"·": 41}, "calm 40, hurried 1")
+    assert row.display["kind"] == "guard error heard"
+
+
+def test_what_stands_out_is_said_once_for_the_same_calls() -> None:
+    twice = replace(CAUSE, lift=[LIFT, replace(LIFT, dimension="scenario", name="move"), replace(LIFT, name="x", n=30)])
+    plain, told = causes(Causes([CAUSE, twice], 82, 100)).rows
+    assert (plain.record["stands_out"], plain.record["lift"]) == (None, [])
+    assert told.record["stands_out"] == "all 41 are thrifty (25% of calls); 30 of 41 are x (25% of calls)"
+    assert [each["name"] for each in told.record["lift"]] == ["thrifty", "move", "x"]
+    assert phrase(LIFT, 41) == "all 41 are thrifty (25% of calls)"
+
+
+def test_a_call_says_in_words_where_it_failed() -> None:
+    call = {"failure": "tool error", "failure_detail": "find", "last_ok": "greet", "first_failed": "book"}
+    assert failure_text(call) == "First failed in book: tool error find, after greet"
+    assert failure_text(call | {"last_ok": "(start)"}) == "First failed in book: tool error find, from the start"
+    assert failure_text(call | {"failure": "none"}) == "Failed, and no event tells where"
