@@ -22,6 +22,10 @@ _WORST = (
     Column("worst_stall", "worst_stall", unit="share", better="lower", decimals=2, trim=True, shown=False,
            help="The worst member's own stall."),
     Column("worst_n", "worst_n", kind="count", shown=False, help="Calls behind the worst member."),
+    Column("cohesion", "cohesion", unit="share", better="lower", decimals=2, trim=True, shown=False,
+           help="How far apart its states are: the largest less the smallest progress of one."),
+    Column("least_state", "least progress", kind="text", shown=False, help="The state with the least progress."),
+    Column("most_state", "most progress", kind="text", shown=False, help="The state with the most progress."),
 )  # fmt: skip
 
 
@@ -43,6 +47,7 @@ def _row(cell: SegmentCell, keys: Sequence[str]) -> Row:
     record: dict[str, Any] = {**names, "n": cell.n}
     record |= {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
     record |= {"worst_state": worst, "worst_stall": stall, "worst_n": cell.worst.n}
+    record |= _cohesion(cell)
     record["intervals"] = cells.intervals(cell.measures)
     where = cells.where(names)
     marks = cells.state_marks(record)
@@ -58,6 +63,16 @@ def _row(cell: SegmentCell, keys: Sequence[str]) -> Row:
         thin=is_thin(cell),
         where=where,
     )
+
+
+def _cohesion(cell: SegmentCell) -> dict[str, Any]:
+    """Return how far the states of a segment lie apart, and the two that do."""
+    low, high = mean(cell.least.measures, "progress"), mean(cell.most.measures, "progress")
+    return {
+        "cohesion": None if low is None or high is None else high - low,
+        "least_state": cell.least.keys.get("state"),
+        "most_state": cell.most.keys.get("state"),
+    }
 
 
 SPEC = ViewSpec(

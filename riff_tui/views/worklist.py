@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
@@ -44,7 +44,7 @@ def worklist(answer: Worklist) -> Table:
         **what_is_first(answer.first),
         columns=_COLUMNS,
         rows=[*flows, *segments, *states],
-        notes=[*_excluded(answer.excluded), *_drill(answer.first, states or segments or flows)],
+        notes=[*_not_known(answer), *_excluded(answer.excluded), *_drill(answer.first, states or segments or flows)],
         sections=[
             Section("Weakest flows", "x", tuple(row.id for row in flows)),
             Section("Weakest segments", "!", tuple(row.id for row in segments)),
@@ -175,6 +175,13 @@ def _row(
 
 def _count(cell: Cell) -> str:
     return f"{cell.n}~" if is_thin(cell) else str(cell.n)
+
+
+def _not_known(answer: Worklist) -> Iterable[str]:
+    """Say where calls that were lost are not known, since their files were read by an older version."""
+    listed: Sequence[Cell] = (*answer.flows, *answer.segments, *answer.states)
+    if answer.first is None and any(cell.n and cell.lost is None for cell in listed):
+        yield "Lost: not known of these calls; riff-tui ingest PATH... reads their files again and tells."
 
 
 def _excluded(count: int) -> Iterable[str]:

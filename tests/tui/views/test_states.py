@@ -115,4 +115,5 @@ def test_a_segment_names_the_member_that_its_mean_would_hide() -> None:
     assert set(row.record) == {
         "flow", "segment", "n", "progress", "stall", "escalation", "revisit", "dwell_turns", "latency_p95",
         "guard_error", "slot_fill_rate", "worst_state", "worst_stall", "worst_n", "intervals", "lost",
+        "cohesion", "least_state", "most_state",
     }  # fmt: skip
