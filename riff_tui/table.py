@@ -74,7 +74,8 @@ class Row:
     """Hold one line: a stable id, the record that JSON prints, and how it differs from a plain line.
 
     `display` overrides what a column shows. `severity` marks cells by column key; the key `""`
-    marks the row. `where` is the filter expression that leads from here to what lies below.
+    marks the row. `where` is the filter expression that leads from here to what lies below, `order` the column (`-`
+    before it for downwards) by which the calls there show why the row is listed.
     """
 
     id: str
@@ -83,6 +84,7 @@ class Row:
     severity: Mapping[str, Severity] = field(default_factory=dict)
     thin: bool = False
     where: str = ""
+    order: str = ""
 
 
 class Figure(Protocol):

@@ -79,6 +79,16 @@ _REASON_TEXTS: Mapping[str, Callable[[StateCell], str]] = {
 }
 
 
+_ORDERS: Mapping[str, str] = {
+    **{metric: f"-{metric}" for metric in _REASON_TEXTS},
+    "stall": "-lost",
+    "escalation": "-lost",
+    "missed": "correctness",
+    "slot_fill_rate": "slot_fill_rate",
+}
+"""The orders in which calls show the reasons, the worst call first."""
+
+
 def _flow(rank: int, cell: FlowCell) -> Row:
     flow, agent = cell.keys.get("flow"), cell.keys.get("agent")
     correctness = mean(cell.aspects, "correctness")
@@ -94,6 +104,7 @@ def _flow(rank: int, cell: FlowCell) -> Row:
         place=flow or "",
         summary=f"{reason}  (agent {agent}, n {_count(cell)})" + (f"  {failed:,} failed" if failed else ""),
         lost=cell.lost,
+        order="correctness",
     )
 
 
@@ -116,6 +127,7 @@ def _segment(rank: int, cell: SegmentCell) -> Row:
         place=f"{flow}/{segment}",
         summary=f"{'  '.join(found)}  (worst: {worst}{thin})" + _lost(cell),
         lost=cell.lost,
+        order=_ORDERS["stall"],
     )
 
 
@@ -138,6 +150,7 @@ def _state(rank: int, cell: StateCell) -> Row:
         place=f"{flow}/{state}",
         summary=" · ".join(found.values()) + thin + _lost(cell),
         lost=cell.lost,
+        order=_ORDERS[next(iter(found))] if found else "",
     )
 
 
@@ -156,6 +169,7 @@ def _row(
     place: str,
     summary: str,
     lost: int | None,
+    order: str,
 ) -> Row:
     record = {"list": listed, "rank": rank, **names, "lost": lost, "n": cell.n, "reasons": texts, **measured}
     # A state is found by its flow and name alone; its segment would only narrow the way down.
@@ -170,6 +184,7 @@ def _row(
         severity={"": "bad"} if rank <= 3 else {"": "warn"},
         thin=is_thin(cell),
         where=where,
+        order=order,
     )
 
 

@@ -160,7 +160,7 @@ def context_of(controls: Controls) -> ActionContext:
         column=column.title if column and table is not None and has_order(column, table) else "",
         done=host.done,
         scoped=bool(location.scope),
-        sorted=bool(location.sort),
+        sorted=bool(location.chosen_order),
         order_kept=controls.list_state.kept_order(location) is not None,
         filtered=bool(location.filter),
         depth=len(history.stack),

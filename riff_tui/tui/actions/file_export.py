@@ -62,7 +62,7 @@ def export_table(show: ShowView, place: Location, reading: LoadedView, choice: C
     source = reading.source
     if place.pair:
         return _with_columns(source, choice, form)
-    sort = (place.sort or None) if source is reading.main else None
+    sort = (place.chosen_order or None) if source is reading.main else None
     posted = Format(form).is_posted
     request = Request(
         where=source.filter,

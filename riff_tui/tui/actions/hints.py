@@ -64,7 +64,8 @@ def _applying(ids: tuple[str, ...], context: ActionContext) -> list[Action]:
 def _next(context: ActionContext) -> tuple[str, ...]:
     """Return the ids for what was done last; after the key of a view that is narrowed, the same key widens it."""
     is_narrowed = context.scoped and context.done == f"view:{context.view}"
-    return (*((context.done,) if is_narrowed else ()), *_AFTER.get(context.done, ()))
+    after = _AFTER.get(context.done, ()) if context.kind == "list" else ()
+    return (*((context.done,) if is_narrowed else ()), *after)
 
 
 def _begun(context: ActionContext) -> tuple[str, ...]:

@@ -63,12 +63,12 @@ def load_rows(show: ShowView, location: Location) -> Table:
         return show(location.view, Request(where=location.scope.text, predicate=location.scope.predicate, text=True))
     spec, where = spec_of(location.view), location.where
     if spec.rows_of:
-        request = Request(where=where.text, predicate=where.predicate, sort=location.sort or STALLED_FIRST)
+        request = Request(where=where.text, predicate=where.predicate, sort=location.chosen_order or STALLED_FIRST)
         return _paged(show(spec.rows_of, request), location.index)
     request = Request(
         where=where.text,
         predicate=where.predicate,
-        sort=location.sort or None,
+        sort=location.chosen_order or None,
         trend=spec.trend,
         defer=True,
         sides=location.between,

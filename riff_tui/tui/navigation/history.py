@@ -76,8 +76,9 @@ class History:
     def ordered(self, kept: Mapping[str, str]) -> History:
         """Sort this location by the order that is kept for its view, unless one was chosen here."""
         here = self.here
-        sort = None if here.kind == "conversation" else kept.get(here.view)
-        return self if sort is None or here.sort is not None else self.alter(replace(here, sort=sort))
+        if here.kind == "conversation" or here.sort is not None or here.chosen_order or here.view not in kept:
+            return self
+        return self.alter(replace(here, sort=kept[here.view]))
 
     def _to(self, at: int) -> History:
         return replace(self, at=at, last=self._last_for(self.stacks[at]))

@@ -43,7 +43,8 @@ def choose(stack: Stack, view: str, conditions: Scope = None) -> Stack:
     if spec.depth == 0 and scope is None:
         return START
     above = locations_above(stack, view, scope) or START
-    return (*above, Location(view, _crumb(view, scope, above[-1].scope.predicate), Filter.of(scope)))
+    crumb = _crumb(view, scope, above[-1].scope.predicate)
+    return (*above, Location(view, crumb, Filter.of(scope), reason=here.reason))
 
 
 def since_last_run(stack: Stack, conditions: Scope = None) -> Stack:

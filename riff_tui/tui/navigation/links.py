@@ -21,8 +21,8 @@ def link(location: Location, store: str = "") -> str:
         parts += ["--where", shell_quoted(where)]
     if location.aspect:
         parts += ["--aspect", shlex.quote(location.aspect)]
-    if location.sort:
-        parts += ["--sort", shlex.quote(location.sort)]
+    if location.chosen_order:
+        parts += ["--sort", shlex.quote(location.chosen_order)]
     if store:
         parts += ["--store", shell_quoted(store)]
     return " ".join(parts)

@@ -45,7 +45,8 @@ class Location:
     `None` none was chosen. `row` and `column` name the cursor's row and
     column, `index` is where that row was; `graph` says that the cursor is in the neighbour graph. Of
     a comparison `pair` are the ids of both rows, and `of` is the view that they come from. `sides` are the
-    runs or agents that are tested against each other. `aspect` is explained instead of quality.
+    runs or agents that are tested against each other. `aspect` is explained instead of quality. `reason` is the order
+    of calls that shows why one came here.
     """
 
     view: str
@@ -61,6 +62,7 @@ class Location:
     pair: tuple[str, ...] = ()
     sides: tuple[str, ...] = ()
     aspect: str = ""
+    reason: str = ""
 
     @property
     def where(self) -> Filter:
@@ -81,12 +83,23 @@ class Location:
     @property
     def cache_key(self) -> CacheKey:
         """Return what its rows depend on: locations with the same key hold the same rows."""
-        return self.view, self.where.text, self.sort or None, self.of, self.aspect, *self.pair, *self.sides
+        return self.view, self.where.text, self.chosen_order, self.of, self.aspect, *self.pair, *self.sides
 
     @property
     def order(self) -> str:
         """Return the column that the rows are sorted by (`-` before it for downwards), as far as one column says it."""
-        return self.sort or spec_of(self.view).order_by
+        return self.chosen_order or spec_of(self.view).order_by
+
+    @property
+    def chosen_order(self) -> str:
+        """Return the order that was chosen here or that one came for, empty for the view's own."""
+        return self.reason if self.sort is None and self.lists_calls else self.sort or ""
+
+    @property
+    def lists_calls(self) -> bool:
+        """Return whether its rows are those of the list of calls."""
+        spec = spec_of(self.view)
+        return (spec.rows_of or spec.name) == "conversations"
 
     @property
     def between(self) -> tuple[str, str] | None:
@@ -131,7 +144,7 @@ def descend(location: Location, table: Table, row: Row) -> Location | None:
     names = (row_crumb(row.record, scope), *_other_names(table, row, scope))
     crumb = " › ".join(filter(None, names)) or noun(view if sides else table.view)
     scope = narrow(narrow(scope, about_calls(location.filter.predicate, table)), way.predicate)
-    return Location(view, crumb, Filter.of(scope), sides=sides)
+    return Location(view, crumb, Filter.of(scope), sides=sides, reason=row.order or location.reason)
 
 
 def state_of(location: Location, row: Row | None) -> Location | None:

@@ -74,11 +74,13 @@ def text_of(column: Column, row: Row, glyphs: Glyphs) -> str:
     return cell_text(column, row, glyphs)
 
 
-def visible_columns(table: Table, hide: frozenset[str] = frozenset(), choice: ColumnChoice = AS_IT_IS) -> list[Column]:
+def visible_columns(
+    table: Table, hide: frozenset[str] = frozenset(), choice: ColumnChoice = AS_IT_IS, leading: str = ""
+) -> list[Column]:
     """Return the columns of a list, without those to `hide` and those that are empty.
 
     A choice of columns goes over that. What a line of the worklist says in its dump is one
-    column here; a list of calls begins with the calls.
+    column here; a list of calls begins with the calls. The `leading` column stands behind the first one.
     """
     if is_ranked(table):
         return [column for column in table.columns if column.key in ("list", "lost", "n")] + [PLACE, WHY]
@@ -89,7 +91,8 @@ def visible_columns(table: Table, hide: frozenset[str] = frozenset(), choice: Co
         if column.key not in hide and _is_wanted(column, choice, unasked=_is_shown_unasked(column, table, known))
     ]
     found.sort(key=lambda column: _place(column, spec_of(table.view)))
-    return found or list(table.columns)
+    ahead = [column for column in found[1:] if column.key == leading]
+    return [*found[:1], *ahead, *(column for column in found[1:] if column.key != leading)] or list(table.columns)
 
 
 def _place(column: Column, spec: ViewSpec) -> tuple[int, int]:

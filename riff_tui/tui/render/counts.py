@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from riff_store.metrics import METRICS
 from riff_tui.table import Table
 from riff_tui.tui.navigation.location import Location
 from riff_tui.view_registry import spec_of
@@ -18,6 +19,18 @@ def count_text(location: Location, table: Table, whole: int | None, marked: int 
     return _counted(location, table, whole) + (f" · {marked:,} marked" if marked else "")
 
 
+def _reason(location: Location) -> str:
+    """Return by what calls are sorted where one came for that."""
+    if not location.reason or location.chosen_order != location.reason:
+        return ""
+    key = location.reason.removeprefix("-")
+    metric = next((each for each in METRICS if each.key == key), None)
+    words = metric.title if metric is not None else key
+    if metric is None or metric.unit not in ("share", "calls"):
+        words = f"{'highest' if location.reason != key else 'lowest'} {words}"
+    return f", {words} first"
+
+
 def _counted(location: Location, table: Table, whole: int | None) -> str:
     rows, matched, _ = table.counts
     if not rows:
@@ -31,7 +44,7 @@ def _counted(location: Location, table: Table, whole: int | None) -> str:
     summary = spec_of(location.view).summary
     if summary is not None and isinstance(table.rows, list) and rows <= _LOOKED_AT:
         return f" · {summary(table)}"
-    return f" {nouns(location, rows)}"
+    return _reason(location) or f" {nouns(location, rows)}"
 
 
 def nouns(location: Location, count: int) -> str:

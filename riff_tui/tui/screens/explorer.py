@@ -200,6 +200,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             loaded.main,
             hide=fixed_columns(location),
             sort=location.order or None,
+            leading=location.reason.removeprefix("-") if location.lists_calls else "",
             row=location.row,
             index=location.index,
             column=location.column,

@@ -79,20 +79,22 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         empty: str = "",
         marked: Collection[str] = (),
         choice: ColumnChoice = AS_IT_IS,
+        leading: str = "",
         again: bool = False,
     ) -> None:
         """Show a table with the cursor on the row and column of these names, or as near to them as it was.
 
         `index` is where the row was. `hide` names columns to leave out, `sort` the key that the rows
         are ordered by, with `-` for descending. `empty` is said in place of rows where there are none.
-        `marked` are ids of rows that carry a mark, `choice` the columns that one chose. The same rows shown `again`
+        `marked` are ids of rows that carry a mark, `choice` the columns that one chose, `leading` the key of the one
+        that matters most here. The same rows shown `again`
         stay on the lines where they were.
         """
         line, first = (self.cursor - self._top, self._first) if again else (-1, 0)
         same = table.view == self.table.view
         old_column = self.columns[self.column].key if same and self.columns else ""
         self.table, self._empty, self._marked = table, empty, frozenset(marked)
-        self.columns = visible_columns(table, hide, choice)
+        self.columns = visible_columns(table, hide, choice, leading)
         keys = [each.key for each in self.columns]
         wanted = column or old_column
         self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())

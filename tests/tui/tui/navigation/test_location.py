@@ -8,6 +8,7 @@ from riff_tui.filters import Filter, parse
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.navigation.history import History
+from riff_tui.tui.navigation.kept_place import choose
 from riff_tui.tui.navigation.location import (
     START,
     Location,
@@ -18,6 +19,7 @@ from riff_tui.tui.navigation.location import (
     state_of,
 )
 from riff_tui.tui.navigation.scope_filters import about_calls, fixed_fields, is_within, keep_steps, narrow
+from riff_tui.tui.render.counts import count_text
 from tests.support.fake_catalog import FakeCatalog, flow_table, walked
 
 
@@ -131,3 +133,30 @@ def test_a_typed_filter_keeps_its_words_and_its_place(scope: str, typed: str) ->
 
 def test_a_filter_that_ties_calls_to_rows_is_not_carried_down() -> None:
     assert about_calls(parse("persona:angry | operability<4"), flow_table()) is None
+
+
+def entry(order: str) -> tuple[Table, Row]:
+    """A worklist with one state that is listed for a reason."""
+    row = Row("a", {"list": "states", "flow": "f", "state": "s"}, where="flow=f state=s", order=order)
+    return Table("worklist", "", (), [row]), row
+
+
+def test_the_calls_of_an_entry_of_the_worklist_are_sorted_by_its_reason_until_another_order_is_chosen() -> None:
+    calls = descend(Location("worklist"), *entry("-latency_p95"))
+    assert calls is not None
+    assert (calls.view, calls.order) == ("neighbors", "-latency_p95")
+    listed = choose((*START, Location("worklist"), calls), "conversations")[-1]
+    assert listed.order == "-latency_p95"
+    assert choose((*START, Location("worklist"), calls), "states")[-1].order == "-stall"
+    assert count_text(listed, Table("conversations", "", (), [Row("x", {})]), None) == ", highest lat_p95 first"
+    sorted_again = History((((*START, listed)),)).sort("-turn_count").here
+    assert sorted_again.order == "-turn_count"
+    assert History((((*START, listed)),)).sort("").here.chosen_order == ""
+
+
+def test_a_kept_order_gives_way_to_the_reason_that_one_came_for() -> None:
+    calls = descend(Location("worklist"), *entry("-lost"))
+    assert calls is not None
+    assert History(((*START, calls),)).ordered({"neighbors": "trial"}).here.order == "-lost"
+    assert History(((*START, Location("conversations")),)).ordered({"conversations": "trial"}).here.order == "trial"
+    assert count_text(calls, Table("conversations", "", (), [Row("x", {})]), None) == ", lost first"
