@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from riff_tui.table import Column, Row
-from riff_tui.text.column_fit import ELASTIC_KINDS, shrink
+from riff_tui.text.column_fit import ELASTIC_KINDS, fitted, shrink
 from riff_tui.text.glyphs import Glyphs
+from riff_tui.text.name_cut import NameCut, name_cut
 from riff_tui.text.numbers import is_right
 from riff_tui.text.safe_text import cell_width
 from riff_tui.tui.render.columns import text_of, title
@@ -20,7 +21,7 @@ NARROWEST = 10
 NARROWEST_NAME = 12
 NARROWEST_FIRST = 18
 NARROWEST_TEXT = 20
-_WIDEST_NAME = 40
+_WIDEST_NAME = 80
 _WIDEST = 200
 
 
@@ -67,15 +68,21 @@ class ColumnWidths:
     """Measure rows as they come into view, and lay out columns as wide as the widest cell seen so far.
 
     Titles are long where everything fits with them or if the layout is to be `wide`, short elsewhere. The title of
-    the column that rows are sorted by carries an arrow.
+    the column that rows are sorted by carries an arrow. Names that have no room are cut where they are alike; what
+    all of them begin with is only left out where `whole` says that every row is measured.
     """
 
-    def __init__(self, columns: Sequence[Column], glyphs: Glyphs, sort: str | None, *, wide: bool = False) -> None:
+    def __init__(
+        self, columns: Sequence[Column], glyphs: Glyphs, sort: str | None, *, wide: bool = False, whole: bool = False
+    ) -> None:
         self._columns = columns
         self._glyphs = glyphs
         self._sort = sort
         self._wide = wide
+        self._whole = whole
         self._needed = [0] * len(columns)
+        self._names: list[dict[str, None]] = [{} for _ in columns]
+        self._cuts: dict[tuple[int, int], NameCut] = {}
         self.titles: list[str] = []
 
     def measure(self, rows: Iterable[Row]) -> bool:
@@ -83,11 +90,37 @@ class ColumnWidths:
         before = list(self._needed)
         for row in rows:
             for index, column in enumerate(self._columns):
-                length = cell_width(text_of(column, row, self._glyphs))
+                text = text_of(column, row, self._glyphs)
+                length = cell_width(text)
+                if column.kind == "name" and text != self._glyphs.not_measured:
+                    self._names[index][text] = None
                 if length > self._needed[index]:
                     narrow = column.kind == "name" and not self._wide
                     self._needed[index] = min(length, _WIDEST_NAME if narrow else _WIDEST)
-        return self._needed != before
+        is_wider = self._needed != before
+        if is_wider:
+            self._cuts.clear()
+        return is_wider
+
+    def cell(self, slot: Slot, text: str) -> str:
+        """Return the text of a cell in the cells of its slot."""
+        if self._columns[slot.index].kind == "name":
+            text = self._cut(slot).text(text, self._glyphs.ellipsis)
+        return fitted(text, slot.width, self._glyphs.ellipsis, right=slot.right)
+
+    def head(self, slot: Slot) -> str:
+        """Return a title in the cells of its slot, with what the names below begin with where that is left out."""
+        title, prefix = self.titles[slot.index], self._cut(slot).prefix
+        text = f"{title} {prefix}{self._glyphs.ellipsis}" if prefix else title
+        return fitted(text, slot.width, self._glyphs.ellipsis, right=slot.right)
+
+    def _cut(self, slot: Slot) -> NameCut:
+        place = (slot.index, slot.width)
+        if place not in self._cuts:
+            # A name without letters begins like no other.
+            names = [*self._names[slot.index], *([] if self._whole else [""])]
+            self._cuts[place] = name_cut(names, slot.width, self._glyphs.ellipsis) if names else NameCut(slot.width)
+        return self._cuts[place]
 
     def layout(self, width: int, first: int, wanted: int) -> ColumnLayout:
         """Return the columns on a line, scrolled so that the wanted one is on it."""

@@ -99,7 +99,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         wanted = column or old_column
         self.set_reactive(LineTable.column, keys.index(wanted) if wanted in keys else self._home_column())
         self._first = first
-        self._widths = ColumnWidths(self.columns, self.glyphs, sort, wide=choice.wide)
+        self._widths = ColumnWidths(self.columns, self.glyphs, sort, wide=choice.wide, whole=len(table.rows) <= _SAMPLE)
         self._widths.measure(table.rows[:_SAMPLE])
         self.set_reactive(LineTable.cursor, index_of(table.rows, row, index))
         self.virtual_size = Size(self.size.width, len(table.rows) + 1)
@@ -280,7 +280,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         more_left, more_right = ("<", ">") if self.glyphs.ascii_only else ("‹", "›")
         runs = [StyleRun(more_left if self._layout.more_left else " ", base)]
         for slot in self._layout.slots:
-            text = fitted(self._widths.titles[slot.index], slot.width, self.glyphs.ellipsis, right=slot.right)
+            text = self._widths.head(slot)
             lit = slot.index == self.column and self.has_rows and self._active
             append_run(runs, " " * slot.gap, text, base + Style(reverse=True) if lit else base, lit=lit)
         if self._layout.more_right:
@@ -311,7 +311,7 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         text = text_of(column, row, self.glyphs)
         # Of a trend the latest matters, so it is cut at its left.
         text = text[-slot.width :] if column is TREND else text
-        text = fitted(text, slot.width, self.glyphs.ellipsis, right=slot.right)
+        text = self._widths.cell(slot, text)
         style = add_style(base, self.palette.of(severity))
         lit = at_cursor and slot.index == self.column
         if lit:

@@ -89,7 +89,7 @@ async def test_a_row_is_one_run_of_text_and_one_for_each_severity_cell() -> None
         plain, marked = widget.render_line(46 - 1), [*widget.render_line(6)]
         assert len([*plain]) <= 1
         texts = [segment.text for segment in marked]
-        assert [text.strip() for text in texts[:4]] == ["!", texts[1].strip(), "!0.5", "~3.5"]
+        assert [text.strip() for text in texts[:5]] == ["!", texts[1].strip(), "!0.5", "6", "△3.5"]
         assert all(segment.style is None or segment.style.bgcolor is None for segment in marked)
 
 
@@ -218,7 +218,7 @@ async def test_a_click_moves_both_cursors_and_a_second_one_opens() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         widget = app.query_one(LineTable)
         await pilot.click(LineTable, offset=(45, 5))
-        assert (widget.cursor, widget.under and widget.under.key) == (4, "correctness")
+        assert (widget.cursor, widget.under and widget.under.key) == (4, "n")
         assert not opened
         await pilot.click(LineTable, offset=(45, 5))
         await pilot.pause()

@@ -95,3 +95,34 @@ def test_columns_get_wider_for_what_comes_into_view_and_never_narrower() -> None
 @pytest.mark.parametrize("width", [1, 5, 59])
 def test_there_is_an_arrangement_for_every_width(width: int) -> None:
     assert ColumnWidths(COLUMNS, UNICODE, None).layout(width, 0, 5) is not None
+
+
+RUNS = ("nightly-2026-06-22", "nightly-2026-06-19", "branch-2026-06-16-shorter-prompts")
+
+
+def drawn(names: tuple[str, ...], total: int, *, whole: bool = True) -> list[str]:
+    """The title and the cells of a column of names beside a wide number, on a line of so many cells."""
+    widths = ColumnWidths([AGENT, NUMBERS[0]], UNICODE, None, whole=whole)
+    rows = [Row(name, {"agent": name, "n0": 12345678.9}) for name in names]
+    widths.measure(rows)
+    slot = widths.layout(total, 0, 0).slots[0]
+    return [text.rstrip() for text in (widths.head(slot), *(widths.cell(slot, name) for name in names))]
+
+
+def test_names_that_have_no_room_differ_still_and_what_all_begin_with_is_said_once() -> None:
+    title, *cells = drawn(RUNS, 32)
+    assert title == "Agent"
+    assert len(set(cells)) == 3
+    assert cells[2].endswith("prompts")
+    title, *cells = drawn(("a-long-prefix-thrifty", "a-long-prefix-swift"), 32)
+    assert (title, cells) == ("Agent a-long-…", ["prefix-thrifty", "prefix-swift"])
+
+
+def test_of_rows_that_are_not_all_known_no_prefix_is_left_out() -> None:
+    _, *cells = drawn(("a-long-prefix-thrifty", "a-long-prefix-swift"), 32, whole=False)
+    assert all(cell.startswith("a-long") for cell in cells)
+    assert len(set(cells)) == 2
+
+
+def test_names_are_shown_whole_where_there_is_room() -> None:
+    assert drawn(RUNS, 80) == ["Agent", *RUNS]

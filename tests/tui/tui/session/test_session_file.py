@@ -70,7 +70,16 @@ def test_everything_that_was_chosen_comes_back(file: Path) -> None:
 
 def test_filters_are_plain_text_in_the_file(file: Path) -> None:
     place = {"view": "states", "crumb": "collect", "scope": "flow=viewing segment=collect", "filter": "a  |  b"}
-    rest = {"sort": "-n", "row": "r1", "column": "stall", "index": 3, "graph": False, "of": "", "aspect": ""}
+    rest = {
+        "sort": "-n",
+        "row": "r1",
+        "column": "stall",
+        "index": 3,
+        "graph": False,
+        "of": "",
+        "aspect": "",
+        "reason": "",
+    }
     lists: dict[str, list[str]] = {"pair": [], "sides": []}
     session = {"stack": [{**place, **rest, **lists}], "sorts": {}, "columns": {}, "marks": {}, "filters": ["a  |  b"]}
     file.parent.mkdir(parents=True)
