@@ -23,6 +23,7 @@ from riff_tui.commands.options import DebugOption, StoreOption, settings_for
 from riff_tui.errors import ExitCode, Terminated, UsageError, describe
 
 PROGRAM = "riff-tui"
+_COMPLETE = "_RIFF_TUI_COMPLETE"
 COMMANDS = ("ui", "demo", "ingest", "edits", "dump", "compare", "export", "gate", "simulate", "judge", "doctor", "eva")
 """Each is the function of its name in the module of its name, which holds its EXAMPLES as well."""
 
@@ -79,6 +80,15 @@ def root(
             "--version", help="Print the version.", callback=_print_version, is_eager=True, show_default=False
         ),
     ] = False,
+    install_completion: Annotated[
+        bool,
+        typer.Option(
+            "--install-completion", help="Have bash, zsh or fish complete commands, views and names, and exit."
+        ),
+    ] = False,
+    show_completion: Annotated[
+        bool, typer.Option("--show-completion", help="Print the script that does it, and exit.")
+    ] = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -86,7 +96,9 @@ def root(
 
     Without a command, the explorer opens on the default store.
     """
-    if context.invoked_subcommand is None:
+    if install_completion or show_completion:
+        _set_up_completion(context.invoked_subcommand or "", show=show_completion)
+    elif context.invoked_subcommand is None:
         from riff_tui.commands.ui import explore
 
         explore(settings_for(store))
@@ -97,6 +109,8 @@ def root(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and end the process with its exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if _COMPLETE in os.environ:
+        _complete(os.environ[_COMPLETE], given)
     if None in (sys.stdin, sys.stdout, sys.stderr):
         from riff_tui.output.streams import replace_closed
 
@@ -125,11 +139,35 @@ def run(arguments: Sequence[str]) -> int:
 def _invoke(arguments: Sequence[str]) -> int:
     if list(arguments[:2]) == ["ingest", "edits"] and not os.path.exists("edits"):
         raise UsageError(f"edits of flows have a command of their own: {_edits_of(arguments[2:])}")
+    if arguments and arguments[0] in ("--install-completion", "--show-completion"):
+        _set_up_completion(arguments[1] if len(arguments) > 1 else "", show=arguments[0] == "--show-completion")
+        return ExitCode.OK
     # Reading the options of the commands that are not run would take as long as many a dump.
     named = arguments[0] if arguments else ""
     command = typer.main.get_command(build((named,) if named in COMMANDS else COMMANDS))
     ended: Any = command.main(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
     return ended if isinstance(ended, int) else ExitCode.OK
+
+
+def _complete(shell: str, arguments: Sequence[str]) -> NoReturn:
+    """Answer a shell that asks what completes a command line."""
+    from riff_tui.commands.shell_completion.answers import answer
+
+    answer(shell, arguments, COMMANDS, lambda name: typer.main.get_command(build((name,) if name else COMMANDS)))
+    sys.exit(ExitCode.OK)
+
+
+def _set_up_completion(shell: str, *, show: bool) -> None:
+    from riff_tui.commands.shell_completion.scripts import SCRIPTS, install, shell_named
+    from riff_tui.output.streams import say
+
+    named = shell_named(shell, os.environ)
+    if show:
+        sys.stdout.write(SCRIPTS[named])
+        return
+    installed = install(named)
+    reads = f", which {installed.read_by} reads" if installed.read_by else ""
+    say(f"Completion for {named} is in {installed.script}{reads}; open a new shell to have it.")
 
 
 def _edits_of(options: Sequence[str]) -> str:

@@ -51,7 +51,7 @@ def compare(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Print what B differs in from A, and whether it is more than chance.
+    """Print what B differs in from A, and if by more than chance.
 
     Calls of the same flow, scenario, persona and trial are compared in pairs where there are enough of
     them. p-values are exact, and corrected across all rows.

@@ -28,9 +28,10 @@ def demo(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Simulate calls, ingest them and open the explorer; without a terminal, print the worklist and the flow matrix.
+    """Simulate calls, ingest them and open the explorer.
 
-    The store is DIR/demo.db unless --store names another one.
+    Without a terminal, print the worklist and the flow matrix. The store is DIR/demo.db unless --store names another
+    one.
     """
     import shlex
 

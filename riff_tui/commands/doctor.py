@@ -29,7 +29,10 @@ def doctor(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Check the store and say what was skipped and why; exit 4 where something is wrong with the store."""
+    """Check the store and say what was skipped and why.
+
+    Exit 4 where something is wrong with the store.
+    """
     from riff_store.database import open_store
     from riff_store.health import examine
     from riff_tui.catalog import show

@@ -125,7 +125,7 @@ def dump(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Print a view of the store: the same table as the explorer's screen of that name."""
+    """Print a view of the store, as the explorer's screen shows it."""
     from riff_store.database import open_store
     from riff_tui.catalog import show
     from riff_tui.request import Request

@@ -49,7 +49,10 @@ def edits(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Read from git who changed which flow when, to see which edit moved its quality; run it again for new commits."""
+    """Read from git who changed which flow when.
+
+    That shows which edit moved its quality; run it again for new commits.
+    """
     from riff_store.writer import Writer
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location

@@ -77,9 +77,9 @@ ExpectedOption = Annotated[
 
 
 def eva(debug: DebugOption = False) -> None:
-    """Look at voice logs of EVA: the context of a call and its metrics, as JSON, without a store.
+    """Print the context or the metrics of EVA's voice logs as JSON.
 
-    `riff-tui ingest` takes the same directories into the store.
+    That takes no store; `riff-tui ingest` takes the same directories into the store.
     """
 
 
@@ -91,10 +91,10 @@ def context(
     output: OutputOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Print the context of a call: its turns, its trace and its timing, joined from its three logs.
+    """Print the context of a call, joined from its three logs.
 
-    Of a record with trials or a run: an object of contexts by output id. What is wrong with the logs goes to stderr
-    and into `warnings`.
+    That is its turns, its trace and its timing. Of a record with trials or a run: an object of contexts by output id.
+    What is wrong with the logs goes to stderr and into `warnings`.
     """
     _print(directory, output, _reader(pipeline, dataset, agent, None), lambda path, found: found.to_dict())
 
@@ -109,11 +109,11 @@ def metrics(
     output: OutputOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Print the metrics of a call that need no judge: an object of scores by metric.
+    """Print the metrics of a call that need no judge.
 
-    Of a record with trials or a run: an object of these by output id. What is wrong with the logs goes to stderr.
-    `--metric my_metrics:longest_wait` adds a metric of your own, from my_metrics.py in this directory or from what is
-    installed (docs/eva.md).
+    That is an object of scores by metric. Of a record with trials or a run: an object of these by output id. What is
+    wrong with the logs goes to stderr. `--metric my_metrics:longest_wait` adds a metric of your own, from my_metrics.py
+    in this directory or from what is installed (docs/eva.md).
     """
     from riff_tui.errors import UsageError
 

@@ -63,7 +63,10 @@ def export(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Print every score of every call: a record for each conversation, aspect and judge."""
+    """Print every score of every call.
+
+    There is a record for each conversation, aspect and judge.
+    """
     from riff_store.database import open_store
     from riff_tui.filters import parse, split, take_scores
     from riff_tui.settings import store_location

@@ -99,10 +99,10 @@ def gate(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Compare one run with another and exit 3 where a flow got worse, by more than it may and by more than chance.
+    """Compare two runs and exit 3 where a flow got worse.
 
-    Checked are success_rate, completion and errors of each flow, and what --max-drop names. The flows that
-    fail are named on stderr.
+    It got worse by more than it may and by more than chance. Checked are success_rate, completion and errors of each
+    flow, and what --max-drop names. The flows that fail are named on stderr.
     """
     from riff_store.database import open_store
     from riff_tui.errors import GateFailed, OutputError

@@ -104,7 +104,10 @@ def ingest(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Read, score and store calls, scores and flow files; what is unchanged is left alone."""
+    """Read, score and store calls, scores and flow files.
+
+    What is unchanged is left alone.
+    """
     from riff_ingest.sources.registry import registry
     from riff_store.metrics import plugins
     from riff_tui.errors import InputSkipped, UsageError

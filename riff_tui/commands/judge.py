@@ -77,9 +77,10 @@ def judge(
     store: NextStoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Have a judge score how human the agent sounds, and write humanness scores as files to ingest.
+    """Have a judge score how human the agent sounds.
 
-    What has a score already is not asked, or paid for, again. The transcript goes to the judge and nowhere else.
+    Humanness scores are written as files to ingest. What has a score already is not asked, or paid for, again. The
+    transcript goes to the judge and nowhere else.
     """  # fmt: skip
     from riff_ingest.judging.conversations import find_conversations
     from riff_ingest.judging.ledger import Ledger

@@ -58,10 +58,10 @@ def simulate(
     store: NextStoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Play callers against built-in flows and write transcripts and humanness scores as files.
+    """Play callers against built-in flows and write transcripts.
 
-    Two runs with different seeds are of the same quality, but for what --weaken takes from one of them:
-    write them into one directory, ingest that, and gate the one against the other.
+    Humanness scores are written as well. Two runs with different seeds are of the same quality, but for what --weaken
+    takes from one of them: write them into one directory, ingest that, and gate the one against the other.
     """
     from riff_tui.output.streams import say
 

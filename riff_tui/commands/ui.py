@@ -62,7 +62,7 @@ def ui(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Walk from a weak flow to the state that broke it and to the calls that prove it."""
+    """Open the explorer: from a weak flow to the calls that prove it."""
     settings = settings_for(store, theme=theme, ascii=ascii_only, mouse=mouse, live=live)
     explore(settings, view=view, where=where, sort=sort, fresh=fresh, aspect=aspect)
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.errors import describe
-from riff_tui.filters import Filter, FilterError, parse
+from riff_tui.filters import Filter, FilterError, completion, parse
 from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.data.loader import load_rows
-from riff_tui.tui.find import completion
 from riff_tui.tui.find.local_filter import count_matches, moment_test
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope_filters import keep_steps

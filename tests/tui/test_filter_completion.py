@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from riff_store.predicates import Term
 from riff_tui.filters import parse
-from riff_tui.tui.find.completion import NAMED, CompletionTarget, fields, named, names, wanted
+from riff_tui.filters.completion import NAMED, CompletionTarget, fields, named, names, wanted
 
 FLOWS = ("dental_clinic", "austin dental", "weather", 'so "so"')
 
@@ -43,7 +43,7 @@ def test_only_what_stands_before_the_cursor_counts() -> None:
 
 
 def test_fields_of_the_rows_come_first_and_those_of_other_views_not_at_all() -> None:
-    assert fields(CompletionTarget(0, "st"), {"state", "stall"}) == ["state:", "stall", "stop_reason:", "started_at"]
+    assert fields(CompletionTarget(0, "sta"), {"state", "stall"}) == ["state:", "stall", "started_at"]
     assert fields(CompletionTarget(0, "worst"), {"flow"}) == []
     assert fields(CompletionTarget(0, "worst"), {"worst_state"}) == ["worst_state:"]
     assert fields(CompletionTarget(0, "p95"), ()) == ["latency_p95"]
