@@ -10,13 +10,14 @@ from riff_tui.errors import UsageError
 from riff_tui.table import Table
 from riff_tui.view_queries.view_query import FilterParts, ViewQuery
 from riff_tui.views.conversation import conversation
-from riff_tui.views.parts.cells import shell_quoted, where
+from riff_tui.views.parts.cells import call_where, shell_quoted
 
 if TYPE_CHECKING:
     from riff_store.answers.calls import Call
     from riff_store.database import Store
 
 NAMED = 3
+NAMED_ALIKE = 8
 _MOST = 200
 
 
@@ -27,7 +28,7 @@ def show_conversation(query: ViewQuery) -> Table:
 
     request = query.request
     call = find_call(query.store, query.predicate)
-    detail = read(query.store, call.run, call.conversation)
+    detail = read(query.store, call.run, call.conversation, call.told_by)
     if detail is None:
         raise UsageError(f"conversation {call.conversation} of run {call.run} is gone; run it again")
     table = conversation(detail, text=request.text, redact=Redactor() if request.redact else None)
@@ -56,9 +57,8 @@ def find_call(store: Store, predicate: Predicate | None) -> Call:
         return found[0]
     if not found:
         raise UsageError(_no_call(store, predicate))
-    few = " or ".join(
-        shell_quoted(where({"run": call.run, "conversation": call.conversation})) for call in found[:NAMED]
-    )
+    most = NAMED_ALIKE if len({(call.run, call.conversation) for call in found}) == 1 else NAMED
+    few = " or ".join(shell_quoted(call_where(call)) for call in found[:most])
     total = count_conversations(store, predicate) or len(found)
     raise UsageError(f"{total} calls match this filter; name one of them, such as {few}")
 

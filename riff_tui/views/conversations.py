@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 COLUMNS: Sequence[Column] = (
     columns.RUN,
-    Column("conversation", "Conversation", kind="name", help="The call's id, unique within its run."),
+    Column("conversation", "Conversation", kind="name", help="The call's id, of which a run may have several calls."),
     columns.FLOW,
     columns.AGENT,
     columns.PERSONA,
@@ -59,7 +59,7 @@ def conversations(calls: Sequence[Row]) -> Table:
 def row(call: Call) -> Row:
     """Return one call as a line of the list."""
     record = record_of(call)
-    where = cells.where({"run": call.run, "conversation": call.conversation})
+    where = cells.call_where(call)
     return Row(where, record, severity=_marks(call, record), where=where)
 
 

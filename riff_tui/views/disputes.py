@@ -19,7 +19,7 @@ NO_DISPUTES = "No two judges scored the same call apart; riff-tui judge has anot
 NONE_HERE = "No call that matches the filter was scored apart; it takes two judges, of those that judge: names as well."
 _WHO = (
     columns.RUN,
-    Column("conversation", "Conversation", kind="name", help="The call's id, unique within its run."),
+    Column("conversation", "Conversation", kind="name", help="The call's id, of which a run may have several calls."),
     columns.FLOW,
     columns.AGENT,
     Column("aspect", "Aspect", kind="name", shown=False, help="What was judged."),
@@ -66,7 +66,7 @@ def _row(dispute: Dispute, judges: Sequence[str]) -> Row:
         "lowest": dispute.lowest,
         "correctness": dispute.correctness,
     }
-    where = cells.where({"run": dispute.run, "conversation": dispute.conversation})
+    where = cells.call_where(dispute)
     return Row(f"{where} {cells.where({'aspect': dispute.aspect})}", record, where=where)
 
 

@@ -80,7 +80,7 @@ def _row(cell: FailureCell) -> Row:
 
 def example(call: Example) -> str:
     """Return the filter that finds the call."""
-    return cells.where({"run": call.run, "conversation": call.conversation})
+    return cells.call_where(call)
 
 
 def counts_text(counts: Mapping[str, int]) -> str:

@@ -83,7 +83,7 @@ def _row(pair: FailedPair, kind: str) -> Row:
     shown = pair.a if pair.failed == "a" else pair.b
     mark = _SEVERITY[pair.failed]
     return Row(
-        f"{pair.a.run} {pair.a.conversation} / {pair.b.run} {pair.b.conversation}",
+        f"{cells.call_where(pair.a)} / {cells.call_where(pair.b)}",
         record,
         display={
             "failed": _SHOWN[pair.failed],
@@ -91,7 +91,7 @@ def _row(pair: FailedPair, kind: str) -> Row:
             "summary": f"A {_ended(pair.a)} · B {_ended(pair.b)}",
         },
         severity={"failed": mark},
-        where=cells.where({"run": shown.run, "conversation": shown.conversation}),
+        where=cells.call_where(shown),
     )
 
 

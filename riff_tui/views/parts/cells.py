@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from riff_store.measure import THIN
 from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 
 Keys = Mapping[str, str | None]
 
+
+class NamedCall(Protocol):
+    """Describe what is needed to name a call."""
+
+    @property
+    def run(self) -> str: ...
+    @property
+    def conversation(self) -> str: ...
+    @property
+    def told_by(self) -> Mapping[str, str]: ...
+
+
 BAD_SCORE, WEAK_SCORE = 4, 7
 LATE = 5
 WATCHED = 0.15
@@ -28,6 +40,11 @@ SLIGHT, FAIR = 0.2, 0.4
 def where(keys: Keys) -> str:
     """Return the filter expression that selects exactly these names."""
     return " ".join(f"{field}={'·' if name is None else quote(name)}" for field, name in keys.items())
+
+
+def call_where(call: NamedCall) -> str:
+    """Return the filter expression that selects exactly this call, as short as its store allows."""
+    return where({"run": call.run, "conversation": call.conversation, **call.told_by})
 
 
 def intervals(measures: Mapping[str, Measure]) -> dict[str, list[float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from riff_store.measure import Measure
 
@@ -33,7 +33,7 @@ class PairAgreement:
 class Dispute:
     """Describe a call that several judges scored apart, on one aspect; `scores` by judge, from the highest down.
 
-    `highest` and `lowest` are judges, of several the first by name.
+    `highest` and `lowest` are judges, of several the first by name. `told_by` is as in `Call`.
     """
 
     run: str
@@ -46,6 +46,7 @@ class Dispute:
     spread: float
     highest: str
     lowest: str
+    told_by: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from riff_store.answers.edits import LastEdit
@@ -13,7 +13,8 @@ from riff_store.answers.edits import LastEdit
 class Call:
     """Describe a line of the list of calls; `started_at` is microseconds since the epoch, durations are seconds.
 
-    What says where it first went wrong is `None` for a call that was served.
+    What says where it first went wrong is `None` for a call that was served. `told_by` are the names that tell it from
+    other calls of its id and run, empty where there are none.
     """
 
     id: int
@@ -42,6 +43,7 @@ class Call:
     failure: str | None = None
     failure_detail: str | None = None
     failure_error: str | None = None
+    told_by: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

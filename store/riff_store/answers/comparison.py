@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from riff_store.measure import Measure
@@ -106,7 +106,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """Describe one side of a pair: the call, its end, and its correctness, or completion if that alone failed."""
+    """Describe one side of a pair: the call, its end, and its correctness, or completion if that alone failed.
+
+    `told_by` is as in `Call`.
+    """
 
     run: str
     conversation: str
@@ -114,6 +117,7 @@ class FailedCall:
     stop_reason: str | None
     final_state: str | None
     score: float
+    told_by: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

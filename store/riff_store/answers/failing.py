@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from riff_store.answers.comparison import Side
@@ -14,10 +14,11 @@ START, NONE_FOUND = "(start)", "(none found)"
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Name the shortest call of several."""
+    """Name the shortest call of several; `told_by` is as in `Call`."""
 
     run: str
     conversation: str
+    told_by: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, get_args
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.failing import NONE_FOUND, START, Cause, Causes, Dimension, Lift
+from riff_store.answers.failing import NONE_FOUND, START, Cause, Causes, Dimension, Example, Lift
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
@@ -38,9 +38,12 @@ def causes(store: Store, calls: Predicate | None = None) -> Causes:
             groups.setdefault(_signature(call), []).append(call)
         names = {key: names_of(store, DIMENSIONS[key]) for key in ("flow", "state", "stop_reason", *_DIMENSIONS)}
         examples, counts = Examples(store), flow_calls(store, calls)
+        shortest = examples.shortest(groups)
         known = {key: _calls_by_name(store, calls, key, names) for key in _DIMENSIONS} if groups else {}
     failed = sum(map(len, groups.values()))
-    found = sorted((_cause(members, names, examples, failed) for members in groups.values()), key=_largest_first)
+    spans = {key: examples.run_span(members) for key, members in groups.items()}
+    found = [_cause(members, names, shortest[key], spans[key], failed) for key, members in groups.items()]
+    found.sort(key=_largest_first)
     flows = {names["flow"][flow]: n for flow, n in counts.items()}
     return Causes(_with_lifts(found, known, flows), failed, sum(counts.values()))
 
@@ -49,9 +52,8 @@ def _signature(call: FailingCall) -> tuple[Any, ...]:
     return call.flow, call.stop_reason, call.last_ok, call.first_failed, call.kind, call.detail, call.error
 
 
-def _cause(calls: Sequence[FailingCall], names: _Names, examples: Examples, failed: int) -> Cause:
+def _cause(calls: Sequence[FailingCall], names: _Names, example: Example, span: tuple[str, str], failed: int) -> Cause:
     one, labels = calls[0], names["stop_reason"]
-    first_run, last_run = examples.run_span(calls)
     return Cause(
         flow=names["flow"][one.flow] or "",
         stop_reason=_name(labels, one.stop_reason),
@@ -66,9 +68,9 @@ def _cause(calls: Sequence[FailingCall], names: _Names, examples: Examples, fail
         scenarios=_counted(names["scenario"], (call.scenario for call in calls)),
         personas=_counted(names["persona"], (call.persona for call in calls)),
         commits=_counted(names["commit"], (call.run for call in calls)),
-        first_run=first_run,
-        last_run=last_run,
-        example=examples.shortest(calls),
+        first_run=span[0],
+        last_run=span[1],
+        example=example,
     )
 
 

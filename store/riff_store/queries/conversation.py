@@ -15,13 +15,15 @@ from riff_store.queries.dimensions import judges_shown
 from riff_store.transcripts import unpack_transcript
 
 
-def conversation(store: Store, run: str, name: str) -> CallDetail | None:
+def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] | None = None) -> CallDetail | None:
     """Return all that is known of one call, `None` where there is none of that name.
+
+    `told_by` says flow, agent and trial where several calls go by the name; what is left out takes the first.
 
     Raises `NotAStore` where its transcript is damaged.
     """
     with store.snapshot():
-        key = _key(store, run, name)
+        key = _key(store, run, name, told_by or {})
         if key is None:
             return None
         [call] = calls_of(store, [key])
@@ -41,9 +43,20 @@ def conversation(store: Store, run: str, name: str) -> CallDetail | None:
         )
 
 
-def _key(store: Store, run: str, name: str) -> int | None:
-    query = m.Conversation.select(m.Conversation.id).join(m.Run, on=(m.Run.id == m.Conversation.run))
-    rows = store.execute(query.where(m.Run.name == run, m.Conversation.name == name))
+def _key(store: Store, run: str, name: str, told_by: Mapping[str, str]) -> int | None:
+    call = m.Conversation
+    query = (
+        call.select(call.id)
+        .join(m.Run, on=(m.Run.id == call.run))
+        .join(m.Flow, on=(m.Flow.id == call.flow))
+        .join(m.Agent, on=(m.Agent.id == call.agent))
+        .where(m.Run.name == run, call.name == name)
+        .order_by(m.Flow.name, m.Agent.name, call.trial)
+    )
+    for field, column in {"flow": m.Flow.name, "agent": m.Agent.name, "trial": call.trial}.items():
+        if field in told_by:
+            query = query.where(column == (int(told_by[field]) if field == "trial" else told_by[field]))
+    rows = store.execute(query.limit(1))
     return rows[0][0] if rows else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import peewee as pw
@@ -12,6 +12,7 @@ from riff_store.answers.calls import Call
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
+from riff_store.queries.call_names import told_by
 from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED
 from riff_store.queries.scope import STATE_COLUMNS, Scope
 from riff_store.vocabulary import Field, field_named, field_of
@@ -75,8 +76,9 @@ def conversation_ids(
 def calls_of(store: Store, ids: Sequence[int]) -> list[Call]:
     """Return the calls of some keys, in the order of the keys; a key that is gone has none."""
     found: dict[int, Call] = {}
+    apart = told_by(store, ids)
     for start in range(0, len(ids), _CHUNK):
-        found |= {call.id: call for call in _read(store, m.Conversation.id.in_(ids[start : start + _CHUNK]))}
+        found |= {call.id: call for call in _read(store, m.Conversation.id.in_(ids[start : start + _CHUNK]), apart)}
     return [found[key] for key in ids if key in found]
 
 
@@ -143,7 +145,7 @@ def _about_states(calls: Predicate | None) -> Predicate | None:
     return all_of(found)
 
 
-def _read(store: Store, condition: Any) -> Iterable[Call]:
+def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) -> Iterable[Call]:
     call = m.Conversation
     stop, final_state, final_status = m.Label.alias(), m.Label.alias(), m.Label.alias()
     failure, last_ok, first_failed = m.CallFailure, m.State.alias(), m.State.alias()
@@ -174,17 +176,17 @@ def _read(store: Store, condition: Any) -> Iterable[Call]:
     for name, score in zip(_SHOWN_ASPECTS, scores, strict=True):
         mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
         query = query.join(score, pw.JOIN.LEFT_OUTER, on=(mine & (score.aspect == aspects.get(name, 0))))
-    return [_call(row) for row in store.execute(query.where(condition))]
+    return [_call(row, apart.get(row[0], {})) for row in store.execute(query.where(condition))]
 
 
-def _call(row: Sequence[Any]) -> Call:
+def _call(row: Sequence[Any], told_by: Mapping[str, str]) -> Call:
     failed, last_ok, first_failed, detail, failed_with = row[21:]
     return Call(
         id=row[0], run=row[1], conversation=row[2], flow=row[3], agent=row[4], persona=row[5], scenario=row[6],
         trial=row[7], started_at=row[8], duration_s=row[9], completed=None if row[10] is None else bool(row[10]),
         stop_reason=row[11], final_state=row[12], final_status=row[13], errored=bool(row[14]), error=row[15],
         error_count=row[16], defects=row[17], correctness=row[18], turn_count=row[19], latency_p95=row[20],
-        failure=failed, failure_detail=detail, failure_error=failed_with,
+        told_by=told_by, failure=failed, failure_detail=detail, failure_error=failed_with,
         last_ok=None if failed is None else last_ok or UNNAMED["last_ok"],
         first_failed=None if failed is None else first_failed or UNNAMED["first_failed"],
     )  # fmt: skip

@@ -10,6 +10,7 @@ from riff_store.answers.agreement import Dispute, Disputes
 from riff_store.database import Store
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
+from riff_store.queries.call_names import told_by
 from riff_store.queries.dimensions import DIMENSIONS, names_of
 from riff_store.queries.judges import JudgeVersion, judges_of, scores_of
 
@@ -19,6 +20,7 @@ class _Names(NamedTuple):
     conversation: str
     flow: str
     agent: str
+    trial: int
 
 
 class _Found(NamedTuple):
@@ -61,8 +63,9 @@ def disputes(
     ]
     apart = [each for each in found if each.spread > 0]
     chosen = apart if rows is None else _holding(apart, rows)
-    chosen.sort(key=lambda each: (-each.spread, each.who.run, each.who.conversation, each.aspect))
-    entries = [_dispute(each, scores.correctness.get(each.call)) for each in chosen[:limit]]
+    chosen.sort(key=lambda each: (-each.spread, *each.who, each.aspect))
+    named = told_by(store, [each.call for each in chosen[:limit]])
+    entries = [_dispute(each, scores.correctness.get(each.call), named.get(each.call, {})) for each in chosen[:limit]]
     return Disputes(entries, len(chosen), len(found) - len(apart))
 
 
@@ -81,10 +84,10 @@ def _conversation_names(store: Store) -> dict[int, _Names]:
     """Return the names of every call."""
     runs, flows, agents = (names_of(store, DIMENSIONS[name]) for name in ("run", "flow", "agent"))
     call = m.Conversation
-    rows = store.execute(call.select(call.id, call.run, call.name, call.flow, call.agent))
+    rows = store.execute(call.select(call.id, call.run, call.name, call.flow, call.agent, call.trial))
     return {
-        key: _Names(runs[run] or "", name, flows[flow] or "", agents[agent] or "")
-        for key, run, name, flow, agent in rows
+        key: _Names(runs[run] or "", name, flows[flow] or "", agents[agent] or "", trial)
+        for key, run, name, flow, agent, trial in rows
     }
 
 
@@ -105,6 +108,7 @@ def _holding(found: Iterable[_Found], rows: Predicate) -> list[_Found]:
     ]
 
 
-def _dispute(found: _Found, correctness: float | None) -> Dispute:
+def _dispute(found: _Found, correctness: float | None, told_by: Mapping[str, str]) -> Dispute:
     ranked = dict(sorted(found.scores.items(), key=lambda given: (-given[1], given[0])))
-    return Dispute(*found.who, found.aspect, ranked, correctness, found.spread, found.highest, found.lowest)
+    judges = found.highest, found.lowest
+    return Dispute(*found.who[:4], found.aspect, ranked, correctness, found.spread, *judges, told_by)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeVar
 
 import peewee as pw
 
@@ -11,8 +11,11 @@ from riff_store import models as m
 from riff_store.answers.failing import Example
 from riff_store.database import Store
 from riff_store.predicates import Predicate
+from riff_store.queries.call_names import told_by
 from riff_store.queries.dimensions import run_order
 from riff_store.queries.scope import Scope
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class FailingCall(NamedTuple):
@@ -65,13 +68,15 @@ class Examples:
     """Find the shortest of several calls: the fewest agent turns, then seconds, then the earliest run and the id."""
 
     def __init__(self, store: Store) -> None:
+        self._store = store
         self._runs: dict[int, str] = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
         self._order = run_order(store)
 
-    def shortest(self, calls: Iterable[FailingCall]) -> Example:
-        """Return the shortest of some calls."""
-        found = min(calls, key=self._length)
-        return Example(self._runs[found.run], found.name)
+    def shortest(self, groups: Mapping[Key, Iterable[FailingCall]]) -> dict[Key, Example]:
+        """Return the shortest call of each group."""
+        found = {key: min(calls, key=self._length) for key, calls in groups.items()}
+        named = told_by(self._store, [call.id for call in found.values()])
+        return {key: Example(self._runs[call.run], call.name, named.get(call.id, {})) for key, call in found.items()}
 
     def run_span(self, calls: Iterable[FailingCall]) -> tuple[str, str]:
         """Return the first and the last run of some calls, in time."""

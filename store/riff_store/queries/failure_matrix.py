@@ -27,7 +27,8 @@ def failure_matrix(store: Store, calls: Predicate | None = None) -> FailureMatri
         for call in failing_calls(store, calls):
             cells.setdefault((call.flow, call.last_ok, call.first_failed), []).append(call)
         taken = _steps_taken(store, calls) if cells else {}
-        examples, order, count = Examples(store), _order(store, calls), flow_calls(store, calls)
+        examples = Examples(store).shortest(cells)
+        order, count = _order(store, calls), flow_calls(store, calls)
         flows, states = (dict(names_of(store, DIMENSIONS[name])) for name in ("flow", "state"))
     failed: Counter[int] = Counter()
     for (flow, _, _), members in cells.items():
@@ -41,7 +42,7 @@ def failure_matrix(store: Store, calls: Predicate | None = None) -> FailureMatri
             share=len(members) / failed[place[0]],
             taken=None if place[2] is None else _at_least(taken.get(place, 0), len(members)),
             kinds=dict(sorted(Counter(call.kind for call in members).items(), key=lambda kind: (-kind[1], kind[0]))),
-            example=examples.shortest(members),
+            example=examples[place],
         )
         for place, members in cells.items()
     ]

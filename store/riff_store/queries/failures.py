@@ -9,6 +9,7 @@ from riff_store import models as m
 from riff_store.answers.comparison import Failed, FailedCall, FailedPair, Failures
 from riff_store.database import Store
 from riff_store.predicates import Predicate
+from riff_store.queries.call_names import told_by
 from riff_store.queries.sides import SideCalls, paired, sides
 
 SUCCESS = 10.0
@@ -56,6 +57,7 @@ def _failed_alone(scores: dict[int, float], in_pairs: Iterable[int]) -> int:
 
 def _call_rows(store: Store, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     """Return the names of calls, so many at a time."""
+    apart = told_by(store, keys)
     names = {table: dict(store.execute(table.select(table.id, table.name)))
              for table in (m.Run, m.Flow, m.Agent, m.Persona, m.Scenario, m.Label)}  # fmt: skip
     call = m.Conversation
@@ -69,7 +71,7 @@ def _call_rows(store: Store, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
             found[row[0]] = (
                 names[m.Run][row[1]], row[2], names[m.Flow][row[3]], names[m.Agent][row[4]],
                 names[m.Persona].get(row[5]), names[m.Scenario].get(row[6]), row[7],
-                names[m.Label].get(row[8]), names[m.Label].get(row[9]),
+                names[m.Label].get(row[8]), names[m.Label].get(row[9]), apart.get(row[0], {}),
             )  # fmt: skip
     return found
 
@@ -83,11 +85,12 @@ def _pair(a: tuple[Any, ...], score_a: float, b: tuple[Any, ...], score_b: float
 
 def _call(row: tuple[Any, ...], score: float) -> FailedCall:
     return FailedCall(
-        run=row[0], conversation=row[1], agent=row[3], stop_reason=row[7], final_state=row[8], score=score
-    )
+        run=row[0], conversation=row[1], agent=row[3], stop_reason=row[7], final_state=row[8], score=score,
+        told_by=row[9],
+    )  # fmt: skip
 
 
 def _place(pair: FailedPair) -> tuple[Any, ...]:
     side = ("a", "b", "both").index(pair.failed)
     task = (pair.flow, pair.scenario or "", pair.persona or "", pair.trial)
-    return (side, *task, pair.b.agent, pair.b.run, pair.b.conversation)
+    return (side, *task, pair.b.agent, pair.b.run, pair.b.conversation, pair.a.agent, pair.a.run, pair.a.conversation)
