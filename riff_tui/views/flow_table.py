@@ -73,8 +73,9 @@ def _row(flow: FlowQuality, bounds: Bounds) -> Row:
     }
     every = {_key(cell): cell.quality for cell in (*flow.pooled, *flow.cells)}
     display = {key: text for key, found in every.items() if (text := quality_cells.in_short(found, flow.n))}
-    marks = cells.measured_marks(every, bounds)
-    # What a strict judge says of a good flow makes it no worse.
+    # A judge's scale is its own: what a strict one says of a good flow makes it no worse.
+    computed = {_key(cell): cell.quality for cell in (*flow.pooled, *flow.cells) if cell.judge == COMPUTED}
+    marks = cells.measured_marks(computed, bounds)
     marks[""] = marks.get(f"pooled.{COMPUTED}", "ok")
     where = cells.where({"flow": flow.flow})
     return Row(where, record, display, severity=marks, thin=cells.is_thin(flow.n), where=where)

@@ -21,9 +21,8 @@ UNITS = (
     " judge, a judge's column the mean of its own scores, (n) of them where not all calls have one."
 )
 CHANGE = (
-    "change: success rate against the run before, in the flows and agents that both have; better or worse, and marked,"
-    " only where it is more than chance (exact test, corrected over the runs by Benjamini-Hochberg; moved: over all"
-    " flows of all runs)."
+    "change: success rate less that of the run before, within the same flows and agents; moved: the flows behind it."
+    " Only what is more than chance has a verdict and a mark (p corrected across all runs, of flows across all flows)."
 )
 LINES = "Each line above goes from run to run; full height is 10, or every call."
 TREND = 10

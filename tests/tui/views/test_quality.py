@@ -13,7 +13,7 @@ from riff_store.database import Store, open_store
 from riff_store.measure import Measure
 from riff_tui.catalog import show
 from riff_tui.request import Request
-from riff_tui.table import Row
+from riff_tui.table import Row, Severity
 from riff_tui.views.flow_table import flow_table
 from riff_tui.views.timeline import LINES, timeline
 from tests.support.facts import call, fresh, put, verdict
@@ -96,10 +96,13 @@ def test_a_run_names_the_flows_that_changed_and_is_marked_for_the_worst() -> Non
     ]  # fmt: skip
 
 
-def test_a_strict_judge_marks_its_own_cells_and_not_the_flow() -> None:
-    pooled = [QualityCell(None, COMPUTED, measure(9.0, 18)), QualityCell(None, "strict", measure(4.0, 18))]
-    row = flow_table([FlowQuality("f", 18, 0, [], pooled)]).rows[0]
-    assert row.severity == {"pooled.strict": "bad", "": "ok"}
+def test_a_strict_judge_marks_nothing_and_little_quality_does() -> None:
+    def marks(quality: float) -> dict[str, Severity]:
+        pooled = [QualityCell(None, COMPUTED, measure(quality, 18)), QualityCell(None, "strict", measure(4.0, 18))]
+        return dict(flow_table([FlowQuality("f", 18, 0, [], pooled)]).rows[0].severity)
+
+    assert marks(9.0) == {"": "ok"}
+    assert marks(4.0) == {f"pooled.{COMPUTED}": "bad", "": "bad"}
 
 
 def test_agents_and_judges_whose_names_hold_dots_are_kept_apart() -> None:
