@@ -25,6 +25,7 @@ EXAMPLES = (
     "riff-tui compare nightly-2026-06-19 nightly-2026-06-22 --where 'verdict=worse'",
     "riff-tui compare agent:gemini-2.5-f agent:qwen-flash --format markdown -o agents.md",
     "riff-tui compare previous latest --failures --where 'flow=dental_clinic'",
+    "riff-tui compare previous latest --failure-matrix --where 'flow=dental_clinic'",
 )
 _SIDE = "A run (the beginning of its id is enough), latest, previous, or agent:NAME."
 
@@ -37,6 +38,12 @@ def compare(
         bool,
         typer.Option(
             "--failures", help="List the calls of the same task that only A, only B or both failed.", show_default=False
+        ),
+    ] = False,
+    failure_matrix: Annotated[
+        bool,
+        typer.Option(
+            "--failure-matrix", help="Compare where failed calls first went wrong, state by state.", show_default=False
         ),
     ] = False,
     sort: SortOption = None,
@@ -58,11 +65,15 @@ def compare(
     """
     from riff_store.database import open_store
     from riff_tui.catalog import show
+    from riff_tui.errors import UsageError
     from riff_tui.request import Request
     from riff_tui.settings import store_location
 
+    if failures and failure_matrix:
+        raise UsageError("--failures and --failure-matrix are two lists: choose one")
     settings = settings_for(store, ascii=ascii_only)
     request = Request(where=where, sort=sort, limit=limit, sides=(a, b))
     with open_store(store_location(settings)) as opened, opened.snapshot():
-        table = show(opened, "failures" if failures else "compare", request)
+        view = "failures" if failures else "failure-shifts" if failure_matrix else "compare"
+        table = show(opened, view, request)
         print_table(table, form_of(format, output), output, csv_raw=csv_raw, ascii_only=bool(settings.ascii))

@@ -29,6 +29,15 @@ def show_causes(query: ViewQuery) -> Table:
     return _shown(query, lambda parts: build(causes(query.store, parts.calls)))
 
 
+def show_failure_shifts(query: ViewQuery) -> Table:
+    """Return where the failed calls of two sides differ."""
+    from riff_store.queries.failure_shifts import failure_shifts
+
+    assert query.request.sides is not None
+    a, b = query.request.sides
+    return _shown(query, lambda parts: query.build(failure_shifts(query.store, a, b, parts.calls)))
+
+
 def _shown(query: ViewQuery, build: BuildTable) -> Table:
     whole = query.parts()
     # A name that stands in rows may narrow the calls too, which would change what the shares are of.

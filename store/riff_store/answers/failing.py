@@ -106,7 +106,11 @@ class Causes:
 
 @dataclass(frozen=True, slots=True)
 class FailureShift:
-    """Compare two sides in one cell: `n_a` of `calls_a` calls of the flow failed there, and `n_b` of `calls_b`."""
+    """Compare two sides in one cell: `n_a` of `calls_a` calls of the flow first went wrong there, `n_b` of `calls_b`.
+
+    With `pairs` the calls are those of so many pairs, and None means that all calls are compared as they are.
+    `difference` is B's share less A's, `p_adjusted` is corrected over all cells.
+    """
 
     flow: str
     last_ok: str
@@ -115,17 +119,17 @@ class FailureShift:
     calls_a: int
     n_b: int
     calls_b: int
+    pairs: int | None
     difference: float
-    interval: tuple[float, float] | None
+    test: str
     p: float
     p_adjusted: float
 
 
 @dataclass(frozen=True, slots=True)
 class FailureShifts:
-    """Hold both sides and their cells, the surest differences first; `alone` are flows that one side alone called."""
+    """Hold both sides and the cells of the flows that both called, the surest differences first."""
 
     a: Side
     b: Side
     cells: Sequence[FailureShift]
-    alone: Sequence[str] = ()
