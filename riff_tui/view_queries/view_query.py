@@ -85,7 +85,8 @@ class ViewQuery:
         table = replace(table, rows=_matching(table, parts.rows))
         table = self.arranged(replace(table, total=total, matched=len(table.rows)))
         notes = [*table.notes, *left_out(table, self.keys)]
-        if self.spec.empty_store and not total and not fewer and parts.rows is None:
+        is_whole = self.spec.recounts or (not fewer and parts.rows is None)
+        if self.spec.empty_store and not total and is_whole:
             notes.append(self.spec.empty_store)
         return self._finished(replace(table, notes=notes))
 

@@ -53,7 +53,7 @@ SPEC = ViewSpec(
     label="skipped inputs",
     nouns=("input", "inputs"),
     empty="Nothing was skipped: every input was taken as it was.",
-    empty_store="",
+    empty_store="No input was skipped.",
     no_calls="what was skipped belongs to no flow, agent or run",
     order_by="path",
 )
