@@ -55,7 +55,7 @@ WALK = (
     ("effects", ("F",)),
     ("agreement", ("B",)),
     ("disputes", ("enter",)),
-    ("significance", ("7", "g", "m", "j", "m", "equals_sign", "enter")),
+    ("significance", ("7", "g", "m", "j", "m", "equals_sign")),
     ("failures", ("enter",)),
 )
 VOICE_WALK = (("voice-call", ("enter", *"jjjjjj")), ("voice-turn", ("enter",)))
