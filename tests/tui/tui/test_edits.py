@@ -36,7 +36,7 @@ async def test_quality_stands_where_it_is_seen_on_a_small_terminal(path: Path) -
         await at.press("5")
         assert "(computed)" in lines(at)[1]
         await at.press("H")
-        assert "Subject" in lines(at)[1]
+        assert "change" in lines(at)[1]
 
 
 async def test_an_edit_leads_to_the_run_after_it_and_a_flow_to_its_edits(path: Path) -> None:
@@ -79,11 +79,11 @@ async def test_a_line_for_each_judge_stands_above_the_runs_unless_they_would_los
             put(store, "/in/h.jsonl", judged)
     async with exploring(few, (80, 24), start=stack_of("timeline", "")) as at:
         shown = lines(at)
-        assert [line.split()[0] for line in shown[1:4]] == ["(computed)", "warm", "Run"]
+        assert [line.split()[0] for line in shown[1:5]] == ["success", "(computed)", "warm", "Run"]
         assert " to " in shown[2]
         assert not any("run-00 " in line and "▅" in line for line in shown), "no row repeats what stands above all"
     async with exploring(many, (80, 24), start=stack_of("timeline", "")) as at:
         assert lines(at)[1].split()[0] == "Run"
         assert sum("run-" in line for line in lines(at)) == 21
     async with exploring(many, (120, 36), start=stack_of("timeline", "")) as at:
-        assert [line.split()[0] for line in lines(at)[1:4]] == ["(computed)", "warm", "Run"]
+        assert [line.split()[0] for line in lines(at)[1:5]] == ["success", "(computed)", "warm", "Run"]
