@@ -37,6 +37,12 @@ def needs_order(context: ActionContext) -> str:
     return "" if context.sorted or context.order_kept else "nothing was sorted here: s sorts by a column"
 
 
+def needs_folding(context: ActionContext) -> str:
+    if context.pair or not context.spec.regroups:
+        return "only flows fold and unfold; 1 goes there"
+    return needs_rows(context)
+
+
 def needs_calls(context: ActionContext) -> str:
     if context.pair:
         return needs_unpaired(context)

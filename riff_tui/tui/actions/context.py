@@ -14,7 +14,8 @@ KINDS: tuple[ScreenKind, ...] = ("list", "state", "conversation")
 class ActionContext:
     """Hold what decides whether a key applies.
 
-    `done` is the id of the last action that was more than a move, `scoped` says that the location is narrowed.
+    `done` is the id of the last action that was more than a move, `scoped` says that the location is narrowed,
+    `folded` that its rows are folded into flows.
     `below` names what Enter opens, `column` the column under the cursor if it has an order; `sorted` says that another
     order than the view's own was chosen, `order_kept` that one is kept for the view; `siblings` counts the
     rows of the list that a conversation was opened from; `graph` says that the cursor is in the neighbour graph,
@@ -35,6 +36,7 @@ class ActionContext:
     column: str = ""
     done: str = ""
     scoped: bool = False
+    folded: bool = False
     sorted: bool = False
     order_kept: bool = False
     filtered: bool = False

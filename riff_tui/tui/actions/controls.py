@@ -18,6 +18,7 @@ from riff_tui.tui.find.finder import Finder
 from riff_tui.tui.find.prompt_controller import PromptController
 from riff_tui.tui.find.search import Search
 from riff_tui.tui.host import Host
+from riff_tui.tui.navigation.folding import is_folded
 from riff_tui.tui.navigation.location import below, noun, state_of
 from riff_tui.tui.navigation.navigator import Navigator
 from riff_tui.tui.panes.body import Body
@@ -160,6 +161,7 @@ def context_of(controls: Controls) -> ActionContext:
         column=column.title if column and table is not None and has_order(column, table) else "",
         done=host.done,
         scoped=bool(location.scope),
+        folded=is_folded(location),
         sorted=bool(location.chosen_order),
         order_kept=controls.list_state.kept_order(location) is not None,
         filtered=bool(location.filter),

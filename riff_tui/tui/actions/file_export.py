@@ -71,6 +71,7 @@ def export_table(show: ShowView, place: Location, reading: LoadedView, choice: C
         redact=posted,
         sides=place.between,
         aspect=place.aspect or None,
+        by=place.splits,
     )
     return _with_columns(show(source.view, request), choice, form)
 

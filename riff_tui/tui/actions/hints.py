@@ -65,7 +65,7 @@ def _next(context: ActionContext) -> tuple[str, ...]:
     """Return the ids for what was done last; after the key of a view that is narrowed, the same key widens it."""
     is_narrowed = context.scoped and context.done == f"view:{context.view}"
     after = _AFTER.get(context.done, ()) if context.kind == "list" else ()
-    return (*((context.done,) if is_narrowed else ()), *after)
+    return (*((context.done,) if is_narrowed else ()), *(("open", "fold") if context.folded else ()), *after)
 
 
 def _begun(context: ActionContext) -> tuple[str, ...]:

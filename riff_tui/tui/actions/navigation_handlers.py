@@ -11,7 +11,8 @@ from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.dialogs import pick_aspect, pick_name
 from riff_tui.tui.actions.registry import action_of
 from riff_tui.tui.data.paged_rows import is_loaded
-from riff_tui.tui.navigation.history import History
+from riff_tui.tui.navigation.folding import fold, is_folded, unfold_all
+from riff_tui.tui.navigation.history import History, is_same
 from riff_tui.tui.navigation.kept_place import choose, since_last_run, widening
 from riff_tui.tui.navigation.location import Location, descend, state_of
 from riff_tui.tui.navigation.scope_filters import Scope, about_calls_or_names, conjunction, name_term
@@ -91,9 +92,18 @@ def _view(view: str) -> Handler:
     def go(controls: Controls) -> None:
         history, loaded = controls.host.history, controls.host.loaded
         stack = choose(history.stack, view, _conditions(history.here, loaded.main) if loaded else None)
+        if is_same(stack, history.stack) and history.here.by:
+            remark = "every flow with every agent; the same key folds them" if is_folded(history.here) else ""
+            controls.host.visit(unfold_all(history), remark=remark)
+            return
         controls.host.visit(history.go(stack), remark=widening(history.stack, stack))
 
     return go
+
+
+def _fold(controls: Controls) -> None:
+    host = controls.host
+    host.visit(fold(host.history, controls.table.row))
 
 
 def _since_last_run(controls: Controls) -> None:
@@ -170,6 +180,7 @@ NAVIGATION_HANDLERS: Mapping[str, Handler] = {
         action_of(spec): _neighbors if spec.screen == "state" else _view(spec.name) for spec in views() if spec.key_help
     },
     "since_last_run": _since_last_run,
+    "fold": _fold,
     "next": _match(1),
     "previous": _sibling(-1),
     "filter": lambda controls: controls.prompt_controller.open(),

@@ -23,6 +23,7 @@ from riff_tui.tui.actions.availability import (
     needs_dump,
     needs_error,
     needs_farther_lanes,
+    needs_folding,
     needs_forward,
     needs_last,
     needs_list_columns,
@@ -169,6 +170,15 @@ _ALL: tuple[Action, ...] = (
         "since last run",
         "What changed between the last two runs that the place one is in has calls of, beyond chance first.",
         "Go",
+    ),
+    Action(
+        "fold",
+        ("b",),
+        "by flow",
+        "Unfold the flow under the cursor into its agents; from there, or where none is folded, fold them into flows.",
+        "Go",
+        needs_folding,
+        lambda context: "agents" if context.folded else "by flow",
     ),
     Action(
         "next",

@@ -10,6 +10,7 @@ from riff_tui.request import Request
 from riff_tui.table import Deferred, Table
 from riff_tui.tui.backend import ShowView
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows, index_of
+from riff_tui.tui.navigation.folding import folded_by, wants_folding
 from riff_tui.tui.navigation.location import Location, Stack
 from riff_tui.tui.navigation.pairs import load_pair
 from riff_tui.tui.navigation.scope_filters import without_bare_words
@@ -73,8 +74,12 @@ def load_rows(show: ShowView, location: Location) -> Table:
         defer=True,
         sides=location.between,
         aspect=location.aspect or None,
+        by=location.splits,
     )
-    return _paged(show(location.view, request), location.index)
+    table = show(location.view, request)
+    if wants_folding(location, table):
+        table = show(location.view, replace(request, by=folded_by(location)))
+    return _paged(table, location.index)
 
 
 def load_again(show: ShowView, location: Location, before: LoadedView) -> LoadedView:

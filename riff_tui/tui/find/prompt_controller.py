@@ -192,6 +192,7 @@ class PromptController:
             defer=True,
             sides=location.between,
             aspect=location.aspect or None,
+            by=location.splits,
         )
         show_view = self._host.show_view
         slow = self._host.set_timer(_PAUSE_S, lambda: self._prompt.tell("counting …"))

@@ -59,6 +59,11 @@ class History:
         """Sort this location, and put the cursor on the first row; `last` holds the order and the row before."""
         return replace(self.alter(replace(self.here, sort=order, row="", index=0)), last=self.stack)
 
+    def regroup(self, by: tuple[str, ...]) -> History:
+        """Tell the rows of this location apart by other names; `last` holds how they were told apart before."""
+        here = replace(self.here, by=by, sort=None, row="", index=0)
+        return replace(self.alter(here), last=self.stack)
+
     def to_last(self) -> History:
         """Step to the last location in another view, scope or order, and from there back again."""
         if self.last is None:
@@ -91,9 +96,9 @@ class History:
 
 
 def is_same(first: Stack, second: Stack) -> bool:
-    """Return whether two stacks hold the same locations, whatever their order of rows and their cursor."""
+    """Return whether two stacks hold the same locations, whatever their rows and their cursor."""
 
     def plain(stack: Stack) -> list[Location]:
-        return [replace(location, row="", column="", index=0, sort=None) for location in stack]
+        return [replace(location, row="", column="", index=0, sort=None, by=()) for location in stack]
 
     return plain(first) == plain(second)

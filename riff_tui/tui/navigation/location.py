@@ -46,7 +46,8 @@ class Location:
     column, `index` is where that row was; `graph` says that the cursor is in the neighbour graph. Of
     a comparison `pair` are the ids of both rows, and `of` is the view that they come from. `sides` are the
     runs or agents that are tested against each other. `aspect` is explained instead of quality. `reason` is the order
-    of calls that shows why one came here.
+    of calls that shows why one came here. `by` are the names that tell the rows apart, none for
+    the view's own.
     """
 
     view: str
@@ -63,6 +64,7 @@ class Location:
     sides: tuple[str, ...] = ()
     aspect: str = ""
     reason: str = ""
+    by: tuple[str, ...] = ()
 
     @property
     def where(self) -> Filter:
@@ -83,7 +85,7 @@ class Location:
     @property
     def cache_key(self) -> CacheKey:
         """Return what its rows depend on: locations with the same key hold the same rows."""
-        return self.view, self.where.text, self.chosen_order, self.of, self.aspect, *self.pair, *self.sides
+        return self.view, self.where.text, self.chosen_order, self.of, self.aspect, *self.by, *self.pair, *self.sides
 
     @property
     def order(self) -> str:
@@ -94,6 +96,11 @@ class Location:
     def chosen_order(self) -> str:
         """Return the order that was chosen here or that one came for, empty for the view's own."""
         return self.reason if self.sort is None and self.lists_calls else self.sort or ""
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Return the names that a request has to ask for rows by, none where they are the view's own."""
+        return () if self.by == spec_of(self.view).keys else self.by
 
     @property
     def lists_calls(self) -> bool:

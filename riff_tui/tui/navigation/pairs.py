@@ -38,7 +38,9 @@ def pair_location(location: Location, table: Table, ids: Sequence[str]) -> Locat
     # A call is what it is, wherever it was found.
     is_call = spec_of(table.view).row_kind == "call"
     scope = None if is_call else narrow(location.scope.predicate, about_calls(location.filter.predicate, table))
-    return Location(VIEW, crumb=_crumb(table, ids), scope=Filter.of(scope), of=table.view, pair=tuple(ids))
+    return Location(
+        VIEW, crumb=_crumb(table, ids), scope=Filter.of(scope), of=table.view, pair=tuple(ids), by=location.splits
+    )
 
 
 def tested_location(location: Location, table: Table, ids: Sequence[str]) -> Location | None:
@@ -72,7 +74,7 @@ def load_pair(show: ShowView, location: Location) -> Table:
 
 def _load_row(show: ShowView, location: Location, row_id: str) -> tuple[Table, Row]:
     where = Filter.of(narrow(location.scope.predicate, Filter(row_id).predicate))
-    table = show(location.of, Request(where=where.text, predicate=where.predicate))
+    table = show(location.of, Request(where=where.text, predicate=where.predicate, by=location.by))
     row = next((row for row in table.rows if row.id == row_id), None)
     if row is None:
         raise UsageError(f"no call of {row_id} is left here, so it cannot be compared")

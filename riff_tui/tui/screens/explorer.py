@@ -26,6 +26,7 @@ from riff_tui.tui.backend import Backend
 from riff_tui.tui.data import auto_refresh
 from riff_tui.tui.data.loader import LoadedView
 from riff_tui.tui.data.paged_rows import PagedRows
+from riff_tui.tui.navigation.folding import with_folding
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns
 from riff_tui.tui.panes.transcript import Transcript
@@ -168,10 +169,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         before = self._history.here
         again = self.loaded is not None and history.here.cache_key == before.cache_key
         there = history.here
-        is_here = (there.view, there.scope, there.sort) == (before.view, before.scope, before.sort)
+        is_here = _rows_of(there) == _rows_of(before)
         if is_here and self.loaded:
             # Keys went on working while the store was queried.
             history = history.alter(self._with_cursor(history.here))
+        history = with_folding(history, loaded.main)
         self._history, self.loaded = history, loaded
         location = history.here
         controls.navigator.keep(history, loaded)
@@ -317,3 +319,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def on_transcript_moved(self) -> None:
         self.controls.header.follow(self.controls.transcript.row)
         self.controls.detail.moved()
+
+
+def _rows_of(location: Location) -> tuple[object, ...]:
+    """Return what says whether a cursor can stay where it is, whatever is filtered."""
+    return location.view, location.scope, location.sort, location.by

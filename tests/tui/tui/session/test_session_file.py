@@ -80,7 +80,7 @@ def test_filters_are_plain_text_in_the_file(file: Path) -> None:
         "aspect": "",
         "reason": "",
     }
-    lists: dict[str, list[str]] = {"pair": [], "sides": []}
+    lists: dict[str, list[str]] = {"pair": [], "sides": [], "by": []}
     session = {"stack": [{**place, **rest, **lists}], "sorts": {}, "columns": {}, "marks": {}, "filters": ["a  |  b"]}
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps({"form": 1, "store": "", "kept": {**session, "theme": None}}))
