@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from riff_ingest.contract import Contract
-from riff_ingest.conversation import ROLES, Conversation, Turn
+from riff_ingest.conversation import ROLES, Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import GuardEvaluated, SlotFilled
 from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
@@ -24,6 +24,8 @@ __all__ = ["parse_time", "read"]
 _KEPT_CONTRACTS = 1024
 _BOXES = frozenset({dict, list})
 _MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
+
+_Done = TypeVar("_Done", ToolCall, ReferenceStep)
 
 _line_decoder = msgspec.json.Decoder(NativeLine)
 _contract_decoder = msgspec.json.Decoder(Contract)
@@ -139,8 +141,8 @@ class _TranscriptReader:
             slots=line.slots or {},
             turns=_in_roles(line.turns) if line.turns else [],
             events=line.events or [],
-            tool_calls=line.tool_calls or [],
-            expected_steps=line.expected_steps or [],
+            tool_calls=_by_roles(line.tool_calls) if line.tool_calls else [],
+            expected_steps=_by_roles(line.expected_steps) if line.expected_steps else [],
             aspects=line.aspects or {},
             state_aspects=line.state_aspects or [],
             origin=line.origin or "observed",
@@ -154,6 +156,13 @@ def _in_roles(turns: list[Turn]) -> list[Turn]:
     if not any(turn.role in ROLES for turn in turns):
         return turns
     return [msgspec.structs.replace(turn, role=ROLES.get(turn.role, turn.role)) for turn in turns]
+
+
+def _by_roles(done: list[_Done]) -> list[_Done]:
+    """Return what was done or expected with the roles of this project."""
+    if not any(each.by in ROLES for each in done):
+        return done
+    return [msgspec.structs.replace(each, by=ROLES.get(each.by, each.by)) for each in done]
 
 
 def _text(value: str | int | None) -> str | None:

@@ -440,3 +440,16 @@ def test_real_dialogues_are_read_without_a_complaint(shared_data: Path) -> None:
     found = list(read(shared_data / "star" / "flow-transcripts-star.jsonl.gz"))
     assert len(found) == 4273
     assert all(isinstance(item, tuple) and not item[1].defects for item in found)
+
+
+def test_assistant_and_user_are_agent_and_caller_wherever_a_side_is_named(tmp_path: Path) -> None:
+    call, reasons = one(
+        tmp_path,
+        turns=[{"role": "assistant", "text": "Hello."}, {"role": "user", "text": "Hi."}, {"role": "system"}],
+        tool_calls=[{"name": "book", "by": "assistant"}, {"name": "pay", "by": "user"}],
+        expected_steps=[{"name": "book", "by": "user"}, {"name": "pay", "by": "agent"}],
+    )
+    assert reasons == []
+    assert [turn.role for turn in call.turns] == ["agent", "caller", "system"]
+    assert [tool.by for tool in call.tool_calls] == ["agent", "caller"]
+    assert [step.by for step in call.expected_steps] == ["caller", "agent"]
