@@ -40,7 +40,8 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     mark = glyphs.bad if good is False else " "
     said = [f"status {call['final_status']}"] if call.get("final_status") else []
     said += [f"errored: {call.get('error') or 'the agent or its backend was broken'}"] if call.get("errored") else []
-    said += [failure_text(call)] if call.get("failure") else []
+    failed = failure_text(call) if call.get("failure") else ""
+    said += [failed[0].lower() + failed[1:]] if failed else []
     said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
     first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
     return [cut(first, width - 1, glyphs), cut(_scores(table, glyphs, palette), width - 1, glyphs)]

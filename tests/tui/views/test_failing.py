@@ -32,6 +32,8 @@ def test_a_cell_leads_to_its_calls_and_is_marked_where_many_fail_at_its_end() ->
     assert rows[1].where == 'flow=viewing last_ok="(start)" first_failed="(none found)"'
     assert (rows[0].record["rate"], rows[1].record["rate"]) == (0.8, None)
     assert (rows[0].severity, rows[1].severity) == ({"rate": "bad", "": "bad"}, {})
+    (thin,) = failure_matrix(matrix(replace(CELL, n=4, taken=4))).rows
+    assert thin.severity == {}
     assert rows[0].record["example"] == 'run=night-1 conversation="c 7"'
     assert rows[0].display == {"kinds": "stall 30, loop 10", "example": "c 7"}
 
