@@ -52,6 +52,7 @@ def _signed(query: ViewQuery, table: Table) -> Table:
         filter=request.where.strip(),
         notes=[*unknown_names(query.store, query.predicate, table), *table.notes],
         dump=dump_command(spec.name, request),
+        first=spec.first,
         last=spec.last,
     )
 

@@ -167,7 +167,8 @@ class Table:
     its beginning for where there is little room. `notes` explain units and what was left out, a sentence each.
     `total` counts the rows without the filter and `matched` those that it leaves, `None` where
     these are all of `rows`; `limit` is how many were to be listed at most, in each of the `sections`. `identity` are
-    the columns that tell rows apart where these are not all that are shown of kind `name`; those in `last` say least.
+    the columns that tell rows apart where these are not all that are shown of kind `name`; those in `first` decide,
+    those in `last` say least.
     `prose` is how text reads in the place of columns. `sort` is the column that rows are sorted by where that was asked
     for, with `-` downwards. `dump` is the command that prints the same. `deferred` begins the load of what was left for
     later because it takes long.
@@ -189,6 +190,7 @@ class Table:
     prose: Prose | None = None
     sections: Sequence[Section] = ()
     identity: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
     sort: str = ""
     dump: str = ""

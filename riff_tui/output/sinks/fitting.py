@@ -141,29 +141,35 @@ def _is_constant(each: CellColumn) -> bool:
     return len(each.cells) > 1 and each.column.kind not in ("number", "count") and len(set(each.cells)) == 1
 
 
-def _rank(table: Table, each: CellColumn) -> int:
-    """Return how early a column comes: the names, n, the figure of the order, what is marked, then the rest."""
+def _rank(table: Table, each: CellColumn) -> tuple[int, int]:
+    """Return how early a column comes: names, what the view puts first or n, the figure of the order, what is marked.
+
+    After that comes the rest.
+    """
     column = each.column
     if column.key in table.identity if table.identity else each.is_name and column.key not in table.last:
-        return 0
+        return 0, 0
+    if column.key in table.first:
+        return 1, table.first.index(column.key)
     if column.thin:
-        return 1
+        return 1, 0
     if column.strong or column.key == table.sort.removeprefix("-"):
-        return 2
+        return 2, 0
     if column.key in table.last:
-        return 5
-    return 3 if each.is_marked and not column.path else 4
+        return 5, table.last.index(column.key)
+    return (3 if each.is_marked and not column.path else 4), 0
 
 
 def _kept(ranked: Sequence[CellColumn], room: int) -> list[CellColumn]:
+    """Return the columns that have room, in their order; the first one stays, and n before any other."""
     kept: list[CellColumn] = []
     used = -GAP
-    for each in ranked:
+    for each in sorted(ranked, key=lambda each: (each is not ranked[0], not each.column.thin)):
         least = _least(each, room, first=not kept)
         if not kept or used + GAP + least <= room:
             kept.append(each)
             used += GAP + least
-    return kept
+    return [each for each in ranked if each in kept]
 
 
 def _least(each: CellColumn, room: int, *, first: bool) -> int:

@@ -49,6 +49,8 @@ def test_what_decides_comes_first_where_something_has_no_room() -> None:
     assert lines(marked, 30)[0].split("  ")[-1] == "a wide title 2"
     assert lines(table_of([NAME, *WIDE, N], record, sort="-wide1"), 30)[0].endswith("a wide title 1")
     assert lines(table_of([NAME, *WIDE, N], record, last=("wide0",)), 30)[0].endswith("a wide title 1")
+    led = table_of([NAME, *WIDE, N, SCORE], record, first=("wide2", "n"))
+    assert lines(led, 30)[0].split("  ") == ["Name", "a wide title 2", "n", "score"]
 
 
 def test_columns_without_anything_measured_are_named_instead() -> None:
