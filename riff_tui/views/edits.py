@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text.numbers import percent
 from riff_tui.views.parts import cells, change_cells, columns, edit_cells
 from riff_tui.views.spec import ViewSpec
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from riff_store.measure import Measure
 
 UNITS = (
-    "Units: success before, after share of calls · quality 0-10, higher is better: over the calls of the agents that"
-    " led the flow in both runs."
+    "Units: before, after share of calls that succeeded (of n) · quality 0-10, higher is better: over the calls of the"
+    " agents that led the flow in both runs."
 )
 TOGETHER = "Edits between the same two runs share their figures: which of them moved the score cannot be told (tied)."
 NO_PROOF = (
@@ -61,8 +62,7 @@ COLUMNS = (
         trim=True,
         help="Success rate in the first run with the edit.",
     ),
-    Column("n_before", "n before", kind="count", help="Calls behind the figures before."),
-    Column("n_after", "n after", kind="count", help="Calls behind the figures after."),
+    Column("subject", "Subject", kind="text", help="The first line of its message."),
     Column(
         "change",
         "quality change",
@@ -89,13 +89,14 @@ COLUMNS = (
         short="qual after",
         help="Quality in the first run with the edit.",
     ),
-    Column("subject", "Subject", kind="text", help="The first line of its message."),
     Column("author", "Author", kind="text", help="Who made it."),
     Column("next_run", "Next run", kind="text", help="The first run of the flow that contains the edit."),
     Column("runs", "runs", kind="count", help="Runs of the flow whose last edit it is."),
     Column("together", "tied", kind="count", help="Edits between the same two runs, this one among them."),
     Column("previous_run", "Previous run", kind="text", shown=False, help="The last run before that one, without it."),
     Column("basis", "basis", kind="text", shown=False, help="What tells that runs contain it: their commit, or time."),
+    Column("n_before", "n before", kind="count", shown=False, help="Calls behind the figures before."),
+    Column("n_after", "n after", kind="count", shown=False, help="Calls behind the figures after."),
     Column("verdict", "verdict", kind="text", shown=False, help="Better or worse after the edit; or noise."),
     Column("p_adjusted", "p adj.", decimals=3, shown=False, help="p of the change of success, over all edits."),
     Column("p", "p", decimals=3, shown=False, help="The two-sided p of this change of success alone."),
@@ -160,6 +161,11 @@ def _row(effect: EditEffect) -> Row:
     display = {
         "commit": edit.commit[: edit_cells.SHORT_COMMIT],
         "time": edit_cells.marked(record["time"], effect.basis),
+    }
+    display |= {
+        key: f"{percent(measure.mean)} ({measure.n}{'~' if cells.is_thin(measure.n) else ''})"
+        for key, measure in measures.items()
+        if key.startswith("success_") and measure.n
     }
     if effect.change and record["success_change"] is not None:
         display["success_change"] = change_cells.in_short(record["success_change"], effect.change)

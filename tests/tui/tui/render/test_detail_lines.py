@@ -61,7 +61,7 @@ def test_why_cells_are_marked_stands_first_and_like_reasons_together() -> None:
     table = flows([flow_cell("f", "x", n=3, correctness=1.0, completion=2.0, errors=6.0, operability=3.0)])
     text = told(table, table.rows[0], 60)
     assert text[:3] == [
-        " ! operability, correctness, completion: 4 or less of 10",
+        " ! correctness, completion, operability: 4 or less of 10",
         " △ errors: below 7 of 10",
         " ~ thin: fewer than 5 calls stand behind it",
     ]

@@ -52,8 +52,8 @@ def test_an_interval_stands_behind_its_metric() -> None:
     choice = ColumnChoice(shown=frozenset({"intervals.stall"}))
     assert keys(choice) == ["state", "n", "stall", "intervals.stall"]
     column = visible_columns(TABLE, choice=choice)[-1]
-    assert text_of(column, TABLE.rows[0], UNICODE) == "0.1–0.46"
-    assert text_of(column, TABLE.rows[0], ASCII) == "0.1-0.46"
+    assert text_of(column, TABLE.rows[0], UNICODE) == "0.10–0.46"
+    assert text_of(column, TABLE.rows[0], ASCII) == "0.10-0.46"
     assert text_of(column, Row("b", RECORD), UNICODE) == ""
 
 
