@@ -157,7 +157,7 @@ def _rank(table: Table, each: CellColumn) -> tuple[int, int]:
         return 2, 0
     if column.key in table.last:
         return 5, table.last.index(column.key)
-    return (3 if each.is_marked and not column.path else 4), 0
+    return (3, 0) if each.is_marked and not column.path else (4, int(each.is_name))
 
 
 def _kept(ranked: Sequence[CellColumn], room: int) -> list[CellColumn]:
