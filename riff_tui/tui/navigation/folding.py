@@ -31,7 +31,9 @@ def wants_folding(location: Location, table: Table) -> bool:
     by = folded_by(location)
     if not by or location.by or set(by) & fixed_fields(location.where.predicate):
         return False
-    return len({row.record.get(by[0]) for row in table.rows}) < len(table.rows) > MOST_UNFOLDED
+    # Rows that are read as they come into view are not all read for this.
+    is_long = isinstance(table.rows, list | tuple) and len(table.rows) > MOST_UNFOLDED
+    return is_long and len({row.record.get(by[0]) for row in table.rows}) < len(table.rows)
 
 
 def with_folding(history: History, table: Table) -> History:
