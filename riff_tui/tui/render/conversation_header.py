@@ -17,7 +17,7 @@ from riff_tui.text.numbers import fixed
 from riff_tui.text.safe_text import fit
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
-from riff_tui.tui.render.styled_lines import Line, Piece, cut
+from riff_tui.tui.render.styled_lines import Line, Piece, cut, width_of
 from riff_tui.views.conversations import failure_text
 
 Nearness: TypeAlias = Literal["all", "part", "nearest"]
@@ -29,7 +29,7 @@ _OPTIONAL = [metric for metric in METRICS if metric.optional]
 
 
 def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """Return a line on how the call ended and who took part, and one on what it scored."""
+    """Return a line on how the call ended and who took part, and one on what it scored, two where judges need room."""
     call = table.extras.get("call")
     if not isinstance(call, Mapping):
         return [((f" {fit(shown(note, glyphs), width - 2, glyphs.ellipsis)}", None),) for note in list(table.notes)[:2]]
@@ -44,7 +44,8 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     said += [failed[0].lower() + failed[1:]] if failed else []
     said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
     first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
-    return [cut(first, width - 1, glyphs), cut(_scores(table, glyphs, palette), width - 1, glyphs)]
+    lines = [first, *_scores(table, width - 1, glyphs, palette)]
+    return [cut(line, width - 1, glyphs) for line in lines]
 
 
 class LanesHeader:
@@ -111,11 +112,20 @@ class LanesHeader:
         self.lanes = replace(self.lanes, window=window, at=at)
 
 
-def _scores(table: Table, glyphs: Glyphs, palette: Palette) -> list[Piece]:
+def _scores(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
     aspects = table.extras.get("aspects")
     aspects = aspects if isinstance(aspects, Mapping) else {}
-    computed: Mapping[str, Any] = aspects.get("computed") or {}
-    pieces: list[Piece] = [(" ", None)]
+    computed = [(" ", None), *_computed(aspects.get("computed") or {}, palette)]
+    judged: list[Piece] = []
+    for verdict in aspects.get("judged") or ():
+        score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
+        judged += [(f"{shown(str(verdict.get('judge')), glyphs)} ", palette.faint), (f"{score}  ", None)]
+    together = [*computed, *judged]
+    return [together] if not judged or width_of(together) <= width else [computed, [(" ", None), *judged]]
+
+
+def _computed(computed: Mapping[str, Any], palette: Palette) -> list[Piece]:
+    pieces: list[Piece] = []
     for key, word in _ASPECTS:
         pieces += [(f"{word} ", palette.faint), (f"{fixed(computed.get(key), 1)}  ", None)]
     for metric in _OPTIONAL:
@@ -125,9 +135,6 @@ def _scores(table: Table, glyphs: Glyphs, palette: Palette) -> list[Piece]:
                 (f"{metric.short or metric.title} ", palette.faint),
                 (f"{fixed(value, metric.decimals)}  ", None),
             ]
-    for verdict in aspects.get("judged") or ():
-        score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
-        pieces += [(f"{shown(str(verdict.get('judge')), glyphs)} ", palette.faint), (f"{score}  ", None)]
     return pieces
 
 
