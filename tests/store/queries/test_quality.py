@@ -14,6 +14,8 @@ from riff_store.answers.quality import COMPUTED
 from riff_store.facts import ConversationFacts
 from riff_store.measure import Measure
 from riff_store.predicates import Predicate
+from riff_store.queries.contents import runs
+from riff_store.queries.flows import flow_cells
 from riff_store.queries.quality import flow_table, timeline
 from riff_store.statistics.strata import Stratum, rate_change, stratified_fisher
 from riff_tui.filters import parse
@@ -140,6 +142,27 @@ def test_the_flow_table_means_what_the_calls_say(seed: int, expression: str, tmp
             assert is_mean(cell.quality, quality(made, by_agent[cell.agent], cell.judge)), cell
         assert [cell.judge for cell in found[name].pooled] == judges
         assert all(is_mean(cell.quality, quality(made, calls, cell.judge)) for cell in found[name].pooled)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("expression", ["", "run:night-1 | run=night-3", "persona=hurried"])
+@pytest.mark.parametrize("by", [("commit",), ("archetype",), ("commit", "archetype"), ("persona", "run")])
+def test_any_row_has_the_success_and_quality_of_its_calls(
+    seed: int, expression: str, by: tuple[str, ...], tmp_path: Path
+) -> None:
+    made, predicate = world(seed, 90), parse(expression)
+    with made.store(tmp_path / "world.db") as store:
+        found = {tuple(cell.keys.values()): cell for cell in flow_cells(store, predicate, by)}
+        commits = {run.run: run.commit for run in runs(store)}
+    rows = grouped(
+        selected(made, predicate),
+        lambda facts: tuple(commits[facts.run] if name == "commit" else getattr(facts, name) for name in by),
+    )
+    assert found.keys() == rows.keys()
+    for names, calls in rows.items():
+        assert is_mean(found[names].success, successes(calls))
+        assert is_mean(found[names].quality, quality(made, calls)), names
+        assert is_mean(found[names].computed_quality, quality(made, calls, COMPUTED))
 
 
 def test_a_judge_that_is_two_points_harsher_is_seen_to_be(tmp_path: Path) -> None:
