@@ -1,0 +1,50 @@
+"""From a flow to where its calls first went wrong, and on to exactly these calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from riff_store.facts import ConversationFacts, Failure
+from riff_tui.tui.navigation.links import open_link as stack_of
+from tests.support.facts import call, fresh, put
+from tests.support.walker import exploring
+
+STALL, TOOL = (
+    Failure("greet", "collect", "stall"),
+    Failure("collect", "book", "tool error", "find", "timeout after * s"),
+)
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> Path:
+    def failed(name: str, failure: Failure, **given: str) -> ConversationFacts:
+        return call(name, failure=failure, **given)
+
+    with fresh(tmp_path / "calls.db") as store:
+        elsewhere = [failed(f"o-{number}", STALL, flow="grooming") for number in range(4)]
+        calls = [failed("s-1", STALL), failed("s-2", STALL), failed("t-1", TOOL), call("good")]
+        put(store, "calls.jsonl", [*calls, *elsewhere])
+    return tmp_path / "calls.db"
+
+
+@pytest.mark.parametrize("key", ["M", "C"])
+async def test_one_key_leads_from_a_flow_to_its_failed_calls(failing: Path, key: str) -> None:
+    async with exploring(failing, start=stack_of("segments", "flow=viewing")) as at:
+        await at.press(key)
+        loaded = at.screen.loaded
+        assert loaded is not None
+        assert [row.record["n"] for row in loaded.main.rows] == [2, 1]
+        await at.press("j", "enter")
+        loaded = at.screen.loaded
+        assert loaded is not None
+        assert [row.record["conversation"] for row in loaded.main.rows] == ["t-1"]
+
+
+async def test_the_grid_of_a_flow_stands_above_its_cells(failing: Path) -> None:
+    async with exploring(failing, (80, 24), start=stack_of("failure-matrix", "flow=viewing")) as at:
+        lines = [strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()]
+        assert lines[1].split() == ["last", "good", "collect", "book", "calls"]
+        assert lines[2].split() == ["greet", "[2]", "·", "2"]
+        assert lines[3].split() == ["collect", "·", "1", "1"]
