@@ -39,13 +39,14 @@ FROM conversation c WHERE c.run_id = j.run_id AND c.name = j.conversation_name
   AND (j.agent_name IS NULL OR c.agent_id = (SELECT id FROM agent WHERE name = j.agent_name))
   AND (j.trial IS NULL OR c.trial = j.trial)"""
 UNJOINED = f"""
-SELECT path, line, name, run, calls, flow_name, agent_name, trial FROM (
-  SELECT s.path, j.line, j.conversation_name AS name, r.name AS run, j.flow_name, j.agent_name, j.trial,
-    (SELECT COUNT(*) {_MATCHING}) AS calls
+SELECT path, line, name, run, calls, flows, agents, trials FROM (
+  SELECT s.path, j.line, j.conversation_name AS name, r.name AS run, (SELECT COUNT(*) {_MATCHING}) AS calls,
+    (SELECT COUNT(DISTINCT c.flow_id) {_MATCHING}) AS flows, (SELECT COUNT(DISTINCT c.agent_id) {_MATCHING}) AS agents,
+    (SELECT COUNT(DISTINCT c.trial) {_MATCHING}) AS trials
   FROM judged_score j JOIN source_file s ON s.id = j.source_file_id JOIN run r ON r.id = j.run_id
   WHERE j.conversation_id IS NULL)
 WHERE calls > 1 ORDER BY path, line"""
-"""Read the verdicts that may be of several calls, and count for none of them: where they stand, and what they say."""
+"""Read where the verdicts stand that may be of several calls, and so count for none, and how these calls differ."""
 
 _CHANGED = f"""
 SELECT found, source_file_id, line FROM (

@@ -31,15 +31,14 @@ def skipped(store: Store) -> list[SkippedEntry]:
 def _unjoined(store: Store) -> list[SkippedEntry]:
     rows = store.execute_sql(UNJOINED)
     return [
-        SkippedEntry(path, line, "unjoined", f"its id stands for {calls} calls of run {run}: {_wanted(*said)}", call)
-        for path, line, call, run, calls, *said in rows
+        SkippedEntry(path, line, "unjoined", f"its id stands for {calls} calls of run {run}: {_wanted(*kinds)}", call)
+        for path, line, call, run, calls, *kinds in rows
     ]
 
 
-def _wanted(flow: str | None, agent: str | None, trial: int | None) -> str:
-    said = {"flow": flow, "agent_model": agent, "trial": trial}
-    missing = [name for name, value in said.items() if value is None]
-    return f"it needs {' and '.join(missing)}"
+def _wanted(flows: int, agents: int, trials: int) -> str:
+    kinds = {"flow": flows, "agent_model": agents, "trial": trials}
+    return f"it needs {' and '.join(name for name, count in kinds.items() if count > 1)}"
 
 
 def known_names(store: Store, field: str, calls: Predicate | None = None) -> list[str]:

@@ -151,7 +151,7 @@ def test_scores_whose_id_stands_for_several_calls_are_told_and_listed(tmp_path: 
     assert run(["dump", "skipped", "--store", store, "--format", "json"]) == ExitCode.OK
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["kind"], row["line"], row["conversation"]) == ("unjoined", 1, "case-0")
-    assert row["reason"] == "its id stands for 2 calls of run r: it needs flow and agent_model and trial"
+    assert row["reason"] == "its id stands for 2 calls of run r: it needs flow"
 
 
 def test_a_run_of_eva_is_told_with_what_it_was_made_with(tmp_path: Path, capsys: Captured) -> None:
