@@ -218,13 +218,12 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         controls = self.controls
         age = self._backend.age() if len(self._history.stack) == 1 else ""
         position, counts = self._position(), self._counts()
-        if self.loaded is not None and self.loaded.main.headline and not self.loaded.main.sections:
+        main = self.loaded.main if self.loaded is not None and position is not None else None
+        if main is not None and main.headline and not main.sections:
             # A short line is to be cut behind what to fix first.
-            counts = f" · {self.loaded.main.headline}{counts}"
-        if position is None:
-            counts = counts.removeprefix(" · ").strip()
-        parts = (counts, controls.auto_refresh.status, age)
-        controls.top.show(crumbs(self._history.stack), position, " · ".join(part for part in parts if part))
+            counts = f" · {main.headline}{counts}"
+        told = counts + "".join(f" · {part}" for part in (controls.auto_refresh.status, age) if part)
+        controls.top.show(crumbs(self._history.stack), position, told if position else told.removeprefix(" · "))
         controls.bottom.hint(hints(context_of(controls)))
 
     def _position(self) -> tuple[int, int] | None:

@@ -265,6 +265,29 @@ async def test_the_last_view_of_a_sorted_list_is_the_order_and_the_row_before_it
         assert at.screen.history.here.sort == ""
 
 
+async def test_the_top_line_follows_the_cursor_and_counts_what_a_filter_leaves() -> None:
+    async with walking() as at:
+        assert "1 of 3 · 2 flows" in at.path
+        await at.press("j")
+        assert "2 of 3 · 2 flows" in at.path
+        await at.press("slash", *"qwen", "enter")
+        assert "1 of 2 match · 1 hidden" in at.path
+        await at.press("escape", "slash", *"nobody", "enter")
+        assert "0 of 3 match" in at.path
+
+
+async def test_the_key_of_a_view_narrows_it_to_the_place_and_says_what_it_widens() -> None:
+    async with walking() as at:
+        await at.press("enter", "4")
+        assert at.path.startswith("flows › viewing @ gemini › conversations ")
+        assert "4 wider" in at.bottom
+        await at.press("4")
+        assert at.path.startswith("flows › conversations ")
+        assert "conversations widened to everything; [ goes back" in at.bottom
+        await at.press("4")
+        assert "as wide as it gets" in at.bottom
+
+
 async def test_the_order_of_the_view_is_marked_as_a_chosen_one_is() -> None:
     async with walking() as at:
         head = at.controls.table.render_line(0).text
