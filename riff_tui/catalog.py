@@ -44,17 +44,23 @@ def show(store: Store, name: str, request: Request) -> Table:
 
 def _signed(query: ViewQuery, table: Table) -> Table:
     """Add to a table what was asked for, and in front of its notes which names were asked for in vain."""
-    from riff_tui.view_queries.nearest_names import unknown_names
-
     spec, request = query.spec, query.request
     return replace(
         table,
         filter=request.where.strip(),
-        notes=[*unknown_names(query.store, query.predicate, table), *table.notes],
+        notes=[*_asked_in_vain(query, table), *table.notes],
         dump=dump_command(spec.name, request),
         first=spec.first,
         last=spec.last,
     )
+
+
+def _asked_in_vain(query: ViewQuery, table: Table) -> list[str]:
+    if query.predicate is None:
+        return []
+    from riff_tui.view_queries.nearest_names import unknown_names
+
+    return unknown_names(query.store, query.predicate, table)
 
 
 def _check(spec: ViewSpec, request: Request) -> None:

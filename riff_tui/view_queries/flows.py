@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from riff_store.queries.first_to_mend import first_to_mend
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.scope import needs
-from riff_store.queries.worklist import first_to_mend
 from riff_tui.table import Table, in_one_step
 from riff_tui.view_queries.view_query import FilterParts, ViewQuery
-from riff_tui.views.worklist import what_is_first
+from riff_tui.views.parts.first_to_mend import what_is_first
 
 
 def show_flows(query: ViewQuery) -> Table:

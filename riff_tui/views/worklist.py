@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
 from riff_store.ranking import is_thin, mean, reasons
 from riff_tui.table import Column, Row, Section, Table
-from riff_tui.text.numbers import fixed, percent
+from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts.first_to_mend import what_is_first
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.lists import FirstToMend, Worklist
+    from riff_store.answers.cells import FirstToMend
+    from riff_store.answers.lists import Worklist
 
 Cell: TypeAlias = FlowCell | SegmentCell | StateCell
 TITLE = "What to work on (flow → segment → state)"
@@ -202,35 +204,6 @@ def _not_known(answer: Worklist) -> Iterable[str]:
 def _excluded(count: int) -> Iterable[str]:
     if count:
         yield f"Excluded: {count} errored {'call is' if count == 1 else 'calls are'} not counted in averages."
-
-
-def what_is_first(first: FirstToMend | None) -> dict[str, Any]:
-    """Return what a table says of the state that lost most calls, and what mending it could bring."""
-    if first is None:
-        return {"extras": {"first": None}}
-    headline = f"{first.flow}/{first.state} lost {first.lost:,} of {first.n:,} calls"
-    lead = f"{headline} ({_by_whom(first)})"
-    if first.completion is not None:
-        rise = f"from {_percent(first.completion)} to at most {_percent(first.completion_at_most)}"
-        lead += f"; mended, completion could rise {rise}"
-    return {"headline": headline, "lead": f"{lead}.", "extras": {"first": _first_record(first)}}
-
-
-def _by_whom(first: FirstToMend) -> str:
-    if len(first.agents) == 1:
-        return f"agent {first.agents[0]}"
-    if len(first.losing) == len(first.agents):
-        return "all agents"
-    return f"{len(first.losing)} of {len(first.agents)} agents"
-
-
-def _percent(share: float | None) -> str:
-    return percent(share).replace("%", " %")
-
-
-def _first_record(first: FirstToMend) -> dict[str, Any]:
-    keys = ("flow", "state", "lost", "n", "completion", "completion_at_most", "agents", "losing")
-    return {key: getattr(first, key) for key in keys}
 
 
 def _drill(first: FirstToMend | None, rows: list[Row]) -> Iterable[str]:

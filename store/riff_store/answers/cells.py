@@ -106,6 +106,25 @@ def _figure(cell: StateCell | SegmentCell, metric: str) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstToMend:
+    """Name the state that lost most calls, and what mending it could bring.
+
+    It lost `lost` of the `n` calls of its flow; `completion` is the share of these that were complete, and
+    `completion_at_most` what it could be without the loss. Of the `agents` that led calls through the state
+    `losing` lost some.
+    """
+
+    flow: str
+    state: str
+    lost: int
+    n: int
+    completion: float | None
+    completion_at_most: float | None
+    agents: Sequence[str]
+    losing: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Neighbor:
     """Describe a state before or after another: how often the step was taken, its share of the side, and its stall."""
 

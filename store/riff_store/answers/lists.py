@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
+from riff_store.answers.cells import FirstToMend, FlowCell, SegmentCell, StateCell
 from riff_store.measure import Measure
 
 
@@ -55,25 +55,6 @@ class SkippedEntry:
     kind: str
     reason: str
     conversation: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FirstToMend:
-    """Name the state that lost most calls, and what mending it could bring.
-
-    It lost `lost` of the `n` calls of its flow; `completion` is the share of these that were complete, and
-    `completion_at_most` what it could be without the loss. Of the `agents` that led calls through the state
-    `losing` lost some.
-    """
-
-    flow: str
-    state: str
-    lost: int
-    n: int
-    completion: float | None
-    completion_at_most: float | None
-    agents: Sequence[str]
-    losing: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

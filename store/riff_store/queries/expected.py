@@ -51,6 +51,15 @@ def expected_steps(store: Store, rows: Predicate | None, group: Grouping) -> dic
     return found
 
 
+def flows_with_steps(store: Store) -> set[str]:
+    """Return the flows of which some call's task asks for steps."""
+    if not store.execute(m.ExpectedStep.select(pw.SQL("1")).limit(1)):
+        return set()
+    call, step = m.Conversation, m.ExpectedStep
+    asked = call.select(pw.SQL("1")).join(step, on=(step.conversation == call.id)).where(call.flow == m.Flow.id)
+    return {name for (name,) in store.execute(m.Flow.select(m.Flow.name).where(pw.fn.EXISTS(asked)))}
+
+
 def _by_call(columns: list[pw.Field]) -> pw.ModelSelect[m.ExpectedStep]:
     """Return a row for each call and state: whether it was taken, taken wrongly, and whether the call failed."""
     step, row, score = m.ExpectedStep, m.StateScore, m.AspectScore

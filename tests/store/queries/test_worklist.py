@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers.cells import StateCell
-from riff_store.answers.lists import FirstToMend
+from riff_store.answers.cells import FirstToMend, StateCell
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, ExpectedStep
 from riff_store.measure import Measure
-from riff_store.queries.worklist import first_to_mend, worklist
+from riff_store.queries.first_to_mend import first_to_mend
+from riff_store.queries.worklist import worklist
 from riff_store.ranking import loss, reasons
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from riff_store.answers.cells import StateCell
-from riff_store.answers.lists import FirstToMend, Worklist
+from riff_store.answers.cells import FirstToMend, StateCell
+from riff_store.answers.lists import Worklist
 from riff_tui.output.sinks import render
 from riff_tui.views.worklist import reason_texts, worklist
 from tests.support.view_answers import flow_cell, segment_cell, state_cell
