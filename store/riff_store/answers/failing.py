@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from riff_store.answers.comparison import Side
+if TYPE_CHECKING:
+    from riff_store.answers.comparison import Side
 
 Dimension: TypeAlias = Literal["agent", "persona", "scenario", "commit"]
 START, NONE_FOUND = "(start)", "(none found)"
