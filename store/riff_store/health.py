@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from riff_store import models
 from riff_store.database import Store
 from riff_store.errors import StoreError
+from riff_store.verdicts import UNJOINED
 
 MOST_PROBLEMS = 5
 
@@ -68,6 +69,16 @@ _SUMS: Mapping[str, tuple[str, str]] = {
         "SELECT flow_id, agent_id, from_state_id, to_state_id, n FROM transition_total",
     ),
 }
+_ASTRAY = (
+    "SELECT COUNT(*) FROM judged_score j JOIN conversation c ON c.id = j.conversation_id"
+    " JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id"
+    " WHERE c.run_id <> j.run_id OR c.name <> j.conversation_name OR f.name <> j.flow_name"
+    " OR a.name <> j.agent_name OR c.trial <> j.trial"
+)
+_ALONE = (
+    f"SELECT COUNT(*) FROM (SELECT conversation_id, aspect_id, judge_id FROM aspect_score"
+    f" WHERE judge_id <> {models.COMPUTED_JUDGE} EXCEPT SELECT conversation_id, aspect_id, judge_id FROM judged_score)"
+)
 _COUNTED: Mapping[str, str] = {
     "files": "SELECT COUNT(*) FROM source_file",
     "calls": "SELECT COUNT(*) FROM conversation",
@@ -81,6 +92,7 @@ _COUNTED: Mapping[str, str] = {
     "skipped": "SELECT COUNT(*) FROM skipped_input WHERE kind = 'skipped'",
     "edits": "SELECT COUNT(*) FROM flow_edit",
     "noted": "SELECT COUNT(*) FROM skipped_input WHERE kind <> 'skipped'",
+    "unjoined": f"SELECT COUNT(*) FROM ({UNJOINED})",
 }
 
 
@@ -111,7 +123,7 @@ def examine(store: Store) -> Health:
     counts: dict[str, int] = {}
     try:
         checks["integrity"] = _integrity(store)
-        checks["references"] = _references(store)
+        checks["references"] = _references(store) + _verdicts(store)
         counts |= {title: int(store.execute_sql(statement)[0][0]) for title, statement in _COUNTED.items()}
         checks["sums"] = [problem for title, pair in _SUMS.items() for problem in _disagreement(store, title, *pair)]
     except StoreError as error:
@@ -130,6 +142,14 @@ def _references(store: Store) -> list[str]:
     for row in store.execute_sql("PRAGMA foreign_key_check"):
         broken[str(row[0])] = broken.get(str(row[0]), 0) + 1
     return [f"{count} rows of {table} point nowhere" for table, count in sorted(broken.items())]
+
+
+def _verdicts(store: Store) -> list[str]:
+    """Return how many verdicts are joined to a call that they are not of, or count without being joined to one."""
+    astray = int(store.execute_sql(_ASTRAY)[0][0])
+    alone = int(store.execute_sql(_ALONE)[0][0])
+    problems = [f"{astray} verdicts are joined to a call of another name"] if astray else []
+    return problems + ([f"{alone} scores of judges have no verdict behind them"] if alone else [])
 
 
 def _disagreement(store: Store, title: str, base: str, rollup: str) -> list[str]:

@@ -59,6 +59,11 @@ def test_a_whole_store_is_called_so_and_counted(store: Path) -> None:
         ("UPDATE transition_total SET n = 99", "sums: transition totals: 4 cells"),
         ("DELETE FROM state_total", "sums: state totals: 2 cells"),
         ("DELETE FROM agent", "references: 2 rows of conversation point nowhere"),
+        ("UPDATE judged_score SET flow_name = 'dental'", "references: 1 verdicts are joined to a call of another name"),
+        (
+            "UPDATE judged_score SET conversation_id = NULL",
+            "references: 1 scores of judges have no verdict behind them",
+        ),
     ],
 )
 def test_what_does_not_fit_together_is_found(store: Path, statement: str, problem: str) -> None:
