@@ -7,9 +7,10 @@ have different edits; every other commit contains what the node does that it cam
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from riff_store.facts import Commit
+if TYPE_CHECKING:
+    from riff_store.facts import Commit
 
 
 class Node(NamedTuple):

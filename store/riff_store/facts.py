@@ -32,10 +32,6 @@ class StateAspects(msgspec.Struct, gc=False):
     position: int | None = None
 
 
-FAILURE_KINDS = ("guard error", "tool error", "stall", "escalation", "loop", "none")
-"""What can go wrong first, the gravest first; `none` where no event tells."""
-
-
 class Failure(msgspec.Struct, gc=False):
     """Say where a call that was not served first went wrong (docs/metrics.md, section 15).
 

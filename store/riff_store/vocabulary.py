@@ -64,6 +64,8 @@ FIELDS = {field.name: field for field in _ALL}
 ALIASES = dict(
     sorted({"conv": "conversation", **{alias: each.key for each in metrics.METRICS for alias in each.aliases}}.items())
 )
+FAILURE_KINDS = ("guard error", "tool error", "stall", "escalation", "loop", "none")
+"""What can go wrong first in a call, the gravest first; `none` where no event tells."""
 CALL_NAMES = (
     "run", "conversation", "flow", "agent", "persona", "scenario", "stop_reason", "final_state", "final_status"
 )  # fmt: skip

@@ -15,12 +15,11 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
-from riff_store.facts import FAILURE_KINDS
 from riff_store.predicate_eval import fold, is_version_of, satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
 from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judge_names, judges_shown, names_of
 from riff_store.time_range import time_range
-from riff_store.vocabulary import CALL_NAMES, field_of, split_name
+from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, field_of, split_name
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]
 Condition: TypeAlias = Any  # the expressions of Peewee have no type in common that says more
