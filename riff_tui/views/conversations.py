@@ -123,6 +123,7 @@ SPEC = ViewSpec(
     walk=("flow", "agent", "segment", "state"),
     row_kind="call",
     comparable=True,
-    last=("run", "trial", "errored"),
+    first=("completed", "stop_reason", "final_state", "correctness", "latency_p95", "turn_count", "final_status"),
+    last=("persona", "scenario", "run", "trial", "errored"),
     order_by="run",
 )
