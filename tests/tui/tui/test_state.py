@@ -50,7 +50,7 @@ def test_all_of_a_state_stands_on_a_screen_of_24_lines() -> None:
     assert found[5].startswith(" n 11   prog")
     assert " latency of all 60 turns of 11 calls  p50 1.2  p95 3.9  p99 !9.1 s" in found
     assert found[-2] == "  0.5    1      2      5+ s"
-    assert found[-1] == " starve if it breaks: confirm 50%"
+    assert found[-1] == " if it breaks, calls starve: confirm +3 (50% this way)"
 
 
 @pytest.mark.parametrize(
