@@ -183,7 +183,9 @@ def test_parquet_is_not_written_to_a_terminal(tiny: Path) -> None:
 
 def test_a_filter_narrows_the_calls(tiny: Path, capsys: Captured) -> None:
     assert {row["run"] for row in exported(capsys, tiny, "--where", "agent:qwen flow=viewing")} == {"run-2"}
-    assert run(["export", "--store", str(tiny), "--where", "quality>3"]) == ExitCode.USAGE
+    every = exported(capsys, tiny)
+    assert 0 < len(exported(capsys, tiny, "--where", "quality>3")) < len(every)
+    assert run(["export", "--store", str(tiny), "--where", "operability>3"]) == ExitCode.USAGE
 
 
 def test_a_filter_chooses_among_the_scores(tiny: Path, capsys: Captured) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,14 +19,20 @@ from riff_tui.commands.shell_completion.words import split_line
 from riff_tui.errors import ExitCode
 
 Captured = pytest.CaptureFixture[str]
+PROGRAM = str(Path(sys.executable).parent / "riff-tui")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return an environment in which a shell finds the program that stands beside this Python."""
+    return {**os.environ, "PATH": f"{Path(PROGRAM).parent}{os.pathsep}{os.environ.get('PATH', '')}", **more}
 
 
 def asked(store: Path | str, line: str, shell: str = "bash") -> list[str]:
     """What the program says of a line of bash, or of the words of a line of another shell."""
     arguments = [line] if shell == "bash" else line.split(" ")[1:]
     done = subprocess.run(
-        ["riff-tui", *arguments],
-        env={**os.environ, "_RIFF_TUI_COMPLETE": shell, "RIFF_TUI_STORE": str(store)},
+        [PROGRAM, *arguments],
+        env=environment(_RIFF_TUI_COMPLETE=shell, RIFF_TUI_STORE=str(store)),
         capture_output=True,
         text=True,
         check=True,
@@ -111,12 +119,13 @@ def test_a_shell_reads_its_script_once(tmp_path: Path, shell: str, script: str, 
         assert str(tmp_path / script) in line
 
 
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_bash_takes_the_script_and_completes_by_it(tiny: Path) -> None:
     line = "riff-tui dump flows --where 'flow=vie"
     typed = f'COMP_LINE="{line}" COMP_POINT={len(line)}; _riff_tui; printf \'%s\\n\' "${{COMPREPLY[@]}}"'
     done = subprocess.run(
         ["bash", "-c", f"{SCRIPTS['bash']}\n{typed}"],
-        env={**os.environ, "RIFF_TUI_STORE": str(tiny)}, capture_output=True, text=True, check=True,
+        env=environment(RIFF_TUI_STORE=str(tiny)), capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == "flow=viewing\n"
 
@@ -139,6 +148,6 @@ def test_a_line_is_split_as_a_shell_would(words: list[str]) -> None:
 @pytest.mark.parametrize("width", ["80", "120"])
 def test_summaries_of_commands_fit(width: str) -> None:
     done = subprocess.run(
-        ["riff-tui", "--help"], env={**os.environ, "COLUMNS": width}, capture_output=True, text=True, check=True
+        [PROGRAM, "--help"], env=environment(COLUMNS=width), capture_output=True, text=True, check=True
     )
     assert "..." not in done.stdout.replace("[ARGS]...", "")
