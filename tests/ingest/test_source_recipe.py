@@ -93,7 +93,7 @@ def test_a_distribution_that_fails_on_a_file_costs_that_file_alone(logs: Path, t
     site, store = installed(tmp_path / "site", "tapes", "tapes:SOURCE", fails), str(tmp_path / "calls.db")
     done = riff_tui(ROOT, "ingest", str(logs), "--store", store, path=(site,))
     assert done.returncode == 0
-    assert f"{logs / '1.jsonl'}: 1 skipped\n" in done.stderr
+    assert f"{logs / '1.jsonl'}: 1 skipped (the source call-log failed with ZeroDivisionError" in done.stderr
     assert f"{logs / '2.jsonl'}: 1 conversation\n" in done.stderr
     why = riff_tui(ROOT, "dump", "skipped", "--store", store).stdout
     assert "the source call-log failed with ZeroDivisionError" in why

@@ -211,9 +211,9 @@ def test_a_closed_stdout_is_named_unless_a_file_takes_the_dump(tiny: Path, tmp_p
 def test_what_a_closed_stderr_would_have_said_is_in_no_data(tiny: Path, tmp_path: Path) -> None:
     ended = closing("2>&-", "dump", "moon", "--store", str(tiny))
     assert (ended.returncode, ended.stdout) == (ExitCode.USAGE, b"")
-    ended = closing("<&- >&- 2>&-", "ingest", str(tmp_path), "--store", str(tmp_path / "own.db"), "--jobs", "2")
-    assert ended.returncode == 0
-    assert closing("", "doctor", "--store", str(tmp_path / "own.db")).returncode == 0
+    runs, own = str(tiny.parent / "run-2"), str(tmp_path / "own.db")
+    assert closing("<&- >&- 2>&-", "ingest", runs, "--store", own, "--jobs", "2").returncode == 0
+    assert closing("", "doctor", "--store", own).returncode == 0
 
 
 @pytest.mark.parametrize(
