@@ -83,12 +83,14 @@ class Writer:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Yield one transaction around any number of files; sums are settled at its end."""
+        """Yield one transaction around any number of files; verdicts and sums are settled at its end."""
         self._touched.clear()
         try:
             with self._store.writing():
                 self._names.forget()  # another process may have written since
+                verdicts.begin(self._connection)
                 yield
+                verdicts.choose_verdicts(self._connection, self._touched)
                 if self._touched:
                     rollups.recompute(self._connection, self._touched)
         except BaseException:
@@ -131,7 +133,6 @@ class Writer:
         return results
 
     def _put(self, file: SourceFile, path: str, items: Iterable[Item]) -> FileResult:
-        verdicts.begin(self._connection)
         key, known = self._source_file(file, path)
         result = FileResult(path, file.kind, "changed" if known else "taken")
         rows = Rows(self._connection, self._names, key, path, self._rank, self._touched)
@@ -155,7 +156,6 @@ class Writer:
                     result.noted += 1
         rows.flush()
         verdicts.touch(self._connection, key)
-        verdicts.choose_verdicts(self._connection, self._touched)
         result.conversations, result.replaced, result.updated = rows.taken, rows.replaced, rows.updated
         result.winners = sorted(rows.winners)
         self._connection.execute(
