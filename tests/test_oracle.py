@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from riff_tui.catalog import show
 from riff_tui.request import Request
 from tests.support import oracle
 from tests.support.oracle import Call, Row
+from tests.support.random_streams import random_call
 
 
 class Evidence:
@@ -139,3 +141,47 @@ def test_rates_have_wilsons_interval(evidence: Evidence) -> None:
     for row in evidence.rows("states"):
         for rate in ("progress", "stall", "escalation"):
             assert row["intervals"][rate] == pytest.approx(oracle.wilson(row[rate], row["n"]), abs=1e-9)
+
+
+# Streams of any kind, and real dialogues
+
+
+@pytest.fixture(scope="module", params=["random", "star"])
+def streams(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param == "star":
+        packed = request.getfixturevalue("shared_data") / "star" / "flow-transcripts-star.jsonl.gz"
+        (folder / "flow-transcripts-star.jsonl").write_bytes(gzip.decompress(packed.read_bytes()))
+    else:
+        chance = random.Random(11)
+        # A call without a contract would be given that of an earlier line of its flow.
+        calls = [random_call(number, chance) for number in range(1000)]
+        lines = [json.dumps(call | {"contract": call["contract"] or {}}) + "\n" for call in calls]
+        (folder / "flow-transcripts-random.jsonl").write_text("".join(lines), encoding="utf-8")
+    with open_store(folder / "all.db", write=True, create=True) as store:
+        ingest([folder], Writer(store))
+        yield Evidence(folder, store)
+
+
+def test_flows_of_any_streams(streams: Evidence) -> None:
+    values = ("n", "excluded", "operability", "blend", "quality", "success_rate", "lost")
+    assert_same(streams.rows("flows"), oracle.flows(streams.calls, ()), ("flow", "agent"), values)
+
+
+def test_states_of_any_streams(streams: Evidence) -> None:
+    found = {(row["flow"], row["state"]): row for row in streams.rows("states")}
+    wanted = {(row["flow"], row["state"]): row for row in oracle.states(streams.calls)}
+    assert found.keys() == wanted.keys()
+    for names, row in wanted.items():
+        for value in ("n", "progress", "stall", "lost", "escalation", "revisit", "guard_error", "to_states"):
+            assert found[names][value] == pytest.approx(row[value]), (names, value)
+
+
+def test_the_blast_radius_of_any_streams(streams: Evidence) -> None:
+    places = sorted({(row["flow"], row["state"]) for row in streams.rows("states")})
+    for flow, state in places[:: max(1, len(places) // 12)]:
+        blast = show(streams.store, "neighbors", Request(where=f"flow={flow} state={state}")).extras["blast"]
+        wanted = oracle.blast(streams.calls, flow, state)
+        assert {row["state"] for row in blast} == wanted.keys(), (flow, state)
+        for row in blast:
+            assert oracle.picked(row, ("through", "reached", "starved")) == pytest.approx(wanted[row["state"]])

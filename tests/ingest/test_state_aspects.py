@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riff_ingest.contract import Contract, StateContract
@@ -195,6 +195,7 @@ CONTRACTS = st.sampled_from(
 )
 
 
+@settings(max_examples=1000)
 @given(EVENTS, st.sampled_from([True, False, None]), CONTRACTS, st.none() | NAMES)
 def test_any_stream_gives_what_the_definitions_say(
     events: list[Event], completed: bool | None, contract: Contract | None, final_state: str | None

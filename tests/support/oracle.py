@@ -213,17 +213,21 @@ def segments(calls: Iterable[Call], by: tuple[str, ...] = ()) -> list[Row]:
 
 
 def aspects(call: Call) -> Row:
-    contract = call["contract"]
-    wanted = {*contract["required_slots"], *contract["completion_slots"]}
+    contract = call.get("contract")
+    named = contract or {}
+    wanted = {*(named.get("required_slots") or ()), *(named.get("completion_slots") or ())}
     kept = {slot for slot, value in call.get("slots", {}).items() if value is not None}
     kept |= {slot for slot, _ in filled(call)}
     share = len(wanted & kept) / len(wanted) if wanted else 1
-    allowed = not contract["final_statuses"] or call.get("final_status") in contract["final_statuses"]
-    failures = len(call.get("errors", ())) + (call["stop_reason"] in ("unsafe", "max_turns", "loop"))
+    allowed = not named.get("final_statuses") or call.get("final_status") in named["final_statuses"]
+    reached = not success_terminals(call) or bool(success_terminals(call) & touched(call))
+    stop = call.get("stop_reason")
+    failures = len(call.get("errors", ())) + (stop in ("unsafe", "max_turns", "loop"))
     turns = [event["latency_ms"] / 1000 for event in call["events"] if event["type"] == "turn_complete"]
+    said = call.get("completed") is not None or stop is not None
     return {
-        "correctness": 10 * bool(success_terminals(call) & touched(call)) * share * allowed,
-        "completion": 10 * (call["completed"] and call["stop_reason"] == "terminal"),
+        "correctness": None if contract is None else 10 * reached * share * allowed,
+        "completion": 10 * bool(call.get("completed") and stop == "terminal") if said else None,
         "errors": max(0, 10 - 2.5 * failures),
         "latency_p95": percentile95(turns),
         "latency_mean": mean(turns),
@@ -233,7 +237,8 @@ def aspects(call: Call) -> Row:
 
 def operability(cell: Row) -> float | None:
     uncapped = blend(cell)
-    cap = 4 if (cell["correctness"] or 0) < 10 else 6 if cell["completion"] < 10 else 10
+    incomplete = cell["completion"] is not None and cell["completion"] < 10
+    cap = 4 if (cell["correctness"] or 0) < 10 else 6 if incomplete else 10
     return None if uncapped is None else float(min(uncapped, cap))
 
 
@@ -271,8 +276,9 @@ def flows(calls: Iterable[Call], scores: Iterable[Row], by: tuple[str, ...] = ("
             for judge in judges
         }
         row["operability"], row["blend"] = operability(row), blend(row)
-        row["lost"] = total(any(state["lost"] for state in state_rows(call)) for call in good)
-        row["success_rate"] = mean(call["correctness"] == 10 and call["completion"] == 10 for call in scored)
+        lost = [[state["lost"] for state in state_rows(call) if state["lost"] is not None] for call in good]
+        row["lost"] = total(any(states) for states in lost if states)
+        row["success_rate"] = mean(succeeded(call) for call in scored)
         row["quality"] = mean(quality(call, verdicts, judges) for call in good)
         found.append(row)
     return sorted(
@@ -284,6 +290,13 @@ def flows(calls: Iterable[Call], scores: Iterable[Row], by: tuple[str, ...] = ("
             *(row[key] for key in by),
         ),
     )
+
+
+def succeeded(scored: Row) -> bool | None:
+    """Correct and complete, as far as completion is known."""
+    if scored["correctness"] is None:
+        return None
+    return bool(scored["correctness"] == 10 and scored["completion"] in (10, None))
 
 
 def quality(call: Call, verdicts: Mapping[tuple[str, str, str], float | None], judges: Iterable[str]) -> float | None:

@@ -90,7 +90,9 @@ def _calls(store: Store, scope: Predicate | None, flow: str, state: str) -> _Cal
         if only is not None:
             query = query.where(table.state.in_(_outcomes(store, flow, only)))
         for found, count, forward in store.execute(query):
-            behind[names[found]] = (int(count), int(forward or 0))
+            # A terminal of one contract may be a working state of another.
+            before = behind.get(names[found], (0, 0))
+            behind[names[found]] = (before[0] + int(count), before[1] + int(forward or 0))
     return _Calls(int(lost) if known else None, int(left or 0), behind, ordered == n)
 
 
@@ -106,7 +108,9 @@ def _reached(store: Store, scope: Predicate | None) -> dict[str, int]:
         .where(~call.errored, Scope(store).condition(scope))
         .group_by(m.State.id)
     )
-    return found | {name: int(count) for name, count in store.execute(query)}
+    for name, count in store.execute(query):
+        found[name] = found.get(name, 0) + int(count)
+    return found
 
 
 def _key(store: Store, flow: str, state: str) -> int:
