@@ -110,7 +110,7 @@ def _declare(spec: ViewSpec) -> None:
     for column in spec.columns:
         if column.key in spec.row_fields and column.kind != "object" and column.key.isidentifier():
             kind = _FIELD_KINDS.get(column.kind, "number")
-            vocabulary.add_row_field(column.key, kind)
+            vocabulary.add_row_field(column.key, kind, share=column.unit == "share")
 
 
 _FIELD_KINDS: dict[str, vocabulary.FieldKind] = {"name": "name", "text": "name", "flag": "flag", "time": "time"}

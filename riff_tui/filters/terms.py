@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import cast
 
@@ -10,11 +11,13 @@ from riff_store.errors import UsageError
 from riff_store.predicate_eval import pattern
 from riff_store.predicates import Operator, Term
 from riff_store.time_range import time_range
-from riff_store.vocabulary import ALIASES, FIELDS, Field, added_fields, aspect_named, field_named
+from riff_store.vocabulary import ALIASES, FIELDS, Field, added_fields, aspect_named, field_named, share_of_flag
 
 LONGEST_PATTERN = 500
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_OF_JUDGE = re.compile(r"(.+?)(!=|<=|>=|[=<>])(.+)")
 _FLAGS = {"true": 1.0, "yes": 1.0, "1": 1.0, "false": 0.0, "no": 0.0, "0": 0.0}
+_ORDERS = ("<", "<=", ">", ">=")
 _NOT_MEASURED = ("·", "none")
 
 
@@ -34,6 +37,9 @@ def field_term(
 ) -> Term:
     """Make a term, its aliases resolved and its value of the field's kind."""
     field = _known(name, start)
+    if field.spreads and field.kind == "number" and suffix is None and operator == ":" and not quoted:
+        suffix, operator, value, value_at = _headed_like(field, value, value_at)
+    field = _share_or_flag(field, operator, value)
     full = field.name if suffix is None else f"{field.name}.{suffix}"
     if suffix is not None and not field.spreads:
         raise FilterError(f"{field.name} has no parts, so nothing can follow its dot", start)
@@ -67,6 +73,27 @@ def _known(name: str, position: int) -> Field:
     return field
 
 
+def _headed_like(field: Field, text: str, at: int) -> tuple[str | None, str, str, int]:
+    """Read what follows the colon of `hum:NAME<4`, which is how a column of one judge is headed."""
+    found = _OF_JUDGE.fullmatch(text)
+    if found is not None:
+        return found.group(1), found.group(2), found.group(3), at + found.start(3)
+    if text[:1].isalpha() and text not in _NOT_MEASURED:
+        raise FilterError(f"compare it with a number: {field.name}.{text}<4", at)
+    return None, ":", text, at
+
+
+def _share_or_flag(field: Field, operator: str, value: str) -> Field:
+    """Return the share of calls that a flag holds for where it is compared as a share is, else the field."""
+    if field.kind == "flag" and (operator in _ORDERS or _is_percent(value)):
+        return share_of_flag(field.name) or field
+    return field
+
+
+def _is_percent(value: str) -> bool:
+    return value.endswith("%") and _NUMBER.fullmatch(value[:-1]) is not None
+
+
 def _measured(operator: str, position: int) -> Operator:
     if operator == "=":
         return "missing"
@@ -76,7 +103,7 @@ def _measured(operator: str, position: int) -> Operator:
 
 
 def _operator(field: Field, operator: str, position: int) -> Operator:
-    if field.kind == "name" and operator in ("<", "<=", ">", ">="):
+    if field.kind == "name" and operator in _ORDERS:
         raise FilterError(f"{field.name} is a name and has no order; use : or =", position)
     if field.kind == "flag" and operator not in ("=", "!="):
         raise FilterError(f"{field.name} is true or false; use = or !=", position)
@@ -94,6 +121,10 @@ def _value(field: Field, value: str, position: int) -> str | float:
         if value.lower() not in _FLAGS:
             raise FilterError(f"{field.name} is true or false, not {value}", position)
         return _FLAGS[value.lower()]
+    if _is_percent(value):
+        if not field.share:
+            raise FilterError(f"{field.name} is no share, so it is not counted in percent", position)
+        return float(Decimal(value[:-1]).scaleb(-2))
     if not _NUMBER.fullmatch(value) or float(value) in (float("inf"), float("-inf")):
         raise FilterError(f"{value} is no number", position)
     return float(value)

@@ -32,8 +32,9 @@ def sort_column(columns: Sequence[Column], sort: str) -> Column:
     """Return the column that `KEY` or `-KEY` names, by key, title or short name; raises `UsageError`."""
     key = sort.removeprefix("-")
     known = {column.key: column for column in columns if column.kind != "object"}
-    by_title = {column.title.lower(): column for column in known.values()}
-    column = known.get(key) or known.get(ALIASES.get(key.lower(), key)) or by_title.get(key.lower())
+    headed = {column.short.lower(): column for column in known.values() if column.short}
+    headed |= {column.title.lower(): column for column in known.values()}
+    column = known.get(key) or known.get(ALIASES.get(key.lower(), key)) or headed.get(key.lower())
     if column is None:
         raise UsageError(f"--sort: there is no column {key} here; there are {', '.join(known)}")
     return column

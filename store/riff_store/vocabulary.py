@@ -17,12 +17,14 @@ class Field(NamedTuple):
     `level` says what has it: a call, a state's row of a call, or nothing but the rows of some view.
     A field that `spreads` holds a value for each of several names (a judge's mean for each judge):
     bare it speaks of any of them, with a suffix (`humanness.codex`) of one.
+    A `share` of 0 to 1 can be written in percent.
     """
 
     name: str
     kind: FieldKind
     level: Level
     spreads: bool = False
+    share: bool = False
 
 
 def _fields(level: Level, kind: FieldKind, names: str | Iterable[str]) -> list[Field]:
@@ -60,10 +62,31 @@ _ALL = [
     Field("agreement", "number", "row", spreads=True),
 ]
 
-FIELDS = {field.name: field for field in _ALL}
-ALIASES = dict(
-    sorted({"conv": "conversation", **{alias: each.key for each in metrics.METRICS for alias in each.aliases}}.items())
-)
+_SHARES = {
+    *("cohesion", "exact", "share", "missed", "wrong_args", "worst_stall"),
+    *("pass1", "pass_k", "flaky", "always_passed", "always_failed"),
+    *(metric.key for metric in metrics.METRICS if metric.unit == "share"),
+}
+FIELDS = {field.name: field._replace(share=field.name in _SHARES) for field in _ALL}
+
+
+def _aliases() -> dict[str, str]:
+    """Return what stands for a field: aliases of metrics, and how their columns are headed where no field is called so.
+
+    A title that heads two metrics stands for neither.
+    """
+    found = {"conv": "conversation", **{alias: each.key for each in metrics.METRICS for alias in each.aliases}}
+    headed: dict[str, set[str]] = {}
+    for metric in metrics.METRICS:
+        for title in (metric.title, metric.short):
+            headed.setdefault(title, set()).add(metric.key)
+    for title, keys in headed.items():
+        if len(keys) == 1 and title.isidentifier() and title not in FIELDS:
+            found.setdefault(title, *keys)
+    return dict(sorted(found.items()))
+
+
+ALIASES = _aliases()
 FAILURE_KINDS = ("guard error", "tool error", "stall", "escalation", "loop", "none")
 """What can go wrong first in a call, the gravest first; `none` where no event tells."""
 CALL_NAMES = (
@@ -72,10 +95,10 @@ CALL_NAMES = (
 """The name columns of the list of calls, which a bare word looks through."""
 
 
-def add_row_field(name: str, kind: FieldKind) -> None:
+def add_row_field(name: str, kind: FieldKind, *, share: bool = False) -> None:
     """Let a filter speak of a field that nothing but the rows of a view has; a word that is known stays what it is."""
     if name not in ALIASES:
-        FIELDS.setdefault(name, Field(name, kind, "row"))
+        FIELDS.setdefault(name, Field(name, kind, "row", share=share))
 
 
 def split_name(name: str) -> tuple[str, str | None]:
@@ -94,6 +117,12 @@ def field_named(word: str) -> Field | None:
     )
 
 
+def share_of_flag(flag: str) -> Field | None:
+    """Return the field that holds the share of calls of which a flag is true, `None` where there is none."""
+    shares = (each.key for each in metrics.METRICS if each.rate_of == flag and each.key != flag)
+    return next((FIELDS[key] for key in shares), None)
+
+
 def aspect_named(name: str) -> str:
     """Return the key of the aspect that a name or an alias stands for, the name itself where it stands for none."""
     if name in metrics.OF_CALLS:
@@ -109,7 +138,7 @@ def added_fields() -> dict[str, Field]:
 
 
 def _added(metric: metrics.Metric) -> Field:
-    return Field(metric.key, "number", "call")
+    return Field(metric.key, "number", "call", share=metric.unit == "share")
 
 
 def field_of(name: str) -> Field:

@@ -46,6 +46,14 @@ def test_every_metric_can_be_filtered_by_its_key_and_its_aliases() -> None:
     )
 
 
+def test_what_heads_a_column_names_its_metric_unless_a_field_is_called_so() -> None:
+    heads = {title: metric.key for metric in METRICS for title in (metric.short, metric.title) if title.isidentifier()}
+    assert heads["succ"] == "success_rate"
+    for title, key in heads.items():
+        assert title in FIELDS or ALIASES[title] == key
+    assert not ALIASES.keys() & FIELDS.keys()
+
+
 def test_every_metric_says_what_it_is() -> None:
     assert all(metric.help.endswith(".") and metric.definition for metric in METRICS)
     kept = {metric.of_call for metric in METRICS if metric.of_call}

@@ -74,6 +74,26 @@ def test_knows_the_short_names_of_the_columns(short: str, field: str) -> None:
     assert parse(f"{short}>1") == Term(field, ">", 1.0)
 
 
+@pytest.mark.parametrize(
+    ("shown", "meaning"),
+    [
+        ("hum:sim-strict<4", Term("humanness.sim-strict", "<", 4.0)),
+        ("hum:4o@v2>=4.5", Term("humanness.4o@v2", ">=", 4.5)),
+        ("hum:sim-strict=·", Term("humanness.sim-strict", "missing")),
+        ("hum:5", Term("humanness", "=", 5.0)),
+        ("success<30%", Term("success_rate", "<", 0.3)),
+        ("success=30%", Term("success_rate", "=", 0.3)),
+        ("success>=0.5", Term("success_rate", ">=", 0.5)),
+        ("success=true", Term("success", "=", 1.0)),
+        ("success_rate>12.5%", Term("success_rate", ">", 0.125)),
+        ("stall>29%", Term("stall", ">", 0.29)),
+        ("pass1<100%", Term("pass1", "<", 1.0)),
+    ],
+)
+def test_a_column_is_compared_as_it_is_headed_and_shown(shown: str, meaning: Predicate) -> None:
+    assert parse(shown) == meaning
+
+
 def test_a_blank_binds_tighter_than_a_bar() -> None:
     a, b, c = (Term(None, "contains", letter) for letter in "abc")
     assert parse("a b | c") == Or((And((a, b)), c))
@@ -201,6 +221,10 @@ def test_case_is_ignored_beyond_ascii_without_confusing_letters() -> None:
         ("a  xyzzy>3", 3, "no field is called xyzzy"),
         ("stall>0,3", 6, "0,3 is no number"),
         ("stall>nan", 6, "nan is no number"),
+        ("stall>%", 6, "% is no number"),
+        ("qual>30%", 5, "quality is no share"),
+        ("hum:codex", 4, "humanness.codex<4"),
+        ("hum:codex<low", 10, "low is no number"),
         ("stall>1e999", 6, "no number"),
         ("stall>٣", 6, "no number"),
         ("stall=low", 6, "no number"),

@@ -1,10 +1,13 @@
-"""What is said of the calls that were left out of a table."""
+"""How rows are sorted, and what is said of the calls that were left out of a table."""
 
 from __future__ import annotations
 
+import pytest
+
+from riff_store.metrics import OF_CALLS
 from riff_tui.table import Row, Table
-from riff_tui.view_queries.sort_limit import left_out
-from riff_tui.views.parts.columns import EXCLUDED, FLOW, PERSONA
+from riff_tui.view_queries.sort_limit import left_out, sort_column
+from riff_tui.views.parts.columns import EXCLUDED, FLOW, PERSONA, column_of, judge
 
 CALLS = Row("1", {"persona": "angry", "excluded": 2})
 CALLS_OF_A_FLOW = Row("1", {"flow": "dental", "persona": "angry", "excluded": 2})
@@ -23,3 +26,9 @@ def test_rows_with_errored_calls_are_named_by_the_keys_of_the_view() -> None:
 def test_rows_of_a_view_without_keys_are_named_by_its_name_columns_where_no_known_name_does() -> None:
     assert said(CALLS) == "(angry 2)."
     assert said(CALLS_OF_A_FLOW) == "(dental 2)."
+
+
+@pytest.mark.parametrize("name", ["success_rate", "success", "succ", "Success", "SUCC"])
+def test_rows_are_sorted_by_any_name_that_a_column_is_shown_under(name: str) -> None:
+    columns = (column_of(OF_CALLS["success_rate"]), judge("success"), FLOW)
+    assert sort_column(columns, f"-{name}") is columns[0]
