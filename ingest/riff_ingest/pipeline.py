@@ -24,7 +24,7 @@ from riff_ingest.eva.run_inputs import RunInputs
 from riff_ingest.loader import InputPlan, Item, left_out, plan_inputs
 from riff_ingest.parallel import loaded
 from riff_ingest.sources.discovery import find_inputs
-from riff_store.facts import ConversationFacts, FileResult, SourceFile
+from riff_store.facts import ConversationFacts, FileResult, SourceFile, Unjoined
 
 BATCH_CONVERSATIONS = 1000
 BATCH_SECONDS = 0.5
@@ -41,7 +41,7 @@ class FactsWriter(Protocol):
     def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult: ...
     def orphaned(self) -> list[str]: ...
     def held(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]: ...
-    def unjoined(self) -> int: ...
+    def unjoined(self) -> Unjoined: ...
 
 
 @dataclass(slots=True)
@@ -60,13 +60,13 @@ class Progress:
 class IngestSummary:
     """Hold what became of every input, and how many inputs used each dataset and agent's file.
 
-    `run_inputs` counts the inputs by the path of such a file, `unjoined` the verdicts in the store that may be of
-    several calls.
+    `run_inputs` counts the inputs by the path of such a file, `unjoined` the verdicts in the store that are joined to
+    no call.
     """
 
     results: list[FileResult] = field(default_factory=list)
     run_inputs: Counter[str] = field(default_factory=Counter)
-    unjoined: int = 0
+    unjoined: Unjoined = field(default_factory=Unjoined)
 
     def count(self, status: str) -> int:
         """Count the files of one status: `taken`, `changed` or `unchanged`."""
@@ -160,7 +160,8 @@ def _settle(summary: IngestSummary, writer: FactsWriter) -> None:
     for path, (conversations, replaced) in writer.held(last).items():
         last[path].conversations, last[path].replaced = conversations, replaced
     summary.results = list(last.values())
-    summary.unjoined = writer.unjoined() if summary.scores or summary.conversations("taken", "changed") else 0
+    if any(result.scores or result.status != "unchanged" for result in summary.results):
+        summary.unjoined = writer.unjoined()
 
 
 @contextmanager

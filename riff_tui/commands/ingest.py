@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from riff_ingest.pipeline import IngestSummary
-    from riff_store.facts import FileResult
+    from riff_store.facts import FileResult, Unjoined
 
 EXAMPLES = (
     "riff-tui ingest runs/nightly-2026-06-22",
@@ -228,9 +228,16 @@ def _replaced(summary: IngestSummary) -> Iterator[str]:
         yield f"{calls} replaced, because the same call stands again in {places} {which}."
     if summary.updated:
         yield f"{counted(summary.updated, 'conversation')} of earlier files replaced by the same call in these."
-    if summary.unjoined:
-        scores = counted(summary.unjoined, "score")
-        yield f"{scores} in the store joined to no call, because the id stands for several {which}."
+    if any(summary.unjoined):
+        scores = counted(sum(summary.unjoined), "score")
+        yield f"{scores} in the store joined to no call: {', '.join(_unjoined(summary.unjoined))} {which}."
+
+
+def _unjoined(scores: Unjoined) -> Iterator[str]:
+    if scores.waiting:
+        yield f"{scores.waiting} {'waits for its call' if scores.waiting == 1 else 'wait for their calls'}"
+    if scores.ambiguous:
+        yield f"{scores.ambiguous} {'has an id' if scores.ambiguous == 1 else 'have ids'} that may be of several calls"
 
 
 def _dropped(summary: IngestSummary) -> str:

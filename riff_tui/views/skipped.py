@@ -41,7 +41,7 @@ SPEC = ViewSpec(
     title="Skipped inputs",
     help=(
         "What was not taken as it was: the file, the line and the reason.",
-        "replaced stands again elsewhere, unjoined scores may be of several calls; mismatch and defect were taken.",
+        "replaced stands again elsewhere, unjoined scores count for no call; mismatch and defect were taken.",
         "A file that was fixed is read again by the next ingest.",
     ),
     order=150,

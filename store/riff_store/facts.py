@@ -202,6 +202,13 @@ class SourceFile(msgspec.Struct, gc=False):
     context: str = ""
 
 
+class Unjoined(NamedTuple):
+    """Count the verdicts that are joined to no call: its call is not there yet, or it may be of several."""
+
+    waiting: int = 0
+    ambiguous: int = 0
+
+
 class FileResult(msgspec.Struct, gc=False):
     """Say what became of one file: `status` is `taken`, `changed` or `unchanged`.
 

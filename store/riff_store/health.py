@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from riff_store import models
 from riff_store.database import Store
 from riff_store.errors import StoreError
-from riff_store.verdicts import UNJOINED
 
 MOST_PROBLEMS = 5
 
@@ -92,7 +91,7 @@ _COUNTED: Mapping[str, str] = {
     "skipped": "SELECT COUNT(*) FROM skipped_input WHERE kind = 'skipped'",
     "edits": "SELECT COUNT(*) FROM flow_edit",
     "noted": "SELECT COUNT(*) FROM skipped_input WHERE kind <> 'skipped'",
-    "unjoined": f"SELECT COUNT(*) FROM ({UNJOINED})",
+    "unjoined": "SELECT COUNT(*) FROM judged_score WHERE conversation_id IS NULL",
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from riff_store.facts import Unjoined
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.quality import settle_quality
 
@@ -39,14 +40,21 @@ FROM conversation c WHERE c.run_id = j.run_id AND c.name = j.conversation_name
   AND (j.agent_name IS NULL OR c.agent_id = (SELECT id FROM agent WHERE name = j.agent_name))
   AND (j.trial IS NULL OR c.trial = j.trial)"""
 UNJOINED = f"""
-SELECT path, line, name, run, calls, flows, agents, trials FROM (
-  SELECT s.path, j.line, j.conversation_name AS name, r.name AS run, (SELECT COUNT(*) {_MATCHING}) AS calls,
-    (SELECT COUNT(DISTINCT c.flow_id) {_MATCHING}) AS flows, (SELECT COUNT(DISTINCT c.agent_id) {_MATCHING}) AS agents,
-    (SELECT COUNT(DISTINCT c.trial) {_MATCHING}) AS trials
-  FROM judged_score j JOIN source_file s ON s.id = j.source_file_id JOIN run r ON r.id = j.run_id
-  WHERE j.conversation_id IS NULL)
-WHERE calls > 1 ORDER BY path, line"""
-"""Read where the verdicts stand that may be of several calls, and so count for none, and how these calls differ."""
+SELECT s.path, j.line, j.conversation_name, r.name, (SELECT COUNT(*) {_MATCHING}),
+  (SELECT COUNT(DISTINCT c.flow_id) {_MATCHING}), (SELECT COUNT(DISTINCT c.agent_id) {_MATCHING}),
+  (SELECT COUNT(DISTINCT c.trial) {_MATCHING}),
+  EXISTS (SELECT 1 FROM conversation c WHERE c.run_id = j.run_id AND c.name = j.conversation_name)
+FROM judged_score j JOIN source_file s ON s.id = j.source_file_id JOIN run r ON r.id = j.run_id
+WHERE j.conversation_id IS NULL ORDER BY s.path, j.line"""
+"""Read where the verdicts stand that count for no call, and of which run and id they are.
+
+Then come how many calls each may be of (0: it waits), how many flows, agents and trials these have, and if the run has
+any call of that id.
+"""
+
+_STRAYS = f"""
+SELECT COALESCE(SUM(NOT known), 0), COALESCE(SUM(known), 0) FROM (SELECT EXISTS (SELECT 1 {_MATCHING}) AS known
+  FROM judged_score j WHERE j.conversation_id IS NULL)"""
 
 _CHANGED = f"""
 SELECT found, source_file_id, line FROM (
@@ -86,6 +94,11 @@ def choose_verdicts(connection: sqlite3.Connection, cells: set[tuple[int, int, i
     _choose(connection)
     settle_quality(connection, (key for (key,) in connection.execute(f"SELECT c.id FROM {_CALLS}").fetchall()))
     cells.update(connection.execute(f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS}").fetchall())
+
+
+def unjoined(connection: sqlite3.Connection) -> Unjoined:
+    """Count the verdicts that count for no call."""
+    return Unjoined(*connection.execute(_STRAYS).fetchone())
 
 
 def choose_all(connection: sqlite3.Connection) -> None:

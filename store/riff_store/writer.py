@@ -25,6 +25,7 @@ from riff_store.facts import (
     JudgedScore,
     Skipped,
     SourceFile,
+    Unjoined,
 )
 from riff_store.histories import replace_history
 from riff_store.names import Names, encodable
@@ -218,9 +219,9 @@ class Writer:
             found |= {path: (conversations, replaced) for path, conversations, replaced in rows}
         return found
 
-    def unjoined(self) -> int:
-        """Return how many verdicts may be of several calls, and count for none of them."""
-        return int(self._store.execute_sql(f"SELECT COUNT(*) FROM ({verdicts.UNJOINED})")[0][0])
+    def unjoined(self) -> Unjoined:
+        """Count the verdicts in the store that are joined to no call."""
+        return verdicts.unjoined(self._connection)
 
 
 def _reason(note: Skipped) -> str:

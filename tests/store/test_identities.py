@@ -98,13 +98,13 @@ def counting(held: Files) -> dict[tuple[Named, str, str], float]:
     return {key: float(max(all_of)[3]) for key, all_of in found.items()}
 
 
-def doubtful(held: Files) -> set[tuple[str, int]]:
+def unjoined(held: Files) -> set[tuple[str, int]]:
     names = winners(held)
     return {
         (path, line)
         for path, (calls, verdicts) in held.items()
         for line, each in enumerate(verdicts, len(calls))
-        if sum(each.may_be(named) for named in names) > 1
+        if sum(each.may_be(named) for named in names) != 1
     }
 
 
@@ -123,7 +123,7 @@ def check(store: Store, held: Files) -> None:
     )
     assert {(Named(*row[:5]), row[5], row[6]): row[7] for row in scores} == counting(held)
     listed = {(entry.path, entry.line) for entry in skipped(store) if entry.kind == "unjoined"}
-    assert listed == doubtful(held)
+    assert listed == unjoined(held)
     calls = {path: sum(place[0] == path for place in winners(held).values()) for path in PATHS}
     replaced = {path: len(held[path][0]) - calls[path] for path in PATHS}
     assert Writer(store).held(PATHS) == {path: (calls[path], replaced[path]) for path in PATHS}

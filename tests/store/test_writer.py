@@ -196,11 +196,11 @@ class TestVerdicts:
         with fresh(path) as store:
             put(store, "/in/t.jsonl", [call("c-1"), call("c-1", flow="dental"), call("c-1", flow="dental", trial=1)])
             put(store, "/in/h.jsonl", [verdict("c-1", 7.0), verdict("c-1", 8.0, line=2, flow="dental")])
-            assert Writer(store).unjoined() == 2
+            assert Writer(store).unjoined() == (0, 2)
             assert self.humanness(path) == []
             decided = verdict("c-1", 8.0, line=2, flow="dental", agent="model-a", trial=1)
             put(store, "/in/h.jsonl", [verdict("c-1", 7.0, flow="viewing"), decided], sha256="bb")
-            assert Writer(store).unjoined() == 0
+            assert Writer(store).unjoined() == (0, 0)
         assert [row[-1] for row in self.humanness(path)] == [7.0, 8.0]
 
     def test_a_verdict_leaves_its_call_when_its_id_stands_for_another_too_and_comes_back_with_it(
@@ -210,7 +210,7 @@ class TestVerdicts:
             put(store, "/in/t.jsonl", [call("c-1")])
             put(store, "/in/h.jsonl", [verdict("c-1", 7.0)])
             put(store, "/in/u.jsonl", [call("c-1", agent="model-b")])
-            assert (self.humanness(path), Writer(store).unjoined()) == ([], 1)
+            assert (self.humanness(path), Writer(store).unjoined()) == ([], (0, 1))
             assert contents(path)["aspect_total"] == [
                 row for row in contents(path)["aspect_total"] if row[2] != "humanness"
             ]
@@ -221,7 +221,7 @@ class TestVerdicts:
         with fresh(path) as store:
             put(store, "/in/t.jsonl", [call("c-1")])
             put(store, "/in/h.jsonl", [verdict("c-1", 7.0, flow="dental")])
-            assert (self.humanness(path), Writer(store).unjoined()) == ([], 0)
+            assert (self.humanness(path), Writer(store).unjoined()) == ([], (1, 0))
             put(store, "/in/u.jsonl", [call("c-1", flow="dental")])
         assert self.humanness(path) == [("c-1", "codex", "", 7.0)]
 

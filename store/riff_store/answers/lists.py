@@ -48,7 +48,7 @@ class JudgeSummary:
 
 @dataclass(frozen=True, slots=True)
 class SkippedEntry:
-    """Describe something that was not taken as it stood, or a verdict of which it is not said which call it is of."""
+    """Describe something that was not taken as it stood, or a verdict that is joined to no call."""
 
     path: str
     line: int | None

@@ -15,7 +15,7 @@ from riff_store.verdicts import UNJOINED
 
 
 def skipped(store: Store) -> list[SkippedEntry]:
-    """Return the notes of the ingest, and verdicts that may be of several calls, in the order of files and lines."""
+    """Return the notes of the ingest, and verdicts that are joined to no call, in the order of files and lines."""
     note = m.SkippedInput
     query = (
         note.select(m.SourceFile.path, note.line, note.kind, note.reason, note.conversation)
@@ -31,14 +31,20 @@ def skipped(store: Store) -> list[SkippedEntry]:
 def _unjoined(store: Store) -> list[SkippedEntry]:
     rows = store.execute_sql(UNJOINED)
     return [
-        SkippedEntry(path, line, "unjoined", f"its id stands for {calls} calls of run {run}: {_wanted(*kinds)}", call)
-        for path, line, call, run, calls, *kinds in rows
+        SkippedEntry(path, line, "unjoined", _waiting(named) if not calls else _ambiguous(run, calls, *kinds), call)
+        for path, line, call, run, calls, *kinds, named in rows
     ]
 
 
-def _wanted(flows: int, agents: int, trials: int) -> str:
+def _waiting(named: int) -> str:
+    other = ": what there is has another flow, agent or trial" if named else ""
+    return f"no call of that run and id (yet){other}"
+
+
+def _ambiguous(run: str, calls: int, flows: int, agents: int, trials: int) -> str:
     kinds = {"flow": flows, "agent_model": agents, "trial": trials}
-    return f"it needs {' and '.join(name for name, count in kinds.items() if count > 1)}"
+    needed = " and ".join(name for name, count in kinds.items() if count > 1)
+    return f"its id stands for {calls} calls of run {run}: it needs {needed}"
 
 
 def known_names(store: Store, field: str, calls: Predicate | None = None) -> list[str]:

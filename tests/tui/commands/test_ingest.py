@@ -147,11 +147,49 @@ def test_scores_whose_id_stands_for_several_calls_are_told_and_listed(tmp_path: 
     lines(tmp_path / "in" / "humanness-codex.jsonl", said, {**said, "flow": "booking", "trial": 0})
     store = str(tmp_path / "store.db")
     assert run(["ingest", str(tmp_path / "in"), "--store", store, "--strict"]) == ExitCode.OK
-    assert "1 score in the store joined to no call, because the id stands for several" in capsys.readouterr().err
+    assert "1 score in the store joined to no call: 1 has an id that may be of several" in capsys.readouterr().err
     assert run(["dump", "skipped", "--store", store, "--format", "json"]) == ExitCode.OK
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (row["kind"], row["line"], row["conversation"]) == ("unjoined", 1, "case-0")
     assert row["reason"] == "its id stands for 2 calls of run r: it needs flow"
+
+
+def test_scores_without_their_call_wait_and_are_told_and_listed_with_those_of_several(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    calls = [{"conversation_id": "case-0", "flow": flow} for flow in ("booking", "dispatch")]
+    said: dict[str, object] = {"conversation_id": "case-0", "judge": "codex", "score": 7}
+    scores = lines(
+        tmp_path / "humanness-codex.jsonl",
+        said,
+        {**said, "run_id": "unheard-of"},
+        {**said, "flow": "dental"},
+        {**said, "conversation_id": "case-1"},
+    )
+    store = str(tmp_path / "store.db")
+    for _ in range(2):
+        assert run(["ingest", str(scores), "--store", store, "--strict"]) == ExitCode.OK
+        assert "4 scores in the store joined to no call: 4 wait for their calls (which: " in capsys.readouterr().err
+    assert run(["ingest", str(lines(tmp_path / "flow-transcripts-a.jsonl", *calls)), "--store", store]) == ExitCode.OK
+    told = "4 scores in the store joined to no call: 3 wait for their calls, 1 has an id that may be of several calls"
+    assert told in capsys.readouterr().err
+    assert run(["dump", "skipped", "--store", store, "--format", "json"]) == ExitCode.OK
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["kind"], row["line"], row["reason"]) for row in rows] == [
+        ("unjoined", 1, "its id stands for 2 calls of run r: it needs flow"),
+        ("unjoined", 2, "no call of that run and id (yet)"),
+        ("unjoined", 3, "no call of that run and id (yet): what there is has another flow, agent or trial"),
+        ("unjoined", 4, "no call of that run and id (yet)"),
+    ]
+    assert run(["doctor", "--store", store]) == ExitCode.OK
+    assert "unjoined    4\n" in capsys.readouterr().out
+
+    lines(scores, {**said, "flow": "booking"}, {**said, "conversation_id": "case-1"})
+    assert run(["ingest", str(scores), "--store", store, "--strict"]) == ExitCode.OK
+    assert "1 score in the store joined to no call: 1 waits for its call (which: " in capsys.readouterr().err
+    lines(tmp_path / "flow-transcripts-a.jsonl", *calls, {"conversation_id": "case-1", "flow": "booking"})
+    assert run(["ingest", str(tmp_path), "--store", store, "--strict"]) == ExitCode.OK
+    assert "joined to no call" not in capsys.readouterr().err
 
 
 def test_a_run_of_eva_is_told_with_what_it_was_made_with(tmp_path: Path, capsys: Captured) -> None:
