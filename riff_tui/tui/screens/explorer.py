@@ -219,11 +219,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         age = self._backend.age() if len(self._history.stack) == 1 else ""
         position, counts = self._position(), self._counts()
         main = self.loaded.main if self.loaded is not None and position is not None else None
-        if main is not None and main.headline and not main.sections:
-            # A short line is to be cut behind what to fix first.
-            counts = f" · {main.headline}{counts}"
-        told = counts + "".join(f" · {part}" for part in (controls.auto_refresh.status, age) if part)
-        controls.top.show(crumbs(self._history.stack), position, told if position else told.removeprefix(" · "))
+        headline = main.headline if main is not None and not main.sections else ""
+        # What belongs to the number stays at it; a short line is cut behind the state of the store and what to fix.
+        unit, _, counted = counts.partition(" · ")
+        told = " · ".join(part for part in (unit, controls.auto_refresh.status, headline, counted, age) if part)
+        controls.top.show(crumbs(self._history.stack), position, f" · {told}" if position and not unit else told)
         controls.bottom.hint(hints(context_of(controls)))
 
     def _position(self) -> tuple[int, int] | None:

@@ -66,7 +66,7 @@ def test_late_and_early_answers_say_by_how_much_and_how_bad_that_is() -> None:
     assert "!6.0" in between
     assert "△3.2" in between
     early = lanes_of(Voice(caller=[Span(1, 0.0, 4.0)], agent=[Span(1, 3.8, 9.0)]))
-    assert "~-0.2" in lane(early, "s ")
+    assert "△-0.2" in lane(early, "s ")
     assert "early" in early.draw()[-1]
 
 

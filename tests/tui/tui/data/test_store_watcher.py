@@ -32,7 +32,7 @@ def store(tmp_path: Path, tiny: Path) -> Path:
 
 @asynccontextmanager
 async def following_it(
-    store: Path, *, paused: bool = False, size: tuple[int, int] = (100, 30)
+    store: Path, *, paused: bool = False, size: tuple[int, int] = (150, 30)
 ) -> AsyncIterator[Walker]:
     with open_store(store) as opened:
         live = StoreWatcher(opened)
@@ -259,7 +259,7 @@ async def test_paused_it_offers_a_change_and_shows_it_when_asked(store: Path) ->
         assert "paused · changed: r reads it" in at.path
         assert "20 calls" in at.path
         await at.press("r")
-        assert "21 calls · paused" in at.path
+        assert "1 of 3 · paused · " in at.path
         assert "21 calls" in at.path
         ingest_more(store, 101)
         await at.press("z")
@@ -272,6 +272,14 @@ async def test_it_can_begin_paused(store: Path) -> None:
         ingest_more(store, 100)
         await look(at)
         assert "paused · changed" in at.path
+
+
+async def test_eighty_columns_show_that_it_is_paused_and_changed_before_what_to_mend_first(store: Path) -> None:
+    async with following_it(store, paused=True, size=(80, 24)) as at:
+        assert "1 of 3 · paused · viewing/collect_details lost" in at.path
+        ingest_more(store, 100)
+        await look(at)
+        assert "1 of 3 · paused · changed: r reads it · viewing/" in at.path
 
 
 async def test_nothing_changes_while_one_types_or_reads_help(store: Path) -> None:
