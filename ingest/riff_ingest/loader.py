@@ -105,6 +105,15 @@ def plan_of(path: Path, kind: str | None, with_text: bool, given: RunInputs | No
     return InputPlan(file, context=ReadContext(run_inputs=run_inputs))
 
 
+def is_unchanged(file: SourceFile) -> bool:
+    """Say whether an input is still there as it was read."""
+    source = source_of(file.kind)
+    try:
+        return (source.digest if source else digest)(Path(file.path)) == (file.sha256, file.size)
+    except BrokenInput:
+        return False
+
+
 def left_out(path: str, reason: str, note: str = "skipped") -> InputPlan:
     """Return the plan of something that was found and cannot be read, so that it can be listed."""
     return InputPlan(SourceFile(path, UNKNOWN, "", 0, 1, with_text=False), reason, note=note)

@@ -21,10 +21,10 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.eva.run_inputs import RunInputs
-from riff_ingest.loader import InputPlan, Item, left_out, plan_inputs
+from riff_ingest.loader import InputPlan, Item, is_unchanged, left_out, plan_inputs
 from riff_ingest.parallel import loaded
 from riff_ingest.sources.discovery import find_inputs
-from riff_store.facts import ConversationFacts, FileResult, SourceFile, Unjoined
+from riff_store.facts import ConversationFacts, FileResult, SourceFile, SupersededFile, Unjoined
 
 BATCH_CONVERSATIONS = 1000
 BATCH_SECONDS = 0.5
@@ -41,6 +41,7 @@ class FactsWriter(Protocol):
     def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult: ...
     def orphaned(self) -> list[str]: ...
     def held(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]: ...
+    def superseded(self) -> list[SupersededFile]: ...
     def unjoined(self) -> Unjoined: ...
 
 
@@ -60,12 +61,14 @@ class Progress:
 class IngestSummary:
     """Hold what became of every input, and how many inputs used each dataset and agent's file.
 
-    `run_inputs` counts the inputs by the path of such a file, `unjoined` the verdicts in the store that are joined to
-    no call.
+    `run_inputs` counts the inputs by the path of such a file, `dropped` by path the calls of files that were not read
+    along and still hold them, in whose place those of these files count, `unjoined` the verdicts in the store that are
+    joined to no call.
     """
 
     results: list[FileResult] = field(default_factory=list)
     run_inputs: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
     unjoined: Unjoined = field(default_factory=Unjoined)
 
     def count(self, status: str) -> int:
@@ -160,6 +163,9 @@ def _settle(summary: IngestSummary, writer: FactsWriter) -> None:
     for path, (conversations, replaced) in writer.held(last).items():
         last[path].conversations, last[path].replaced = conversations, replaced
     summary.results = list(last.values())
+    for file, winner, calls in writer.superseded():
+        if winner in last and file.path not in last and is_unchanged(file):
+            summary.dropped[file.path] += calls
     if any(result.scores or result.status != "unchanged" for result in summary.results):
         summary.unjoined = writer.unjoined()
 

@@ -83,7 +83,9 @@ NoTextOption = Annotated[
 StrictOption = Annotated[
     bool,
     typer.Option(
-        "--strict", help="Exit 5 where anything was skipped or replaced, or nothing taken.", show_default=False
+        "--strict",
+        help="Exit 5 where anything was skipped, a call stands twice, or nothing was taken.",
+        show_default=False,
     ),
 ]
 RebuildOption = Annotated[
@@ -131,7 +133,7 @@ def ingest(
     )
     for line in (*registry().problems, *plugins().problems, *report(summary)):
         say(line)
-    if strict and (summary.skipped or summary.replaced or summary.is_empty):
+    if strict and (summary.skipped or summary.replaced or summary.dropped or summary.is_empty):
         raise InputSkipped(_dropped(summary))
 
 
@@ -226,7 +228,11 @@ def _replaced(summary: IngestSummary) -> Iterator[str]:
         places = listed(summary.winners) or "another file"
         calls = counted(summary.replaced, "conversation")
         yield f"{calls} replaced, because the same call stands again in {places} {which}."
-    if summary.updated:
+    if summary.dropped:
+        calls = counted(summary.dropped.total(), "conversation")
+        places = listed(list(summary.dropped))
+        yield f"{calls} of earlier files that still hold them ({places}) replaced by the same call in these {which}."
+    elif summary.updated:
         yield f"{counted(summary.updated, 'conversation')} of earlier files replaced by the same call in these."
     if any(summary.unjoined):
         scores = counted(sum(summary.unjoined), "score")
@@ -245,8 +251,8 @@ def _dropped(summary: IngestSummary) -> str:
         return "nothing was taken"
     parts = [counted(summary.skipped, "input")] if summary.skipped else []
     parts = [f"{part} {'was' if summary.skipped == 1 else 'were'} skipped" for part in parts]
-    if summary.replaced:
-        parts.append(f"{counted(summary.replaced, 'conversation')} replaced by the same call elsewhere")
+    if replaced := summary.replaced + summary.dropped.total():
+        parts.append(f"{counted(replaced, 'conversation')} replaced by the same call elsewhere")
     return f"{' and '.join(parts)}; `riff-tui doctor` lists what and why"
 
 

@@ -202,6 +202,14 @@ class SourceFile(msgspec.Struct, gc=False):
     context: str = ""
 
 
+class SupersededFile(NamedTuple):
+    """Hold a file as it was read, and how many of its calls now count from another file, the `winner`."""
+
+    file: SourceFile
+    winner: str
+    calls: int
+
+
 class Unjoined(NamedTuple):
     """Count the verdicts that are joined to no call: its call is not there yet, or it may be of several."""
 

@@ -25,6 +25,7 @@ from riff_store.facts import (
     JudgedScore,
     Skipped,
     SourceFile,
+    SupersededFile,
     Unjoined,
 )
 from riff_store.histories import replace_history
@@ -35,6 +36,11 @@ _PATHS = 500
 _FIRST_REASON = (
     "CASE WHEN skipped THEN (SELECT coalesce('line ' || k.line || ': ', '') || k.reason"
     " FROM skipped_input k WHERE k.source_file_id = s.id AND k.kind = 'skipped' ORDER BY k.id LIMIT 1) END"
+)
+_STANDING = (
+    "conversation c JOIN run r ON r.id = c.run_id JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id"
+    " WHERE r.name = k.run AND c.name = k.conversation AND f.name = coalesce(k.flow, f.name)"
+    " AND a.name = coalesce(k.agent, a.name) AND c.trial = coalesce(k.trial, c.trial)"
 )
 
 Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
@@ -197,12 +203,19 @@ class Writer:
         """Return paths of files whose call yielded to another file's that holds it no more: read them again."""
         rows = self._store.execute_sql(
             "SELECT DISTINCT s.path FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id"
-            " WHERE k.kind = 'replaced' AND NOT EXISTS (SELECT 1 FROM conversation c JOIN run r ON r.id = c.run_id"
-            " JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id"
-            " WHERE r.name = k.run AND c.name = k.conversation AND f.name = coalesce(k.flow, f.name)"
-            " AND a.name = coalesce(k.agent, a.name) AND c.trial = coalesce(k.trial, c.trial)) ORDER BY s.path"
+            f" WHERE k.kind = 'replaced' AND NOT EXISTS (SELECT 1 FROM {_STANDING}) ORDER BY s.path"
         )
         return [path for (path,) in rows]
+
+    def superseded(self) -> list[SupersededFile]:
+        """Return the files whose calls yielded to another file's that holds them still, in the order of paths."""
+        rows = self._store.execute_sql(
+            "SELECT s.path, s.kind, s.sha256, s.size, s.reader, w.path, COUNT(DISTINCT c.id)"
+            " FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id JOIN source_file w"
+            f" JOIN {_STANDING} AND k.kind = 'replaced' AND w.id = c.source_file_id AND w.id <> s.id"
+            " GROUP BY s.id, w.id ORDER BY s.path, w.path"
+        )
+        return [SupersededFile(SourceFile(*row[:5]), *row[5:]) for row in rows]
 
     def held(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]:
         """Return of each file how many calls the store holds from it, and how many stand again elsewhere instead."""

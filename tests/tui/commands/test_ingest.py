@@ -138,6 +138,41 @@ def test_what_stands_again_is_said_with_its_number_and_is_an_exit_code_under_str
     assert err.endswith("3 conversations and 0 scores stored.\n")
 
 
+def test_a_call_of_an_earlier_file_that_still_holds_it_is_dropped_and_fails_under_strict(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    calls = [{"conversation_id": f"case-{number}", "flow": "booking"} for number in range(3)]
+    earlier = lines(tmp_path / "flow-transcripts-a.jsonl", *calls)
+    later, store = lines(tmp_path / "flow-transcripts-b.jsonl", *calls[:2]), str(tmp_path / "store.db")
+    assert run(["ingest", str(earlier), "--store", store, "--strict"]) == ExitCode.OK
+    capsys.readouterr()
+    for _ in range(2):
+        assert run(["ingest", str(later), "--store", store, "--strict"]) == ExitCode.SKIPPED
+        err = capsys.readouterr().err
+        assert f"2 conversations of earlier files that still hold them ({earlier}) replaced by the same call" in err
+        assert "error: 2 conversations replaced by the same call elsewhere; `riff-tui doctor` lists" in err
+    assert run(["ingest", str(earlier), "--store", store, "--strict"]) == ExitCode.SKIPPED
+
+
+@pytest.mark.parametrize("change", ["changed", "gone"])
+def test_a_call_of_an_earlier_file_that_is_no_longer_as_it_was_is_no_drop(
+    change: str, tmp_path: Path, capsys: Captured
+) -> None:
+    call = {"conversation_id": "case-0", "flow": "booking"}
+    earlier, store = lines(tmp_path / "flow-transcripts-a.jsonl", call), str(tmp_path / "store.db")
+    assert run(["ingest", str(earlier), "--store", store, "--strict"]) == ExitCode.OK
+    lines(earlier, {**call, "completed": True})
+    if change == "gone":
+        earlier.rename(tmp_path / "flow-transcripts-moved.jsonl")
+    else:
+        assert run(["ingest", str(earlier), "--store", store, "--strict"]) == ExitCode.OK
+        lines(tmp_path / "flow-transcripts-moved.jsonl", call)
+        lines(earlier, {**call, "conversation_id": "case-1"})
+    later = str(tmp_path / "flow-transcripts-moved.jsonl")
+    assert run(["ingest", later, "--store", store, "--strict"]) == ExitCode.OK
+    assert "1 conversation of earlier files replaced by the same call in these.\n" in capsys.readouterr().err
+
+
 def test_scores_whose_id_stands_for_several_calls_are_told_and_listed(tmp_path: Path, capsys: Captured) -> None:
     lines(
         tmp_path / "in" / "flow-transcripts-a.jsonl",
