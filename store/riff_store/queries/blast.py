@@ -26,19 +26,20 @@ class _Calls(NamedTuple):
     left: int
     behind: Mapping[str, tuple[int, int]]
     is_ordered: bool
+    n: int
 
 
 def blast_radius(store: Store, flow: str, state: str, calls: Predicate | None) -> BlastRadius:
     """Return the states behind a state, those first that would have seen most more calls had it lost none.
 
-    Where no call left the state forward, the flow's other agents say what lies behind it, else its files do, then
-    without figures. `calls` narrows the calls; it says nothing of states.
+    Where no call left the state forward, the flow's other agents say what lies behind it if there is a call at all,
+    else its files do, then without figures. `calls` narrows the calls; it says nothing of states.
     """
     scope = both(Term("flow", "=", flow), calls)
     with store.snapshot():
         own = _calls(store, scope, flow, state)
         others = all_of([part for part in conjuncts(calls) if not _is_about_agents(part)])
-        if not own.left and own.is_ordered and others != calls:
+        if not own.left and own.is_ordered and others != calls and (own.n or _any_call(store, scope)):
             wider = both(Term("flow", "=", flow), others)
             found = _calls(store, wider, flow, state)
             if found.left:
@@ -93,7 +94,12 @@ def _calls(store: Store, scope: Predicate | None, flow: str, state: str) -> _Cal
             # A terminal of one contract may be a working state of another.
             before = behind.get(names[found], (0, 0))
             behind[names[found]] = (before[0] + int(count), before[1] + int(forward or 0))
-    return _Calls(int(lost) if known else None, int(left or 0), behind, ordered == n)
+    return _Calls(int(lost) if known else None, int(left or 0), behind, ordered == n, n)
+
+
+def _any_call(store: Store, scope: Predicate | None) -> bool:
+    query = m.Conversation.select(m.Conversation.id).where(Scope(store).condition(scope)).limit(1)
+    return bool(list(store.execute(query)))
 
 
 def _reached(store: Store, scope: Predicate | None) -> dict[str, int]:

@@ -87,6 +87,7 @@ def test_the_blast_radius_is_what_calls_came_to_after_the_state(store: Store) ->
     assert [victim.state for victim in neighborhood(store, "viewing", "booked").blast.victims] == []
     others = neighborhood(store, "viewing", "listen", parse("agent=b")).blast
     assert others.basis == "agents"
+    assert neighborhood(store, "viewing", "listen", parse("agent=nobody")).blast.victims == []
     assert others.victims == [Victim("groom", 2 / 3, 1.0, 1.0, 3), Victim("booked", 1 / 2, 1 / 2, 0.5, 2)]
 
 
