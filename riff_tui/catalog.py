@@ -32,14 +32,22 @@ def show(store: Store, name: str, request: Request) -> Table:
     query = ViewQuery(store, spec, request, request.predicate or parse(request.where), bounds())
     try:
         return with_deferred(query.table(), partial(_signed, query))
-    except RiffError:
-        raise
+    except RiffError as error:
+        raise _with_names(query, error) from error.__cause__
     except Exception as error:
         origin = origin_of(spec)
         if not origin:
             raise
         failed = f"the view {spec.name} ({origin}) failed with {type(error).__name__}"
         raise ViewFailed(failed, "run it again with --debug to see where") from error
+
+
+def _with_names(query: ViewQuery, error: RiffError) -> RiffError:
+    """Return the error; one on sides that a filter left no call of with the names that are near those in the filter."""
+    from riff_store.queries.sides import NoCallLeft
+
+    unknown = _asked_in_vain(query) if isinstance(error, NoCallLeft) else []
+    return NoCallLeft(error.message, "; ".join(said.rstrip(".") for said in unknown)) if unknown else error
 
 
 def _signed(query: ViewQuery, table: Table) -> Table:
@@ -55,7 +63,7 @@ def _signed(query: ViewQuery, table: Table) -> Table:
     )
 
 
-def _asked_in_vain(query: ViewQuery, table: Table) -> list[str]:
+def _asked_in_vain(query: ViewQuery, table: Table | None = None) -> list[str]:
     if query.predicate is None:
         return []
     from riff_tui.view_queries.nearest_names import unknown_names

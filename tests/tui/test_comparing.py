@@ -182,7 +182,8 @@ def test_csv_has_a_column_for_each_key(location: Path, capsys: Captured) -> None
     [
         (["night-1", "night-1"], "both sides are the run night-1"),
         (["night-1", "nihgt-2"], "there is no run nihgt-2; did you mean night-2"),
-        (["night", "night-2"], "several runs begin with night: night-1, night-2"),
+        (["night", "night-2"], "several runs begin with night: night-2, night-1"),
+        (["previous", "latest", "--where", "flow=nothing"], "flow=nothing: no flow of that name"),
         (["night-1", "agent:gemini"], "compare two runs or two agents"),
         (["agent:gemini", "agent:qwen"], "there is no agent qwen; the only one is gemini"),
         (["night-1", "night-2", "--where", "stall>0.5 | verdict=worse"], "cannot tie them together"),

@@ -18,11 +18,16 @@ from riff_store.queries.sums import call_counts
 
 LISTED = 3
 _EMPTY = "the store holds no calls; riff-tui ingest PATH... fills it"
+_TAKE_OUT = "take something out of it"
 _LATELY = {"latest": 1, "previous": 2}
 
 
 class SideError(UsageError):
     """Refuse a side that is not there, stands for several, or cannot be compared with the other."""
+
+
+class NoCallLeft(SideError):
+    """Refuse a side of which a filter leaves no call."""
 
 
 def sides(store: Store, a: str, b: str, within: Predicate | None = None) -> tuple[Side, Side]:
@@ -45,11 +50,12 @@ def side(store: Store, text: str, within: Predicate | None = None) -> Side:
     if colon and kind == "agent":
         return Side("agent", _named("agent", name, _agents(store)))
     order = run_order(store)
+    latest_first = sorted(order, key=order.__getitem__, reverse=True)
     if colon and kind == "run" and text not in order:
-        return Side("run", _named("run", name, sorted(order, key=order.__getitem__)))
+        return Side("run", _named("run", name, latest_first))
     if text in _LATELY and text not in order:
         return Side("run", _lately(store, text, within))
-    return Side("run", _named("run", text, sorted(order, key=order.__getitem__)))
+    return Side("run", _named("run", text, latest_first, _LATELY))
 
 
 def calls_of_side(chosen: Side, calls: Predicate | None) -> Predicate | None:
@@ -71,8 +77,9 @@ def _lately(store: Store, word: str, within: Predicate | None) -> str:
         here = [name for name in order if name in left]
     timed = [name for name in here if started[name] is not None] or here
     if not timed:
-        why = _EMPTY if not order else "the filter leaves no call of any run; take something out of it"
-        raise SideError(f"there is no {word} run: {why}")
+        if order:
+            raise NoCallLeft(f"there is no {word} run: the filter leaves no call of any run", _TAKE_OUT)
+        raise SideError(f"there is no {word} run: {_EMPTY}")
     if len(timed) < _LATELY[word]:
         where = "the store holds" if within is None or len(order) == 1 else "the filter leaves calls of"
         more = "ingest another one with riff-tui ingest PATH..." if len(order) == 1 else "widen the filter"
@@ -85,7 +92,8 @@ def _runs_within(store: Store, within: Predicate) -> set[str | None]:
     return {run for (run,), counts in call_counts(store, within, Grouping(("run",))).items() if any(counts)}
 
 
-def _named(kind: str, text: str, known: Sequence[str]) -> str:
+def _named(kind: str, text: str, known: Sequence[str], words: Iterable[str] = ()) -> str:
+    """Return the name that a text is, or is the beginning of; `words` are what could have been meant beside names."""
     if text in known:
         return text
     begun = [name for name in known if text and name.startswith(text)]
@@ -95,7 +103,7 @@ def _named(kind: str, text: str, known: Sequence[str]) -> str:
         raise SideError(f"several {kind}s begin with {text}: {_listed(begun)}")
     if not known:
         raise SideError(f"there is no {kind} {text}: {_EMPTY}")
-    near = get_close_matches(text, known, n=LISTED)
+    near = get_close_matches(text, [*words, *known], n=LISTED)
     there = f"the only one is {known[0]}" if len(known) == 1 else f"there are {_listed(known)}"
     meant = f"did you mean {_listed(near)}?" if near else there
     raise SideError(f"there is no {kind} {text or '(without a name)'}; {meant}")

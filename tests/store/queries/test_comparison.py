@@ -391,9 +391,12 @@ def test_sides_are_named_by_beginnings_by_time_and_by_agent(store: Store) -> Non
 @pytest.mark.parametrize(
     ("a", "b", "said"),
     [
-        ("nightly", "branch", "several runs begin with nightly: nightly-a, nightly-b"),
+        ("nightly", "branch", "several runs begin with nightly: nightly-b, nightly-a"),
         ("nihgtly-a", "branch", "there is no run nihgtly-a; did you mean nightly-a"),
-        ("zzz", "branch", "there is no run zzz; there are"),
+        ("zzz", "branch", "there is no run zzz; there are nightly-b, nightly-a, branch"),
+        ("latst", "branch", "there is no run latst; did you mean latest?"),
+        ("branch", "prevous", "there is no run prevous; did you mean previous?"),
+        ("run:latst", "branch", "there is no run latst; there are"),
         ("", "branch", "there is no run (without a name)"),
         ("branch", "bra", "both sides are the run branch"),
         ("branch", "agent:model-a", "compare two runs or two agents"),
