@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ SEARCHED = 5_000
 """Among more conversations than these none is looked for."""
 SHORTEST = 2
 _WORD = re.compile(r"[^\W_]+")
+_IN_STORE = (*DIMENSIONS, "judge", "conversation")
 _WORDS = ("flow", "agent", "persona", "run", "state", "scenario")
 
 
@@ -35,17 +36,35 @@ def unknown_names(store: Store, predicate: Predicate | None, table: Table | None
     return [said for term in asked if (said := _sentence(store, term))]
 
 
+def unknown_values(table: Table, predicate: Predicate) -> list[str]:
+    """Return a sentence on each value that a filter asks for and no row of a table has, names in the store left out."""
+    said = []
+    for term in _texts(predicate):
+        if term.field is None or term.field in _IN_STORE:
+            continue
+        values = {value for row in table.rows if isinstance(value := row.record.get(term.field), str)}
+        if not any(satisfies(term, value) for value in values):
+            noun = term.field.replace("_", " ")
+            there = f"that {noun}" if term.operator == "=" else f"that in its {noun}"
+            said.append(_meant(f"{_written(term)}: no row has {there}", _near(term, values)))
+    return said
+
+
 def _asked(predicate: Predicate | None) -> Iterator[Term]:
-    """Yield the terms that ask for a name, none of those that are negated."""
+    """Yield the terms that ask for a name that the store knows."""
+    return (term for term in _texts(predicate) if term.field is None or term.field in _IN_STORE)
+
+
+def _texts(predicate: Predicate | None) -> Iterator[Term]:
+    """Yield the terms that ask for a text, none of those that are negated."""
     match predicate:
-        case Term(field, operator, value) if operator in ("=", "contains") and isinstance(value, str):
-            if field is None or field in (*DIMENSIONS, "judge", "conversation"):
-                yield predicate
+        case Term(_, operator, value) if operator in ("=", "contains") and isinstance(value, str):
+            yield predicate
         case InState(part):
-            yield from _asked(part)
+            yield from _texts(part)
         case And(parts) | Or(parts):
             for part in parts:
-                yield from _asked(part)
+                yield from _texts(part)
 
 
 def _sentence(store: Store, term: Term) -> str:
@@ -61,9 +80,15 @@ def _sentence(store: Store, term: Term) -> str:
     else:
         near = _near(term, known[term.field])
         noun = term.field.replace("_", " ")
-        told = f"{term.field}{'=' if term.operator == '=' else ':'}{term.value}: no {noun} " + (
-            "of that name" if term.operator == "=" else "with that in its name"
-        )
+        told = f"{_written(term)}: no {noun} {'of that name' if term.operator == '=' else 'with that in its name'}"
+    return _meant(told, near)
+
+
+def _written(term: Term) -> str:
+    return f"{term.field}{'=' if term.operator == '=' else ':'}{term.value}"
+
+
+def _meant(told: str, near: Sequence[str]) -> str:
     return f"{told}; {' or '.join(near[:NEAR])}?" if near else f"{told}."
 
 

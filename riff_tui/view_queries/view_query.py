@@ -82,9 +82,9 @@ class ViewQuery:
         table = build(parts)
         fewer = parts.calls is not None or (parts.judges is not None and self.spec.judges == "rows")
         total = len((build(EVERYTHING) if fewer and self.spec.recounts else table).rows)
-        table = replace(table, rows=_matching(table, parts.rows))
+        every, table = table, replace(table, rows=_matching(table, parts.rows))
         table = self.arranged(replace(table, total=total, matched=len(table.rows)))
-        notes = [*table.notes, *left_out(table, self.keys)]
+        notes = [*_values_in_vain(every, table, parts.rows), *table.notes, *left_out(table, self.keys)]
         is_whole = self.spec.recounts or (not fewer and parts.rows is None)
         if self.spec.empty_store and not total and is_whole:
             notes.append(self.spec.empty_store)
@@ -130,6 +130,14 @@ def _named(path: str) -> Any:
     """Return the function that `module:function` names."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
+
+
+def _values_in_vain(every: Table, left: Table, predicate: Predicate | None) -> list[str]:
+    if predicate is None or left.matched or not every.rows:
+        return []
+    from riff_tui.view_queries.nearest_names import unknown_values
+
+    return unknown_values(every, predicate)
 
 
 def _matching(table: Table, predicate: Predicate | None) -> Sequence[Row]:

@@ -64,3 +64,17 @@ def test_a_call_that_is_not_there_is_refused_with_what_is_near(store: Store) -> 
 def test_a_state_without_neighbours_is_asked_about(store: Store) -> None:
     notes = show(store, "neighbors", Request(where="flow=viewing state=greeet")).notes
     assert notes[0].startswith("state=greeet: no state of that name; greet?")
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("verdict=wors", "verdict=wors: no row has that verdict"),
+        ("verdict:noice", "verdict:noice: no row has that in its verdict; noise?"),
+        ("aspect=correctnes", "aspect=correctnes: no row has that aspect; correctness?"),
+    ],
+)
+def test_a_value_that_no_row_has_is_told_what_rows_have(store: Store, where: str, said: str) -> None:
+    table = show(store, "compare", Request(where=where, sides=("run-1", "run-2")))
+    assert not len(table.rows)
+    assert table.notes[0].startswith(said)
