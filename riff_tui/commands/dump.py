@@ -136,7 +136,7 @@ def dump(
     posted = form.is_posted
     request = Request(
         where=where,
-        by=tuple(name for part in by or () for name in part.split(",") if name),
+        by=tuple(name for part in by or () for name in part.split(",")),
         sort=sort,
         limit=limit,
         text=text or not posted,

@@ -13,8 +13,16 @@ if TYPE_CHECKING:
 
 
 def form_of(format: Format | None, output: Path | None) -> Format:
-    """Return the chosen format, else the one that the ending of the file stands for, else text."""
-    return format or (format_of(output) if output is not None else None) or Format.TEXT
+    """Return the chosen format, else the one that the ending of the file stands for, else text.
+
+    Says on stderr where both are given and differ; any format may go into a file that ends in .txt.
+    """
+    of_file = format_of(output) if output is not None else None
+    if format is not None and of_file not in (None, format, Format.TEXT):
+        from riff_tui.output.streams import say
+
+        say(f"{output}: ends like a file of {of_file}, and {format} is written into it, as --format says.")
+    return format or of_file or Format.TEXT
 
 
 def print_table(table: Table, form: Format, output: Path | None, *, csv_raw: bool, ascii_only: bool) -> None:

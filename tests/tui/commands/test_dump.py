@@ -57,6 +57,21 @@ def test_a_dump_goes_into_a_file_in_the_form_that_its_name_asks_for(
     assert (tmp_path / "out.txt").read_text(encoding="utf-8").startswith("Evaluation matrix")
 
 
+def test_a_name_that_ends_like_another_form_is_remarked_on(tiny: Path, tmp_path: Path, capsys: Captured) -> None:
+    flows = ["dump", "flows", "--store", str(tiny)]
+    assert run([*flows, "--format", "svg", "-o", str(tmp_path / "x.md")]) == ExitCode.OK
+    assert "x.md: ends like a file of markdown, and svg is written into it" in capsys.readouterr().err
+    for name in ("x.svg", "x.txt", "x", "x.picture"):
+        assert run([*flows, "--format", "svg", "-o", str(tmp_path / name)]) == ExitCode.OK
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("by", ["", "persona,", ",persona", "persona,,run"])
+def test_rows_are_not_split_by_nothing(tiny: Path, capsys: Captured, by: str) -> None:
+    assert run(["dump", "flows", "--store", str(tiny), "--by", by]) == ExitCode.USAGE
+    assert "--by: rows cannot be split by ''; by one of flow, agent" in capsys.readouterr().err
+
+
 def test_the_form_that_is_asked_for_wins_over_the_name(tiny: Path, tmp_path: Path) -> None:
     path = tmp_path / "out.md"
     assert run(["dump", "flows", "--store", str(tiny), "--format", "json", "-o", str(path)]) == ExitCode.OK
