@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
 from riff_store.predicates import And, Predicate, Term, all_of, conjuncts, terms
-from riff_store.vocabulary import field_of
+from riff_store.vocabulary import field_of, flag_of_share
 from riff_tui.filters.terms import FilterError
 
 TermLevel: TypeAlias = Literal["calls", "rows", "either"]
@@ -88,7 +88,9 @@ def _side(term: Term, row_fields: Collection[str]) -> TermLevel:
         return "either" if field.kind == "name" and field.level != "row" else "rows"
     if field.level == "row":
         near = get_close_matches(field.name, sorted(row_fields), n=1)
-        advice = f"; near: {near[0]}" if near else ""
+        flag = flag_of_share(field.name)
+        of_call = f"; of single calls ask {flag}=true or {flag}=false" if flag else ""
+        advice = f"; near: {near[0]}" if near else of_call
         raise FilterError(f"rows here have no {field.name}{advice}", term.position)
     return "calls"
 

@@ -12,6 +12,7 @@ from riff_store.predicates import And, InState, Or, Predicate, Term
 from riff_store.queries.contents import known_names
 from riff_store.queries.conversations import conversation_names, count_conversations
 from riff_store.queries.dimensions import DIMENSIONS, judges_shown
+from riff_store.vocabulary import FAILURE_KINDS
 from riff_tui.table import Table
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ SEARCHED = 5_000
 """Among more conversations than these none is looked for."""
 SHORTEST = 2
 _WORD = re.compile(r"[^\W_]+")
-_IN_STORE = (*DIMENSIONS, "judge", "conversation")
+_IN_STORE = (*DIMENSIONS, "judge", "conversation", "failure")
 _WORDS = ("flow", "agent", "persona", "run", "state", "scenario")
 
 
@@ -93,6 +94,8 @@ def _meant(told: str, near: Sequence[str]) -> str:
 
 
 def _names(store: Store, field: str) -> Collection[str]:
+    if field == "failure":
+        return FAILURE_KINDS
     if field == "judge":
         return {*known_names(store, field), *judges_shown(store).values()}
     return conversation_names(store, SEARCHED) if field == "conversation" else known_names(store, field)

@@ -123,6 +123,12 @@ def share_of_flag(flag: str) -> Field | None:
     return next((FIELDS[key] for key in shares), None)
 
 
+def flag_of_share(name: str) -> str:
+    """Return the flag of a call whose share a field holds, an empty text where it holds none."""
+    metric = metrics.OF_CALLS.get(name)
+    return metric.rate_of if metric is not None and FIELDS[metric.rate_of or name].kind == "flag" else ""
+
+
 def aspect_named(name: str) -> str:
     """Return the key of the aspect that a name or an alias stands for, the name itself where it stands for none."""
     if name in metrics.OF_CALLS:

@@ -419,6 +419,11 @@ def test_a_column_of_another_view_is_an_error(expression: str, row_fields: tuple
         split(parse(expression), row_fields)
 
 
+def test_a_rate_of_single_calls_is_refused_with_the_flag_to_ask_instead() -> None:
+    with pytest.raises(FilterError, match="rows here have no success_rate; of single calls ask success=true"):
+        split(parse("success<30%"), ())
+
+
 def test_a_column_that_rows_lack_is_refused_with_the_nearest_that_they_have() -> None:
     with pytest.raises(FilterError) as caught:
         split(parse("share>0.1"), ("flow", "call_share", "errored"))

@@ -28,6 +28,7 @@ def store(tiny: Path) -> Iterator[Store]:
         ("persona=patent", "persona=patent: no persona of that name; patient?"),
         ("run=run1", "run=run1: no run of that name; run-1 or run-2?"),
         ("state=colect_details", "state=colect_details: no state of that name; collect_details?"),
+        ("failure=gaurd", "failure=gaurd: no failure of that name; guard error?"),
         ("segment=colect", "segment=colect: no segment of that name; collect?"),
         ("detials", "detials: nothing is called that; state collect_details?"),
         ("flow=viewing agent=nobody", "agent=nobody: no agent of that name."),
