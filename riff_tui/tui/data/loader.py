@@ -65,7 +65,7 @@ def load_rows(show: ShowView, location: Location) -> Table:
     spec, where = spec_of(location.view), location.where
     if spec.rows_of:
         request = Request(where=where.text, predicate=where.predicate, sort=location.chosen_order or STALLED_FIRST)
-        return _paged(show(spec.rows_of, request), location.index)
+        return _paged(show(spec.rows_of, request), location)
     request = Request(
         where=where.text,
         predicate=where.predicate,
@@ -79,7 +79,7 @@ def load_rows(show: ShowView, location: Location) -> Table:
     table = show(location.view, request)
     if wants_folding(location, table):
         table = show(location.view, replace(request, by=folded_by(location)))
-    return _paged(table, location.index)
+    return _paged(table, location)
 
 
 def load_again(show: ShowView, location: Location, before: LoadedView) -> LoadedView:
@@ -110,10 +110,12 @@ def changed_rows(before: Table, after: Table) -> frozenset[str]:
     return frozenset(row.id for row in rows if old.get(row.id) != row) if old else frozenset()
 
 
-def _paged(table: Table, index: int) -> Table:
-    """Return the table with rows that keep no screen waiting; the page around `index` is loaded."""
+def _paged(table: Table, location: Location) -> Table:
+    """Return the table with rows that keep no screen waiting; the page around the location's row is loaded."""
     if isinstance(table.rows, list | tuple):
         return table
     rows = PagedRows(table.rows)
-    rows.load(max(0, min(index, len(rows) - 1)) // PAGE)
+    rows.load(max(0, min(location.index, len(rows) - 1)) // PAGE)
+    if location.row and not location.index:
+        rows.find(location.row)
     return replace(table, rows=rows)

@@ -85,6 +85,12 @@ class PagedRows(Sequence[Row]):
             if len(self) and page not in self._pages:
                 self.load(page)
 
+    def find(self, row_id: str) -> None:
+        """Load the page that the row of that id is on, if it is near the beginning."""
+        page = self._search(row_id, 0) // PAGE
+        if page not in self._pages:
+            self.load(page)
+
     def _search(self, row_id: str, index: int) -> int:
         """Return the index of the row of that id, searched for on the pages around `index`, else `index`."""
         here = max(0, min(index, len(self) - 1)) // PAGE

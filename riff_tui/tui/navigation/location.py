@@ -151,7 +151,9 @@ def descend(location: Location, table: Table, row: Row) -> Location | None:
     names = (row_crumb(row.record, scope), *_other_names(table, row, scope))
     crumb = " › ".join(filter(None, names)) or noun(view if sides else table.view)
     scope = narrow(narrow(scope, about_calls(location.filter.predicate, table)), way.predicate)
-    return Location(view, crumb, Filter.of(scope), sides=sides, reason=row.order or location.reason)
+    # A row that names one of its calls leads to the list of all with the cursor on that one.
+    example = str(row.record.get("example") or "")
+    return Location(view, crumb, Filter.of(scope), sides=sides, reason=row.order or location.reason, row=example)
 
 
 def state_of(location: Location, row: Row | None) -> Location | None:

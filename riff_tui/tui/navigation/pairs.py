@@ -11,6 +11,7 @@ from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Row, Table
 from riff_tui.tui.data.paged_rows import loaded_indices
+from riff_tui.tui.navigation.kept_place import place_name
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope_filters import about_calls, narrow
 from riff_tui.tui.navigation.sides import scope_of, sides_of
@@ -54,7 +55,11 @@ def tested_location(location: Location, table: Table, ids: Sequence[str]) -> Loc
     if not sides:
         return None
     scope = narrow(location.scope.predicate, about_calls(location.filter.predicate, table))
-    return Location("compare", _crumb(table, [row.id for row in rows]), Filter.of(scope_of(pair, scope)), sides=sides)
+    within = scope_of(pair, scope)
+    crumb = ": ".join(
+        filter(None, (place_name(within, location.scope.predicate), _crumb(table, [row.id for row in rows])))
+    )
+    return Location("compare", crumb, Filter.of(within), sides=sides)
 
 
 def swapped(location: Location) -> Location:

@@ -40,9 +40,10 @@ def scope_of(table: Table, scope: Scope) -> Scope:
     return conditions
 
 
-def heading(table: Table) -> list[str]:
-    """Return who is who, with how many calls, and what came out of it; the names are raw text."""
-    lines = [_side(letter.upper(), table.extras[letter]) for letter in "ab" if letter in table.extras]
+def heading(table: Table, within: str = "") -> list[str]:
+    """Return what is compared within, who is who, with how many calls, and what came out of it; names are raw text."""
+    lines = [f"In {within}"] if within else []
+    lines += [_side(letter.upper(), table.extras[letter]) for letter in "ab" if letter in table.extras]
     return [*lines, *(note for note in table.notes[:2] if table.view == "compare" and note.startswith(_OUTCOMES))]
 
 

@@ -16,6 +16,7 @@ from riff_tui.charts.sparklines import Sparklines
 from riff_tui.table import Row, Table
 from riff_tui.text.column_fit import wrap
 from riff_tui.tui.data.loader import LoadedView
+from riff_tui.tui.navigation.kept_place import place_name
 from riff_tui.tui.navigation.location import Location, center_on
 from riff_tui.tui.navigation.sides import heading
 from riff_tui.tui.render.columns import shown
@@ -176,7 +177,7 @@ class Header(Bar):
         if self.location.pair:
             return self._pair(self.loaded.main)
         if self.location.sides:
-            return self._titled(heading(self.loaded.main))
+            return self._titled(heading(self.loaded.main, place_name(self.location.scope.predicate)))
         if self.location.kind == "state" and self.loaded.neighbors is not None:
             return self._state(self.loaded.neighbors)
         if is_ranked(self.loaded.main):

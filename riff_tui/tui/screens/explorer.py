@@ -223,7 +223,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         # What belongs to the number stays at it; a short line is cut behind the state of the store and what to fix.
         unit, _, counted = counts.partition(" · ")
         told = " · ".join(part for part in (unit, controls.auto_refresh.status, headline, counted, age) if part)
-        controls.top.show(crumbs(self._history.stack), position, f" · {told}" if position and not unit else told)
+        begin = " · " if position and told and not unit else ""
+        controls.top.show(crumbs(self._history.stack), position, begin + told)
         controls.bottom.hint(hints(context_of(controls)))
 
     def _position(self) -> tuple[int, int] | None:

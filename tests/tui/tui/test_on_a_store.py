@@ -40,6 +40,30 @@ async def test_the_screens_of_the_walk_look_as_they_did(tiny: Path, size: tuple[
             assert_golden("\n".join(lines) + "\n", f"screens/{name}.{size[0]}x{size[1]}.txt")
 
 
+async def test_the_top_line_names_what_to_mend_first_of_the_flows_that_the_filter_shows(tiny: Path) -> None:
+    first = "viewing/collect_details lost 4 of 9 calls"
+    for where, rows, said in (("", 3, True), ("n>100", 0, False), ("flow!=viewing", 1, False), ("lost=0", 2, False)):
+        async with exploring(tiny, (150, 30), start=stack_of("flows", where)) as at:
+            loaded = at.screen.loaded
+            assert loaded is not None
+            assert len(loaded.main.rows) == rows, where
+            assert (first in at.path) == said, at.path
+            assert "calls0" not in at.path
+
+
+async def test_two_agents_of_a_flow_are_compared_under_the_name_of_the_flow(tiny: Path) -> None:
+    async with exploring(tiny) as at:
+        loaded = at.screen.loaded
+        assert loaded is not None
+        own = [number for number, row in enumerate(loaded.main.rows) if row.record["flow"] == "viewing"]
+        for number in own:
+            await at.press("g", *["j"] * number, "m")
+        await at.press("equals_sign")
+        assert at.screen.location.view == "compare"
+        assert at.path.startswith("flows › viewing: ")
+        assert "".join(text for text, _ in at.controls.header.lines[0]).strip() == "In viewing"
+
+
 VIEWS = [view.name for view in views() if view.name not in ("neighbors", "conversation") and not view.sides]
 
 

@@ -106,6 +106,7 @@ def test_the_way_leads_from_the_pair_to_a_flow_to_a_call(location: Path) -> None
         assert only_a is not None
         assert only_a.crumb == "night-1-dental-14"
         assert crumbs((place, down))[1] == "dental"
+        assert heading(table, "dental")[0] == "In dental"
         assert heading(table) == [
             "A  run night-1   n 44",
             "B  run night-2   n 40, 1 errored",
