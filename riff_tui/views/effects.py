@@ -269,7 +269,7 @@ SPEC = ViewSpec(
     ),
     order=80,
     key="F",
-    key_help="What explains quality: judge, agent, flow, persona; press again to widen.",
+    key_help="What explains quality: judge, agent, flow, persona; compares agents, all else alike; again to widen.",
     build=effects,
     show="riff_tui.view_queries.effects:show_effects",
     judges="rows",

@@ -124,6 +124,7 @@ SPEC = ViewSpec(
     columns=_COLUMNS,
     call_fields=("flow",),
     noun="failures",
+    label="failures",
     nouns=("cell", "cells"),
     empty="No call failed here: errored calls are no failures of the flow.",
     empty_store="",

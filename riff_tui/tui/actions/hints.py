@@ -11,15 +11,18 @@ from riff_tui.views.spec import ScreenKind
 HINTS = 6
 SCREEN_KEYS = 10
 _ALWAYS = ("help", "quit_or_back")
+_FAILING = ("view:failure-matrix", "view:causes", "view:edits")
+"""What asks why calls fail at a place on the way down from a flow."""
 _USUAL: dict[ScreenKind, tuple[str, ...]] = {
     "list": ("open", "filter", "sort", "view:worklist", "view:timeline", "view:runs"),
-    "state": ("open", "view:neighbors", "view:timeline", "filter", "dump"),
+    "state": ("view:neighbors", *_FAILING, "open", "filter", "dump"),
     "conversation": ("next", "previous", "filter", "copy", "dump"),
 }
 _FURTHER = (
     "open", "close", "filter", "sort", "pane", "mark", "compare", "view:worklist", "since_last_run", "view:timeline",
     "view:runs", "view:conversations", "view:disputes", "columns", "pick_flow", "copy",
 )  # fmt: skip
+_CHANGES = ("filter", "sort", "reverse", "clear_marks")
 _UP = ("open", "view:timeline", "view:runs", "since_last_run")
 _SORTED = ("last_view", "keep_order", "reverse", "columns")
 _AFTER: dict[str, tuple[str, ...]] = {
@@ -65,11 +68,15 @@ def _next(context: ActionContext) -> tuple[str, ...]:
     """Return the ids for what was done last; after the key of a view that is narrowed, the same key widens it."""
     is_narrowed = context.scoped and context.done == f"view:{context.view}"
     after = _AFTER.get(context.done, ()) if context.kind == "list" else ()
+    if context.view in ("segments", "states") and context.done not in _CHANGES:
+        after = ("open", *_FAILING)
     return (*((context.done,) if is_narrowed else ()), *(("open", "fold") if context.folded else ()), *after)
 
 
 def _begun(context: ActionContext) -> tuple[str, ...]:
     """Return the ids for what was begun, none where nothing was."""
+    if context.graph:
+        return ("open", "view:neighbors", *_FAILING)
     if context.lanes:
         return ("open", "zoom_in", "zoom_out", "next")
     if context.covered:

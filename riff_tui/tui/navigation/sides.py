@@ -42,7 +42,7 @@ def scope_of(table: Table, scope: Scope) -> Scope:
 
 def heading(table: Table, within: str = "") -> list[str]:
     """Return what is compared within, who is who, with how many calls, and what came out of it; names are raw text."""
-    lines = [f"In {within}"] if within else []
+    lines = [f"In {within}"] if within and table.view == "compare" else []
     lines += [_side(letter.upper(), table.extras[letter]) for letter in "ab" if letter in table.extras]
     return [*lines, *(note for note in table.notes[:2] if table.view == "compare" and note.startswith(_OUTCOMES))]
 

@@ -12,6 +12,7 @@ from riff_tui.tui.actions.hints import HINTS, SCREEN_KEYS, hints, screen_keys
 from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.render.help_lines import help_lines
 from riff_tui.tui.render.palette import PALETTES
+from riff_tui.views.spec import ScreenKind
 from tests.support.fake_catalog import flow_table
 from tests.support.walker import walking
 
@@ -58,6 +59,14 @@ def test_after_the_key_of_a_view_that_is_narrowed_the_line_says_that_it_widens()
     narrowed = ActionContext(view="timeline", rows=9, below="flows", depth=2, scoped=True, done="view:timeline")
     assert ("5", "wider") in hints(narrowed)
     assert all(word != "wider" for _, word in hints(ActionContext(view="timeline", rows=9, done="view:timeline")))
+
+
+@pytest.mark.parametrize("done", ["", "open", "close", "view:states"])
+@pytest.mark.parametrize("view", ["segments", "states", "neighbors"])
+def test_on_the_way_down_the_line_offers_why_calls_fail_and_what_was_changed(view: str, done: str) -> None:
+    kind: ScreenKind = "state" if view == "neighbors" else "list"
+    found = hints(ActionContext(view=view, kind=kind, rows=3, below="states", depth=3, neighbors=True, done=done))
+    assert [key for key, _ in found if key in "MCH"] == ["M", "C", "H"]
 
 
 async def test_the_line_changes_with_what_was_done_and_not_with_a_move() -> None:
