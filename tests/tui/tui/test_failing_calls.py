@@ -42,6 +42,26 @@ async def test_one_key_leads_from_a_flow_to_its_failed_calls(failing: Path, key:
         assert [row.record["conversation"] for row in loaded.main.rows] == ["t-1"]
 
 
+@pytest.mark.parametrize("key", ["M", "C"])
+async def test_the_list_of_failed_calls_begins_with_the_cursor_on_the_shortest(tmp_path: Path, key: str) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        # More calls than one page of a list holds.
+        calls = [
+            call(f"s-{number:03}", failure=STALL, duration_s=2.0 if number == 300 else 9.0) for number in range(310)
+        ]
+        put(store, "calls.jsonl", calls)
+    async with exploring(tmp_path / "calls.db", start=stack_of("segments", "flow=viewing")) as at:
+        await at.press(key)
+        row = at.controls.table.row
+        assert row is not None
+        assert "s-300" in row.record["example"]
+        await at.press("enter")
+        assert len(at.controls.table.table.rows) == 310
+        row = at.controls.table.row
+        assert row is not None
+        assert row.record["conversation"] == "s-300"
+
+
 async def test_the_grid_of_a_flow_stands_above_its_cells(failing: Path) -> None:
     async with exploring(failing, (80, 24), start=stack_of("failure-matrix", "flow=viewing")) as at:
         lines = [strip.text.rstrip() for strip in at.app.screen._compositor.render_strips()]
