@@ -122,7 +122,7 @@ async def test_one_walks_the_machine_from_neighbour_to_neighbour() -> None:
         await at.press("l", "l", "j", "j", "enter")
         assert "no neighbours beyond" in at.bottom
         await at.press("escape")
-        assert "conversation" in at.bottom
+        assert "M failures" in at.bottom
         await at.press("v", "v", "q", "left_square_bracket", "left_square_bracket")
         assert "[confirm]" in at.head
 
