@@ -350,7 +350,7 @@ def test_inside_tmux_it_shows_what_it_shows_elsewhere(tiny: Path, tmux: list[str
         terminal.take()
         elsewhere = terminal.lines
     assert seen() == elsewhere
-    for key, shown in (("3", "collect_details"), ("Enter", "Excluded"), ("v", "v latencies")):
+    for key, shown in (("3", "⏎ state "), ("Enter", "v neighbours"), ("v", "v latencies")):
         subprocess.run([*tmux, "send-keys", key], check=True)
         wait_for(shown)
     subprocess.run([*tmux, "send-keys", "Q"], check=True)
