@@ -6,10 +6,10 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from riff_store.predicates import And, InState, Not, Or, Predicate, Term, all_of, conjuncts, terms
+from riff_store.predicates import And, Predicate, Term, all_of, conjuncts, terms
 from riff_store.queries.latencies import LatencyReading
 from riff_store.queries.neighbors import neighborhood
-from riff_store.vocabulary import field_of
+from riff_store.queries.scope import is_of_states, of_calls
 from riff_tui.errors import UsageError
 from riff_tui.table import Table, run_steps
 from riff_tui.view_queries.view_query import FilterParts, ViewQuery
@@ -71,34 +71,9 @@ def calls_around(state: str, calls: Predicate | None) -> Predicate | None:
 
     What it says of states is said of the rows of a call then, not of the states that a graph is made of.
     """
-    if not any(_is_of_states(term) for term in terms(calls)):
+    if not any(is_of_states(term) for term in terms(calls)):
         return calls
-    return _of_calls(And((Term("state", "=", state), *conjuncts(calls))))
-
-
-def _of_calls(predicate: Predicate) -> Predicate:
-    """Wrap every part about states; those side by side speak of the same row."""
-    if _asks_states(predicate) and not isinstance(predicate, And):
-        return InState(predicate)
-    match predicate:
-        case Not(part):
-            return Not(_of_calls(part))
-        case Or(parts):
-            return Or(tuple(_of_calls(part) for part in parts))
-        case And(parts):
-            rows = [part for part in parts if not isinstance(part, And) and _asks_states(part)]
-            rest = [_of_calls(part) for part in parts if part not in rows]
-            return And((*([InState(And(tuple(rows)))] if rows else []), *rest))
-    return predicate
-
-
-def _asks_states(predicate: Predicate) -> bool:
-    match predicate:
-        case And(parts) | Or(parts):
-            return all(_asks_states(part) for part in parts)
-        case Term():
-            return _is_of_states(predicate)
-    return False
+    return of_calls(And((Term("state", "=", state), *conjuncts(calls))))
 
 
 def in_steps(reading: LatencyReading, table: Callable[[PooledLatency | None], Table]) -> Generator[str, None, Table]:
@@ -106,7 +81,3 @@ def in_steps(reading: LatencyReading, table: Callable[[PooledLatency | None], Ta
     for done in reading.steps():
         yield f"reading latencies: {done:,} of {reading.kept:,} transcripts"
     return table(reading.answer())
-
-
-def _is_of_states(term: Term) -> bool:
-    return term.field is not None and field_of(term.field).level == "state"

@@ -9,6 +9,7 @@ from riff_store.predicates import Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.expected import flows_with_steps
 from riff_store.queries.flows import flow_cells
+from riff_store.queries.scope import of_calls
 from riff_store.queries.sums import NO_ROWS, StateSums, add, state_sums
 from riff_store.ranking import mean
 from riff_store.scoring import FULL
@@ -18,6 +19,7 @@ _STATES = Grouping(("flow", "state"))
 
 def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend | None:
     """Return the state that lost most calls, `None` where none did; states of few calls come after all others."""
+    calls = None if calls is None else of_calls(calls)
     with store.snapshot():
         # Where tasks name the steps, the state that a call ended in says nothing of why it failed.
         with_steps = flows_with_steps(store)

@@ -51,12 +51,56 @@ def needs(predicate: Predicate | None, by: Iterable[str] = (), *, state_rows: bo
 
     `by` are the names that rows are grouped by; with `state_rows` the sums are by state as well.
     """
+    if _looks_into_rows(predicate):
+        return "base"
     shallow = _IN_TOTALS | ({"state"} if state_rows else set())
     named = {None if term.field is None else field_of(term.field).name for term in terms(predicate)}
     grouped = {"state" if name == "segment" and state_rows else name for name in by}
     if named | grouped <= shallow:
         return "total"
     return "rollup" if named | grouped <= shallow | _IN_ROLLUPS else "base"
+
+
+def _looks_into_rows(predicate: Predicate | None) -> bool:
+    """Say if any part asks whether a call has a row, which no sum tells."""
+    match predicate:
+        case InState():
+            return True
+        case Not(part):
+            return _looks_into_rows(part)
+        case And(parts) | Or(parts):
+            return any(_looks_into_rows(part) for part in parts)
+    return False
+
+
+def of_calls(predicate: Predicate) -> Predicate:
+    """Return a filter of calls: each part about states speaks of some row of a call, those side by side of the same."""
+    if _asks_states(predicate) and not isinstance(predicate, And):
+        return InState(predicate)
+    match predicate:
+        case Not(part):
+            return Not(of_calls(part))
+        case Or(parts):
+            return Or(tuple(of_calls(part) for part in parts))
+        case And(parts):
+            rows = [part for part in parts if not isinstance(part, And) and _asks_states(part)]
+            rest = [of_calls(part) for part in parts if part not in rows]
+            return And((*([InState(And(tuple(rows)))] if rows else []), *rest))
+    return predicate
+
+
+def _asks_states(predicate: Predicate) -> bool:
+    match predicate:
+        case And(parts) | Or(parts):
+            return all(_asks_states(part) for part in parts)
+        case Term():
+            return is_of_states(predicate)
+    return False
+
+
+def is_of_states(term: Term) -> bool:
+    """Say if a term speaks of the rows of states."""
+    return term.field is not None and field_of(term.field).level == "state"
 
 
 class Scope:

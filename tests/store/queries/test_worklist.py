@@ -82,6 +82,22 @@ def test_the_state_that_lost_most_calls_comes_first_with_what_mending_it_could_b
     assert first_to_mend(store, parse("flow=nowhere")) is None
 
 
+def test_what_is_to_mend_first_is_of_the_calls_that_a_filter_leaves(store: Store) -> None:
+    seen = call("c1", states=[state("greet", lost=0), state("listen", lost=1)])
+    put(
+        store,
+        "calls.jsonl",
+        [seen, call("c2", states=[state("greet", lost=1)]), call("c3", states=[state("x", lost=1)])],
+    )
+    assert first_to_mend(store, parse("!state=greet !state=x")) is None
+    named = {
+        where: first_to_mend(store, parse(where)) for where in ("!state=greet", "state=listen", "run:night !state=x")
+    }
+    assert {where: (first.state, first.lost, first.n) for where, first in named.items() if first} == {
+        "!state=greet": ("x", 1, 1), "state=listen": ("listen", 1, 1), "run:night !state=x": ("greet", 1, 2),
+    }  # fmt: skip
+
+
 def some(flow: str, n: int, correctness: float = 10.0, **given: object) -> list[ConversationFacts]:
     row = {"name": "collect", **given}
     return [
