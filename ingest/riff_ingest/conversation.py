@@ -28,13 +28,14 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
-    """Represent one call of a tool, by the agent or by the caller."""
+    """Represent one call of a tool, by the agent or by the caller, and what came back."""
 
     name: str
     t: float | None = None
     arguments: Any = None
     error: Any = None
     by: str = "agent"
+    result: Any = None
 
 
 class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
@@ -72,6 +73,8 @@ class Conversation(msgspec.Struct, kw_only=True):
     final_status: str | None = None
     errored: bool = False
     error: str | None = None
+    caller: str | None = None
+    caller_ok: bool | None = None
     errors: list[Any] | int = []
     contract: Contract | None = None
     slots: dict[str, Any] = {}

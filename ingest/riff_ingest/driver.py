@@ -29,6 +29,8 @@ class SessionFacts(TypedDict, total=False):
     final_status: str | None
     errored: bool
     error: str | None
+    caller: str | None
+    caller_ok: bool | None
     contract: Contract | None
     expected_steps: list[ReferenceStep]
 
@@ -75,9 +77,10 @@ class Driver:
         t: float | None = None,
         error: Any = None,
         by: Literal["agent", "caller"] = "agent",
+        result: Any = None,
     ) -> None:
         """Note a tool call; `error` is `None` unless it failed."""
-        self._tool_calls.append(ToolCall(name, t, arguments, error, by))
+        self._tool_calls.append(ToolCall(name, t, arguments, error, by, result))
 
     def slot(self, name: str, value: Any) -> None:
         """Set what a slot holds, as after a correction that fills it no second time."""

@@ -136,6 +136,8 @@ class _TranscriptReader:
             final_status=line.final_status,
             errored=line.errored or False,
             error=line.error,
+            caller=line.caller,
+            caller_ok=line.caller_ok,
             errors=[] if line.errors is None else line.errors,
             contract=self._promised(run, flow, contract),
             slots=line.slots or {},
