@@ -24,6 +24,7 @@ from riff_ingest.runner.protocol import (
     CallerNotes,
     CallRefused,
     StopReason,
+    Unavailable,
 )
 from riff_ingest.runner.tools import Tools
 
@@ -95,24 +96,31 @@ class Call:
             return self._at_end_state() or CallEnd(fault.reason, None, error=f"caller: {fault}")
         except CallRefused as refused:
             return self._at_end_state() or CallEnd("error", None, error=str(refused))
+        except Unavailable as problem:
+            if end := self._at_end_state():
+                self._call.note("unavailable", str(problem))
+                return end
+            raise
 
     async def _converse(self, session: AgentSession, caller: CheckedCaller) -> CallEnd:
         call, limits = self._call, self._setting.limits
         reply = await self._turn(session.greet)
         silences = unmoved = 0
+        if end := self._ended(reply):
+            return end
         while True:
             before = (call.state, len(call.view().collected))
             said = await caller.say(reply.text, call.view())
             if said.text.strip():
                 call.caller_said(said.text)
+            elif said.ends:  # there is nothing to answer
+                return CallEnd("hangup")
             reply = await self._turn(partial(session.reply, said.text))
             silences = 0 if reply.text else silences + 1
             moved = call.state is None or (call.state, len(call.view().collected)) != before
             unmoved = 0 if moved else unmoved + 1
-            if end := self._at_end_state(reply):
+            if end := self._ended(reply):
                 return end
-            if reply.ends:
-                return CallEnd("agent_hangup", status=reply.status)
             if said.ends:
                 return CallEnd("hangup", status=reply.status)
             if silences >= limits.silences:
@@ -136,6 +144,12 @@ class Call:
         answer = reply or AgentReply("")
         self._call.end_turn(answer)
         return answer
+
+    def _ended(self, reply: AgentReply) -> CallEnd | None:
+        """Return the end of a call that the agent's turn ended, `None` where it goes on."""
+        if end := self._at_end_state(reply):
+            return end
+        return CallEnd("agent_hangup", status=reply.status) if reply.ends else None
 
     def _at_end_state(self, reply: AgentReply | None = None) -> CallEnd | None:
         """Return the end of a call that reached a state in which its flow ends, `None` before that."""
