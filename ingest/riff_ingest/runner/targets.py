@@ -1,0 +1,114 @@
+"""Read from an option who answers calls, who makes them, and who gives the results of tools."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from riff_store.errors import UsageError
+
+TargetKind: TypeAlias = Literal["openai", "command", "python", "scripted", "frozen", "stubbed"]
+
+_FORMS: Mapping[str, str] = {
+    "openai": "openai:MODEL@URL, such as openai:gpt-5-mini@https://host/v1",
+    "command": "command:CMD, such as 'command:./my_agent.sh --fast'",
+    "python": "python:MODULE:NAME, such as python:my_agent:reply",
+    "scripted": "scripted",
+    "frozen": "frozen",
+    "stubbed": "stubbed",
+}
+_KINDS: Mapping[str, tuple[TargetKind, ...]] = {
+    "agent": ("openai", "command", "python"),
+    "caller": ("scripted", "frozen", "openai", "command"),
+    "tools": ("stubbed", "command"),
+}
+_AT_ADDRESS = re.compile(r"(?P<model>.*)@(?P<url>https?://.*)", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Say who plays a part in calls; `command` is an argv, `module` and `attribute` name an object of Python."""
+
+    kind: TargetKind
+    model: str | None = None
+    url: str | None = None
+    command: tuple[str, ...] = ()
+    module: str | None = None
+    attribute: str | None = None
+
+
+def parse_agent(text: str) -> Target:
+    """Return what `--agent` names; raises `UsageError`."""
+    return _parse(text, "agent")
+
+
+def parse_caller(text: str) -> Target:
+    """Return what `--caller` names; raises `UsageError`."""
+    return _parse(text, "caller")
+
+
+def parse_tools(text: str) -> Target:
+    """Return what `--tools` names; raises `UsageError`."""
+    return _parse(text, "tools")
+
+
+def _parse(text: str, part: str) -> Target:
+    word, colon, rest = text.strip().partition(":")
+    kind = next((known for known in _KINDS[part] if known == word), None)
+    if kind is None or bool(colon) != (":" in _FORMS[kind]):
+        forms = "; ".join(_FORMS[known] for known in _KINDS[part])
+        # of what has a colon only the first word is shown, for the rest may hold a key
+        raise UsageError(f"--{part}: {word!r} is none of the forms that are known", f"give one of {forms}")
+    if kind == "openai":
+        return _at_endpoint(rest, part)
+    if kind == "command":
+        return _by_command(rest, part)
+    if kind == "python":
+        return _in_python(rest, part)
+    return Target(kind)
+
+
+def _at_endpoint(rest: str, part: str) -> Target:
+    found = _AT_ADDRESS.fullmatch(rest)
+    model = found["model"].strip() if found else ""
+    if found is None or not model:
+        raise _wrong(part, "openai", "it takes a model and the address of an endpoint, with @ between them")
+    url = found["url"].strip()
+    try:
+        address = urlsplit(url)
+        known = bool(address.hostname) and address.port != 0 and not re.search(r"\s", url)
+    except ValueError:
+        known = False
+    if not known:
+        raise _wrong(part, "openai", "what stands behind @ is not the address of an endpoint")
+    if address.username is not None or address.password is not None or address.query or address.fragment:
+        raise UsageError(
+            f"--{part}: an address may hold no name, password, query or fragment",
+            f"a key comes from a variable of the environment, which --{part}-key-env names",
+        )
+    return Target("openai", model=model, url=url.rstrip("/"))
+
+
+def _by_command(rest: str, part: str) -> Target:
+    try:
+        argv = tuple(shlex.split(rest))
+    except ValueError as error:
+        raise _wrong(part, "command", f"the command cannot be taken apart ({str(error).lower()})") from None
+    if not argv or not argv[0] or any("\0" in word for word in argv):
+        raise _wrong(part, "command", "there is no command")
+    return Target("command", command=argv)
+
+
+def _in_python(rest: str, part: str) -> Target:
+    module, _, attribute = rest.rpartition(":")
+    if not module.strip() or not attribute.strip().replace(".", "_").isidentifier():
+        raise _wrong(part, "python", "it takes a module, or a file that ends in .py, and the name of an object in it")
+    return Target("python", module=module.strip(), attribute=attribute.strip())
+
+
+def _wrong(part: str, kind: str, what: str) -> UsageError:
+    return UsageError(f"--{part} {kind}: {what}", f"write {_FORMS[kind]}")

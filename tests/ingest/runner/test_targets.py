@@ -1,0 +1,69 @@
+"""Who plays a part is named in one option, and what is wrong with it is said with an example of what is right."""
+
+from __future__ import annotations
+
+import pytest
+
+from riff_ingest.runner.targets import Target, parse_agent, parse_caller, parse_tools
+from riff_store.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("openai:gpt-5-mini@https://host/v1", Target("openai", model="gpt-5-mini", url="https://host/v1")),
+        ("openai:team/m@v2@http://[::1]:8000/v1/", Target("openai", model="team/m@v2", url="http://[::1]:8000/v1")),
+        (" command:./agent.sh --fast 'two words' ", Target("command", command=("./agent.sh", "--fast", "two words"))),
+        ("python:my.agents:Agent.quick", Target("python", module="my.agents", attribute="Agent.quick")),
+        ("python:agents/mine.py:reply", Target("python", module="agents/mine.py", attribute="reply")),
+    ],
+)
+def test_an_agent_is_a_model_a_command_or_an_object_of_python(text: str, target: Target) -> None:
+    assert parse_agent(text) == target
+
+
+def test_callers_and_tools_have_forms_of_their_own() -> None:
+    assert parse_caller("scripted") == Target("scripted")
+    assert parse_caller("frozen") == Target("frozen")
+    assert parse_caller("command:caller").command == ("caller",)
+    assert parse_tools("stubbed") == Target("stubbed")
+    assert parse_tools("command:tools").command == ("tools",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("gpt-5-mini", "--agent: 'gpt-5-mini' is none of the forms that are known; give one of openai:MODEL@URL, such"),
+        ("scripted", "'scripted' is none of the forms"),
+        ("openai", "'openai' is none of the forms"),
+        ("", "'' is none of the forms"),
+        ("openai:gpt-5-mini", "with @ between them; write openai:MODEL@URL, such as openai:gpt-5-mini@https://host/v1"),
+        ("openai:@https://host/v1", "it takes a model"),
+        ("openai:m@https:///v1", "not the address of an endpoint"),
+        ("openai:m@https://host:port/v1", "not the address of an endpoint"),
+        ("openai:m@https://host/v 1", "not the address of an endpoint"),
+        ("openai:m@ftp://host/v1", "it takes a model and the address"),
+        ("openai:m@https://host/v1?key=s3cret", "a key comes from a variable"),
+        ("command:", "there is no command; write command:CMD, such as 'command:./my_agent.sh --fast'"),
+        ("command:say 'hello", "cannot be taken apart (no closing quotation)"),
+        ("python:my_agent", "it takes a module"),
+        ("python:my_agent:not a name", "it takes a module"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_what_does(text: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_agent(text)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["openai:m@https://s3cret@host/v1", "openai:m@https://u:s3cret@host", "opnai:s3cret"])
+def test_no_message_repeats_what_may_be_a_key(text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_agent(text)
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["scripted:x", "python:m:n", "stubbed"])
+def test_a_caller_has_no_other_forms(text: str) -> None:
+    with pytest.raises(UsageError, match="scripted; frozen; openai:MODEL@URL"):
+        parse_caller(text)
