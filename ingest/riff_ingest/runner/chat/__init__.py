@@ -1,0 +1,1 @@
+"""Ask models behind endpoints that speak the chat completions of OpenAI."""
