@@ -136,6 +136,20 @@ def toy_case(flow: RunnableFlow = FLOW) -> CallCase:
     return CallCase(flow, flow.scenarios[0], personas()[0], 0, 300, {})
 
 
+def toy_setting(
+    agent: Any,
+    caller: Any = None,
+    *,
+    limits: CallLimits | None = None,
+    clock: RunClock | None = None,
+    report: Callable[[CallProgress], None] = lambda _: None,
+) -> CallSetting:
+    """Return what calls of an agent with a toy caller share."""
+    return CallSetting(
+        agent, caller or ToyCaller(), StubbedTools(), limits or CallLimits(), clock or FixedClock(MOMENT), report
+    )
+
+
 async def play(
     agent: Any,
     caller: Any = None,
@@ -146,7 +160,5 @@ async def play(
     report: Callable[[CallProgress], None] = lambda _: None,
 ) -> MadeCall:
     """Play one call."""
-    setting = CallSetting(
-        agent, caller or ToyCaller(), StubbedTools(), limits or CallLimits(), clock or FixedClock(MOMENT), report
-    )
+    setting = toy_setting(agent, caller, limits=limits, clock=clock, report=report)
     return await Call(case or toy_case(), setting).play()

@@ -48,12 +48,13 @@ class AgentCall:
         case: CallCase,
         limits: CallLimits,
         clock: RunClock,
-        tools: ToolSession,
         report: Callable[[CallProgress], None],
     ) -> None:
         self.case = case
         self.flow = case.flow
         self.limits = limits
+        self.tools: ToolSession
+        """What answers the tools of the flow, from the beginning of the call on."""
         self.agent_model: str | None = None
         """What the agent calls itself in this call, where that is known only now."""
         self.requests: list[dict[str, Any]] = []
@@ -63,7 +64,6 @@ class AgentCall:
         self.driver = Driver(bus)
         self._bus = bus
         self._clock = clock
-        self._tools = tools
         self._report = report
         self._machine: Machine | None = None
         self._filled: dict[str, Any] = {}
@@ -114,7 +114,7 @@ class AgentCall:
     async def use_tool(self, name: str, arguments: Any) -> Any:
         """Return what a tool of the flow answers, and note the call of it; raises `ToolFailed`."""
         try:
-            result = await self._tools.result(name, arguments)
+            result = await self.tools.result(name, arguments)
         except ToolFailed as error:
             self.driver.called(name, arguments, t=self.now, error=str(error))
             raise

@@ -22,6 +22,7 @@ from riff_ingest.runner.protocol import (
     Caller,
     CallerFailed,
     CallerNotes,
+    CallProblem,
     CallRefused,
     StopReason,
     Unavailable,
@@ -68,12 +69,12 @@ class Call:
         self._setting = setting
         self._started_at = setting.clock.now()
         self._caller_requests: list[dict[str, Any]] = []
+        self._call = AgentCall(case, setting.limits, setting.clock, setting.report)
 
     async def play(self) -> MadeCall:
         """Return the call; raises `Unavailable` and `EndpointRefused`."""
         setting = self._setting
-        tools = await setting.tools.begin(self._case)
-        self._call = AgentCall(self._case, setting.limits, setting.clock, tools, setting.report)
+        self._call.tools = tools = await setting.tools.begin(self._case)
         session = caller = None
         end = CallEnd("error")
         try:
@@ -86,6 +87,10 @@ class Call:
                 await caller.end(end.reason)
             await tools.end()
         return self._made(self._with_status(end, reported), caller)
+
+    def failed(self, problem: CallProblem) -> MadeCall:
+        """Return the call as far as it came before a problem ended it; it is in no mean."""
+        return self._recorded(CallEnd("error", None, error=str(problem)), None)
 
     async def _until_end(self, session: AgentSession, caller: CheckedCaller) -> CallEnd:
         try:
@@ -172,10 +177,14 @@ class Call:
         return CallEnd(end.reason, end.completed, status, end.error)
 
     def _made(self, end: CallEnd, caller: CheckedCaller) -> MadeCall:
-        case, setting, call = self._case, self._setting, self._call
         error = end.error
         if error is None and (broke := caller.broke()):
             error = f"caller: {broke}"
+        caller_ok = error is None or not error.startswith("caller:")
+        return self._recorded(CallEnd(end.reason, end.completed, end.status, error), caller_ok)
+
+    def _recorded(self, end: CallEnd, caller_ok: bool | None) -> MadeCall:
+        case, setting, call = self._case, self._setting, self._call
         conversation = call.finish(
             archetype=case.flow.contract.archetype,
             agent_model=call.agent_model or setting.agent.name,
@@ -187,10 +196,10 @@ class Call:
             completed=end.completed,
             stop_reason=end.reason,
             final_status=end.status,
-            errored=error is not None,
-            error=error,
+            errored=end.error is not None,
+            error=end.error,
             caller=setting.caller.name,
-            caller_ok=error is None or not error.startswith("caller:"),
+            caller_ok=caller_ok,
             contract=case.flow.contract,
         )
         return MadeCall(case, conversation, self._extra())

@@ -1,11 +1,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.runner.agent_call import LARGEST_RESULT, AgentCall, CallProgress
+from riff_ingest.runner.call import Call
+from riff_ingest.runner.case import CallCase
 from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.protocol import (
     AgentReply,
@@ -16,8 +19,9 @@ from riff_ingest.runner.protocol import (
     EndpointRefused,
     Unavailable,
 )
+from riff_ingest.runner.tools import StubbedTools, ToolSession
 from riff_ingest.transcript_writer import encode_line, transcript_document
-from tests.support.toy_calls import ToyAgent, ToyCaller, play, stays, walks
+from tests.support.toy_calls import ToyAgent, ToyCaller, play, stays, toy_case, toy_setting, walks
 
 Act = Callable[[AgentCall], None]
 
@@ -272,3 +276,32 @@ async def test_those_who_watch_see_the_call_move() -> None:
     await play(ToyAgent(walks), report=seen.append)
     assert [entry.state for entry in seen if entry.turn == 0][-1] == "ask"
     assert (seen[-1].state, seen[-1].turn, seen[-1].status) == ("booked", 2, "running")
+
+
+async def test_a_call_that_could_not_be_made_is_kept_as_far_as_it_came() -> None:
+    turns = iter([walks])
+
+    async def reply(call: AgentCall, text: str) -> AgentReply:
+        if act := next(turns, None):
+            return await act(call, text)
+        raise Unavailable("agent", "503 overloaded")
+
+    call = Call(toy_case(), toy_setting(ToyAgent(reply)))
+    with pytest.raises(Unavailable) as caught:
+        await call.play()
+    kept = call.failed(caught.value).conversation
+    assert (kept.errored, kept.completed, kept.stop_reason) == (True, None, "error")
+    assert (kept.error, kept.caller_ok) == ("agent: 503 overloaded", None)
+    assert [turn.role for turn in kept.turns] == ["caller", "agent", "caller"]
+
+
+async def test_a_call_that_could_not_even_begin_is_kept_too() -> None:
+    class NoTools(StubbedTools):
+        async def begin(self, case: CallCase) -> ToolSession:
+            raise Unavailable("tools", "exit status 1")
+
+    call = Call(toy_case(), replace(toy_setting(ToyAgent(walks)), tools=NoTools()))
+    with pytest.raises(Unavailable) as caught:
+        await call.play()
+    kept = call.failed(caught.value).conversation
+    assert (kept.error, kept.turns, kept.scenario) == ("tools: exit status 1", [], "plain")
