@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -33,13 +33,20 @@ class Weakness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CallScenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Describe why a caller calls: the tasks that routing states turn on, how the call opens, pools of its own."""
+    """Describe why a caller calls: the tasks that routing states turn on, how the call opens, pools of its own.
+
+    For calls of a real agent: `goal` is for a caller that is a model, `facts` fixes what slots get (a value, or a table
+    of `value` and `say`), `persona` who calls.
+    """
 
     name: str
-    tasks: list[str]
-    says: list[str]
+    tasks: list[str] = []
+    says: list[str] = []
     clarifies: list[str] = []
     slots: dict[str, str] = {}
+    goal: str = ""
+    facts: dict[str, Any] = {}
+    persona: str | None = None
 
 
 class StateScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,10 +54,11 @@ class StateScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `next` is a state or a table of task → state; `hub` takes the caller's next task on every
     entry, with `done` once none is left. `back` is where a correction leads. `mishap` is the share
-    of visits that lead to the dead end `mishap_to`.
+    of visits that lead to the dead end `mishap_to`. `prompt` tells a real agent what to do here.
     """
 
-    say: list[str]
+    say: list[str] = []
+    prompt: str = ""
     next: str | dict[str, str] = ""
     replies: list[str] = []
     guard: str | None = None
@@ -61,13 +69,26 @@ class StateScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mishap_to: str | None = None
 
 
-class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Describe the simulator's part of a flow file: where a call starts, the pool of each slot, the scripts."""
+class ToolScript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Describe a tool to a real agent: what it does, the JSON schema of its arguments, and results to pick from."""
 
-    initial: str
-    slots: dict[str, str]
-    scenarios: list[CallScenario]
-    states: dict[str, StateScript]
+    description: str = ""
+    parameters: dict[str, Any] | None = None
+    returns: list[Any] | None = None
+
+
+class Simulation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Describe the simulator's part of a flow file: where a call starts, the pool of each slot, the scripts.
+
+    The simulator needs these four; `role` and `tools` are for calls of a real agent.
+    """
+
+    initial: str = ""
+    slots: dict[str, str] = {}
+    scenarios: list[CallScenario] = []
+    states: dict[str, StateScript] = {}
+    role: str = ""
+    tools: dict[str, ToolScript] = {}
 
 
 class SimulatedFlow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

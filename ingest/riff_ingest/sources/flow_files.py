@@ -36,7 +36,11 @@ def read(path: Path) -> FlowFile:
 
     Without a name in it the flow has the name of its file.
     """
-    document = load_document(path)
+    return flow_of(load_document(path), path)
+
+
+def flow_of(document: Any, path: Path) -> FlowFile:
+    """Return the flow that the document of a file describes; raise `BrokenInput` where it describes none."""
     if not isinstance(document, dict):
         raise BrokenInput("file is not a JSON object")
     if _is_editor_document(document):

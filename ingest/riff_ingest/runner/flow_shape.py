@@ -1,0 +1,58 @@
+"""Work out what follows from the states and the edges of a flow: where it ends, and which way leads to its goal."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
+
+from riff_ingest.contract import Contract
+from riff_ingest.runner.flow import FlowState, StateOutcome
+from riff_ingest.runner.flow_problem import FlowProblem
+
+RUNNER_TOOLS = ("fill", "advance", "end_call")
+"""Names of tools that an agent gets from the runner itself; so is `go_` with the name of a state."""
+
+
+def outcomes_of(
+    states: Iterable[str], edges: Iterable[tuple[str, str]], contract: Contract, initial: str
+) -> dict[str, StateOutcome]:
+    """Return how a call ends in each state in which it does: by the contract, else where no edge leads on.
+
+    A call does not end where it begins just because no edge leads on from there.
+    """
+    sources = {source for source, _ in edges}
+    found: dict[str, StateOutcome] = {}
+    for state in states:
+        if state in contract.successes():
+            found[state] = "success"
+        elif state in contract.escalations():
+            found[state] = "escalation"
+        elif state not in sources and state != initial:
+            found[state] = "end"
+    return found
+
+
+def ways_to_the_goal(edges: Collection[tuple[str, str]], outcomes: Mapping[str, StateOutcome]) -> dict[str, str]:
+    """Return the next state on the shortest way to a success, where there is none to an end that is no escalation."""
+    into: dict[str, list[str]] = {}
+    for source, target in edges:
+        into.setdefault(target, []).append(source)
+    goals = [state for state, outcome in outcomes.items() if outcome == "success"]
+    waiting = deque(goals or [state for state, outcome in outcomes.items() if outcome == "end"])
+    reached, ways = set(waiting), dict[str, str]()
+    while waiting:
+        target = waiting.popleft()
+        for source in into.get(target, ()):
+            if source not in reached and source not in outcomes:
+                reached.add(source)
+                ways[source] = target
+                waiting.append(source)
+    return ways
+
+
+def refuse_taken_names(tools: Iterable[str], states: Mapping[str, FlowState]) -> None:
+    """Raise `FlowProblem` where a tool of the flow has the name of one that the runner gives to agents."""
+    taken = {*RUNNER_TOOLS, *(f"go_{state}" for state in states)}
+    for tool in tools:
+        if tool in taken:
+            raise FlowProblem(f"the tool {tool} has the name of one of the runner's own; give it another name")
