@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlsplit
 
+from riff_ingest.endpoint import LARGEST_BODY, NO_QUOTA, BadAddress, Endpoint, may_pass, retry_after
 from riff_ingest.judging.protocol import Answer, Misconfigured, Question, Refused, Signature, Unanswered, Usage
 
-LARGEST_BODY = 4 * 1024 * 1024
-LONGEST_COMPLAINT = 200
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_KEY = re.compile(r"[!-~]+")
 _SENT_HEADERS = frozenset(
     [
         "host",
@@ -31,47 +22,24 @@ _SENT_HEADERS = frozenset(
 )
 _RAW = "x-stainless-raw-response"  # by which the client knows that the body is wanted as it comes
 _TRANSPORTS = ("httpx2", "httpx")
-_NO_QUOTA = "insufficient_quota"
 _NOT_OF_THE_API = "the endpoint did not answer in the form of the API"
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Describe where a model is reached; `key` is the secret itself and is shown by nothing."""
-
-    base_url: str
-    model: str
-    key: str | None = field(default=None, repr=False)
-    key_variable: str | None = None
-    json_mode: bool = True
-    extra: Mapping[str, Any] = field(default_factory=dict)
-
-    def check(self) -> None:
-        """Raise `Misconfigured` for an address that is none, or to which a key would go in the clear."""
-        try:
-            parts = urlsplit(self.base_url)
-            known = parts.scheme in ("http", "https") and bool(parts.hostname)
-        except ValueError:
-            known = False
-        if not known or parts.username or parts.password:
-            raise Misconfigured("base_url is not the address of an endpoint, such as https://host/v1")
-        if self.key and not _KEY.fullmatch(self.key):
-            raise Misconfigured(f"what ${self.key_variable} holds is no key")
-        if self.key and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-            raise Misconfigured("base_url has to be https, or the key would be sent unencrypted")
 
 
 class OpenAIJudge:
     """Ask for one chat completion a try. Nothing but the prompt and the key leaves, to this one host."""
 
-    def __init__(self, endpoint: Endpoint, prompt_hash: str, timeout: float) -> None:
+    def __init__(self, endpoint: Endpoint, prompt_hash: str, timeout: float, *, json_mode: bool = True) -> None:
         try:
             import openai
         except ImportError as error:
             raise Misconfigured("it needs the client library: pip install 'riff-tui[judge]'") from error
-        endpoint.check()
+        try:
+            endpoint.check()
+        except BadAddress as error:
+            raise Misconfigured(error.message) from error
         self._library = openai
         self._endpoint = endpoint
+        self._json_mode = json_mode
         self._signature = Signature(endpoint.model, prompt_hash)
         http_client = openai.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks={"request": [self._stripped]})
         self._client = openai.AsyncOpenAI(
@@ -112,7 +80,7 @@ class OpenAIJudge:
                 {"role": "system", "content": question.prompt.rubric},
                 {"role": "user", "content": question.prompt.call},
             ],
-            **({"response_format": {"type": "json_object"}} if self._endpoint.json_mode else {}),
+            **({"response_format": {"type": "json_object"}} if self._json_mode else {}),
             extra_body=dict(self._endpoint.extra) or None,
         )
         async with request as response:
@@ -140,46 +108,12 @@ class OpenAIJudge:
 
     def _by_status(self, error: Any) -> Unanswered | Refused:
         status = int(error.status_code)
-        if status in (401, 403):
-            variable = f" in ${self._endpoint.key_variable}" if self._endpoint.key_variable else ""
-            return Refused(f"the endpoint does not take the key{variable} (HTTP {status})")
-        if 300 <= status < 400:
-            return Refused(f"the endpoint redirects (HTTP {status}), which is not followed; correct base_url")
-        reason = f"HTTP {status}{self._complaint(error.body)}"
-        if status == 404:
-            return Refused(f"the endpoint knows no such address or model ({reason})")
-        if status == 402 or error.code == _NO_QUOTA:
-            return Refused(f"the account has no credit left ({reason})")
-        again = status in (408, 409, 425, 429) or status >= 500
-        return Unanswered(reason, again=again, after=_retry_after(error.response.headers))
-
-    def _complaint(self, body: Any) -> str:
-        """Return what the endpoint says is wrong, in one short line without the key."""
-        if isinstance(body, list) and body and isinstance(body[0], dict):
-            body = body[0].get("error")
-        message = body.get("message") if isinstance(body, dict) else None
-        if not isinstance(message, str) or not message.strip():
-            return ""
-        line = " ".join(message.split())
-        if self._endpoint.key:
-            line = line.replace(self._endpoint.key, f"${self._endpoint.key_variable}")
-        return f": {line[:LONGEST_COMPLAINT]}"
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds to wait: `Retry-After` as a number or as a date."""
-    text = headers.get("retry-after", "").strip()
-    try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            moment = parsedate_to_datetime(text)
-        except ValueError:
-            return None
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        seconds = (moment - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if seconds < float("inf") else None
+        complaint = self._endpoint.complaint(error.body)
+        is_plain = status in (401, 403) or 300 <= status < 400 or not complaint
+        reason = f"HTTP {status}" if is_plain else f"HTTP {status}: {complaint}"
+        if refusal := self._endpoint.refusal(status, reason, no_quota=error.code in NO_QUOTA):
+            return Refused(refusal)
+        return Unanswered(reason, again=may_pass(status), after=retry_after(error.response.headers))
 
 
 def _answer(body: bytes) -> Answer:

@@ -119,17 +119,18 @@ class JudgeSettings:
             return CommandJudge(values["argv"], values.get("model"), self.rubric.prompt_hash)
         if self.kind == "replay":
             return self._replay
-        from riff_ingest.judging.openai import Endpoint, OpenAIJudge
+        from riff_ingest.endpoint import Endpoint
+        from riff_ingest.judging.openai import OpenAIJudge
 
         endpoint = Endpoint(
             values["base_url"],
             values["model"],
             _key(values.get("key_variable"), environ),
             values.get("key_variable"),
-            values.get("json_mode", True),
             values.get("extra", {}),
         )
-        return OpenAIJudge(endpoint, self.rubric.prompt_hash, self.retry_policy.timeout)
+        json_mode = values.get("json_mode", True)
+        return OpenAIJudge(endpoint, self.rubric.prompt_hash, self.retry_policy.timeout, json_mode=json_mode)
 
     @cached_property
     def _replay(self) -> ReplayJudge:

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from riff_ingest.conversation import Turn
-from riff_ingest.judging.openai import _RAW, _SENT_HEADERS, LARGEST_BODY, OpenAIJudge, _retry_after
-from riff_ingest.judging.openai import Endpoint as Address
+from riff_ingest.endpoint import LARGEST_BODY, retry_after
+from riff_ingest.endpoint import Endpoint as Address
+from riff_ingest.judging.openai import _RAW, _SENT_HEADERS, OpenAIJudge
 from riff_ingest.judging.protocol import Misconfigured, Refused, Usage
 from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
 from riff_ingest.judging.rubric import Rubric
@@ -41,9 +42,12 @@ def in_turn(replies: Iterable[Reply]) -> Behaviour:
     return lambda asked: left.pop(0) if len(left) > 1 else left[0]
 
 
-async def asked_of(endpoint: Endpoint, policy: RetryPolicy = QUICK, **fields: Any) -> tuple[JudgingOutcome, Retry]:
+async def asked_of(
+    endpoint: Endpoint, policy: RetryPolicy = QUICK, *, json_mode: bool = True, **fields: Any
+) -> tuple[JudgingOutcome, Retry]:
     described: dict[str, Any] = {"model": "played-1", "key": KEY, "key_variable": KEY_VARIABLE, **fields}
-    judge = OpenAIJudge(Address(endpoint.url, **described), Rubric().prompt_hash, policy.timeout)
+    address = Address(endpoint.url, **described)
+    judge = OpenAIJudge(address, Rubric().prompt_hash, policy.timeout, json_mode=json_mode)
     asking = Retry(judge, Rubric(), policy)
     try:
         return await asking.outcome(CALL), asking
@@ -239,9 +243,9 @@ def test_retry_after_is_heeded_as_a_number_and_as_a_date() -> None:
     assert time.monotonic() - before >= 0.3
     assert asking.paused_until > 0
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
-    assert 80 < (_retry_after({"retry-after": soon}) or 0) <= 90
-    assert _retry_after({"retry-after": format_datetime(datetime(2020, 1, 1), usegmt=False)}) == 0.0
-    assert [_retry_after({"retry-after": text}) for text in ("", "soon", "nan", "inf", "-3")] == [
+    assert 80 < (retry_after({"retry-after": soon}) or 0) <= 90
+    assert retry_after({"retry-after": format_datetime(datetime(2020, 1, 1), usegmt=False)}) == 0.0
+    assert [retry_after({"retry-after": text}) for text in ("", "soon", "nan", "inf", "-3")] == [
         None, None, None, None, 0.0,
     ]  # fmt: skip
 
