@@ -13,6 +13,9 @@ from riff_store.voice import Voice
 SCHEMA = "riff.flow-transcript/1"
 
 
+RETRIED = "retried"
+"""The kind of those `errors` that are of the infrastructure: a request failed, and was sent again."""
+
 ROLES = {"assistant": "agent", "user": "caller"}
 """What others call the two sides of a call, and what they are called here."""
 
@@ -91,5 +94,11 @@ class Conversation(msgspec.Struct, kw_only=True):
     voice: Voice | None = None
 
     def error_count(self) -> int:
-        """Return how many errors the call met."""
-        return self.errors if isinstance(self.errors, int) else len(self.errors)
+        """Return how many errors the call met; a request that was sent again is no error of the agent."""
+        if isinstance(self.errors, int):
+            return self.errors
+        return sum(not (isinstance(error, dict) and error.get("kind") == RETRIED) for error in self.errors)
+
+    def is_excluded(self) -> bool:
+        """Tell whether the call is in no mean: its agent or backend was broken, or its caller failed."""
+        return self.errored or self.caller_ok is False

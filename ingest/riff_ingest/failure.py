@@ -35,7 +35,7 @@ class Visit(msgspec.Struct, gc=False):
 def first_failure(call: Conversation, stream: Stream) -> Failure | None:
     """Return where a call first went wrong, `None` for one that was served, was errored or does not tell."""
     served = was_served(stream, call.contract, call.completed) if call.events else call.completed
-    if call.errored or served is not False:
+    if call.is_excluded() or served is not False:
         return None
     outcomes, escalations = stream.terms.outcomes, stream.terms.escalations
     visits = visits_of(call.events)

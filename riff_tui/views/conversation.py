@@ -12,7 +12,7 @@ from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
-from riff_tui.views.conversations import failure_text, record_of
+from riff_tui.views.conversations import caller_texts, failure_text, record_of
 from riff_tui.views.parts import cells, verdicts
 from riff_tui.views.spec import ViewSpec
 
@@ -60,7 +60,7 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
         notes=_notes(detail, visits, words),
         extras=_extras(detail, visits, found, words),
         figure=timeline,
-        prose=Transcript([*_facts(detail), *verdicts.lines_of(detail.verdicts, words)[:1]]),
+        prose=Transcript([*_facts(detail, words), *verdicts.lines_of(detail.verdicts, words)[:1]]),
     )
     if voice is None:
         return table
@@ -267,13 +267,14 @@ def _visit(state: VisitedState) -> dict[str, Any]:
     }
 
 
-def _facts(detail: CallDetail) -> list[str]:
+def _facts(detail: CallDetail, words: _WordFilter) -> list[str]:
     """Return who took part and how the call ended, and what it scored."""
     call = detail.call
+    caller = caller_texts({**record_of(call), "error": words(call.error)})
     known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
     ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
     return [
-        " · ".join(f"{title} {value}" for title, value in [*known, *ended] if value),
+        " · ".join([*(f"{title} {value}" for title, value in [*known, *ended] if value), *caller]),
         "Computed: " + " · ".join(f"{aspect} {_scored(aspect, value)}" for aspect, value in detail.aspects.items()),
         *([f"{failure_text(record_of(call))}."] if call.failure is not None else []),
     ]
@@ -281,10 +282,12 @@ def _facts(detail: CallDetail) -> list[str]:
 
 def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _WordFilter) -> list[str]:
     call = detail.call
-    lines = _facts(detail)
+    lines = _facts(detail, words)
     lines += verdicts.lines_of(detail.verdicts, words)
     lines += [_visit_line(state) for state in visits]
-    if call.errored:
+    if call.caller_ok is False:
+        lines.append("Excluded: its caller failed, so the call is not counted in averages.")
+    elif call.errored:
         lines.append("Errored: the agent or its backend was broken; the call is not counted in averages.")
     if detail.document is None:
         lines.append(NO_TEXT_KEPT)

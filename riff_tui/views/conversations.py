@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,15 @@ COLUMNS: Sequence[Column] = (
     Column("error_count", "errs", kind="count", better="lower", shown=False, help="Errors during the call."),
     Column("defects", "defects", kind="count", better="lower", shown=False, help="Defects of its event stream."),
     Column("error", "Error", kind="text", shown=False, help="Why the call was errored."),
+    dataclasses.replace(columns.CALLER, shown=False),
+    Column(
+        "caller_ok",
+        "caller ok",
+        kind="flag",
+        better="higher",
+        shown=False,
+        help="Whether the caller kept to its part; where it did not, the call is not counted in averages.",
+    ),
 )
 
 
@@ -82,11 +92,22 @@ def failure_text(call: Mapping[str, Any]) -> str:
     return f"First failed in {call['first_failed']}: {what}, {before}"
 
 
+def caller_texts(call: Mapping[str, Any]) -> list[str]:
+    """Return in words what played the caller and whether it kept to its part, nothing where neither is known."""
+    named = f"caller {call['caller']}" if call.get("caller") else "caller"
+    if call.get("caller_ok") is False:
+        why = (call.get("error") or "").removeprefix("caller:").strip()
+        return [f"{named} failed{f': {why}' if why else ''}"]
+    if call.get("caller_ok"):
+        return [f"{named} kept to its part"]
+    return [named] if call.get("caller") else []
+
+
 def _marks(call: Call, record: dict[str, Any]) -> dict[str, Severity]:
     marks: dict[str, Severity] = {}
     if call.errored:
         # An errored call says nothing about the flow, so nothing of it is held against it.
-        return {"errored": "warn"}
+        return {"caller_ok": "warn"} if call.caller_ok is False else {"errored": "warn"}
     marks |= cells.score_marks(record, ("correctness",))
     if call.completed is False:
         marks["completed"] = "bad"

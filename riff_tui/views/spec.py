@@ -11,7 +11,7 @@ from riff_tui.table import Column, Row, Table
 ScreenKind: TypeAlias = Literal["list", "state", "conversation"]
 RowKind: TypeAlias = Literal["cell", "run", "call"]
 
-BY = ("flow", "agent", "persona", "run", "archetype", "commit", "scenario")
+BY = ("flow", "agent", "persona", "run", "archetype", "commit", "scenario", "caller")
 """The names that `--by` can give the rows of a view that `splits` or `regroups`."""
 EMPTY_STORE = "The store holds nothing of this yet: riff-tui ingest PATH... fills it."
 

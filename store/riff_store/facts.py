@@ -62,6 +62,7 @@ class ConversationFacts(msgspec.Struct, gc=False):
     computed aspect to its value. `terminals` names the outcomes (state name → `success` or
     `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
     it first came to each. `transcript` is the compressed document of turns and events, `None` where text is not kept.
+    A call whose `caller`, what played it, failed is not `caller_ok`, and counts as errored.
     """
 
     run: str
@@ -84,6 +85,8 @@ class ConversationFacts(msgspec.Struct, gc=False):
     final_status: str | None = None
     errored: bool = False
     error: str | None = None
+    caller: str | None = None
+    caller_ok: bool | None = None
     error_count: int = 0
     defects: int = 0
     origin: str = "observed"

@@ -21,9 +21,9 @@ _BILLIONTHS = "COALESCE(SUM(CAST({0} * 1000000000.0 + 0.5 AS INTEGER)), 0)"
 # What is summed → (from the rows of calls, from the rollup); whole numbers only, so they agree exactly.
 _SUMS: Mapping[str, tuple[str, str]] = {
     "calls": (
-        f"SELECT {_CELL}, SUM(1 - c.errored), SUM(c.errored + 0), MIN(c.started_at)"
+        f"SELECT {_CELL}, SUM(1 - c.errored), SUM(c.errored + 0), SUM(c.caller_ok IS 0), MIN(c.started_at)"
         f" FROM conversation c GROUP BY {_CELL}",
-        "SELECT flow_id, agent_id, run_id, n, excluded, first_at FROM call_rollup",
+        "SELECT flow_id, agent_id, run_id, n, excluded, caller_failed, first_at FROM call_rollup",
     ),
     "how calls went": (
         f"SELECT {_CELL}, COUNT(c.success), COALESCE(SUM(c.success), 0), COUNT(c.lost), COALESCE(SUM(c.lost), 0),"
@@ -31,6 +31,11 @@ _SUMS: Mapping[str, tuple[str, str]] = {
         f" FROM conversation c WHERE NOT c.errored GROUP BY {_CELL}",
         "SELECT flow_id, agent_id, run_id, success_n, success, lost_n, lost, quality_n, quality, computed_quality"
         " FROM call_rollup WHERE n > 0",
+    ),
+    "calls whose caller failed": (
+        f"SELECT {_CELL}, COUNT(c.success), COALESCE(SUM(c.success), 0)"
+        f" FROM conversation c WHERE c.caller_ok = 0 GROUP BY {_CELL}",
+        "SELECT flow_id, agent_id, run_id, caller_success_n, caller_success FROM call_rollup WHERE caller_failed > 0",
     ),
     "aspects": (
         f"SELECT {_CELL}, a.aspect_id, a.judge_id, COUNT(a.value), {_BILLIONTHS.format('a.value')}"

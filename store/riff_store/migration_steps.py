@@ -105,3 +105,20 @@ CREATE TABLE "known_commit" ("commit" BLOB NOT NULL PRIMARY KEY, "repository_id"
   FOREIGN KEY ("repository_id") REFERENCES "repository" ("id")) WITHOUT ROWID;
 UPDATE "source_file" SET "reader" = 0
 """
+
+# What played the caller, and whether it kept to its part; which calls then count is summed anew at the end.
+CALLERS = """
+CREATE TABLE "caller" ("id" INTEGER NOT NULL PRIMARY KEY, "name" TEXT NOT NULL);
+CREATE UNIQUE INDEX "caller_name" ON "caller" ("name");
+ALTER TABLE "conversation" ADD COLUMN "caller_id" INTEGER REFERENCES "caller" ("id");
+ALTER TABLE "conversation" ADD COLUMN "caller_ok" INTEGER;
+DROP TABLE "call_rollup";
+CREATE TABLE "call_rollup" ("flow_id" INTEGER NOT NULL, "agent_id" INTEGER NOT NULL, "run_id" INTEGER NOT NULL,
+  "n" INTEGER NOT NULL, "excluded" INTEGER NOT NULL, "first_at" INTEGER, "success_n" INTEGER NOT NULL,
+  "success" INTEGER NOT NULL, "lost_n" INTEGER NOT NULL, "lost" INTEGER NOT NULL, "quality_n" INTEGER NOT NULL,
+  "quality" INTEGER NOT NULL, "quality_squares" REAL NOT NULL, "computed_quality" INTEGER NOT NULL,
+  "computed_quality_squares" REAL NOT NULL, "caller_failed" INTEGER NOT NULL, "caller_success_n" INTEGER NOT NULL,
+  "caller_success" INTEGER NOT NULL, PRIMARY KEY ("flow_id", "agent_id", "run_id"), FOREIGN KEY ("flow_id")
+  REFERENCES "flow" ("id"), FOREIGN KEY ("agent_id") REFERENCES "agent" ("id"), FOREIGN KEY ("run_id")
+  REFERENCES "run" ("id")) WITHOUT ROWID
+"""

@@ -37,6 +37,7 @@ class Names:
         self.agents = self._plain("agent")
         self.personas = self._plain("persona")
         self.scenarios = self._plain("scenario")
+        self.callers = self._plain("caller")
         self.segments = self._plain("segment")
         self.aspects = self._plain("aspect")
         self.labels = self._plain("label")

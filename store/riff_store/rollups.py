@@ -28,7 +28,9 @@ SELECT ?1, ?2, ?3, MIN(started_at),
   COALESCE(SUM(CASE WHEN errored THEN 0 ELSE {_BILLIONTHS.format("quality")} END), 0),
   COALESCE(SUM(CASE WHEN errored THEN 0.0 ELSE quality * quality END), 0.0),
   COALESCE(SUM(CASE WHEN errored THEN 0 ELSE {_BILLIONTHS.format("computed_quality")} END), 0),
-  COALESCE(SUM(CASE WHEN errored THEN 0.0 ELSE computed_quality * computed_quality END), 0.0)
+  COALESCE(SUM(CASE WHEN errored THEN 0.0 ELSE computed_quality * computed_quality END), 0.0),
+  COUNT(CASE WHEN caller_ok = 0 THEN 1 END), COUNT(CASE WHEN caller_ok = 0 THEN success END),
+  COALESCE(SUM(CASE WHEN caller_ok = 0 THEN success END), 0)
 FROM conversation WHERE {_CELL}
 GROUP BY flow_id, agent_id, run_id"""
 

@@ -180,10 +180,10 @@ class Rows:
                 key, run, name, flow, agent, _key(names.personas, facts.persona), _key(names.scenarios, facts.scenario),
                 trial, facts.started_at, facts.duration_s, facts.completed,
                 _key(names.labels, facts.stop_reason), _key(names.labels, facts.final_state),
-                _key(names.labels, facts.final_status), facts.errored, _text(facts.error), facts.error_count,
+                _key(names.labels, facts.final_status), _is_excluded(facts), _text(facts.error), facts.error_count,
                 facts.defects, None if facts.origin == "observed" else facts.origin, self._source_file, facts.line,
                 succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion")), quality, quality,
-                _lost(facts),
+                _lost(facts), _key(names.callers, facts.caller), facts.caller_ok,
             )
         )  # fmt: skip
         scored, aspects = self._tables[m.AspectScore], names.aspects
@@ -259,6 +259,10 @@ class Rows:
 def _lost(facts: ConversationFacts) -> int | None:
     """Say if any state lost the call, `None` where that is not known."""
     return max((row.lost for row in facts.states if row.lost is not None), default=None)
+
+
+def _is_excluded(facts: ConversationFacts) -> bool:
+    return facts.errored or facts.caller_ok is False
 
 
 def _text(value: str | None) -> str | None:

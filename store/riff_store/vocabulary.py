@@ -32,12 +32,12 @@ def _fields(level: Level, kind: FieldKind, names: str | Iterable[str]) -> list[F
 
 
 _ALL = [
-    *_fields("call", "name", "run conversation flow agent persona scenario archetype commit branch label"),
+    *_fields("call", "name", "run conversation flow agent persona scenario caller archetype commit branch label"),
     *_fields("call", "name", "stop_reason final_state final_status judge"),
     *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error"),
     *_fields("call", "number", metrics.COMPUTED),
     *_fields("call", "number", "trial duration_s error_count defects"),
-    *_fields("call", "flag", "completed errored success"),
+    *_fields("call", "flag", "completed errored caller_ok success"),
     *_fields("call", "time", "started_at"),
     Field("humanness", "number", "call", spreads=True),
     Field("quality", "number", "call", spreads=True),
@@ -46,7 +46,8 @@ _ALL = [
     *_fields("row", "name", "first second highest lowest model prompt_hash prompt_version"),
     *_fields("row", "name", "worst_state least_state most_state worst_flow direction list reason reasons"),
     *_fields("row", "name", "path kind aspect"),
-    *_fields("row", "number", "n excluded operability blend success_rate flows worst_stall worst_n worst_operability"),
+    *_fields("row", "number", "n excluded caller_failed operability blend success_rate success_overall flows"),
+    *_fields("row", "number", "worst_stall worst_n worst_operability"),
     *_fields("row", "number", "expected missed wrong_args count share rank mean unscored line"),
     *_fields("row", "number", "failed_calls cohesion exact kappa kappa_unweighted spearman mean_difference spread"),
     *_fields("row", "number", "groups trials pass1 pass_k k flaky always_passed always_failed"),
@@ -63,7 +64,7 @@ _ALL = [
 ]
 
 _SHARES = {
-    *("cohesion", "exact", "share", "missed", "wrong_args", "worst_stall"),
+    *("success_overall", "cohesion", "exact", "share", "missed", "wrong_args", "worst_stall"),
     *("pass1", "pass_k", "flaky", "always_passed", "always_failed"),
     *(metric.key for metric in metrics.METRICS if metric.unit == "share"),
 }

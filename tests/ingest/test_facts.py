@@ -80,3 +80,18 @@ def test_expected_steps_of_the_caller_are_states_of_the_caller() -> None:
     steps = [ReferenceStep("toggle", "user", True, None), ReferenceStep("book", called=False)]
     found = scored(expected_steps=steps)[0].expected
     assert [(step.state, step.called) for step in found] == [("user:toggle", True), ("book", False)]
+
+
+def test_a_call_whose_caller_failed_counts_as_errored_and_failed_nowhere() -> None:
+    facts, _ = scored(caller="gpt", caller_ok=False, completed=False, final_state="a")
+    assert (facts.errored, facts.caller, facts.caller_ok, facts.failure) == (True, "gpt", False, None)
+    assert scored(caller="gpt", caller_ok=True)[0].errored is False
+
+
+def test_requests_that_were_sent_again_are_no_errors_of_the_agent() -> None:
+    again = {"kind": "retried", "message": "429", "t": 1.0}
+    facts, _ = scored(errors=[again, {"kind": "tool", "message": "timeout", "t": 2.0}, again])
+    assert (facts.error_count, facts.aspects["errors"]) == (1, 7.5)
+    blob = facts.transcript
+    assert blob is not None
+    assert json.loads(zstandard.ZstdDecompressor().decompress(blob))["errors"][0] == again

@@ -48,7 +48,7 @@ def find_conversations(paths: Iterable[str | os.PathLike[str]]) -> FoundConversa
             name = _name(call)
             found.places.pop(name, None)
             left_out.pop(name, None)
-            if call.errored:
+            if call.is_excluded():
                 left_out[name] = "errored"
             elif not can_be_judged(call.turns):
                 left_out[name] = "silent"

@@ -183,7 +183,7 @@ def _is_doubtful(line: NativeLine) -> bool:
     if line.slots:
         boxes += line.slots.values()
     for call in line.tool_calls or ():
-        boxes += call.arguments, call.error
+        boxes += call.arguments, call.error, call.result
     boxes += line.errors or (), line.state_aspects or ()
     return any(value.__class__ in _BOXES and is_deep(value) for value in boxes)
 
@@ -202,7 +202,7 @@ def _recognises(head: FileHead) -> str | None:
 
 SOURCE = Source(
     kind="transcripts",
-    version=2,
+    version=3,
     read=read,
     title="Flow transcripts",
     known_by="files named flow-transcripts-*.jsonl, or lines with conversation_id and flow",

@@ -18,7 +18,7 @@ from riff_tui.text.safe_text import fit
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line, Piece, cut, width_of
-from riff_tui.views.conversations import failure_text
+from riff_tui.views.conversations import caller_texts, failure_text
 
 Nearness: TypeAlias = Literal["all", "part", "nearest"]
 
@@ -39,7 +39,9 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     style = palette.bad if good is False else None
     mark = glyphs.bad if good is False else " "
     said = [f"status {call['final_status']}"] if call.get("final_status") else []
-    said += [f"errored: {call.get('error') or 'the agent or its backend was broken'}"] if call.get("errored") else []
+    is_broken = call.get("errored") and call.get("caller_ok") is not False
+    said += [f"errored: {call.get('error') or 'the agent or its backend was broken'}"] if is_broken else []
+    said += caller_texts(call)
     failed = failure_text(call) if call.get("failure") else ""
     said += [failed[0].lower() + failed[1:]] if failed else []
     said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]

@@ -15,10 +15,11 @@ SEGMENT = Column("segment", "Segment", kind="name", help="The phase of the call 
 PERSONA = Column("persona", "Persona", kind="name", help="Who the simulated caller was.")
 RUN = Column("run", "Run", kind="name", help="The evaluation run that the calls came from.")
 SCENARIO = Column("scenario", "Scenario", kind="name", help="What the caller wanted.")
+CALLER = Column("caller", "Caller", kind="name", help="What played the caller: a script, a model or a program.")
 ARCHETYPE = Column("archetype", "Archetype", kind="name", help="The family of flows: booking, dispatch, inquiry, …")
 COMMIT = Column("commit", "Commit", kind="name", help="The commit that the run was made from.")
 INTERVAL = "intervals."
-_NAMES = (FLOW, AGENT, STATE, SEGMENT, PERSONA, RUN, SCENARIO, ARCHETYPE, COMMIT)
+_NAMES = (FLOW, AGENT, STATE, SEGMENT, PERSONA, RUN, SCENARIO, CALLER, ARCHETYPE, COMMIT)
 KEYS = {column.key: column for column in _NAMES}
 HIDDEN_SEGMENT = dataclasses.replace(SEGMENT, shown=False)
 

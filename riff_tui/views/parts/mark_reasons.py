@@ -105,6 +105,7 @@ _REASONS: Mapping[str, _Explain] = {
     "success_change": _always("success fell against the run before the edit by more than chance"),
     "moved": _always("flows fell against the run before by more than chance"),
     "completed": _always("the flow did not run to its own end"),
+    "caller_ok": _always("the caller failed: the call is not counted in averages"),
     "errored": _always("a broken agent or backend: the call is not counted in averages"),
     "error_count": _always("there were errors during the call"),
     "detail": _always("it raised or failed"),

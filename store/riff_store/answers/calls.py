@@ -13,8 +13,9 @@ from riff_store.answers.edits import LastEdit
 class Call:
     """Describe a line of the list of calls; `started_at` is microseconds since the epoch, durations are seconds.
 
-    What says where it first went wrong is `None` for a call that was served. `told_by` are the names that tell it from
-    other calls of its id and run, empty where there are none.
+    What says where it first went wrong is `None` for a call that was served. `caller` names what played the caller,
+    `caller_ok` says whether that kept to its part. `told_by` are the names that tell it from other calls of its id and
+    run, empty where there are none.
     """
 
     id: int
@@ -43,6 +44,8 @@ class Call:
     failure: str | None = None
     failure_detail: str | None = None
     failure_error: str | None = None
+    caller: str | None = None
+    caller_ok: bool | None = None
     told_by: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -23,6 +23,7 @@ from riff_store.models.tables import (
     Aspect,
     AspectScore,
     BaseModel,
+    Caller,
     CallFailure,
     Conversation,
     DescribedEdge,
@@ -72,6 +73,7 @@ __all__ = [
     "BaseModel",
     "CallFailure",
     "CallRollup",
+    "Caller",
     "Conversation",
     "DescribedEdge",
     "DescribedState",
@@ -102,10 +104,10 @@ __all__ = [
     "TransitionTotal",
 ]
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 COMPUTED_JUDGE = 1
 
-DIMENSIONS = (Flow, Agent, Persona, Scenario, Segment, Aspect, Label, Run, Judge, State)
+DIMENSIONS = (Flow, Agent, Persona, Scenario, Caller, Segment, Aspect, Label, Run, Judge, State)
 SOURCES = (SourceFile, SkippedInput)
 OF_CALLS = (AspectScore, StateScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, Transcript)
 FACTS = (Conversation, JudgedScore, *OF_CALLS)

@@ -23,7 +23,8 @@ class CallRollup(_Cell):
     """Sum the calls of a cell: `n` count, `excluded` are errored; the first of all started `first_at`.
 
     Of `success_n` calls `success` were correct and complete, of `lost_n` so many were `lost`; quality is known of
-    `quality_n`.
+    `quality_n`. Of the excluded ones `caller_failed` are those whose caller failed; of `caller_success_n` of these it
+    is known how they ended, and `caller_success` were correct and complete all the same.
     """
 
     n = pw.IntegerField()
@@ -38,6 +39,9 @@ class CallRollup(_Cell):
     quality_squares = pw.DoubleField()
     computed_quality = pw.BigIntegerField()
     computed_quality_squares = pw.DoubleField()
+    caller_failed = pw.IntegerField()
+    caller_success_n = pw.IntegerField()
+    caller_success = pw.IntegerField()
 
     class Meta:
         primary_key = pw.CompositeKey("flow", "agent", "run")

@@ -34,6 +34,10 @@ class Scenario(Named):
     pass
 
 
+class Caller(Named):
+    """Name what played the caller: a script, a model, a program."""
+
+
 class Segment(Named):
     pass
 
@@ -116,6 +120,7 @@ class Conversation(BaseModel):
 
     `success` says if it was correct and complete, `quality` is operability of this call alone, `computed_quality`
     the same without what judges say of it (docs/metrics.md, section 5); `lost` says if it ended without being served.
+    One whose caller failed is not `caller_ok` and errored, whatever its line says of the latter.
     """
 
     id = pw.AutoField()
@@ -143,6 +148,8 @@ class Conversation(BaseModel):
     quality = pw.DoubleField(null=True)
     computed_quality = pw.DoubleField(null=True)
     lost = pw.IntegerField(null=True)
+    caller = pw.ForeignKeyField(Caller, null=True, index=False)
+    caller_ok = pw.BooleanField(null=True)
 
     class Meta:
         indexes = ((("run", "name", "flow", "agent", "trial"), True), (("flow", "agent", "run"), False))

@@ -17,7 +17,7 @@ from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED
 from riff_store.queries.scope import STATE_COLUMNS, Scope
 from riff_store.vocabulary import Field, field_named, field_of
 
-PLAIN = ("trial", "started_at", "duration_s", "completed", "errored", "error_count", "defects", "error")
+PLAIN = ("trial", "started_at", "duration_s", "completed", "errored", "caller_ok", "error_count", "defects", "error")
 _SHOWN_ASPECTS = ("correctness", "turn_count", "latency_p95")
 _CHUNK = 500
 
@@ -157,13 +157,14 @@ def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) 
             call.id, m.Run.name, call.name, m.Flow.name, m.Agent.name, m.Persona.name, m.Scenario.name, call.trial,
             call.started_at, call.duration_s, call.completed, stop.name, final_state.name, final_status.name,
             call.errored, call.error, call.error_count, call.defects, *(score.value for score in scores),
-            failure.kind, last_ok.name, first_failed.name, detail.name, failed_with.name,
+            failure.kind, last_ok.name, first_failed.name, detail.name, failed_with.name, m.Caller.name, call.caller_ok,
         )
         .join(m.Run, on=(m.Run.id == call.run))
         .join(m.Flow, on=(m.Flow.id == call.flow))
         .join(m.Agent, on=(m.Agent.id == call.agent))
         .join(m.Persona, pw.JOIN.LEFT_OUTER, on=(m.Persona.id == call.persona))
         .join(m.Scenario, pw.JOIN.LEFT_OUTER, on=(m.Scenario.id == call.scenario))
+        .join(m.Caller, pw.JOIN.LEFT_OUTER, on=(m.Caller.id == call.caller))
         .join(stop, pw.JOIN.LEFT_OUTER, on=(stop.id == call.stop_reason))
         .join(final_state, pw.JOIN.LEFT_OUTER, on=(final_state.id == call.final_state))
         .join(final_status, pw.JOIN.LEFT_OUTER, on=(final_status.id == call.final_status))
@@ -180,13 +181,14 @@ def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) 
 
 
 def _call(row: Sequence[Any], told_by: Mapping[str, str]) -> Call:
-    failed, last_ok, first_failed, detail, failed_with = row[21:]
+    failed, last_ok, first_failed, detail, failed_with, caller, caller_ok = row[21:]
     return Call(
         id=row[0], run=row[1], conversation=row[2], flow=row[3], agent=row[4], persona=row[5], scenario=row[6],
         trial=row[7], started_at=row[8], duration_s=row[9], completed=None if row[10] is None else bool(row[10]),
         stop_reason=row[11], final_state=row[12], final_status=row[13], errored=bool(row[14]), error=row[15],
         error_count=row[16], defects=row[17], correctness=row[18], turn_count=row[19], latency_p95=row[20],
         told_by=told_by, failure=failed, failure_detail=detail, failure_error=failed_with,
+        caller=caller, caller_ok=None if caller_ok is None else bool(caller_ok),
         last_ok=None if failed is None else last_ok or UNNAMED["last_ok"],
         first_failed=None if failed is None else first_failed or UNNAMED["first_failed"],
     )  # fmt: skip

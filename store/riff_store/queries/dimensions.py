@@ -36,6 +36,7 @@ DIMENSIONS = {
     "label": Dimension("run", m.Run, "label"),
     "persona": Dimension("persona", m.Persona),
     "scenario": Dimension("scenario", m.Scenario),
+    "caller": Dimension("caller", m.Caller),
     "stop_reason": Dimension("stop_reason", m.Label),
     "final_state": Dimension("final_state", m.Label),
     "final_status": Dimension("final_status", m.Label),

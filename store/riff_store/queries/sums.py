@@ -21,7 +21,10 @@ from riff_store.queries.scope import STATE_COLUMNS, Depth, Scope, needs
 
 
 class CallSums(NamedTuple):
-    """Hold the sums of calls: `n` count, `excluded` are errored; what is no count is in billionths."""
+    """Hold the sums of calls: `n` count, `excluded` are errored; what is no count is in billionths.
+
+    `caller_failed` are those of the excluded ones whose caller failed.
+    """
 
     n: int
     excluded: int
@@ -34,10 +37,18 @@ class CallSums(NamedTuple):
     quality_squares: float
     computed_quality: int
     computed_quality_squares: float
+    caller_failed: int
+    caller_success_n: int
+    caller_success: int
 
     def success_measure(self) -> Measure:
         """Return the share of calls that were correct and complete."""
         return Measure(self.success_n, self.success * UNIT, float(self.success), rate=True)
+
+    def overall_measure(self) -> Measure:
+        """Return the same share with the calls whose caller failed counted as they ended."""
+        n, good = self.success_n + self.caller_success_n, self.success + self.caller_success
+        return Measure(n, good * UNIT, float(good), rate=True)
 
     def quality_measure(self) -> Measure:
         """Return the mean quality of calls, with what judges say of them."""
@@ -272,6 +283,9 @@ def _call_sums_of(call: Any) -> tuple[Any, ...]:
         summed(call.quality * call.quality, 0.0),
         summed(_billionths(call.computed_quality)),
         summed(call.computed_quality * call.computed_quality, 0.0),
+        _counted(~call.caller_ok),
+        _counted(~call.caller_ok & call.success.is_null(False)),
+        _counted(~call.caller_ok & (call.success == 1)),
     )
 
 

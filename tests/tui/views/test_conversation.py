@@ -187,3 +187,13 @@ def test_text_reads_a_call_line_by_line_in_a_hundred_columns() -> None:
     assert said[0].startswith("    0.4  agent   word")
     assert "t(s)" not in printed(table, "text")
     assert "t(s)" in printed(table, "markdown")
+
+
+def test_a_call_says_who_its_caller_was_and_that_it_failed() -> None:
+    failed: dict[str, Any] = {"errored": True, "error": "caller: gave 555-123-4567 for a date", "caller_ok": False}
+    table = conversation(detail(caller="gpt", **failed), redact=Redactor())
+    assert "caller gpt failed: gave [phone 1] for a date" in table.notes[0]
+    assert "Excluded: its caller failed, so the call is not counted in averages." in table.notes
+    assert conversation(detail(caller="gpt", **failed), text=False).notes[0].endswith(" · caller gpt failed")
+    assert conversation(detail(caller_ok=False, errored=True)).notes[0].endswith(" · caller failed")
+    assert conversation(detail(caller="scripted", caller_ok=True)).notes[0].endswith("caller scripted kept to its part")
