@@ -34,8 +34,8 @@ class VisitTimeline:
 
     @classmethod
     def of(cls, visits: Sequence[VisitSpan], moments: Iterable[Moment]) -> VisitTimeline | None:
-        """Return the timeline of a call, `None` where its source had no clock."""
-        if not visits:
+        """Return the timeline of a call, `None` without a clock or where every visit ended as it began."""
+        if not any(visit.end > 0 for visit in visits):
             return None
         marks = []
         for moment in moments:

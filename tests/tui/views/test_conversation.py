@@ -197,3 +197,9 @@ def test_a_call_says_who_its_caller_was_and_that_it_failed() -> None:
     assert conversation(detail(caller="gpt", **failed), text=False).notes[0].endswith(" · caller gpt failed")
     assert conversation(detail(caller_ok=False, errored=True)).notes[0].endswith(" · caller failed")
     assert conversation(detail(caller="scripted", caller_ok=True)).notes[0].endswith("caller scripted kept to its part")
+
+
+def test_visits_that_ended_as_the_call_began_have_no_timeline() -> None:
+    at_once = [{"type": "state_entered", "state": "a", "t": 0}, {"type": "state_exited", "state": "a", "t": 0}]
+    document = {"turns": [{"role": "agent", "text": "Hello", "t": 5.0}], "events": at_once}
+    assert conversation(detail(document=document)).figure is None
