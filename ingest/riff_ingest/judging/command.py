@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import re
 import signal
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from riff_ingest.child_process import last_words, signal_group
 from riff_ingest.judging.protocol import Answer, Question, Refused, Signature, Unanswered
 
 LARGEST_OUTPUT = 1024 * 1024
-LONGEST_COMPLAINT = 200
 ENDING_SECONDS = 2.0
 _PIECE = 64 * 1024
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
-_SHORTEST_SECRET = 6
 
 
 class CommandJudge:
@@ -103,20 +99,10 @@ async def _end(process: Process) -> None:
 
 
 def _kill(process: Process) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    signal_group(process.pid, signal.SIGKILL)
 
 
 def _failure(code: int, complained: bytes) -> str:
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
-    lines = complained.decode(errors="replace").strip().splitlines()
-    last = without_secrets(lines[-1].strip(), os.environ)[:LONGEST_COMPLAINT] if lines else ""
+    last = last_words(complained)
     return f"the command ended with {how}{f': {last}' if last else ''}"
-
-
-def without_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """Return the text without the values of variables that are named as keys, tokens or passwords."""
-    for name, value in environ.items():
-        if _SECRET.search(name) and len(value) >= _SHORTEST_SECRET:
-            text = text.replace(value, f"${name}")
-    return text

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from riff_ingest.child_process import without_secrets
 from riff_ingest.conversation import Turn
-from riff_ingest.judging.command import CommandJudge, without_secrets
+from riff_ingest.judging.command import CommandJudge
 from riff_ingest.judging.protocol import Refused, Signature
 from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
 from riff_ingest.judging.rubric import Rubric
