@@ -1,0 +1,41 @@
+"""Programs that take part in calls: what they are made of, and whether anything of them is left."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from riff_ingest.child_process import environment_of
+from riff_ingest.runner.process import Program
+
+_PREAMBLE = """
+import json, os, signal, subprocess, sys, time
+def tell(**message):
+    sys.stdout.write(json.dumps(message) + "\\n")
+    sys.stdout.flush()
+def hear(): return json.loads(sys.stdin.readline() or "{}")
+"""
+
+
+def program(source: str, *, env: tuple[str, ...] = ()) -> Program:
+    """Return a program in Python, to which `tell(**message)` and `hear()` are known."""
+    environment = environment_of(env, os.environ, option="--agent-env")
+    return Program((sys.executable, "-c", f"{_PREAMBLE}{source}"), environment)
+
+
+def is_alive(process: int) -> bool:
+    """Return whether a process is there, and not merely waiting to be collected."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+async def is_gone(process: int) -> bool:
+    """Wait until a process is no longer there."""
+    async with asyncio.timeout(60):
+        while is_alive(process):
+            await asyncio.sleep(0.01)
+    return True
