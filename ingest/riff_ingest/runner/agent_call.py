@@ -95,6 +95,10 @@ class AgentCall:
             now = self._clock.seconds()
             self._latency = None if now is None else max(0.0, now - self._asked_at - self._lost)
 
+    def unmeasured(self) -> None:
+        """Leave out how long this turn takes, as of a greeting that was there before anybody asked."""
+        self._asked_at = None
+
     def retried(self, message: str, seconds: float) -> None:
         """Note a request that failed and is tried again; the seconds that this took count for nobody."""
         self.driver.failed(RETRIED, message, t=self.now)

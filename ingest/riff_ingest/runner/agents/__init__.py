@@ -1,0 +1,1 @@
+"""Have agents of every kind take part in calls."""
