@@ -52,7 +52,7 @@ class SimulatedCall:
         self._rng = rng
         self._random = rng.random
         self._phrases = phrases()
-        self._caller = CallerVoice(case, rng)
+        self._caller = CallerVoice(case.persona, case.scenario.says, case.stage.pools[case.scenario.name], rng)
         self._agent = AgentVoice(case, rng, self._caller.notes)
         self._now = 0.0
         self._tasks = list(case.scenario.tasks)

@@ -7,7 +7,8 @@ from random import Random
 from typing import TypeVar
 
 from riff_ingest.simulate.case import Case
-from riff_ingest.simulate.lexicon import SpokenValue, capital, listed, phrases, sentence
+from riff_ingest.simulate.cast import CallerPersona
+from riff_ingest.simulate.lexicon import Pool, SpokenValue, capital, listed, phrases, sentence
 
 T = TypeVar("T")
 
@@ -20,9 +21,8 @@ class Notes(dict[str, str]):
 
 
 class _Voice:
-    def __init__(self, case: Case, rng: Random) -> None:
-        self._case = case
-        self._pools = case.stage.pools[case.scenario.name]
+    def __init__(self, pools: Mapping[str, Pool], rng: Random) -> None:
+        self._pools = pools
         self._random = rng.random
         self._phrases = phrases()
 
@@ -32,16 +32,25 @@ class _Voice:
 
 
 class CallerVoice(_Voice):
-    """Speak for a caller of one persona, who thinks of a value when a slot comes up."""
+    """Speak for a caller of one persona, who knows a value or thinks of one when its slot comes up.
 
-    def __init__(self, case: Case, rng: Random) -> None:
-        super().__init__(case, rng)
+    `openings` are ways to say why one calls, `pools` the words for each slot.
+    """
+
+    def __init__(self, persona: CallerPersona, openings: Sequence[str], pools: Mapping[str, Pool], rng: Random) -> None:
+        super().__init__(pools, rng)
         self.notes = Notes()
+        self._persona = persona
+        self._openings = openings
         self._said: dict[str, str] = {}
         self._habits: set[str] = set()
 
+    def knows(self, slot: str, say: str) -> None:
+        """Take up how a slot's value is said."""
+        self._said[slot] = say
+
     def value(self, slot: str) -> SpokenValue:
-        """Return think of a value for a slot."""
+        """Think of a value for a slot and return it."""
         value = self.pick(self._pools[slot].values)
         self._said[slot] = value.say
         self.notes[slot] = value.note or value.say
@@ -49,27 +58,27 @@ class CallerVoice(_Voice):
 
     def opens(self, early: Sequence[str]) -> str:
         """Return the reason for the call, with the slots that are said before anybody asked."""
-        text = f"{self.pick(self._phrases.greetings)} {self.pick(self._case.scenario.says)}"
+        text = f"{self.pick(self._phrases.greetings)} {self.pick(self._openings)}"
         if early:
             text += " " + sentence(listed([self._clause(slot) for slot in early]))
-        return text + self._habit(self._case.persona.after)
+        return text + self._habit(self._persona.after)
 
     def answers(self, slots: Sequence[str]) -> str:
         """Say what these slots hold."""
-        before = self._habit(self._case.persona.before)
-        if self._case.persona.brief:
+        before = self._habit(self._persona.before)
+        if self._persona.brief:
             first, *others = (self._said[slot] for slot in slots)
             body = ". ".join((first, *(capital(other) for other in others)))
         else:
             body = listed([self._clause(slot) for slot in slots])
         if before[-2:] in {". ", "? ", "! "}:
             body = capital(body)
-        return sentence(before + body) + self._habit(self._case.persona.after)
+        return sentence(before + body) + self._habit(self._persona.after)
 
     def replies(self, options: Sequence[str]) -> str:
         """Say one of these, now and then with something on top."""
         text = self.pick(options)
-        return text + self._habit(self._case.persona.after) if self._random() < 0.3 else text
+        return text + self._habit(self._persona.after) if self._random() < 0.3 else text
 
     def commands(self, task: str) -> str:
         """Name the next task."""
@@ -90,7 +99,8 @@ class AgentVoice(_Voice):
     """Speak for an agent, who fills what the caller said into the lines of the flow."""
 
     def __init__(self, case: Case, rng: Random, notes: Mapping[str, str]) -> None:
-        super().__init__(case, rng)
+        super().__init__(case.stage.pools[case.scenario.name], rng)
+        self._case = case
         self._notes = notes
 
     def line(self, state: str) -> str:
