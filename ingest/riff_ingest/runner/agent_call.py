@@ -67,6 +67,7 @@ class AgentCall:
         self._report = report
         self._machine: Machine | None = None
         self._filled: dict[str, Any] = {}
+        self._entered = 0
         self.spent = 0.0
         self._now = 0.0
         self._asked_at: float | None = None
@@ -151,7 +152,7 @@ class AgentCall:
     def view(self) -> CallView:
         """Return what a caller may know."""
         collected = self._machine.heard if self._machine is not None else self._filled
-        return CallView(self.state, self.turns, dict(collected))
+        return CallView(self.state, self.turns, dict(collected), self._entered)
 
     def begin_turn(self, timeout: asyncio.Timeout | None = None) -> None:
         """Begin to measure what the caller waits."""
@@ -205,6 +206,7 @@ class AgentCall:
         elif isinstance(event, TurnComplete):
             self._has_completed_turn = True
         elif isinstance(event, StateEntered):
+            self._entered += 1
             self.tell("running")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from riff_ingest.runner.case import CallCase
 from riff_ingest.runner.protocol import CallerFailed, CallerSession, CallerTurn, CallView, StopReason
 
@@ -21,7 +23,7 @@ class CheckedCaller:
         """Return what the caller says; raises `CallerFailed` where it makes no sense a second time."""
         turn = await self._session.say(heard, view)
         if self._fault(turn):
-            turn = await self._session.say(heard, view)
+            turn = await self._session.say(heard, replace(view, again=True))
             if fault := self._fault(turn):
                 raise CallerFailed(fault)
         self._lines.append(turn.text)

@@ -86,12 +86,16 @@ class CallerTurn:
 class CallView:
     """Hold what a caller may be told of the call at its turn: the state of the agent where known, and public slots.
 
-    `collected` are the slots of which the agent holds a value, public or not.
+    `collected` are the slots of which the agent holds a value, public or not, and `entered` counts the states that it
+    came into, so that one which left a state and came back is told from one which stayed. `again` says that the caller
+    is asked once more at the same place, because what it said made no sense.
     """
 
     state: str | None = None
     turn: int = 0
     collected: Mapping[str, Any] = field(default_factory=dict)
+    entered: int = 0
+    again: bool = False
 
 
 class CallerSession(Protocol):

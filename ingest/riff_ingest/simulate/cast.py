@@ -38,6 +38,7 @@ class CallerPersona(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     corrects: float
     pause_s: float
     brief: bool = False
+    patience: int = 5
 
 
 class Override(Weakness, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -51,6 +51,9 @@ class Phrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     details: list[str]
     spells: list[str]
     handovers: list[str]
+    silences: list[str]
+    unsure: list[str]
+    byes: list[str]
 
 
 class _PoolFile(msgspec.Struct, forbid_unknown_fields=True):

@@ -1,0 +1,1 @@
+"""Play the callers of a run: by the case alone, by a model, or as one called before."""
