@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from riff_ingest.judging.protocol import Refused, Usage
 from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RunStopped
+from riff_ingest.stop_signals import TERMINATED_SECONDS, stop_signals
 
 MOST_IN_A_ROW = 25
 """Calls in a row that got no answer before the judge counts as out of reach."""
 
-TERMINATED_SECONDS = 5.0
 REPORT_SECONDS = 0.25
 
 
@@ -66,7 +64,7 @@ class Runner:
             runner.run(self._all(calls, at_once))
 
     async def _all(self, calls: Iterator[CallToJudge], at_once: int) -> None:
-        with _signals(self._on_signal):
+        with stop_signals(self._on_signal):
             ticker = asyncio.create_task(self._tick())
             self._workers = [asyncio.create_task(self._work(calls)) for _ in range(at_once)]
             await asyncio.gather(*self._workers, return_exceptions=True)
@@ -121,22 +119,3 @@ class Runner:
         while self._report is not None:
             self._report(self._progress)
             await asyncio.sleep(REPORT_SECONDS)
-
-
-@contextmanager
-def _signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """Take Ctrl-C and SIGTERM inside the loop while the block runs."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    loop = asyncio.get_running_loop()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    for number in before:
-        loop.add_signal_handler(number, handle, number)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            loop.remove_signal_handler(number)
-            if handler is not None:
-                signal.signal(number, handler)

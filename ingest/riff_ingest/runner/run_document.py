@@ -15,6 +15,8 @@ from riff_store.errors import UsageError
 RUN_FILE = "run.json"
 PROGRESS_FILE = "progress.jsonl"
 SCHEMA = "riff.run/1"
+RUN_MARK = b'"riff.run/'
+"""What stands at the head of a `run.json` of any version."""
 LARGEST_DOCUMENT = 16 * 1024 * 1024
 
 InvocationEnd: TypeAlias = Literal["done", "interrupted", "refused", "failed"]

@@ -77,6 +77,11 @@ def set_aside(directory: Path) -> str | None:
     return next((reason for reason in reasons if reason), None)
 
 
+def is_company(path: Path) -> bool:
+    """Say whether a file was written beside inputs and is none itself."""
+    return any(source.is_company(path) for source in sources())
+
+
 def accompanies(path: Path) -> bool:
     """Say whether a file is read with the directories beside it that are inputs."""
     return any(source.directory.accompanies(path) for source in sources() if source.directory)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from riff_ingest.sources.compression import BrokenInput, unreadable
-from riff_ingest.sources.detect import accompanies, claimed_kind, detect, named_kind, set_aside
+from riff_ingest.sources.detect import accompanies, claimed_kind, detect, is_company, named_kind, set_aside
 
 _LINES = (".jsonl", ".jsonl.gz")
 _DOCUMENTS = (".json", ".json.gz", ".toml")
@@ -113,7 +113,7 @@ class _Search:
         name = path.name
         if named_kind(name) is not None:
             self._take(path)
-        elif name.endswith((*_LINES, *_DOCUMENTS)):
+        elif name.endswith((*_LINES, *_DOCUMENTS)) and not is_company(path):
             try:
                 kind, reason = detect(path)
             except BrokenInput as problem:

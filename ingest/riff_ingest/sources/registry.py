@@ -99,6 +99,7 @@ def _guarded(source: Source) -> Source:
         read=read,
         recognises=_unless_it_fails(source.recognises, None),
         contracts=_unless_it_fails(source.contracts, {}),
+        is_company=_unless_it_fails(source.is_company, False),
         directory=directory,
     )
 

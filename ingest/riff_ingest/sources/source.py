@@ -90,6 +90,7 @@ class Source:
     - `takes_contracts`: flow files give their contracts to conversations that bring none; `contracts` returns those
       that an input of this kind gives.
     - `find_run_inputs` returns the dataset and the agent's file of an input, from those that the user named.
+    - `is_company` tells of a file in a walk that it was written beside inputs of this kind and is none itself.
     - `rank` orders the sources: the lowest is asked first whether it recognises a file.
     """
 
@@ -105,6 +106,7 @@ class Source:
     takes_contracts: bool = False
     contracts: Callable[[Path], Mapping[str, Contract]] = lambda path: {}
     find_run_inputs: Callable[[Path, RunInputs | None], RunInputs] | None = None
+    is_company: Callable[[Path], bool] = lambda path: False
     rank: int = 50
 
     def is_named(self, name: str) -> bool:

@@ -12,9 +12,10 @@ import msgspec
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import ROLES, Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import GuardEvaluated, SlotFilled
+from riff_ingest.runner.run_document import PROGRESS_FILE, RUN_FILE, RUN_MARK
 from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
-from riff_ingest.sources.lines import BrokenInput, read_lines
+from riff_ingest.sources.lines import BrokenInput, read_lines, read_start
 from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
 from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, NativeLine, refusal, salvage
 from riff_store.facts import Skipped
@@ -200,6 +201,16 @@ def _recognises(head: FileHead) -> str | None:
     return None
 
 
+def _is_of_a_run(path: Path) -> bool:
+    """Tell whether a file says how a run is made, or where it stands (docs/runner.md, Files of a run)."""
+    if path.name not in (RUN_FILE, PROGRESS_FILE):
+        return False
+    try:
+        return RUN_MARK in read_start(path.with_name(RUN_FILE))
+    except BrokenInput:
+        return False
+
+
 SOURCE = Source(
     kind="transcripts",
     version=3,
@@ -209,5 +220,6 @@ SOURCE = Source(
     names=("flow-transcripts-*.jsonl", "flow-transcripts-*.jsonl.gz"),
     recognises=_recognises,
     takes_contracts=True,
+    is_company=_is_of_a_run,
     rank=10,
 )

@@ -156,3 +156,17 @@ def test_a_directory_that_a_source_claims_is_one_input(root: Path, monkeypatch: 
     add_source(monkeypatch, box_source(lambda directory: directory.name == "b"))
     assert names(root) == ["a.jsonl/calls.jsonl", "b", "dental.toml", "flow-transcripts-1.jsonl"]
     assert names(root, root / "b") == ["b"]
+
+
+def test_what_lies_beside_the_transcripts_of_a_run_is_left_out_without_a_word(root: Path) -> None:
+    lines = '{"conversation_id": "c", "flow": "f", "status": "done"}\n'
+    (root / "b" / "run.json").write_text('{\n  "schema": "riff.run/1",\n  "run_id": "b"\n}\n')
+    (root / "b" / "progress.jsonl").write_text(lines)
+    assert names(root) == ALL
+    assert find_inputs([root]).passed_over == [unknown(root)]
+
+
+def test_files_called_like_those_of_a_run_are_read_where_there_is_no_run(root: Path) -> None:
+    (root / "b" / "progress.jsonl").write_bytes(GOOD)
+    (root / "b" / "run.json").write_text('{"schema": "mine/1"}')
+    assert names(root) == sorted([*ALL, "b/progress.jsonl"])

@@ -1,0 +1,178 @@
+"""Make many calls at once, and end a run in every way that it can end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from riff_ingest.conversation import Conversation
+from riff_ingest.runner.agent_call import CallProgress, CallStatus
+from riff_ingest.runner.call import Call, CallSetting, MadeCall
+from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.plan_order import PlanOrder
+from riff_ingest.runner.protocol import Unavailable
+from riff_ingest.runner.run_tally import RunTally
+from riff_ingest.stop_signals import TERMINATED_SECONDS, stop_signals
+
+ATTEMPTS = 3
+"""How often a call is made where one side cannot be asked, before it is kept as errored."""
+TICK_SECONDS = 0.25
+
+
+class _Closes(Protocol):
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoopHooks:
+    """Tell others of a run: `tick` now and then, `stopped` when a first signal came; `beside` runs along with it."""
+
+    tick: Callable[[], None] = lambda: None
+    stopped: Callable[[], None] = lambda: None
+    beside: Callable[[], Coroutine[Any, Any, None]] | None = None
+
+
+class RunLoop:
+    """Make the calls of a run, `at_once` of them at any time.
+
+    Used in a `with` block, at whose end agent, caller and tools are closed. After `make`, `error` holds what ended
+    the run early, `signal` the signal that did. With `in_order` calls are kept in the order of the plan.
+    """
+
+    def __init__(self, setting: CallSetting, counts: RunTally, *, at_once: int, in_order: bool = False) -> None:
+        self._setting = setting
+        self._counts = counts
+        self._at_once = at_once
+        self._in_order = in_order
+        self._hooks = LoopHooks()
+        self._workers: list[asyncio.Task[None]] = []
+        self._is_stopping = False
+        self.error: Exception | None = None
+        self.signal: int | None = None
+
+    def __enter__(self) -> RunLoop:
+        self._runner = asyncio.Runner()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._runner.run(self._close())
+        finally:
+            self._runner.close()
+
+    def check(self) -> None:
+        """Find out whether agent and caller can be reached; raises `EndpointRefused`."""
+        self._runner.run(self._check())
+
+    def make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None], hooks: LoopHooks) -> None:
+        """Make all calls, and keep each that ends.
+
+        A first Ctrl-C lets those end that are under way, a second one drops them; so does SIGTERM after some seconds,
+        an endpoint that will not answer at all, and a call that cannot be kept.
+        """
+        self._hooks = hooks
+        self._runner.run(self._make(cases, keep))
+
+    async def _check(self) -> None:
+        await self._setting.agent.check()
+        await self._setting.caller.check()
+
+    async def _make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None]) -> None:
+        def keep_and_count(made: MadeCall) -> None:
+            keep(made)
+            self._counts.add(made)
+            self._tell(made.case, "errored" if made.conversation.errored else "done", made.conversation)
+
+        with stop_signals(self._on_signal):
+            order = PlanOrder(keep_and_count, self._at_once if self._in_order else None)
+            beside = [asyncio.create_task(self._tick())]
+            if self._hooks.beside is not None:
+                beside.append(asyncio.create_task(self._hooks.beside()))
+            places = iter(enumerate(cases))
+            self._workers = [asyncio.create_task(self._work(places, order)) for _ in range(self._at_once)]
+            await asyncio.gather(*self._workers, return_exceptions=True)
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
+            with self._ending():
+                order.release()
+
+    async def _work(self, places: Iterator[tuple[int, CallCase]], order: PlanOrder) -> None:
+        with self._ending():
+            await order.room()
+            for place, case in places:
+                if self._is_stopping:
+                    return
+                order.take(place, await self._made(case))
+                await order.room()
+
+    async def _made(self, case: CallCase) -> MadeCall | None:
+        """Return a call, if need be after another try; `None` where the run ends before there is one."""
+        self._counts.running += 1
+        try:
+            for attempts in range(1, ATTEMPTS + 1):
+                call = Call(case, self._setting)
+                try:
+                    return self._after(await call.play(), attempts)
+                except Unavailable as problem:
+                    made = call.failed(problem)
+                    if attempts == ATTEMPTS:
+                        return self._after(made, attempts)
+                self._counts.spend(made.extra)
+                self._tell(case, "retrying", made.conversation)
+                if self._is_stopping:
+                    break
+            return None
+        finally:
+            self._counts.running -= 1
+
+    def _after(self, made: MadeCall, attempts: int) -> MadeCall:
+        """Return a call with how many attempts it took, where it took more than one."""
+        self._counts.spend(made.extra)
+        return made if attempts == 1 else replace(made, extra={**made.extra, "attempts": attempts})
+
+    def _tell(self, case: CallCase, status: CallStatus, call: Conversation) -> None:
+        self._setting.report(
+            CallProgress(case.conversation_id, case.flow.name, status, call.final_state, _turns(call), call.error)
+        )
+
+    @contextlib.contextmanager
+    def _ending(self) -> Iterator[None]:
+        """End the run with whatever goes wrong in the block; what is under way is dropped."""
+        try:
+            yield
+        except Exception as error:
+            self.error = self.error or error
+            self._drop()
+
+    def _on_signal(self, number: int) -> None:
+        if self.signal is not None:
+            self._drop()
+            return
+        self.signal = number
+        self._is_stopping = True
+        if number == signal.SIGTERM:
+            asyncio.get_running_loop().call_later(TERMINATED_SECONDS, self._drop)
+        self._hooks.stopped()
+
+    def _drop(self) -> None:
+        self._is_stopping = True
+        for worker in self._workers:
+            worker.cancel()
+
+    async def _tick(self) -> None:
+        while True:
+            self._hooks.tick()
+            await asyncio.sleep(TICK_SECONDS)
+
+    async def _close(self) -> None:
+        parts: tuple[_Closes, ...] = (self._setting.agent, self._setting.caller, self._setting.tools)
+        await asyncio.gather(*(part.close() for part in parts), return_exceptions=True)
+
+
+def _turns(call: Conversation) -> int:
+    return sum(turn.role == "agent" for turn in call.turns)

@@ -1,0 +1,89 @@
+"""Count what comes of a run: its calls, what was tried again, and the tokens that it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from riff_ingest.conversation import Conversation
+from riff_ingest.runner.agent_call import RETRIED
+from riff_ingest.runner.call import MadeCall
+
+TokenSide: TypeAlias = Literal["agent", "caller"]
+REQUESTS: Mapping[TokenSide, str] = {"agent": "requests", "caller": "caller_requests"}
+"""The key of a line's `extra` that lists the requests of a side."""
+
+
+@dataclass(slots=True)
+class TokenTally:
+    """Count tokens; `None` where a request did not say."""
+
+    input: int | None = 0
+    output: int | None = 0
+
+    def add(self, requests: Iterable[Mapping[str, Any]]) -> None:
+        """Add what requests took."""
+        for request in requests:
+            self.input = _sum(self.input, request.get("prompt_tokens"))
+            self.output = _sum(self.output, request.get("completion_tokens"))
+
+
+@dataclass(slots=True)
+class CallTally:
+    """Count the calls that ended; the errored ones are in `calls`, and those whose caller failed are errored."""
+
+    calls: int = 0
+    completed: int = 0
+    errored: int = 0
+    caller_failed: int = 0
+
+    def add(self, call: Conversation) -> None:
+        """Count a call."""
+        self.calls += 1
+        self.errored += call.errored
+        self.caller_failed += call.caller_ok is False
+        self.completed += not call.errored and call.completed is True
+
+
+@dataclass(slots=True)
+class RunTally:
+    """Count how far a run is.
+
+    `planned` are the calls of the run and `before` those that it had already; `retried` counts calls in which a
+    request, or all of the call, was tried again.
+    """
+
+    planned: int
+    before: int = 0
+    running: int = 0
+    retried: int = 0
+    total: CallTally = field(default_factory=CallTally)
+    flows: dict[str, CallTally] = field(default_factory=dict)
+    tokens: dict[TokenSide, TokenTally] = field(default_factory=lambda: {"agent": TokenTally(), "caller": TokenTally()})
+
+    @property
+    def done(self) -> int:
+        """Return how many calls of the run are there."""
+        return self.before + self.total.calls
+
+    def spend(self, extra: Mapping[str, Any]) -> None:
+        """Count the tokens of a try, whatever came of it."""
+        for side, name in REQUESTS.items():
+            self.tokens[side].add(extra.get(name, ()))
+
+    def add(self, made: MadeCall) -> None:
+        """Count a call that ended."""
+        call = made.conversation
+        self.total.add(call)
+        self.flows.setdefault(call.flow, CallTally()).add(call)
+        self.retried += "attempts" in made.extra or _has_retried(call)
+
+
+def _has_retried(call: Conversation) -> bool:
+    noted = call.errors if isinstance(call.errors, list) else []
+    return any(isinstance(error, dict) and error.get("kind") == RETRIED for error in noted)
+
+
+def _sum(known: int | None, more: Any) -> int | None:
+    return None if known is None or type(more) is not int else known + more
