@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -89,7 +89,7 @@ class Chat(Protocol):
         seed: int | None = None,
         on_retry: Callable[[str, float], None] | None = None,
         on_wait: Callable[[str], None] | None = None,
-        waiting: Waiting | None = None,
+        waiting: Waiting = nullcontext,
     ) -> ChatReply:
         """Return the answer to a chat.
 
@@ -111,6 +111,10 @@ class EndpointDown(ChatError):
 
 class EndpointGone(ChatError):
     """Report that the endpoint will not answer at all: unreachable, key, quota, unknown model."""
+
+
+class NoSuchModel(EndpointGone):
+    """Report that the endpoint knows no such model, or has nothing at this address."""
 
 
 class RequestWrong(ChatError):

@@ -1,0 +1,187 @@
+"""Complete chats at an endpoint: send, try again where that may help, and read what comes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from random import Random
+from typing import Any
+
+import msgspec
+
+from riff_ingest.endpoint import Endpoint
+from riff_ingest.runner.chat.answers import AnswerReader, NotAnAnswer, ReadAnswer, ToldError
+from riff_ingest.runner.chat.faults import ParameterRefused, TryFailed, fault_of, told_fault
+from riff_ingest.runner.chat.http import HttpAnswer, HttpClient, HttpFault
+from riff_ingest.runner.chat.pace import Pace, pace_of
+from riff_ingest.runner.chat.protocol import ChatNote, ChatReply, EndpointDown, Message, NoSuchModel, Tool, Waiting
+from riff_ingest.runner.chat.request import RequestShape
+from riff_ingest.runner.chat.retries import RetryPolicy
+from riff_ingest.runner.chat.tool_calls import is_written_out
+
+PATH = "chat/completions"
+
+
+class ChatClient:
+    """Complete chats at one endpoint, for many calls at once; described in `Chat`.
+
+    `timeout` is how many seconds an answer may take, `stream` whether it is asked for word by word.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        timeout: float = 60.0,
+        stream: bool = True,
+        temperature: float | None = 0.0,
+        max_tokens: int | None = 500,
+        retries: RetryPolicy | None = None,
+    ) -> None:
+        """Raise `UsageError` for an address that is none, and where the HTTP client is missing."""
+        endpoint.check()
+        self._endpoint = endpoint
+        self._timeout = timeout
+        self._http = HttpClient(endpoint)
+        self._shape = RequestShape(
+            endpoint.model, stream=stream, temperature=temperature, max_tokens=max_tokens, extra=endpoint.extra
+        )
+        self._retries = retries or RetryPolicy()
+        self._chance = Random()
+        self._hint: str | None = None
+
+    async def check(self) -> str | None:
+        """Find out whether the endpoint can be reached; returns a hint where it does not list the model."""
+        from riff_ingest.runner.chat.preflight import preflight
+
+        self._hint = await preflight(self._http, self._endpoint, self._timeout)
+        return self._hint
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool] = (),
+        *,
+        seed: int | None = None,
+        on_retry: Callable[[str, float], None] | None = None,
+        on_wait: Callable[[str], None] | None = None,
+        waiting: Waiting = nullcontext,
+    ) -> ChatReply:
+        """Return the answer to a chat."""
+        pace = pace_of(self._endpoint.base_url)
+        failed = 0
+        while True:
+            entered = await pace.enter(waiting)
+            started = time.monotonic()
+            body = self._shape.body(messages, tools, seed)
+            try:
+                return await self._asked(body, pace, entered, started)
+            except ParameterRefused as refused:
+                self._shape.drop(refused.parameter)
+                reason, pause = f"{refused.reason}; {refused.parameter} is left out from here on", 0.0
+            except TryFailed as fault:
+                failed += 1
+                pause = self._pause(fault, failed)
+                reason = fault.reason
+            if on_wait is not None:
+                on_wait(reason)
+            if on_retry is not None:
+                on_retry(reason, time.monotonic() - started + pause)
+            await asyncio.sleep(pause)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.close()
+
+    def _pause(self, fault: TryFailed, failed: int) -> float:
+        """Return the seconds before the next try; raises `EndpointDown` where there is none."""
+        pause = self._retries.pause(failed, fault.after, self._chance) if fault.again else None
+        if pause is not None:
+            return pause
+        times = f", {failed} times" if failed > 1 else ""
+        wish = f"; it asks to wait {fault.after:.0f} s" if fault.after and failed < self._retries.tries else ""
+        raise EndpointDown(f"{fault.reason}{times}{wish}") from None
+
+    async def _asked(self, body: Mapping[str, Any], pace: Pace, entered: int, started: float) -> ChatReply:
+        """Send a request once, and tell the pace of the host how it went."""
+        try:
+            reply = await self._sent(body, started)
+            pace.answered()
+            return reply
+        except TryFailed as fault:
+            if fault.is_crowded:
+                pace.slow_down(entered)
+            raise
+        finally:
+            pace.leave()
+
+    async def _sent(self, body: Mapping[str, Any], started: float) -> ChatReply:
+        try:
+            async with self._http.request("POST", PATH, self._timeout, _encoded(body)) as answer:
+                if 200 <= answer.status < 300:
+                    return await self._read(answer, body, started)
+                optional = self._shape.optional(body)
+                raise self._with_hint(
+                    fault_of(self._endpoint, answer.status, answer.headers, await answer.body(), optional)
+                )
+        except HttpFault as fault:
+            raise TryFailed(fault.reason) from None
+
+    async def _read(self, answer: HttpAnswer, body: Mapping[str, Any], started: float) -> ChatReply:
+        reader = AnswerReader()
+        first: float | None = None
+        try:
+            try:
+                while not reader.is_done and (piece := await answer.piece()):
+                    reader.feed(piece)
+                    if not reader.has_words:
+                        first = None
+                    elif first is None:
+                        first = time.monotonic()
+            except HttpFault:
+                if not reader.is_whole:
+                    raise
+            ended = time.monotonic()
+            read = reader.close(f"call_{len(body['messages'])}")
+        except NotAnAnswer as error:
+            raise TryFailed(str(error)) from None
+        except ToldError as told:
+            raise self._with_hint(told_fault(self._endpoint, told.error)) from None
+        if reader.is_done:
+            await answer.finish()
+        return self._reply(read, body, _ms(ended - started), None if first is None else _ms(first - started))
+
+    def _reply(self, read: ReadAnswer, body: Mapping[str, Any], ms: float, ttft_ms: float | None) -> ChatReply:
+        notes = list(read.notes)
+        tools = [tool["function"]["name"] for tool in body.get("tools", ())]
+        if tools and is_written_out(read.text, tools):
+            notes.append(ChatNote("tool_call_as_text", "the model wrote the call of a tool out instead of making it"))
+        is_streamed = body["stream"] and bool(read.text)
+        return ChatReply(
+            text=read.text,
+            tool_calls=read.tool_calls,
+            finish_reason=read.finish_reason,
+            usage=read.usage,
+            ms=ms,
+            ttft_ms=ttft_ms if is_streamed else None,
+            notes=tuple(notes),
+            dropped=self._shape.dropped,
+        )
+
+    def _with_hint(self, fault: Exception) -> Exception:
+        """Return a fault, with what the endpoint lists where it does not know the model."""
+        return NoSuchModel(fault.message, self._hint) if isinstance(fault, NoSuchModel) and self._hint else fault
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:  # half a character in what somebody said, which this encoder does not spell
+        return json.dumps(body).encode()
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 1)
