@@ -264,8 +264,8 @@ def _holds(results: Sequence[FileResult]) -> list[str]:
         sum(result.flows for result in results),
     )
     held = [counted(count, noun) for count, noun in zip(counts, nouns, strict=True) if count]
-    for word in ("replaced", "skipped", "noted"):
-        count = sum(getattr(result, word) for result in results)
+    for key, word in (("replaced", "replaced"), ("rerun", "run again"), ("skipped", "skipped"), ("noted", "noted")):
+        count = sum(getattr(result, key) for result in results)
         held += [f"{count} {word}"] if count else []
     return held
 

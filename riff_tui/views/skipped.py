@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _COLUMNS = (
     Column("path", "File", kind="name", help="The file that it was read from."),
     Column("line", "Line", kind="count", help="The line in that file."),
-    Column("kind", "Kind", kind="name", help="skipped, mismatch, replaced, defect or unjoined."),
+    Column("kind", "Kind", kind="name", help="skipped, mismatch, replaced, rerun, defect or unjoined."),
     Column("conversation", "Conversation", kind="name", help="The call that it concerns."),
     Column("reason", "Reason", kind="text", help="What was wrong with it."),
 )
@@ -41,7 +41,7 @@ SPEC = ViewSpec(
     title="Skipped inputs",
     help=(
         "What was not taken as it was: the file, the line and the reason.",
-        "replaced stands again elsewhere, unjoined scores count for no call; mismatch and defect were taken.",
+        "replaced stands again elsewhere, rerun further down; unjoined scores count for no call; others were taken.",
         "A file that was fixed is read again by the next ingest.",
     ),
     order=150,

@@ -181,7 +181,10 @@ class EditsResult(msgspec.Struct, gc=False):
 
 
 class Skipped(msgspec.Struct, gc=False):
-    """Note something that was not taken as it stood: `kind` is `skipped`, `mismatch`, `replaced` or `defect`."""
+    """Note something that was not taken as it stood.
+
+    `kind` is `skipped`, `mismatch`, `replaced`, `rerun` or `defect`.
+    """
 
     kind: str
     line: int | None
@@ -224,7 +227,8 @@ class FileResult(msgspec.Struct, gc=False):
     """Say what became of one file: `status` is `taken`, `changed` or `unchanged`.
 
     `replaced` are calls that stand again further down or in another file, and count there: in one of `winners`.
-    `updated` are those among them of files that were not read along. `reason` is why the first of `skipped` was.
+    `updated` are those among them of files that were not read along, `rerun` errored calls that were run again further
+    down in the file. `reason` is why the first of `skipped` was.
     """
 
     path: str
@@ -237,5 +241,6 @@ class FileResult(msgspec.Struct, gc=False):
     skipped: int = 0
     noted: int = 0
     updated: int = 0
+    rerun: int = 0
     winners: list[str] = []
     reason: str = ""

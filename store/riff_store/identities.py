@@ -26,6 +26,7 @@ class HeldCall(NamedTuple):
     source_file: int
     line: int
     path: str
+    errored: int
 
 
 def held_calls(connection: sqlite3.Connection, wanted: Iterable[Identity]) -> Iterator[tuple[Identity, HeldCall]]:
@@ -43,7 +44,7 @@ def _found(connection: sqlite3.Connection, wanted: list[Identity]) -> list[tuple
     marks = ", ".join(["(?, ?, ?, ?, ?)"] * len(wanted))
     rows = connection.execute(
         f"WITH wanted (run, name, flow, agent, trial) AS (VALUES {marks})"
-        " SELECT w.run, w.name, w.flow, w.agent, w.trial, c.id, c.source_file_id, c.line, s.path"
+        " SELECT w.run, w.name, w.flow, w.agent, w.trial, c.id, c.source_file_id, c.line, s.path, c.errored"
         " FROM wanted w CROSS JOIN conversation c ON c.run_id = w.run AND c.name = w.name"
         " AND c.flow_id = w.flow AND c.agent_id = w.agent AND c.trial = w.trial"
         " JOIN source_file s ON s.id = c.source_file_id",

@@ -69,7 +69,8 @@ class Rows:
     `ranks` is the place of every path in this ingest: of two calls with one
     identity the one in the later file stays, and the other file gets a note. `touched` gains the
     (flow, agent, run) cells that change. `replaced` counts the calls that do not stay, `updated` those
-    among them of files that are not of this ingest, and `winners` are the paths of those that do.
+    among them of files that are not of this ingest, and `winners` are the paths of those that do. `rerun` counts the
+    errored calls that were run again further down in the file.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class Rows:
         self.taken = 0
         self.replaced = 0
         self.updated = 0
+        self.rerun = 0
         self.winners: set[str] = set()
 
     def __len__(self) -> int:
@@ -111,7 +113,7 @@ class Rows:
         )
         earlier = self._pending.pop(identity, None)
         if earlier is not None:
-            self._note_replaced(self._source_file, earlier.line, earlier, f"line {facts.line}", self._path)
+            self._note_earlier(earlier.line, facts, _is_excluded(earlier))
         self._pending[identity] = facts
 
     def add_score(self, score: JudgedScore) -> None:
@@ -237,13 +239,21 @@ class Rows:
         change = "UPDATE source_file SET conversations = conversations - 1 WHERE id = ?"
         self._connection.execute(change, (held.source_file,))
         self._touched.add((identity.flow, identity.agent, identity.run))
-        place = f"line {mine.line}"
         if held.source_file == self._source_file:
             self.taken -= 1
+            self._note_earlier(held.line, mine, bool(held.errored))
+            return
+        self.updated += held.path not in self._ranks
+        self._note_replaced(held.source_file, held.line, mine, f"{self._path}, line {mine.line}", self._path)
+
+    def _note_earlier(self, line: int, facts: ConversationFacts, was_errored: bool) -> None:
+        """Note that a call stands again further down in this file: one that was errored was run again, as it should."""
+        if was_errored:
+            reason = f"the call was errored and was run again in line {facts.line}"
+            self.rerun += 1
+            self.add_note(Skipped("rerun", line, reason, facts.conversation))
         else:
-            place = f"{self._path}, {place}"
-            self.updated += held.path not in self._ranks
-        self._note_replaced(held.source_file, held.line, mine, place, self._path)
+            self._note_replaced(self._source_file, line, facts, f"line {facts.line}", self._path)
 
     def _note_replaced(self, loser: int, line: int, facts: ConversationFacts, place: str, winner: str) -> None:
         self.replaced += 1

@@ -164,7 +164,7 @@ class Writer:
         rows.flush()
         verdicts.touch(self._connection, key)
         result.conversations, result.replaced, result.updated = rows.taken, rows.replaced, rows.updated
-        result.winners = sorted(rows.winners)
+        result.rerun, result.winners = rows.rerun, sorted(rows.winners)
         self._connection.execute(
             "UPDATE source_file SET conversations = ?, scores = ?, skipped = ? WHERE id = ?",
             (rows.taken, result.scores, result.skipped, key),

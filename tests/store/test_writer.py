@@ -11,6 +11,7 @@ import pytest
 from riff_store.database import Store
 from riff_store.facts import DescribedFlow, DescribedState, Skipped
 from riff_store.measure import UNIT
+from riff_store.rows import CHUNK
 from riff_store.writer import Item, Writer
 from tests.support.facts import broken_rows, call, contents, fresh, put, source, state, verdict
 
@@ -74,6 +75,20 @@ def test_of_two_calls_with_one_name_in_a_file_the_later_line_stays(path: Path) -
     found = contents(path)
     assert [(row[1], row[5]) for row in found["conversation"]] == [("c-1", 2)]
     assert found["note"] == [("/in/a.jsonl", "replaced", 1, "night-1", "c-1")]
+
+
+@pytest.mark.parametrize("between", [0, CHUNK])
+def test_an_errored_call_that_was_run_again_further_down_is_no_call_that_was_replaced(path: Path, between: int) -> None:
+    others = [call(f"o-{number}") for number in range(between)]
+    with fresh(path) as store:
+        lines = [call("c-1", line=1, errored=True), *others, call("c-1", line=2, caller_ok=False), call("c-1", line=3)]
+        result = put(store, "/in/a.jsonl", lines)
+        reasons = [reason for (reason,) in store.execute_sql("SELECT reason FROM skipped_input ORDER BY line")]
+    assert (result.conversations, result.replaced, result.rerun) == (between + 1, 0, 2)
+    found = contents(path)
+    assert [row[4:6] for row in found["conversation"] if row[1] == "c-1"] == [(0, 3)]
+    assert [(row[1], row[2]) for row in found["note"]] == [("rerun", 1), ("rerun", 2)]
+    assert reasons[1] == "the call was errored and was run again in line 3"
 
 
 @pytest.mark.parametrize("other", [{"run": "night-2"}, {"flow": "dental"}, {"agent": "model-b"}, {"trial": 1}])

@@ -138,6 +138,25 @@ def test_what_stands_again_is_said_with_its_number_and_is_an_exit_code_under_str
     assert err.endswith("3 conversations and 0 scores stored.\n")
 
 
+def test_an_errored_call_that_was_run_again_in_its_file_is_normal_also_under_strict(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    case = {"conversation_id": "case-0", "flow": "booking"}
+    path = lines(tmp_path / "flow-transcripts-a.jsonl", {**case, "errored": True}, {**case, "final_state": "booked"})
+    store = str(tmp_path / "store.db")
+    for _ in range(2):
+        assert run(["ingest", str(path), "--store", store, "--strict"]) == ExitCode.OK
+        assert "replaced" not in capsys.readouterr().err
+    assert run(["ingest", str(path), "--store", store, "--rebuild"]) == ExitCode.OK
+    err = capsys.readouterr().err
+    assert f"{path}: 1 conversation, 1 run again\n" in err
+    assert err.endswith("1 conversation and 0 scores stored.\n")
+    assert run(["dump", "conversations", "--store", store, "--format", "json"]) == ExitCode.OK
+    assert [row["final_state"] for row in json.loads(capsys.readouterr().out)["rows"]] == ["booked"]
+    assert run(["dump", "skipped", "--store", store, "--format", "json"]) == ExitCode.OK
+    assert [(row["kind"], row["line"]) for row in json.loads(capsys.readouterr().out)["rows"]] == [("rerun", 1)]
+
+
 def test_a_call_of_an_earlier_file_that_still_holds_it_is_dropped_and_fails_under_strict(
     tmp_path: Path, capsys: Captured
 ) -> None:
