@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import zstandard
 
-from riff_ingest.conversation import Conversation
+from riff_ingest.conversation import Conversation, ToolCall
 from riff_ingest.events import LONGEST
 from riff_ingest.failure import first_failure
 from riff_ingest.flow_aspects import added_aspects, call_aspects
@@ -23,6 +23,8 @@ from riff_store.metrics import COMPUTED, OF_STATES
 from riff_store.voice import KEY as VOICE
 
 MISMATCH = 0.05
+LONGEST_RESULT = 4096
+"""Characters that are kept of what a tool answered."""
 _encoder = msgspec.json.Encoder()
 _STATE_METRICS = tuple("latency_p95_ms" if name == "latency_p95" else name for name in OF_STATES)
 
@@ -92,13 +94,26 @@ def facts_of(
 def compress(call: Conversation) -> bytes:
     """Return what was said and what happened in a call, as zstd-compressed JSON."""
     document: dict[str, Any] = {"turns": call.turns, "events": call.events}
-    for name in ("slots", "tool_calls", "errors"):
-        value = getattr(call, name)
-        if value:
-            document[name] = value
+    parts = {"slots": call.slots, "tool_calls": _kept(call.tool_calls), "errors": call.errors}
+    document |= {name: value for name, value in parts.items() if value}
     if call.voice is not None:
         document[VOICE] = call.voice
     return _compressor().compress(_encoder.encode(document))
+
+
+def _kept(tool_calls: list[ToolCall]) -> list[ToolCall]:
+    """Return the tool calls with results that are not larger than what is kept of one."""
+    if all(call.result is None for call in tool_calls):
+        return tool_calls
+    return [msgspec.structs.replace(call, result=_cut(call.result)) for call in tool_calls]
+
+
+def _cut(result: Any) -> Any:
+    """Return a result as it is, or the beginning of its JSON where that is too long."""
+    if result is None or isinstance(result, bool | int | float):
+        return result
+    text = result if isinstance(result, str) else _encoder.encode(result).decode()
+    return result if len(text) <= LONGEST_RESULT else f"{text[:LONGEST_RESULT]}… (cut, of {len(text):,} characters)"
 
 
 @lru_cache(maxsize=1)

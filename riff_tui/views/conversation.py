@@ -30,6 +30,8 @@ _COLUMNS: Sequence[Column] = (
     Column("latency_ms", "latency(ms)", unit="ms", better="lower", decimals=0, help="How long the agent took."),
     Column("detail", "Detail", kind="text", help="The slot, the guard, the tool; of a turn, which judges named it."),
 )
+SHOWN_RESULT = 60
+"""Characters of what a tool answered that stand in the line of its call; the row has all that is kept of it."""
 NO_TEXT_KEPT = "The store keeps no transcript of this call; ingest it without --no-text to see its turns."
 TEXT_LEFT_OUT = "What was said and collected is left out; --text puts it in, redacted."
 
@@ -125,6 +127,8 @@ def _row(number_: int, moment: Moment, words: _WordFilter, named: str | None) ->
     # What a moment cannot have is left blank; the sign for "not measured" is kept for what it could have had.
     can_have = {"latency_ms"} if record["role"] == "agent" and turn else set()
     blank = {key: "" for key, value in record.items() if value is None and key not in {"t", "state", *can_have}}
+    if moment.kind == "tool" and (result := words(entry.get("result"))) is not None:
+        record["result"] = result
     return Row(str(number_), record, display=blank, severity=_marks(moment, record))
 
 
@@ -156,6 +160,10 @@ def _tool_detail(moment: Moment, words: _WordFilter) -> str:
     shown = f"{called}({words.shown(arguments) if words.wanted and arguments is not None else ''})"
     if _failed(error):
         shown += " failed" + (f": {words.shown(error)}" if words.wanted and error is not True else "")
+    result = moment.entry.get("result")
+    if words.wanted and result is not None:
+        answer = words.shown(result)
+        shown += f" → {answer if len(answer) <= SHOWN_RESULT else f'{answer[: SHOWN_RESULT - 1]}…'}"
     return shown
 
 
@@ -212,6 +220,7 @@ def _extras(
                 "by": name(moment.entry.get("by")) or "agent",
                 "arguments": words(moment.entry.get("arguments")),
                 "error": _error(moment.entry.get("error"), words),
+                "result": words(moment.entry.get("result")),
             }
             for moment in of_kind["tool"]
         ],

@@ -8,9 +8,9 @@ from typing import Any
 import zstandard
 
 from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation, ReferenceStep, Turn
+from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import StateEntered, StateExited, TurnComplete
-from riff_ingest.facts import facts_of
+from riff_ingest.facts import LONGEST_RESULT, facts_of
 from riff_store.facts import ConversationFacts, Skipped
 
 
@@ -95,3 +95,15 @@ def test_requests_that_were_sent_again_are_no_errors_of_the_agent() -> None:
     blob = facts.transcript
     assert blob is not None
     assert json.loads(zstandard.ZstdDecompressor().decompress(blob))["errors"][0] == again
+
+
+def test_of_what_a_tool_answered_a_bounded_part_is_kept() -> None:
+    results = [{"free": True}, None, "x" * LONGEST_RESULT, {"rows": ["y" * 100] * 1000}]
+    blob = scored(tool_calls=[ToolCall("find", result=result) for result in results])[0].transcript
+    assert blob is not None
+    document = json.loads(zstandard.ZstdDecompressor().decompress(blob))
+    kept = [call["result"] for call in document["tool_calls"]]
+    assert kept[:3] == results[:3]
+    assert kept[3].startswith('{"rows":["yyy')
+    assert kept[3].endswith("… (cut, of 103,010 characters)")
+    assert len(kept[3]) < LONGEST_RESULT + 40

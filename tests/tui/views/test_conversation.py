@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.output.sinks import render
+from riff_tui.table import Table
 from riff_tui.text.redaction import Redactor
 from riff_tui.timeline_events import moments, spans
-from riff_tui.views.conversation import NO_TEXT_KEPT, TEXT_LEFT_OUT, conversation
+from riff_tui.views.conversation import NO_TEXT_KEPT, SHOWN_RESULT, TEXT_LEFT_OUT, conversation
 from tests.support.golden import printed
 from tests.support.strategies import JSON
 from tests.support.view_answers import DOCUMENT, detail
@@ -203,3 +204,26 @@ def test_visits_that_ended_as_the_call_began_have_no_timeline() -> None:
     at_once = [{"type": "state_entered", "state": "a", "t": 0}, {"type": "state_exited", "state": "a", "t": 0}]
     document = {"turns": [{"role": "agent", "text": "Hello", "t": 5.0}], "events": at_once}
     assert conversation(detail(document=document)).figure is None
+
+
+def answered(result: Any, **how: Any) -> Table:
+    call = {"name": "find", "t": 1.0, "arguments": {}, "result": result}
+    return conversation(detail(document={"tool_calls": [call]}), **how)
+
+
+def test_a_tool_call_says_what_came_back_in_short_and_its_row_has_all_of_it() -> None:
+    slots = {"slots": [f"{hour}:00" for hour in range(24)], "line": "two\nlines"}
+    table = answered(slots)
+    assert table.rows[0].record["detail"].startswith('find({}) → {"slots": ["0:00", ')
+    assert len(table.rows[0].record["detail"]) <= len("find({}) → ") + SHOWN_RESULT
+    assert table.rows[0].record["result"] == table.extras["tool_calls"][0]["result"] == slots
+    assert answered(0).rows[0].record["detail"] == "find({}) → 0"
+    assert "result" not in answered(None).rows[0].record
+
+
+def test_what_a_tool_answered_is_somebodys_words() -> None:
+    table = answered({"note": "call 555-123-4567"}, redact=Redactor())
+    assert table.rows[0].record["detail"] == 'find({}) → {"note": "call [phone 1]"}'
+    assert table.extras["tool_calls"][0]["result"] == {"note": "call [phone 1]"}
+    assert answered("Tuesday", text=False).extras["tool_calls"][0]["result"] is None
+    assert answered("Tuesday", text=False).rows[0].record["detail"] == "find()"
