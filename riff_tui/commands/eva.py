@@ -148,14 +148,14 @@ def _reader(
     pipeline: Pipeline | None, dataset: Path | None, agent: Path | None, expected_db: Path | None
 ) -> Callable[[Path], MetricContext]:
     """Return the reader of a directory; raise `UsageError` where a file that was named cannot be read."""
-    from riff_ingest.eva.agent_file import read_agent
     from riff_ingest.eva.dataset import records_of
     from riff_ingest.eva.inspect import inspect
     from riff_ingest.eva.logs.files import read_object
     from riff_ingest.eva.run_inputs import RunInputs
+    from riff_ingest.sources.yaml_document import load_yaml
 
     _read("--dataset", dataset, records_of)
-    _read("--agent", agent, read_agent)
+    _read("--agent", agent, load_yaml)
     expected = _read("--expected-db", expected_db, read_object)
     given = RunInputs(str(dataset) if dataset is not None else None, str(agent) if agent is not None else None)
     kind: PipelineType | None = pipeline.value if pipeline is not None else None

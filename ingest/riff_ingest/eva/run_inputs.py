@@ -10,11 +10,11 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
-from riff_ingest.eva.agent_file import read_agent
 from riff_ingest.eva.config import Configuration
 from riff_ingest.eva.dataset import aliases_beside, aliases_folder, filled, records_of
 from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.lines import BrokenInput, digest
+from riff_ingest.sources.yaml_document import load_yaml
 
 LEVELS = 3
 """How many directories above a run its configuration's paths are looked for in."""
@@ -137,4 +137,4 @@ def _digest(path: str, mtime: int, size: int) -> str:
 
 @lru_cache(maxsize=4)
 def _agent(path: str, mtime: int, size: int) -> Mapping[str, Any]:
-    return read_agent(Path(path))
+    return load_yaml(Path(path))

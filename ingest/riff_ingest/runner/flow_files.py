@@ -12,6 +12,7 @@ from riff_ingest import simulate
 from riff_ingest.runner.flow import RunnableFlow
 from riff_ingest.runner.flow_problem import FlowProblem
 from riff_ingest.runner.native_flow import native_flow
+from riff_ingest.runner.pipecat_flow import pipecat_flow
 from riff_ingest.simulate import flow_names
 from riff_ingest.sources.flow_files import flow_of
 from riff_ingest.sources.lenient_json import load_document
@@ -53,7 +54,8 @@ def load_flow(name_or_path: str) -> RunnableFlow:
 def _read(path: Path, source: str) -> RunnableFlow:
     try:
         document = load_document(path)
-        flow = native_flow(document, flow_of(document, path))
+        file = flow_of(document, path)
+        flow = native_flow(document, file) if file.config is None else pipecat_flow(file, file.config)
         sha256, _ = digest(path)
     except (BrokenInput, FlowProblem) as problem:
         raise UsageError(f"{path}: {problem}") from problem

@@ -14,9 +14,13 @@ RUNNER_TOOLS = ("fill", "advance", "end_call")
 
 
 def outcomes_of(
-    states: Iterable[str], edges: Iterable[tuple[str, str]], contract: Contract, initial: str
+    states: Iterable[str],
+    edges: Iterable[tuple[str, str]],
+    contract: Contract,
+    initial: str,
+    ends: Collection[str] = (),
 ) -> dict[str, StateOutcome]:
-    """Return how a call ends in each state in which it does: by the contract, else where no edge leads on.
+    """Return how a call ends in each state in which it does: by the contract, in `ends`, else where no edge leads on.
 
     A call does not end where it begins just because no edge leads on from there.
     """
@@ -27,7 +31,7 @@ def outcomes_of(
             found[state] = "success"
         elif state in contract.escalations():
             found[state] = "escalation"
-        elif state not in sources and state != initial:
+        elif state in ends or (state not in sources and state != initial):
             found[state] = "end"
     return found
 

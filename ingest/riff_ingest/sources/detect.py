@@ -7,8 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from riff_ingest.sources import yaml_document
 from riff_ingest.sources.lenient_json import loads
-from riff_ingest.sources.lines import BrokenInput, read_lines, read_start
+from riff_ingest.sources.lines import BrokenInput, read_lines, read_start, read_whole
 from riff_ingest.sources.registry import sources
 from riff_ingest.sources.source import FileHead
 
@@ -52,6 +53,7 @@ def detect(path: Path) -> Detected:
 
 def _held(head: FileHead) -> str:
     form = "TOML" if head.document and not head.start.lstrip().startswith(b"{") else "JSON"
+    form = "YAML" if head.path.name.endswith(yaml_document.ENDINGS) else form
     known = head.document or next(iter(head.records), {})
     names = [name if len(name) <= LONGEST_KEY else f"{name[:LONGEST_KEY]}…" for name in known]
     if not names:
@@ -63,6 +65,16 @@ def _held(head: FileHead) -> str:
 def named_kind(name: str) -> str | None:
     """Return the kind that takes files of this name."""
     return next((source.kind for source in sources() if source.is_named(name)), None)
+
+
+def may_be_known(path: Path) -> bool:
+    """Tell whether the words of some kind stand in a YAML file, which takes long to read."""
+    marks = [source.yaml_words for source in sources() if source.yaml_words]
+    try:
+        text = read_whole(path, yaml_document.MAX_SIZE)
+    except BrokenInput:
+        return False
+    return any(all(word in text for word in words) for words in marks)
 
 
 def claimed_kind(directory: Path) -> str | None:

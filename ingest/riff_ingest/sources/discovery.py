@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from riff_ingest.sources.compression import BrokenInput, unreadable
-from riff_ingest.sources.detect import accompanies, claimed_kind, detect, is_company, named_kind, set_aside
+from riff_ingest.sources.detect import (
+    accompanies,
+    claimed_kind,
+    detect,
+    is_company,
+    may_be_known,
+    named_kind,
+    set_aside,
+)
+from riff_ingest.sources.yaml_document import ENDINGS as _YAML
 
 _LINES = (".jsonl", ".jsonl.gz")
 _DOCUMENTS = (".json", ".json.gz", ".toml")
@@ -33,9 +42,10 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> FoundInputs:
     A directory that is one input as a whole is not looked into, one that was put aside is passed over.
 
     A file that is named is an input whatever it holds. A directory is walked, hidden entries left
-    out: known names are inputs, other JSON and TOML files where their content is known. Passed over are
+    out: known names are inputs, other JSON, TOML and YAML files where their content is known. Passed over are
     links below it, special files, unknown or broken `.jsonl`, `.json` and `.toml` files (but not valid
-    JSON and TOML of other programs) and what cannot be read. A file reached twice is one input.
+    JSON and TOML of other programs, and no YAML that names none of what is known) and what cannot be read.
+    A file reached twice is one input.
     """
     search = _Search()
     for path in paths:
@@ -113,7 +123,7 @@ class _Search:
         name = path.name
         if named_kind(name) is not None:
             self._take(path)
-        elif name.endswith((*_LINES, *_DOCUMENTS)) and not is_company(path):
+        elif self._may_be_input(path) and not is_company(path):
             try:
                 kind, reason = detect(path)
             except BrokenInput as problem:
@@ -122,6 +132,10 @@ class _Search:
                 self._take(path)
             elif not accompanies(path):
                 self._pass(path, reason)
+
+    def _may_be_input(self, path: Path) -> bool:
+        name = path.name
+        return name.endswith((*_LINES, *_DOCUMENTS)) or (name.endswith(_YAML) and may_be_known(path))
 
     def _take(self, path: Path) -> None:
         real = _real(path)

@@ -1,4 +1,4 @@
-"""Read flow files: native TOML or JSON, and what pipecat's flow editor writes (docs/formats.md, section 3)."""
+"""Read flow files: native ones, and the forms that flows of pipecat are kept in (docs/formats.md, section 3)."""
 
 from __future__ import annotations
 
@@ -9,26 +9,33 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.contract import Contract, StateContract
+from riff_ingest.contract import Contract
 from riff_ingest.segments import segment_of
 from riff_ingest.sources.coercion import contract_of
+from riff_ingest.sources.flow_config import FlowConfig, is_flow_config, read_config
+from riff_ingest.sources.flow_editor import is_editor_document, read_editor
+from riff_ingest.sources.flow_marks import contract_of_nodes
 from riff_ingest.sources.lenient_json import load_document
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.source import FileHead, Source
 from riff_store.facts import DescribedFlow, DescribedState, Skipped
 
 _ENDS = (("from", "source"), ("to", "target"))
-_ENDINGS = (".gz", ".json", ".toml")
+_ENDINGS = (".gz", ".json", ".toml", ".yaml", ".yml")
 _NATIVE_PARTS = frozenset({"edges", *Contract.__struct_fields__} - {"archetype"})
 
 
 @dataclass(slots=True)
 class FlowFile:
-    """Hold a flow as its file describes it, the contract that it promises, and what of the file did not fit."""
+    """Hold a flow as its file describes it, the contract that it promises, and what of the file did not fit.
+
+    `config` has the nodes of a flow of pipecat; it is `None` for a native one.
+    """
 
     described: DescribedFlow
     contract: Contract
     left_out: list[Skipped] = field(default_factory=list)
+    config: FlowConfig | None = None
 
 
 def read(path: Path) -> FlowFile:
@@ -43,23 +50,21 @@ def flow_of(document: Any, path: Path) -> FlowFile:
     """Return the flow that the document of a file describes; raise `BrokenInput` where it describes none."""
     if not isinstance(document, dict):
         raise BrokenInput("file is not a JSON object")
-    if _is_editor_document(document):
+    if is_flow_config(document):
+        return _config_flow(read_config(document), path)
+    if is_editor_document(document):
         return _editor_flow(document, path)
     if _NATIVE_PARTS.isdisjoint(document):
         raise BrokenInput("file does not describe a flow")
     return _native_flow(document, path)
 
 
-def _is_editor_document(document: Mapping[str, Any]) -> bool:
-    """Tell whether a document is what pipecat's flow editor writes."""
-    nodes = document.get("nodes")
-    return isinstance(nodes, list) and any(isinstance(node, dict) and "id" in node and "type" in node for node in nodes)
-
-
 def _recognises(head: FileHead) -> str | None:
     if any("conversation_id" in record for record in head.records):
         return None
-    if _is_editor_document(head.document):
+    if is_flow_config(head.document):
+        return "it has the nodes of a pipecat flow"
+    if is_editor_document(head.document):
         return "it has the nodes of a flow editor"
     if isinstance(head.document.get("flow"), str) and not _NATIVE_PARTS.isdisjoint(head.document):
         return "it has a flow and parts of its contract"
@@ -83,42 +88,25 @@ def _native_flow(document: dict[str, Any], path: Path) -> FlowFile:
     return _flow_file(_flow_name(document, path), contract, edges, misfits)
 
 
+def _config_flow(config: FlowConfig, path: Path) -> FlowFile:
+    misfits: list[str] = []
+    contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=True)
+    file = _flow_file(_flow_name({}, path), contract, config.edges(), misfits)
+    file.left_out += [Skipped("defect", None, f"{problem}; it is left out") for problem in config.problems]
+    file.config = config
+    return file
+
+
 def _editor_flow(document: dict[str, Any], path: Path) -> FlowFile:
     misfits: list[str] = []
-    states: dict[str, StateContract] = {}
-    terminals: dict[str, list[str]] = {"success": [], "escalation": []}
-    completion: dict[str, None] = {}
-    for node in document["nodes"]:
-        name = _table(node).get("id")
-        if not isinstance(name, str) or not name:
-            misfits.append("nodes")
-            continue
-        marks, terminal = _marks(name, _table(_table(node).get("data")), misfits)
-        states[name] = marks.states[name]
-        completion |= dict.fromkeys(marks.completion_slots or ())
-        if terminal in terminals:
-            terminals[terminal].append(name)
-    contract = Contract(
-        success_terminals=terminals["success"] or None,
-        escalation_terminals=terminals["escalation"] or None,
-        completion_slots=list(completion) or None,
-        states=states,
-    )
-    edges = _edges(document.get("edges"), misfits)
-    return _flow_file(_flow_name(document, path), contract, edges, misfits)
-
-
-def _marks(name: str, data: Mapping[str, Any], misfits: list[str]) -> tuple[Contract, str]:
-    """Return what one node of the editor says of its state, and what end of the call it is, if one."""
-    riff = _table(data.get("riff"))
-    state = {part: riff.get(part) for part in ("segment", "required_slots")}
-    marks, wrong = contract_of({"states": {name: state}, "completion_slots": riff.get("completion_slots")})
-    misfits += wrong
-    if state["required_slots"] is None:
-        marked = StateContract(marks.states[name].segment, _needed_by_functions(data))
-        marks = msgspec.structs.replace(marks, states={name: marked})
-    terminal = riff.get("terminal")
-    return marks, terminal if isinstance(terminal, str) else ""
+    odd_edges: list[str] = []
+    edges = _edges(document.get("edges"), odd_edges)
+    config = read_editor(document, edges, misfits)
+    contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=False)
+    edges = list(dict.fromkeys([*edges, *config.edges()]))
+    file = _flow_file(_flow_name(document, path), contract, edges, [*misfits, *odd_edges])
+    file.config = config
+    return file
 
 
 def _flow_file(flow: str, contract: Contract, edges: list[tuple[str, str]], misfits: list[str]) -> FlowFile:
@@ -155,23 +143,6 @@ def _edges(given: Any, misfits: list[str]) -> list[tuple[str, str]]:
     return list(edges)
 
 
-def _needed_by_functions(data: Mapping[str, Any]) -> list[str]:
-    """Return the union of what a node's functions require, in the editor's own form or in that of a model's tools."""
-    functions = data.get("functions")
-    needed: dict[str, None] = {}
-    for entry in functions if isinstance(functions, list) else ():
-        function = _table(_table(entry).get("function")) or _table(entry)
-        required = function.get("required") or _table(function.get("parameters")).get("required")
-        needed |= (
-            dict.fromkeys(slot for slot in required if isinstance(slot, str)) if isinstance(required, list) else {}
-        )
-    return list(needed)
-
-
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _flow_name(document: Mapping[str, Any], path: Path) -> str:
     flow = document.get("flow")
     if isinstance(flow, str) and flow:
@@ -184,11 +155,12 @@ def _flow_name(document: Mapping[str, Any], path: Path) -> str:
 
 SOURCE = Source(
     kind="flow-file",
-    version=1,
+    version=2,
     read=lambda path, context: _items(path),
     title="Flow file",
-    known_by="the parts of a contract or the nodes of a flow editor, in TOML or JSON",
+    known_by="the parts of a contract or the nodes of a pipecat flow or its editor, in TOML, JSON or YAML",
     recognises=_recognises,
+    yaml_words=(b"initial_node", b"nodes"),
     keeps_text=False,
     contracts=_contracts,
     rank=30,

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from riff_ingest.sources import yaml_document
 from riff_ingest.sources.lines import BrokenInput, read_whole
 
 MAX_DEPTH = 64
@@ -59,10 +60,12 @@ def loads(data: bytes, defects: Counter[str] | None = None, *, what: str = "line
 
 
 def load_document(path: Path) -> Any:
-    """Return the value of a file that is one JSON or TOML document; raise `BrokenInput`."""
+    """Return the value of a file that is one JSON or TOML document, or YAML by its name; raise `BrokenInput`."""
+    defects: Counter[str] = Counter()
+    if path.name.endswith(yaml_document.ENDINGS):
+        return clean(yaml_document.load_yaml(path), defects)
     data = read_whole(path, MAX_DOCUMENT)
     start = data.lstrip()[:1]
-    defects: Counter[str] = Counter()
     if start == b"{":
         return clean(loads(data, defects, what="file"), defects)
     if start == b"[":  # a JSON list, or the name of a TOML table

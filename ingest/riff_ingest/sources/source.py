@@ -41,7 +41,7 @@ class FileHead:
 
     @property
     def misread(self) -> str | None:
-        """Return why the file is neither a JSON nor a TOML document, `None` where it is."""
+        """Return why the file is no document of JSON, TOML or YAML, `None` where it is."""
         return self._loaded[1]
 
     @cached_property
@@ -86,6 +86,7 @@ class Source:
     - `names` are patterns of file names that a walk takes unseen. `recognises` returns why a file is of this kind,
       judged by its head, else `None`; raising `BrokenInput` refuses the file. `directory` is for inputs that are
       directories.
+    - `yaml_words` stand in every YAML file of this kind: a walk looks at no other, for most belong to other programs.
     - `keeps_text`: its transcripts go into the store, unless the user leaves them out.
     - `takes_contracts`: flow files give their contracts to conversations that bring none; `contracts` returns those
       that an input of this kind gives.
@@ -102,6 +103,7 @@ class Source:
     names: tuple[str, ...] = ()
     recognises: Callable[[FileHead], str | None] = lambda head: None
     directory: DirectoryInput | None = None
+    yaml_words: tuple[bytes, ...] = ()
     keeps_text: bool = True
     takes_contracts: bool = False
     contracts: Callable[[Path], Mapping[str, Contract]] = lambda path: {}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.eva import read_record
-from riff_ingest.eva.agent_file import read_agent
 from riff_ingest.eva.metrics import compute_metrics, read_files
+from riff_ingest.sources.yaml_document import load_yaml
 
 
 @pytest.mark.parametrize("name", ["a_old_names_caller_barges_in", "b_new_names_previews_parked"])
@@ -23,7 +23,7 @@ def test_every_metric_of_a_known_record_is_what_eva_says(shared_data: Path, name
         dataset_record={
             "ground_truth": {"expected_scenario_db": json.loads((directory / "expected_scenario_db.json").read_text())}
         },
-        agent=read_agent(directory / "agent.yaml"),
+        agent=load_yaml(directory / "agent.yaml"),
     )
     found = {name: score.to_dict() for name, score in compute_metrics(context, read_files(record)).items()}
     assert json.loads(json.dumps(found)) == known["metrics"]

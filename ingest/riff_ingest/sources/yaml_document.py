@@ -1,4 +1,4 @@
-"""Read an agent's YAML file: what it was told, and the tools that it had."""
+"""Read YAML documents of strangers: an agent's file, a flow."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from riff_ingest.sources.lines import BrokenInput, read_whole
 if TYPE_CHECKING:
     import yaml
 
+ENDINGS = (".yaml", ".yml", ".yaml.gz", ".yml.gz")
 MAX_SIZE = 1024 * 1024
 MAX_VALUES = 50_000
 
 
-def read_agent(path: Path) -> dict[str, Any]:
-    """Return the document that an agent's file is, plain values only; raise `BrokenInput`.
+def load_yaml(path: Path) -> dict[str, Any]:
+    """Return the document that a file is, plain values only; raise `BrokenInput`.
 
     Nothing in it is executed, and one that is too large, also by repeating parts of itself, is refused.
     """
@@ -75,10 +76,17 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key if isinstance(key, str) else str(key): _plain(item) for key, item in value.items()}
+        return {_key(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
         return [_plain(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _key(key: Any) -> str:
+    """Return a key as JSON would have it."""
+    if isinstance(key, bool) or key is None:
+        return {True: "true", False: "false", None: "null"}[key]
+    return key if isinstance(key, str) else str(key)
 
 
 def _place(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""An agent's YAML file, and what must not happen when a stranger wrote it."""
+"""YAML documents, and what must not happen when a stranger wrote one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.eva.agent_file import read_agent
 from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.yaml_document import load_yaml
 
 BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"a{level}: &a{level} [{','.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 12)
@@ -21,10 +21,10 @@ MERGED = "a0: &a0 {x: 1}\n" + "".join(
 def read(tmp_path: Path, text: str) -> dict[str, Any]:
     path = tmp_path / "agent.yaml"
     path.write_text(text, encoding="utf-8")
-    return read_agent(path)
+    return load_yaml(path)
 
 
-def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
+def test_a_document_is_what_its_file_says(tmp_path: Path) -> None:
     text = "id: baker\nrole: &r bakes\ninstructions: |\n  Be kind.\n  *r\ntools:\n- {name: bake, role: *r}"
     assert read(tmp_path, text) == {
         "id": "baker",
@@ -35,8 +35,8 @@ def test_an_agent_is_what_its_file_says(tmp_path: Path) -> None:
 
 
 def test_values_are_such_as_json_has(tmp_path: Path) -> None:
-    found = read(tmp_path, "day: 2026-01-01\n1: 2\nset: !!set {a}\nbytes: !!binary aGk=\nflag: yes\n")
-    assert found == {"day": "2026-01-01", "1": 2, "set": ["a"], "bytes": "b'hi'", "flag": True}
+    found = read(tmp_path, "day: 2026-01-01\n2: 2\ntrue: 1\nnull: 2\nset: !!set {a}\nbytes: !!binary aGk=\nflag: yes\n")
+    assert found == {"day": "2026-01-01", "2": 2, "true": 1, "null": 2, "set": ["a"], "bytes": "b'hi'", "flag": True}
     assert read(tmp_path, '{"id": "baker", "tools": []}') == {"id": "baker", "tools": []}
 
 
@@ -61,7 +61,7 @@ def test_values_are_such_as_json_has(tmp_path: Path) -> None:
     ],
     ids=lambda value: value[:12],
 )
-def test_what_is_no_agents_file_is_refused_with_a_reason(tmp_path: Path, text: str, reason: str) -> None:
+def test_what_is_no_document_is_refused_with_a_reason(tmp_path: Path, text: str, reason: str) -> None:
     with pytest.raises(BrokenInput) as caught:
         read(tmp_path, text)
     assert reason in caught.value.reason
@@ -69,4 +69,4 @@ def test_what_is_no_agents_file_is_refused_with_a_reason(tmp_path: Path, text: s
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BrokenInput):
-        read_agent(tmp_path / "none.yaml")
+        load_yaml(tmp_path / "none.yaml")

@@ -1,0 +1,97 @@
+"""Flows as pipecat, its older releases and its flow editor keep them; written by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PIZZA = """
+initial_node: greet
+nodes:
+  greet:
+    role_message: You answer for Nonna's. Today is {{ day }}.
+    task_messages:
+      - {role: developer, content: Greet the caller and ask what they want.}
+    functions:
+      - name: choose_pizza
+        transition_only: true
+        description: The caller wants pizza.
+        transition_to: pizza
+      - name: choose_any
+        transition_only: true
+        description: The caller does not mind.
+        transition_to: pizza
+  pizza:
+    task_messages:
+      - {role: developer, content: Ask for the size.}
+      - {role: developer, content: Then for the kind.}
+    functions:
+      - name: price
+      - name: select_order
+        transition_to:
+          field: in_stock
+          cases: {false: sold_out, true: confirm, "yes": confirm}
+          default: pizza
+  sold_out:
+    role_message: You are sorry.
+    pre_actions:
+      - {type: tts_say, text: "We are out of that, {{ name }}."}
+    task_messages: [{role: developer, content: Offer another one.}]
+    functions:
+      - {name: choose_again, transition_only: true, description: They choose again., transition_to: pizza}
+  confirm:
+    task_messages: [{role: developer, content: Confirm the order.}]
+    functions:
+      - {name: place_order, transition_to: thanks}
+  thanks:
+    task_messages: [{role: developer, content: Thank them.}]
+    post_actions: [{type: end_conversation}]
+  escalated:
+    task_messages: [{role: developer, content: Hand over.}]
+  lost:
+    task_messages: [{role: developer, content: Apologise.}]
+    post_actions:
+      - type: end_conversation
+        riff: {terminal: end, segment: closing}
+global_functions:
+  - {name: opening_hours}
+  - {name: wants_human, transition_only: true, description: They want a human., transition_to: escalated}
+"""
+
+
+def older(handler: str | None, name: str, to: str | None, required: list[str]) -> dict[str, Any]:
+    """Return a function as pipecat-flows 0.0.24 keeps it."""
+    about: dict[str, Any] = {"name": name, "description": f"Does {name}.", "parameters": {"type": "object"}}
+    if required:
+        about["parameters"] = {
+            "type": "object", "properties": {slot: {"type": "string"} for slot in required}, "required": required
+        }  # fmt: skip
+    if handler:
+        about["handler"] = f"__function__:{handler}"
+    if to:
+        about["transition_to"] = to
+    return {"type": "function", "function": about}
+
+
+OLDER: dict[str, Any] = {
+    "initial_node": "start",
+    "nodes": {
+        "start": {
+            "role_messages": [{"role": "system", "content": "You take bookings."}],
+            "task_messages": [{"role": "system", "content": "Ask who calls and when they come."}],
+            "functions": [
+                older("save", "save_guest", "confirm", ["name", "date"]),
+                older(None, "no_booking", "end", []),
+            ],
+        },
+        "confirm": {
+            "task_messages": [{"role": "system", "content": "Read it back."}],
+            "functions": [older(None, "is_right", "end", []), older(None, "is_wrong", "start", [])],
+            "riff": {"completion_slots": ["date"]},
+        },
+        "end": {
+            "task_messages": [{"role": "system", "content": "Say goodbye."}],
+            "functions": [],
+            "post_actions": [{"type": "end_conversation"}],
+        },
+    },
+}
