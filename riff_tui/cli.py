@@ -24,7 +24,21 @@ from riff_tui.errors import ExitCode, Terminated, UsageError, describe
 
 PROGRAM = "riff-tui"
 _COMPLETE = "_RIFF_TUI_COMPLETE"
-COMMANDS = ("ui", "demo", "ingest", "edits", "dump", "compare", "export", "gate", "simulate", "judge", "doctor", "eva")
+COMMANDS = (
+    "ui",
+    "demo",
+    "ingest",
+    "edits",
+    "dump",
+    "compare",
+    "export",
+    "gate",
+    "simulate",
+    "watch",
+    "judge",
+    "doctor",
+    "eva",
+)
 """Each is the function of its name in the module of its name, which holds its EXAMPLES as well."""
 
 EXAMPLES = (

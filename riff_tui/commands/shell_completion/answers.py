@@ -94,7 +94,7 @@ def _values(parameter: Any, value: str, words: Sequence[str], command: str) -> I
         from riff_store.metrics import COMPUTED
 
         yield from (*COMPUTED, "humanness")
-    elif parameter.name in ("baseline", "candidate"):
+    elif parameter.name in ("baseline", "candidate", "run"):
         yield from _names("run", words)
     else:
         yield from (str(getattr(each, "value", each)) for each in getattr(parameter.type, "choices", ()))

@@ -1,0 +1,252 @@
+"""Watch a run while its calls are made: the `watch` command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for
+
+if TYPE_CHECKING:
+    from riff_ingest.runner.run_reader import RunReader
+    from riff_ingest.runner.run_status import RunStatus
+    from riff_tui.output.streams import Output
+    from riff_tui.watching.early_verdict import EarlyVerdict, EarlyVerdicts
+
+EXAMPLES = (
+    "riff-tui watch --run runs/nightly",
+    "riff-tui watch --run runs/nightly --baseline nightly-06-21 --store nightly.db",
+    "riff-tui watch --run runs/nightly --json --since 2026-06-22T03:10:00Z",
+)
+LOOK_S = 1.0
+_LISTED = 100
+
+
+RunOption = Annotated[
+    str,
+    typer.Option(
+        "--run", metavar="R", help="A run's directory, or the id of a run in the store, or latest.", show_default=False
+    ),
+]
+BaselineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline", metavar="RUN", help="The run to compare with so far; else the one before it.", show_default=False
+    ),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON: one object, with --follow one a line.", show_default=False)
+]
+SinceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--since", metavar="T", help="List only calls that changed after this time (as_of).", show_default=False
+    ),
+]
+TextOption = Annotated[
+    bool, typer.Option("--text", help="Show the last words of calls that are over as well.", show_default=False)
+]
+FollowOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--follow/--once", help="Go on until the run ends, or look once; else by the terminal.", show_default=False
+    ),
+]
+
+
+def watch(
+    run: RunOption,
+    json: JsonOption = False,
+    since: SinceOption = None,
+    text: TextOption = False,
+    baseline: BaselineOption = None,
+    follow: FollowOption = None,
+    ascii_only: AsciiOption = None,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Watch a run while its calls are made.
+
+    Calls that run or are tried again, what came of the others flow by flow, and what a gate would say so far. On a
+    terminal it stays up to date until the run ends or q is pressed.
+    """
+    from riff_tui.output.streams import standard_output
+    from riff_tui.settings import store_location
+
+    settings = settings_for(store, ascii=ascii_only)
+    after = _time(since)
+    location = store_location(settings)
+    watched = _Watched(_directory(run, location), location, baseline, asked=store is not None, text=text, since=after)
+    out = standard_output(ascii_only=bool(settings.ascii))
+    if json:
+        _print_json(watched, out, follow=follow is True)
+    elif follow if follow is not None else out.width is not None:
+        _follow(watched, out)
+    else:
+        _print_lines(watched.look().lines(out.width, None, ascii_only=out.ascii_only), out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Hold what one look at a run found."""
+
+    status: RunStatus
+    reader: RunReader
+    verdict: EarlyVerdict
+    since: float | None
+    text: bool
+
+    def lines(self, width: int | None, height: int | None, *, ascii_only: bool) -> list[str]:
+        """Return the look as lines for people."""
+        from riff_tui.text.glyphs import glyphs
+        from riff_tui.watching.report import UNCUT, WatchedRun, report
+
+        calls, _ = self.reader.calls(self.status, _LISTED, self.since)
+        listed = [call for call in calls if self.text or self.since is not None or call.status != "done"]
+        said = {(call.flow, call.conversation_id): self.reader.last_words(call) for call in listed} if self.text else {}
+        run = WatchedRun(
+            self.status, listed, self.verdict, said={key: words for key, words in said.items() if words is not None}
+        )
+        return report(run, width or UNCUT, height, glyphs(ascii_only))
+
+    def json(self) -> str:
+        """Return the look as one line of JSON for programs."""
+        import json
+
+        from riff_tui.text.safe_text import escaped_hidden
+        from riff_tui.watching.envelope import envelope
+
+        found = envelope(self.status, self.reader, self.verdict, since=self.since, text=self.text)
+        return escaped_hidden(json.dumps(found, ensure_ascii=False))
+
+
+class _Watched:
+    """Look at a run again and again."""
+
+    def __init__(
+        self, directory: Path, location: str, baseline: str | None, *, asked: bool, text: bool, since: float | None
+    ) -> None:
+        from riff_ingest.runner.run_reader import RunReader
+        from riff_tui.watching.early_verdict import EarlyVerdicts
+
+        self._reader = RunReader(directory)
+        self._verdicts: EarlyVerdicts = EarlyVerdicts(location, baseline, asked=asked)
+        self._text = text
+        self._since = since
+
+    def look(self) -> _Look:
+        """Return where the run stands; raises `UsageError` where its files are gone."""
+        import time
+
+        from riff_tui.errors import UsageError
+
+        status = self._reader.read(time.time())
+        if status is None:
+            raise UsageError(f"{self._reader.directory}: there is no run here any more")
+        return _Look(status, self._reader, self._verdicts.of(status.run_id), self._since, self._text)
+
+
+def _directory(run: str, location: str) -> Path:
+    from riff_store.database import open_store
+    from riff_store.errors import StoreMissing
+    from riff_tui.errors import UsageError
+    from riff_tui.watching.run_place import directory_in_store, named_directory
+
+    found = named_directory(run)
+    if found is not None:
+        return found
+    try:
+        with open_store(location) as store:
+            return directory_in_store(store, run)
+    except StoreMissing as error:
+        raise UsageError(
+            f"--run {run}: there is no such directory, and no store to look for a run of that id",
+            "name a run's directory, or its store with --store",
+        ) from error
+
+
+def _time(text: str | None) -> float | None:
+    from riff_ingest.sources.coercion import parse_time
+    from riff_tui.errors import UsageError
+
+    if text is None:
+        return None
+    found = parse_time(text)
+    if found is None:
+        raise UsageError(f"--since: {text!r} is not a time such as 2026-06-22T03:00:00Z")
+    return found / 1_000_000
+
+
+def _print_json(watched: _Watched, out: Output, *, follow: bool) -> None:
+    import time
+
+    before = ""
+    while True:
+        look = watched.look()
+        line = look.json()
+        if _without_time(line) != before:
+            before = _without_time(line)
+            _print_lines([line], out)
+        if not follow or look.status.phase != "running":
+            return
+        time.sleep(LOOK_S)
+
+
+def _without_time(line: str) -> str:
+    """Return what is worth another line when it changes: idle seconds and rates change all the time."""
+    import re
+
+    return re.sub(r'"(?:as_of|idle_s|rate_per_min|eta_s)": [^,}]*', "", line)
+
+
+def _follow(watched: _Watched, out: Output) -> None:
+    import os
+
+    from riff_tui.errors import writing
+    from riff_tui.output.live_lines import LiveLines
+    from riff_tui.output.terminal_keys import terminal_keys
+
+    if out.width is None or os.environ.get("TERM", "") in ("", "dumb"):
+        _follow_lines(watched, out)
+        return
+    drawn = LiveLines(out.stream)
+    with terminal_keys() as keys, writing("stdout"):
+        while True:
+            look = watched.look()
+            size = os.get_terminal_size(out.stream.fileno())
+            drawn.draw(look.lines(size.columns, size.lines - 1, ascii_only=out.ascii_only), (size.columns, size.lines))
+            if look.status.phase != "running" or "q" in keys.wait(LOOK_S):
+                return
+
+
+def _follow_lines(watched: _Watched, out: Output) -> None:
+    """Print the head of the run whenever it changed, for a log that nothing can be drawn over in."""
+    import time
+
+    from riff_tui.text.glyphs import in_ascii
+    from riff_tui.watching.head import whole_head_line
+
+    before = ""
+    while True:
+        look = watched.look()
+        line = whole_head_line(look.status)
+        if look.status.phase != "running":
+            _print_lines(look.lines(None, None, ascii_only=out.ascii_only), out)
+            return
+        if line != before:
+            before = line
+            _print_lines([in_ascii(line) if out.ascii_only else line], out)
+        time.sleep(LOOK_S)
+
+
+def _print_lines(lines: list[str], out: Output) -> None:
+    from riff_tui.errors import writing
+    from riff_tui.output.build_log import escape_commands, is_build_log
+
+    with writing("stdout"):
+        logged = is_build_log(out.stream)
+        out.stream.writelines(f"{escape_commands(line) if logged else line}\n" for line in lines)
+        out.stream.flush()

@@ -1,0 +1,166 @@
+"""Say where a run stands to people: its head, the calls under way, and what came of each flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from riff_tui.text.column_fit import wrap
+from riff_tui.text.glyphs import UNICODE, Glyphs, in_ascii
+from riff_tui.text.numbers import percent
+from riff_tui.text.safe_text import cell_width, fit, one_line, padded
+from riff_tui.text.words import counted
+from riff_tui.watching import early_verdict
+from riff_tui.watching.envelope import cut_words
+from riff_tui.watching.head import SEPARATOR, whole_head_line
+
+if TYPE_CHECKING:
+    from riff_ingest.runner.run_status import FlowStatus, RunStatus, TokenCounts, WatchedCall
+    from riff_tui.gate.decision import Check
+    from riff_tui.watching.early_verdict import EarlyVerdict
+
+UNCUT = 10_000
+"""The width of lines that no terminal cuts."""
+_LEAST_CALLS = 4
+_MOST_FLOWS = 8
+_WORSE = 3
+_NAMES = (14, 40)
+_GAP = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedRun:
+    """Hold what is said of a run: where it stands, the calls to list, and what a comparison says so far.
+
+    `said` are the words that ended calls, by flow and conversation id, where those were asked for.
+    """
+
+    status: RunStatus
+    calls: Sequence[WatchedCall] = ()
+    verdict: EarlyVerdict | None = None
+    cost: str | None = None
+    said: dict[tuple[str, str], tuple[str, str]] | None = None
+
+
+def report(run: WatchedRun, width: int = UNCUT, height: int | None = None, glyphs: Glyphs = UNICODE) -> list[str]:
+    """Return safe lines of at most `width` cells, at most `height` of them where there is a height."""
+    head = list(_head(run, width))
+    flows = _flow_lines(run, _MOST_FLOWS if height else len(run.status.flows))
+    room = None if height is None else max(_LEAST_CALLS, height - len(head) - len(flows) - 4)
+    calls = _call_lines(run, width, room, glyphs)
+    lines = [*head, "", *calls, *([""] if calls else []), *flows]
+    drawn = [fit(in_ascii(line) if glyphs.ascii_only else line, width, glyphs.ellipsis).rstrip() for line in lines]
+    return drawn if height is None else drawn[:height]
+
+
+def _head(run: WatchedRun, width: int) -> Iterator[str]:
+    status = run.status
+    yield from wrap(whole_head_line(status), width)
+    about = [_side("agent", status.agent, status.agent_tokens), _side("caller", status.caller, status.caller_tokens)]
+    if status.agent_tokens or status.caller_tokens:
+        about.append(f"cost {run.cost or 'unknown'}")
+    if status.counts.retried:
+        about.append(f"{status.counts.retried} retried")
+    if status.counts.caller_failed:
+        about.append(f"{status.counts.caller_failed} errored by their caller")
+    yield from wrap(SEPARATOR.join(about), width)
+    if run.verdict is not None and (run.verdict.decision or run.verdict.why):
+        yield from wrap(one_line(early_verdict.sentence(run.verdict)), width)
+        for check in run.verdict.worse[:_WORSE]:
+            yield f"  {_worse_text(run.verdict, check)}"
+
+
+def _worse_text(verdict: EarlyVerdict, check: Check) -> str:
+    from riff_tui.gate.messages import change, short, value
+
+    was, now = value(check, check.baseline), value(check, check.candidate)
+    return f"{short(check.flow)} {one_line(check.name)} {was} → {now} ({change(check)}; n {check.n_candidate})"
+
+
+def _side(side: str, name: str, tokens: TokenCounts | None) -> str:
+    told = "" if tokens is None else f" ({_short(tokens.input)} tokens in, {_short(tokens.output)} out)"
+    return f"{side} {fit(one_line(name), _NAMES[1])}{told}"
+
+
+def _short(count: int) -> str:
+    return str(count) if count < 10_000 else f"{count // 1000}k" if count < 10_000_000 else f"{count // 1_000_000}M"
+
+
+def _call_lines(run: WatchedRun, width: int, room: int | None, glyphs: Glyphs) -> list[str]:
+    if not run.calls:
+        return []
+    shown = run.calls if room is None or len(run.calls) <= room - 1 else run.calls[: max(1, room - 2)]
+    names = _width_of(call.conversation_id for call in shown)
+    states = _width_of(call.state or "" for call in shown)
+    lines = [f"{padded('call', names)}{_GAP}{padded('state', states)}{_GAP}turn{_GAP}  idle{_GAP}status"]
+    lines += [_call_line(run, call, names, states, glyphs) for call in shown]
+    if len(shown) < len(run.calls):
+        lines.append(f"and {counted(len(run.calls) - len(shown), 'more call')}")
+    return lines
+
+
+def _call_line(run: WatchedRun, call: WatchedCall, names: int, states: int, glyphs: Glyphs) -> str:
+    said = (run.said or {}).get((call.flow, call.conversation_id))
+    why = cut_words(call.why) or ""
+    words = "" if said is None else f"{one_line(said[0])}: {one_line(said[1])}"
+    about = SEPARATOR.join(part for part in (why, words) if part)
+    turn = glyphs.not_measured if call.turn is None else str(call.turn)
+    return _GAP.join(
+        (
+            _cell(call.conversation_id, names, glyphs),
+            _cell(call.state or glyphs.not_measured, states, glyphs),
+            padded(turn, 4, right=True),
+            padded(idle_text(call.idle_s(run.status.as_of)) or glyphs.not_measured, 6, right=True),
+            f"{call.status}: {about}" if about else call.status,
+        )
+    )
+
+
+def idle_text(seconds: float | None) -> str:
+    """Write how long a call gave no sign, in steps of 5 s and of minutes, so that a line seldom changes."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f"{int(seconds // 5) * 5} s" if seconds >= 5 else "<5 s"
+    return f"{int(seconds // 60)} min" if seconds < 6000 else ">99 min"
+
+
+def _flow_lines(run: WatchedRun, most: int) -> list[str]:
+    flows = run.status.flows
+    if not flows:
+        return []
+    shown = flows if len(flows) <= most else flows[: most - 1]
+    names = _width_of(each.flow for each in shown)
+    compared = run.verdict is not None and run.verdict.decision is not None
+    title = f"{padded('flow', names)}{_GAP} done{_GAP}   ok{_GAP}errored{_GAP}open"
+    lines = [f"{title}{_GAP}success so far" if compared else title]
+    lines += [_flow_line(each, names) + (_GAP + _success_text(run, each.flow) if compared else "") for each in shown]
+    if len(shown) < len(flows):
+        lines.append(f"and {counted(len(flows) - len(shown), 'more flow')}")
+    return lines
+
+
+def _flow_line(flow: FlowStatus, names: int) -> str:
+    counts = flow.counts
+    cells = ((counts.done, 5), (counts.completed, 5), (counts.errored, 7), (counts.running + counts.retrying, 4))
+    return _GAP.join((_cell(flow.flow, names), *(padded(str(count), wide, right=True) for count, wide in cells)))
+
+
+def _success_text(run: WatchedRun, flow: str) -> str:
+    """Return the success rate of a flow so far and of the baseline; `~` marks one of few calls."""
+    verdict = run.verdict
+    check = verdict.success(flow) if verdict is not None else None
+    if verdict is None or check is None:
+        return UNICODE.not_measured
+    thin = UNICODE.thin if verdict.is_thin(check) else ""
+    return f"{percent(check.candidate)}{thin} (n {check.n_candidate}), was {percent(check.baseline)}"
+
+
+def _width_of(names: Iterator[str]) -> int:
+    least, most = _NAMES
+    return min(most, max([least, *(cell_width(one_line(name)) for name in names)]))
+
+
+def _cell(name: str, width: int, glyphs: Glyphs = UNICODE) -> str:
+    return padded(fit(one_line(name), width, glyphs.ellipsis), width)
