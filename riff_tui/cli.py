@@ -33,6 +33,7 @@ COMMANDS = (
     "compare",
     "export",
     "gate",
+    "case",
     "simulate",
     "watch",
     "judge",

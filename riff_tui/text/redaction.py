@@ -7,6 +7,8 @@ a posted transcript says so.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeAlias
 
 LIMITS = "Redacted by pattern: names and spoken digits are not found."
 
@@ -28,18 +30,28 @@ _CARD_DIGITS = range(13, 20)
 _PHONE_DIGITS = range(7, 16)
 
 
-class Redactor:
-    """Replace what is found by `[email 1]`, `[phone 2]`: the same text by the same placeholder."""
+Replacement: TypeAlias = Callable[[str, int, str], str]
+"""Says what stands for the n-th text of a kind that was found, told the kind, n and the text."""
 
-    def __init__(self) -> None:
+
+def placeholder(kind: str, number: int, found: str) -> str:
+    """Return what says that something was taken out, such as `[phone 2]`."""
+    return f"[{kind} {number}]"
+
+
+class Redactor:
+    """Replace what is found, by `[email 1]`, `[phone 2]` unless told otherwise: the same text by the same one."""
+
+    def __init__(self, replacement: Replacement = placeholder) -> None:
+        self._replacement = replacement
         self._known: dict[tuple[str, str], str] = {}
         self._counts: dict[str, int] = {}
 
     def __call__(self, text: str) -> str:
         """Return the text with placeholders."""
-        return _PATTERN.sub(self._placeholder, text)
+        return _PATTERN.sub(self._replaced, text)
 
-    def _placeholder(self, match: re.Match[str]) -> str:
+    def _replaced(self, match: re.Match[str]) -> str:
         kind, found = match.lastgroup or "number", match[0]
         if kind == "number":
             if _DATE.fullmatch(found):
@@ -51,7 +63,7 @@ class Redactor:
         known = self._known.get((kind, key))
         if known is None:
             self._counts[kind] = self._counts.get(kind, 0) + 1
-            known = self._known[kind, key] = f"[{kind} {self._counts[kind]}]"
+            known = self._known[kind, key] = self._replacement(kind, self._counts[kind], found)
         return known
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from riff_ingest.runner.flow import RunnableFlow, RunScenario, ScriptedLine, SpokenFact
+from riff_ingest.runner.made_up import pools_of
 from riff_store.errors import UsageError
 
 CASE_SCHEMA: Final = "riff.case/1"
@@ -81,7 +82,7 @@ class CaseFile(_Part, frozen=True, kw_only=True, rename={"origin": "from", "case
         """Return the scenario to be played in this flow; raise `UsageError` where the case is of another one."""
         if flow.name != self.flow:
             raise UsageError(f"the case {self.name} is of the flow {self.flow}, not of {flow.name}")
-        known = _scenario_of(flow, self.origin)
+        known = flow.scenario_like(self.origin.scenario if self.origin else None)
         told = {slot: SpokenFact(fact.value, fact.say or str(fact.value)) for slot, fact in self.facts.items()}
         return RunScenario(
             name=self.name,
@@ -90,9 +91,10 @@ class CaseFile(_Part, frozen=True, kw_only=True, rename={"origin": "from", "case
             clarifies=known.clarifies,
             goal=self.goal or known.goal,
             facts={**known.facts, **told},
-            pools=known.pools,
+            pools=known.pools or pools_of(flow.slots, {}),
             persona=self.persona or known.persona,
             script=tuple(ScriptedLine(line.text, line.state) for line in self.lines),
+            flow=self.flow,
         )
 
 
@@ -141,10 +143,3 @@ def _told(error: msgspec.ValidationError) -> str:
     place = _PLACE.search(str(error))
     said = _PLACE.sub("", str(error)).replace("Object", "a table")
     return f"{place[1]}: {said}" if place and place[1] else said
-
-
-def _scenario_of(flow: RunnableFlow, origin: CaseOrigin | None) -> RunScenario:
-    """Return the scenario of the flow that the call had; simulated calls add the persona to its name."""
-    named = (origin.scenario or "") if origin else ""
-    fitting = [each for each in flow.scenarios if named == each.name or named.startswith(f"{each.name}-")]
-    return max(fitting, key=lambda each: len(each.name), default=RunScenario(""))

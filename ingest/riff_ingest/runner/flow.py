@@ -76,7 +76,8 @@ class RunScenario:
     """Describe why somebody calls.
 
     `facts` gives slots fixed values; those of other slots are drawn from `pools` (slot → pool of the simulator).
-    `script` is set in a scenario that was made of a call: what its caller said, line by line.
+    `script` is set in a scenario that was made of a call: what its caller said, line by line; `flow` as well, the one
+    flow that it is of.
     """
 
     name: str
@@ -88,6 +89,7 @@ class RunScenario:
     pools: Mapping[str, str] = field(default_factory=dict)
     persona: str | None = None
     script: tuple[ScriptedLine, ...] = ()
+    flow: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,14 @@ class RunnableFlow:
         """Return every slot that a state requires or the flow wants, in the order of the states."""
         named = [slot for state in self.states.values() for slot in state.required_slots]
         return tuple(dict.fromkeys([*named, *sorted(self.contract.wanted_slots())]))
+
+    def scenario_like(self, name: str | None) -> RunScenario:
+        """Return the scenario that a call of that name had, an empty one where none is known.
+
+        Simulated calls add to its name that of the persona.
+        """
+        fitting = [each for each in self.scenarios if name == each.name or (name or "").startswith(f"{each.name}-")]
+        return max(fitting, key=lambda each: len(each.name), default=RunScenario(""))
 
     def outcome_of(self, state: str | None) -> StateOutcome | None:
         """Return how a call that reached this state ended, `None` for a working state or one that is not known."""

@@ -26,9 +26,10 @@ def plan_cases(
 ) -> list[CallCase]:
     """Return the calls of a run, the first try of all of them before the second of any.
 
-    A name of a scenario stands for those of every flow that has it; a `RunScenario` is played in every flow. Without
-    `personas` each scenario has one, dealt in order over those of its flow, so that every try repeats the same case;
-    a scenario's own counts before both. Raises `UsageError` for a name that is unknown, and where nothing is left.
+    A name of a scenario stands for those of every flow that has it; a `RunScenario` is played in its flow, in every one
+    where it names none. Without `personas` each scenario has one, dealt in order over those of its flow, so that every
+    try repeats the same case; a scenario's own counts before both. Raises `UsageError` for a name that is unknown, and
+    where nothing is left.
     """
     if trials < 1:
         raise UsageError("there has to be at least one trial")
@@ -55,7 +56,8 @@ def _scenarios(flow: RunnableFlow, choice: ScenarioChoice) -> list[RunScenario]:
     if choice == "all":
         return list(flow.scenarios)
     own = [scenario for scenario in flow.scenarios if scenario.name in choice]
-    found = own + [scenario for scenario in choice if isinstance(scenario, RunScenario)]
+    given = [scenario for scenario in choice if isinstance(scenario, RunScenario)]
+    found = own + [scenario for scenario in given if scenario.flow in (None, flow.name)]
     names = [scenario.name for scenario in found]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise UsageError(f"two scenarios are called {twice!r}; give one of them another name")

@@ -1,0 +1,92 @@
+"""Make a scenario of a stored call: the `case` command."""
+
+from __future__ import annotations
+
+from typing import Annotated, TextIO
+
+import typer
+
+from riff_tui.commands.options import DebugOption, OutputOption, StoreOption, settings_for
+
+EXAMPLES = (
+    "riff-tui case --where 'run=nightly-2026-06-22 conversation=c-000029' -o cases/stuck.toml",
+    "riff-tui case --where 'conversation=c-000029' --until 8 --name early -o cases/early.toml",
+    "riff-tui case --where 'conversation=c-000029' --flows my_flow.toml",
+)
+
+CallOption = Annotated[
+    str,
+    typer.Option("--where", metavar="EXPR", help="The call, such as 'run=R conversation=C'.", show_default=False),
+]
+UntilOption = Annotated[
+    int | None,
+    typer.Option("--until", metavar="TURN", min=1, help="Keep what was said up to this turn.", show_default=False),
+]
+NameOption = Annotated[
+    str | None,
+    typer.Option("--name", metavar="N", help="What the scenario is called; else as the call.", show_default=False),
+]
+FlowOption = Annotated[
+    str | None,
+    typer.Option(
+        "--flows", metavar="FILE", help="The file of its flow, where that is not built in.", show_default=False
+    ),
+]
+RedactOption = Annotated[
+    bool,
+    typer.Option("--redact/--no-redact", help="Put made-up values in the place of what points at the caller."),
+]
+
+
+def case(
+    where: CallOption = "",
+    output: OutputOption = None,
+    until: UntilOption = None,
+    name: NameOption = None,
+    flows: FlowOption = None,
+    redact: RedactOption = True,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Make a scenario of a stored call, to be run again.
+
+    The file has what the caller knew and said, and where the agent was; `riff-tui run --scenarios FILE` plays it.
+    """
+    from riff_ingest.runner.case_writer import case_text
+    from riff_store.database import open_store
+    from riff_tui.cases.query import case_where
+    from riff_tui.errors import writing
+    from riff_tui.output.streams import say, standard_output
+    from riff_tui.settings import store_location
+
+    if name is not None and not name.strip():
+        from riff_tui.errors import UsageError
+
+        raise UsageError("--name needs a name; leave it out to call the scenario as the call")
+    with open_store(store_location(settings_for(store))) as opened, opened.snapshot():
+        made = case_where(opened, where, until=until, name=name, redact=redact, flow_file=flows)
+    text = case_text(made)
+
+    def write(stream: TextIO) -> None:
+        stream.write(text)
+
+    if output is None or str(output) == "-":
+        with writing("stdout"):
+            stream = standard_output().stream
+            write(stream)
+            stream.flush()
+        return
+    from riff_tui.output.files import write_whole
+
+    write_whole(output, write)
+    say(f"Next: {_next(str(output), made.flow, flows)}")
+
+
+def _next(path: str, flow: str, flow_file: str | None) -> str:
+    import shlex
+
+    from riff_ingest.simulate.flow_file import flow_names
+
+    named = shlex.quote(flow_file) if flow_file else "" if flow in flow_names() else "FLOW_FILE"
+    flows = f" --flows {named}" if named else ""
+    return f"riff-tui run --scenarios {shlex.quote(path)}{flows} --agent AGENT --out DIR"

@@ -1,0 +1,94 @@
+"""What points at a caller is replaced by something of the same form, everywhere by the same."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riff_ingest.runner.case_file import CASE_SCHEMA, CaseFact, CaseFile, CaseLine
+from riff_tui.cases.stand_ins import with_stand_ins
+
+POOLS = {"name": "person", "phone": "phone", "unit": "unit", "mail": "email", "home": "address", "tap": "complaint"}
+
+
+def redacted(facts: dict[str, object], *said: str) -> CaseFile:
+    case = CaseFile(
+        case_schema=CASE_SCHEMA,
+        flow="taps",
+        name="stuck",
+        facts={slot: CaseFact(value) for slot, value in facts.items()},
+        lines=[CaseLine(text) for text in said],
+    )
+    return with_stand_ins(case, POOLS)
+
+
+def test_a_name_is_replaced_wherever_it_is_said_in_whole_or_in_part() -> None:
+    case = redacted({"name": "Inge Tamm"}, "This is Inge Tamm.", "Tamm, T-a-m-m. inge tamm!", "Ask for Inge.")
+    new = str(case.facts["name"].value)
+    first, last = new.split()
+    assert {"Inge", "Tamm"}.isdisjoint(new.split())
+    assert [line.text for line in case.lines] == [f"This is {new}.", f"{last}, T-a-m-m. {new}!", f"Ask for {first}."]
+
+
+@pytest.mark.parametrize(
+    ("slot", "value", "form"),
+    [
+        ("unit", "132B", r"1\d\d[A-Z]"),
+        ("unit", "unit 45", r"unit \d\d"),
+        ("unit", "Q-90210", r"[A-Z]-\d{5}"),
+        ("phone", "512-555-0134", r"\d{3}-555-01\d\d"),
+        ("phone", "(030) 901 82 71", r"\(030\) 555 01 \d\d"),
+        ("phone", "+49 171 2345678", r"\+49 171 55501\d\d"),
+        ("mail", "inge.tamm@firm.example", r"[\w.]+@\w+\.example"),
+        ("home", "17 Rosenweg", r"\d+ .+"),
+    ],
+)
+def test_a_stand_in_has_the_form_of_what_it_stands_for(slot: str, value: str, form: str) -> None:
+    case = redacted({slot: value}, f"It's {value}, please.")
+    new = str(case.facts[slot].value)
+    assert new != value
+    assert re.fullmatch(form, new)
+    assert case.lines[0].text == f"It's {new}, please."
+
+
+def test_a_number_that_is_said_in_another_way_is_the_same_number() -> None:
+    case = redacted({"phone": "512-867-5309"}, "That's 512 867 5309.")
+    assert case.lines[0].text == f"That's {case.facts['phone'].value}."
+
+
+def test_what_only_a_pattern_finds_can_still_be_said() -> None:
+    case = redacted({}, "Write to inge@firm.de, card 4111 1111 1111 1111, key sk-abcdefghijklmnop1234.")
+    text = case.lines[0].text
+    assert not re.search(r"inge|firm|4111|abcdefgh|\[", text)
+    assert re.fullmatch(r"Write to \S+@\S+\.example, card \d{4} \d{4} \d{4} \d{4}, key \S{23}\.", text)
+
+
+def test_what_points_at_nobody_stays() -> None:
+    case = redacted({"tap": "kitchen", "unit": "4", "pets": 0, "urgent": True}, "Four taps, in 4, for 3 days.")
+    assert {slot: fact.value for slot, fact in case.facts.items()} == {
+        "tap": "kitchen",
+        "unit": "4",
+        "pets": 0,
+        "urgent": True,
+    }
+    assert case.lines[0].text == "Four taps, in 4, for 3 days."
+
+
+def test_the_same_call_always_gets_the_same_stand_ins() -> None:
+    facts: dict[str, object] = {"name": "Inge Tamm", "phone": "512-867-5309"}
+    assert redacted(facts, "Inge Tamm, 512-867-5309") == redacted(facts, "Inge Tamm, 512-867-5309")
+
+
+@given(value=st.text(), said=st.lists(st.text(), max_size=3))
+def test_any_words_can_be_redacted(value: str, said: list[str]) -> None:
+    facts: dict[str, object] = dict.fromkeys(POOLS, value)
+    assert len(redacted(facts, *said).lines) == len(said)
+
+
+@given(name=st.from_regex(r"[A-Z][a-z]{3,8}qx [A-Z][a-z]{3,8}xq", fullmatch=True))
+def test_no_part_of_a_name_is_left(name: str) -> None:
+    case = redacted({"name": name}, f"I'm {name}.", name.split()[0], f"Mrs {name.split()[1]}, yes")
+    assert not any(part in line.text for part in name.split() for line in case.lines)
