@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, TypeAlias, Unpack
 
 import msgspec
@@ -12,7 +13,7 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.driver import Driver, SessionFacts
 from riff_ingest.events import Event, EventBus, SlotFilled, StateEntered, TurnComplete
 from riff_ingest.runner.case import CallCase
-from riff_ingest.runner.clock import RunClock, speaking_s
+from riff_ingest.runner.clock import RunClock, as_measured, speaking_s
 from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.protocol import AgentReply, AgentStopped, CallView
 from riff_ingest.runner.tools import ToolFailed, ToolSession
@@ -90,11 +91,14 @@ class AgentCall:
         """Take an event of the agent's own machine; it gets the time of the call."""
         self._bus.emit(msgspec.structs.replace(event, t=self.now))
 
-    def speaks(self) -> None:
-        """Note that the agent's first word of this turn is there, which ends what the caller has to wait for."""
+    def speaks(self, ago: float = 0.0) -> None:
+        """Note that the agent's first word of this turn is there, which ends what the caller has to wait for.
+
+        `ago` says how many seconds it has been there already.
+        """
         if self._latency is None and self._asked_at is not None:
             now = self._clock.seconds()
-            self._latency = None if now is None else max(0.0, now - self._asked_at - self._lost)
+            self._latency = None if now is None else max(0.0, now - self._asked_at - self._lost - ago)
 
     def unmeasured(self) -> None:
         """Leave out how long this turn takes, as of a greeting that was there before anybody asked."""
@@ -102,15 +106,34 @@ class AgentCall:
 
     def retried(self, message: str, seconds: float) -> None:
         """Note a request that failed and is tried again; the seconds that this took count for nobody."""
-        self.driver.failed(RETRIED, message, t=self.now)
         self._lost += seconds
+        self.driver.failed(RETRIED, message, t=self.now)
         if self._timeout is not None and (deadline := self._timeout.when()) is not None:
             self._timeout.reschedule(deadline + seconds)
-        self.tell("running")
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Let time pass that counts for nobody, as before another try, in which the call does not run out of it."""
+        asked, began = self._clock.seconds(), asyncio.get_running_loop().time()
+        deadline = self._timeout.when() if self._timeout is not None else None
+        if self._timeout is not None and deadline is not None:
+            self._timeout.reschedule(None)
+        try:
+            yield
+        finally:
+            now = self._clock.seconds()
+            self._lost += 0.0 if now is None or asked is None else now - asked
+            if self._timeout is not None and deadline is not None:
+                self._timeout.reschedule(deadline + asyncio.get_running_loop().time() - began)
+            self.tell("running")
 
     def waits(self, why: str) -> None:
         """Say, for those who watch the run, that a request is about to be tried again."""
         self.tell("retrying", why)
+
+    def requested(self, details: Mapping[str, Any]) -> None:
+        """Note what one request to a model took (docs/runner.md)."""
+        self.requests.append(as_measured(self._clock, details))
 
     def note(self, kind: str, message: str) -> None:
         """Note something that went wrong and did not end the call."""

@@ -12,7 +12,7 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.runner.agent_call import AgentCall, CallProgress
 from riff_ingest.runner.caller_checks import CheckedCaller
 from riff_ingest.runner.case import CallCase
-from riff_ingest.runner.clock import RunClock
+from riff_ingest.runner.clock import RunClock, as_measured
 from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.protocol import (
     Agent,
@@ -215,5 +215,5 @@ class Call:
     def _notes(self) -> CallerNotes:
         return CallerNotes(
             retried=lambda message, _: self._call.note("retried", f"caller: {message}"),
-            request=lambda details: self._caller_requests.append(dict(details)),
+            request=lambda details: self._caller_requests.append(as_measured(self._setting.clock, details)),
         )

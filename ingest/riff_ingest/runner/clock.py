@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 WORDS_PER_SECOND = 2.6
 """How fast people speak; the calls of a run are in text, and their clock is made of latencies and this."""
@@ -50,3 +51,10 @@ class FixedClock:
 def speaking_s(text: str) -> float:
     """Return the seconds that it takes to say a text."""
     return len(text.split()) / WORDS_PER_SECOND
+
+
+def as_measured(clock: RunClock, details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the details of a request, without how long it took where the clock measures nothing."""
+    if clock.seconds() is not None:
+        return dict(details)
+    return {name: None if name in ("ms", "ttft_ms") else value for name, value in details.items()}

@@ -229,6 +229,41 @@ async def test_latency_is_what_the_caller_waits_and_not_what_retries_take() -> N
     assert [error["kind"] for error in call.errors] == ["retried"]  # type: ignore[union-attr]
 
 
+async def test_time_in_which_nothing_is_asked_counts_for_nobody() -> None:
+    clock = TickingClock(0.0)
+
+    async def reply(call: AgentCall, text: str) -> AgentReply:
+        clock.step = 0.25
+        with call.waiting():
+            clock.step = 60.0
+        clock.step = 0.0
+        call.speaks(ago=0.1)
+        return AgentReply("One two three.", ends=True)
+
+    call = (await play(ToyAgent(reply), clock=clock)).conversation
+    assert call.turns[-1].latency_ms == 150.0
+    assert call.turns[-1].t == pytest.approx(2 / 2.6 + 0.25, abs=0.01)
+
+
+async def test_a_call_does_not_run_out_of_time_while_it_waits() -> None:
+    async def reply(call: AgentCall, text: str) -> AgentReply:
+        with call.waiting():
+            await asyncio.sleep(0.2)
+        return AgentReply("Sorry for that.", ends=True)
+
+    call = await made(ToyAgent(reply), limits=CallLimits(max_call_s=0.1))
+    assert call.stop_reason == "agent_hangup"
+
+
+async def test_what_requests_took_is_left_out_under_a_fixed_clock() -> None:
+    def act(call: AgentCall) -> None:
+        call.requested({"ms": 12.5, "ttft_ms": 3.0, "prompt_tokens": 7, "completion_tokens": None})
+        raise AgentStopped("loop")
+
+    extra = (await play(ToyAgent(acting(act)))).extra
+    assert extra["requests"] == [{"ms": None, "ttft_ms": None, "prompt_tokens": 7, "completion_tokens": None}]
+
+
 async def test_nothing_is_measured_under_a_fixed_clock_and_the_bytes_are_the_same() -> None:
     one, other = [(await play(ToyAgent(walks))).conversation for _ in range(2)]
     assert [turn.latency_ms for turn in one.turns] == [None] * 4

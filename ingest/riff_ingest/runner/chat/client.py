@@ -89,8 +89,9 @@ class ChatClient:
             if on_wait is not None:
                 on_wait(reason)
             if on_retry is not None:
-                on_retry(reason, time.monotonic() - started + pause)
-            await asyncio.sleep(pause)
+                on_retry(reason, time.monotonic() - started)
+            with waiting():
+                await asyncio.sleep(pause)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -14,7 +14,7 @@ Message: TypeAlias = Mapping[str, Any]
 Tool: TypeAlias = Mapping[str, Any]
 """A tool of the API: `{"type": "function", "function": {...}}`."""
 Waiting: TypeAlias = Callable[[], AbstractContextManager[object]]
-"""Makes the block in which a request waits for others to the same host; its time is no one's latency."""
+"""Makes the block in which a request is not under way: before another try, and for others to the same host."""
 
 
 class ChatToolCall(NamedTuple):
@@ -93,8 +93,8 @@ class Chat(Protocol):
     ) -> ChatReply:
         """Return the answer to a chat.
 
-        Before another try `on_wait` is told why there is one, and `on_retry` also the seconds that it costs. Raises
-        `EndpointDown`, `EndpointGone`, `RequestWrong` and `ContextFull`.
+        Before another try `on_wait` is told why there is one, and `on_retry` also the seconds that the last one took.
+        Raises `EndpointDown`, `EndpointGone`, `RequestWrong` and `ContextFull`.
         """
 
     async def close(self) -> None:
