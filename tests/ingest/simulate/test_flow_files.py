@@ -81,6 +81,17 @@ def test_agents_speak_of_slots_that_there_are(name: str) -> None:
 
 
 @each_flow
+def test_every_tool_is_described_and_answers_a_real_agent(name: str) -> None:
+    flow = load_flow(name)
+    assert set(flow.simulate.tools) == {script.tool for script in flow.simulate.states.values() if script.tool}
+    for tool in flow.simulate.tools.values():
+        assert tool.description
+        assert tool.returns
+        parameters = tool.parameters or {"properties": {}}
+        assert set(parameters.get("required", ())) <= set(parameters["properties"]) <= set(flow.simulate.slots)
+
+
+@each_flow
 def test_it_is_a_plain_flow_file_as_well(name: str) -> None:
     read = flow_files.read(FOLDER / f"{name}.toml")
     flow = load_flow(name)
