@@ -69,6 +69,7 @@ class Call:
         self._setting = setting
         self._started_at = setting.clock.now()
         self._caller_requests: list[dict[str, Any]] = []
+        self._opinion: dict[str, Any] = {}
         self._call = AgentCall(case, setting.limits, setting.clock, setting.report)
 
     async def play(self) -> MadeCall:
@@ -178,8 +179,9 @@ class Call:
 
     def _made(self, end: CallEnd, caller: CheckedCaller) -> MadeCall:
         error = end.error
-        if error is None and (broke := caller.broke()):
+        if error is None and (broke := caller.broke(self._call.view().collected)):
             error = f"caller: {broke}"
+        self._opinion = caller.opinion
         caller_ok = error is None or not error.startswith("caller:")
         return self._recorded(CallEnd(end.reason, end.completed, end.status, error), caller_ok)
 
@@ -210,6 +212,8 @@ class Call:
             extra["requests"] = self._call.requests
         if self._caller_requests:
             extra["caller_requests"] = self._caller_requests
+        if self._opinion:
+            extra["caller_opinion"] = self._opinion
         return extra
 
     def _notes(self) -> CallerNotes:

@@ -74,12 +74,16 @@ class Agent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallerTurn:
-    """Hold what a caller says next, whether it hangs up after that, and its own opinion of how the call went."""
+    """Hold what a caller says next, whether it hangs up after that, and its own opinion of how the call went.
+
+    `recorded` words are those of a real caller, whom nobody holds to a part.
+    """
 
     text: str
     ends: bool = False
     success: bool | None = None
     reason: str | None = None
+    recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
