@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -27,7 +28,7 @@ from riff_ingest.runner.protocol import (
     StopReason,
     Unavailable,
 )
-from riff_ingest.runner.tools import Tools
+from riff_ingest.runner.tools import Tools, ToolSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +84,7 @@ class Call:
             caller = CheckedCaller(await setting.caller.begin(self._case, self._notes()), self._case)
             end = await self._until_end(session, caller)
         finally:
-            reported = await session.end(end.reason) if session is not None else None
-            if caller is not None:
-                await caller.end(end.reason)
-            await tools.end()
+            reported = await _hung_up(session, caller, tools, end.reason)
         return self._made(self._with_status(end, reported), caller)
 
     def failed(self, problem: CallProblem) -> MadeCall:
@@ -221,3 +219,14 @@ class Call:
             retried=lambda message, _: self._call.note("retried", f"caller: {message}"),
             request=lambda details: self._caller_requests.append(as_measured(self._setting.clock, details)),
         )
+
+
+async def _hung_up(
+    session: AgentSession | None, caller: CheckedCaller | None, tools: ToolSession, reason: StopReason
+) -> str | None:
+    """Tell all of them that the call is over, whatever happens meanwhile; return the status that the agent reports."""
+    async with AsyncExitStack() as ending:
+        ending.push_async_callback(tools.end)
+        if caller is not None:
+            ending.push_async_callback(caller.end, reason)
+        return await session.end(reason) if session is not None else None
