@@ -37,7 +37,7 @@ class Settings:
 _KINDS: Mapping[str, type] = {
     "store": str, "theme": str, "ascii": bool, "mouse": bool, "live": bool, "jobs": int,
 }  # fmt: skip
-_TABLES = ("judges", "gate", "marks")  # read by the command that needs them
+_TABLES = ("judges", "gate", "marks", "prices")  # read by the command that needs them
 
 
 def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int | None) -> Settings:
@@ -89,6 +89,15 @@ def gate(environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
     if not isinstance(table, dict):
         raise UsageError(f"settings file {path}: gate must be a table, [gate]")
     return table
+
+
+def prices(environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
+    """Return the settings file's tables of prices by model."""
+    path = config_file(os.environ if environ is None else environ)
+    tables = _document(path).get("prices", {})
+    if not isinstance(tables, dict):
+        raise UsageError(f"settings file {path}: prices must be tables, such as [prices.gpt-5-mini]")
+    return tables
 
 
 def bounds(environ: Mapping[str, str] | None = None) -> Bounds:
