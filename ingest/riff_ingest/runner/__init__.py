@@ -1,1 +1,79 @@
-"""Run agents against flows: a caller, an agent and the flow between them, recorded as transcripts."""
+"""Run agents against flows: a caller, an agent and the flow between them, recorded as transcripts.
+
+The names below are what scripts may rely on; each is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from riff_ingest.runner.agent_call import AgentCall
+    from riff_ingest.runner.case import CallCase
+    from riff_ingest.runner.flow import RunnableFlow
+    from riff_ingest.runner.flow_files import load_flow
+    from riff_ingest.runner.library import run_flows
+    from riff_ingest.runner.limits import CallLimits
+    from riff_ingest.runner.protocol import (
+        Agent,
+        AgentReply,
+        AgentSession,
+        AgentStopped,
+        Caller,
+        CallerFailed,
+        CallerNotes,
+        CallerSession,
+        CallerTurn,
+        CallRefused,
+        CallView,
+        EndpointRefused,
+        Unavailable,
+    )
+    from riff_ingest.runner.runs import RunEnd
+    from riff_ingest.runner.tools import ToolFailed, Tools, ToolSession
+
+__all__ = [
+    "Agent",
+    "AgentCall",
+    "AgentReply",
+    "AgentSession",
+    "AgentStopped",
+    "CallCase",
+    "CallLimits",
+    "CallRefused",
+    "CallView",
+    "Caller",
+    "CallerFailed",
+    "CallerNotes",
+    "CallerSession",
+    "CallerTurn",
+    "EndpointRefused",
+    "RunEnd",
+    "RunnableFlow",
+    "ToolFailed",
+    "ToolSession",
+    "Tools",
+    "Unavailable",
+    "load_flow",
+    "run_flows",
+]
+
+_HOMES = {
+    "agent_call": ("AgentCall",),
+    "case": ("CallCase",),
+    "flow": ("RunnableFlow",),
+    "flow_files": ("load_flow",),
+    "library": ("run_flows",),
+    "limits": ("CallLimits",),
+    "runs": ("RunEnd",),
+    "tools": ("ToolFailed", "ToolSession", "Tools"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from the module that is its home."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME_OF.get(name, 'protocol')}"), name)

@@ -43,9 +43,9 @@ class RunLoop:
     the run early, `signal` the signal that did. With `in_order` calls are kept in the order of the plan.
     """
 
-    def __init__(self, setting: CallSetting, counts: RunTally, *, at_once: int, in_order: bool = False) -> None:
+    def __init__(self, setting: CallSetting, tally: RunTally, *, at_once: int, in_order: bool = False) -> None:
         self._setting = setting
-        self._counts = counts
+        self._tally = tally
         self._at_once = at_once
         self._in_order = in_order
         self._hooks = LoopHooks()
@@ -84,7 +84,7 @@ class RunLoop:
     async def _make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None]) -> None:
         def keep_and_count(made: MadeCall) -> None:
             keep(made)
-            self._counts.add(made)
+            self._tally.add(made)
             self._tell(made.case, "errored" if made.conversation.errored else "done", made.conversation)
 
         with stop_signals(self._on_signal):
@@ -112,7 +112,7 @@ class RunLoop:
 
     async def _made(self, case: CallCase) -> MadeCall | None:
         """Return a call, if need be after another try; `None` where the run ends before there is one."""
-        self._counts.running += 1
+        self._tally.running += 1
         try:
             for attempts in range(1, ATTEMPTS + 1):
                 call = Call(case, self._setting)
@@ -122,17 +122,17 @@ class RunLoop:
                     made = call.failed(problem)
                     if attempts == ATTEMPTS:
                         return self._after(made, attempts)
-                self._counts.spend(made.extra)
+                self._tally.spend(made.extra)
                 self._tell(case, "retrying", made.conversation)
                 if self._is_stopping:
                     break
             return None
         finally:
-            self._counts.running -= 1
+            self._tally.running -= 1
 
     def _after(self, made: MadeCall, attempts: int) -> MadeCall:
         """Return a call with how many attempts it took, where it took more than one."""
-        self._counts.spend(made.extra)
+        self._tally.spend(made.extra)
         return made if attempts == 1 else replace(made, extra={**made.extra, "attempts": attempts})
 
     def _tell(self, case: CallCase, status: CallStatus, call: Conversation) -> None:

@@ -67,6 +67,11 @@ class RunTally:
         """Return how many calls of the run are there."""
         return self.before + self.total.calls
 
+    @property
+    def has_tokens(self) -> bool:
+        """Return whether a model was asked."""
+        return any((each.input, each.output) != (0, 0) for each in self.tokens.values())
+
     def spend(self, extra: Mapping[str, Any]) -> None:
         """Count the tokens of a try, whatever came of it."""
         for side, name in REQUESTS.items():

@@ -30,7 +30,7 @@ class RunEnd:
     """
 
     plan: RunPlan
-    counts: RunTally
+    tally: RunTally
     error: Exception | None = None
     signal: int | None = None
     conversations: tuple[Conversation, ...] = ()
@@ -41,7 +41,7 @@ class RunEnd:
 class RunHooks:
     """Tell others of a run: that it begins, that time goes by, and that it will stop; `beside` runs along with it."""
 
-    began: Callable[[RunPlan, RunTally], None] = lambda plan, counts: None
+    began: Callable[[RunPlan, RunTally], None] = lambda plan, tally: None
     tick: Callable[[], None] = lambda: None
     stopped: Callable[[], None] = lambda: None
     beside: Callable[[], Coroutine[Any, Any, None]] | None = None
@@ -55,24 +55,24 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
     """
     hooks = hooks or RunHooks()
     plan = plan_run(request)
-    counts = RunTally(plan.document.planned, plan.before)
+    tally = RunTally(plan.document.planned, plan.before)
     if not plan.due:
-        hooks.began(plan, counts)
-        return RunEnd(plan, counts)
+        hooks.began(plan, tally)
+        return RunEnd(plan, tally)
     kept = _InMemory() if request.out is None else _InDirectory(request.out, sync=request.sync)
     setting = CallSetting(request.agent, request.caller, request.tools, request.limits, request.clock, kept.report)
-    with RunLoop(setting, counts, at_once=request.settings.concurrency, in_order=request.in_order) as loop:
+    with RunLoop(setting, tally, at_once=request.settings.concurrency, in_order=request.in_order) as loop:
         loop.check()
         with ExitStack() as stack:
             stack.callback(kept.close)
             kept.open()
             if request.out is not None:  # another process may have gone on with it until this one held it
                 plan = plan_run(request)
-                counts.planned, counts.before = plan.document.planned, plan.before
+                tally.planned, tally.before = plan.document.planned, plan.before
             invocation = Invocation(started_at=request.clock.now(), pid=os.getpid(), host=socket.gethostname())
             plan.document.invocations.append(invocation)
             kept.describe(plan.document)
-            hooks.began(plan, counts)
+            hooks.began(plan, tally)
 
             def tick() -> None:
                 kept.flush()
@@ -82,10 +82,10 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
                 kept.keep(_stamped(made, plan.document))
 
             loop.make(plan.due, keep, LoopHooks(tick, hooks.stopped, hooks.beside))
-            invocation.calls, invocation.errored = counts.total.calls, counts.total.errored
+            invocation.calls, invocation.errored = tally.total.calls, tally.total.errored
             invocation.ended_at, invocation.ended = request.clock.now(), _ended(loop)
             _describe_end(kept, plan.document, loop)
-    return RunEnd(plan, counts, loop.error, loop.signal, tuple(kept.conversations), kept.cut)
+    return RunEnd(plan, tally, loop.error, loop.signal, tuple(kept.conversations), kept.cut)
 
 
 def _stamped(made: MadeCall, document: RunDocument) -> MadeCall:

@@ -55,7 +55,7 @@ class Closing(ToyAgent):
 def test_every_call_becomes_a_line_that_the_reader_takes(tmp_path: Path) -> None:
     out = tmp_path / "nightly"
     end = make_run(toy_request(ToyAgent(walks), out, trials=3, flows=2, label="Tuesday", commit="abc"))
-    assert (end.counts.total.calls, end.counts.total.completed, end.error) == (6, 6, None)
+    assert (end.tally.total.calls, end.tally.total.completed, end.error) == (6, 6, None)
     calls = [call for path in sorted(out.glob("flow-*")) for call in read_source(path)]
     assert {(call.run_id, call.run_label, call.commit) for call in calls} == {("nightly", "Tuesday", "abc")}
     assert [(call.flow, call.trial) for call in calls] == [(flow, n) for flow in ("toy-2", "toy") for n in range(3)]
@@ -100,7 +100,7 @@ def test_a_call_is_made_again_where_a_side_could_not_be_asked(tmp_path: Path) ->
     end = make_run(toy_request(ToyAgent(reply), tmp_path / "r", trials=1))
     [line] = kept_lines(tmp_path / "r")
     assert (line["completed"], line["extra"]["attempts"]) == (True, 3)
-    assert (end.counts.retried, end.counts.total.errored) == (1, 0)
+    assert (end.tally.retried, end.tally.total.errored) == (1, 0)
 
 
 def test_after_three_tries_a_call_is_kept_as_errored_and_the_run_goes_on(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_after_three_tries_a_call_is_kept_as_errored_and_the_run_goes_on(tmp_pat
     assert (errored["errored"], errored["stop_reason"], errored["error"]) == (True, "error", "caller: 503 overloaded")
     assert "completed" not in errored
     assert good["completed"] is True
-    assert (end.counts.total.calls, end.counts.total.errored, end.error) == (2, 1, None)
+    assert (end.tally.total.calls, end.tally.total.errored, end.error) == (2, 1, None)
 
 
 def test_an_endpoint_that_refuses_ends_the_run_and_what_is_complete_is_kept(tmp_path: Path) -> None:
@@ -174,12 +174,12 @@ def test_to_go_on_makes_what_is_missing_and_what_was_errored(tmp_path: Path) -> 
     plan = plan_run(request)
     assert (len(plan.due), plan.before, plan.again, plan.warnings) == (7, 1, 1, ())
     end = make_run(request)
-    assert (end.counts.planned, end.counts.done, end.counts.total.calls) == (8, 8, 7)
+    assert (end.tally.planned, end.tally.done, end.tally.total.calls) == (8, 8, 7)
     kept = times_kept(out)
     assert len(kept) == 8
     assert [name for name, times in kept.items() if times > 1] == [toy_case().conversation_id]
     again = make_run(request)
-    assert (again.plan.due, again.counts.done) == ((), 8)
+    assert (again.plan.due, again.tally.done) == ((), 8)
     document = read_run(out)
     assert document is not None
     assert [each.calls for each in document.invocations] == [2, 7]
@@ -187,7 +187,7 @@ def test_to_go_on_makes_what_is_missing_and_what_was_errored(tmp_path: Path) -> 
 
 def test_to_go_on_with_nothing_begins(tmp_path: Path) -> None:
     end = make_run(toy_request(ToyAgent(walks), tmp_path / "r", resume=True))
-    assert end.counts.done == 4
+    assert end.tally.done == 4
 
 
 def test_what_differs_when_a_run_goes_on_is_told(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_two_processes_cannot_write_one_run(tmp_path: Path) -> None:
             make_run(toy_request(ToyAgent(walks), out))
     finally:
         os.close(held)
-    assert make_run(toy_request(ToyAgent(walks), out)).counts.done == 4
+    assert make_run(toy_request(ToyAgent(walks), out)).tally.done == 4
 
 
 @pytest.mark.parametrize("name", ["r", "flow-transcripts-toy.jsonl"])
@@ -348,7 +348,7 @@ def test_calls_whose_caller_failed_are_counted_apart(tmp_path: Path) -> None:
             return ToyCaller([CallerFailed("repeats itself")] if case.trial else [])
 
     end = make_run(replace(toy_request(ToyAgent(walks)), caller=Failing()))
-    total = end.counts.total
+    total = end.tally.total
     assert (total.calls, total.completed, total.errored, total.caller_failed) == (4, 1, 3, 3)
 
 
