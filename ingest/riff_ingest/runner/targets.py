@@ -1,15 +1,21 @@
-"""Read from an option who answers calls, who makes them, and who gives the results of tools."""
+"""Read from an option who answers calls, who makes them, and who gives the results of tools, and make these parts."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from riff_store.errors import UsageError
+
+if TYPE_CHECKING:
+    from riff_ingest.runner.process import Program
+    from riff_ingest.runner.protocol import Agent, Caller
+    from riff_ingest.runner.tools import Tools
 
 TargetKind: TypeAlias = Literal["openai", "command", "python", "scripted", "frozen", "stubbed"]
 
@@ -41,6 +47,22 @@ class Target:
     attribute: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PartOptions:
+    """Hold what else is known of a part: its name, the variable that its key is in, and what a program may see.
+
+    `env` names variables of `environ` that a program gets besides those that every program gets. A turn of the part
+    may take `turn_timeout_s`; `stream` is whether a model is asked to answer word by word.
+    """
+
+    name: str | None = None
+    key_env: str | None = None
+    env: tuple[str, ...] = ()
+    turn_timeout_s: float = 60.0
+    stream: bool = True
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+
+
 def parse_agent(text: str) -> Target:
     """Return what `--agent` names; raises `UsageError`."""
     return _parse(text, "agent")
@@ -54,6 +76,49 @@ def parse_caller(text: str) -> Target:
 def parse_tools(text: str) -> Target:
     """Return what `--tools` names; raises `UsageError`."""
     return _parse(text, "tools")
+
+
+def make_agent(target: Target, options: PartOptions) -> Agent:
+    """Return the agent that a target names; raises `UsageError`."""
+    if target.kind == "command":
+        from riff_ingest.runner.agents.command import CommandAgent
+
+        return CommandAgent(_program(target, options, "agent"), options.name)
+    from riff_ingest.runner.agents.import_object import import_object
+    from riff_ingest.runner.agents.python import as_agent
+
+    assert target.module is not None
+    assert target.attribute is not None
+    return as_agent(import_object(target.module, target.attribute), options.name)
+
+
+def make_caller(target: Target, options: PartOptions) -> Caller:
+    """Return the caller that a target names; raises `UsageError`."""
+    if target.kind == "command":
+        from riff_ingest.runner.callers.command import CommandCaller
+
+        return CommandCaller(_program(target, options, "caller"), options.turn_timeout_s)
+    from riff_ingest.runner.callers.scripted import ScriptedCaller
+
+    return ScriptedCaller()
+
+
+def make_tools(target: Target, options: PartOptions) -> Tools:
+    """Return what answers tools as a target says; raises `UsageError`."""
+    if target.kind == "command":
+        from riff_ingest.runner.command_tools import CommandTools
+
+        return CommandTools(_program(target, options, "tools"), options.turn_timeout_s)
+    from riff_ingest.runner.tools import StubbedTools
+
+    return StubbedTools()
+
+
+def _program(target: Target, options: PartOptions, part: str) -> Program:
+    from riff_ingest.child_process import environment_of
+    from riff_ingest.runner.process import Program
+
+    return Program(target.command, environment_of(options.env, options.environ, option=f"--{part}-env"))
 
 
 def _parse(text: str, part: str) -> Target:

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from riff_ingest.runner.targets import Target, parse_agent, parse_caller, parse_tools
+from riff_ingest.runner.agents.command import CommandAgent
+from riff_ingest.runner.callers.command import CommandCaller
+from riff_ingest.runner.callers.scripted import ScriptedCaller
+from riff_ingest.runner.command_tools import CommandTools
+from riff_ingest.runner.targets import (
+    PartOptions,
+    Target,
+    make_agent,
+    make_caller,
+    make_tools,
+    parse_agent,
+    parse_caller,
+    parse_tools,
+)
+from riff_ingest.runner.tools import StubbedTools
 from riff_store.errors import UsageError
 
 
@@ -67,3 +81,21 @@ def test_no_message_repeats_what_may_be_a_key(text: str) -> None:
 def test_a_caller_has_no_other_forms(text: str) -> None:
     with pytest.raises(UsageError, match="scripted; frozen; openai:MODEL@URL"):
         parse_caller(text)
+
+
+def test_what_was_named_is_made() -> None:
+    options = PartOptions(name="acme")
+    assert isinstance(make_agent(parse_agent("command:./mine.sh"), options), CommandAgent)
+    assert make_agent(parse_agent("command:./mine.sh"), options).name == "acme"
+    assert make_agent(parse_agent("command:./mine.sh"), PartOptions()).name == "mine.sh"
+    assert make_agent(parse_agent("python:tests.support.toy_calls:walks"), PartOptions()).name == "walks"
+    assert isinstance(make_caller(parse_caller("scripted"), options), ScriptedCaller)
+    assert isinstance(make_caller(parse_caller("command:./caller"), options), CommandCaller)
+    assert isinstance(make_tools(parse_tools("stubbed"), options), StubbedTools)
+    assert isinstance(make_tools(parse_tools("command:./tools"), options), CommandTools)
+
+
+def test_a_variable_that_a_program_should_see_has_to_be_set() -> None:
+    for part, make in (("agent", make_agent), ("caller", make_caller), ("tools", make_tools)):
+        with pytest.raises(UsageError, match=f"--{part}-env: there is no variable 'KEY_OF_MINE'"):
+            make(Target("command", command=("x",)), PartOptions(env=("KEY_OF_MINE",), environ={}))
