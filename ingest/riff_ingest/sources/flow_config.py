@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 NodeEnd: TypeAlias = Literal["success", "escalation", "end"]
+_OLDER_KEYS = frozenset({"handler", "input_schema", "next_node_id", "parameters", "properties"})
 _NODE_ENDS: tuple[NodeEnd, ...] = ("success", "escalation", "end")
 
 
@@ -143,7 +144,7 @@ class _Reader:
     def functions(self, given: Any, place: str) -> list[NodeFunction]:
         """Return the functions of a list that have a name, each name once."""
         found: dict[str, NodeFunction] = {}
-        for entry in _tables(given):
+        for entry in _declared(given):
             about = _table(entry.get("function")) or entry
             name = about.get("name")
             if not isinstance(name, str) or not name:
@@ -155,10 +156,10 @@ class _Reader:
         return list(found.values())
 
     def _function(self, name: str, about: Mapping[str, Any], entry: Mapping[str, Any], place: str) -> NodeFunction:
-        parameters = _table(about.get("parameters")) or _parameters(about)
+        parameters = _parameters(about)
         required = about.get("required") or parameters.get("required")
         ways = [*self._ways(about.get("transition_to", entry.get("transition_to")), place), *_editor_ways(about)]
-        older = "function" in entry or "next_node_id" in about
+        older = "function" in entry or not _OLDER_KEYS.isdisjoint(about)
         has_code = bool(about.get("handler") or about.get("decision") or parameters.get("properties") or required)
         by_choice = about.get("transition_only") is True or (older and not has_code and bool(ways))
         if by_choice and not ways:
@@ -184,7 +185,7 @@ class _Reader:
         by_node: dict[str, list[str]] = {}
         for case, to in cases.items():
             if isinstance(to, str):
-                by_node.setdefault(to, []).append(case)
+                by_node.setdefault(to, []).append(_canonical(case))
             else:
                 self._problems.append(f"{place}.transition_to.cases.{case}: it is no node")
         ways = [Way(to, result, tuple(values)) for to, values in by_node.items()]
@@ -232,13 +233,24 @@ def _editor_ways(about: Mapping[str, Any]) -> list[Way]:
 
 
 def _canonical(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """Return what a value of a result is compared by, as pipecat does it."""
+    text = str(value)
+    return text.lower() if text.lower() in ("true", "false") else text
+
+
+def _declared(functions: Any) -> list[dict[str, Any]]:
+    """Return the entries of a list of functions, those that are declared for Gemini each for itself."""
+    found = []
+    for entry in _tables(functions):
+        found += _tables(entry["function_declarations"]) if "function_declarations" in entry else [entry]
+    return found
 
 
 def _parameters(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of arguments that the flow editor keeps in pieces, empty where there is none."""
+    """Return the schema of a function's arguments, empty where there is none; the flow editor keeps it in pieces."""
+    whole = _table(about.get("parameters")) or _table(about.get("input_schema"))
     properties = _table(about.get("properties"))
-    return {"type": "object", "properties": properties} if properties else {}
+    return whole or ({"type": "object", "properties": properties} if properties else {})
 
 
 def _task(given: Mapping[str, Any]) -> str:

@@ -26,7 +26,8 @@ def load_yaml(path: Path) -> dict[str, Any]:
     try:
         value = _plain(_construct(text))
     except yaml.YAMLError as error:
-        raise BrokenInput(f"file is not YAML{_place(error)}") from error
+        reason = "holds !include, which is not followed" if _includes(error) else "is not YAML"
+        raise BrokenInput(f"file {reason}{_place(error)}") from error
     except RecursionError as error:
         raise BrokenInput("file is nested too deeply") from error
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
@@ -87,6 +88,11 @@ def _key(key: Any) -> str:
     if isinstance(key, bool) or key is None:
         return {True: "true", False: "false", None: "null"}[key]
     return key if isinstance(key, str) else str(key)
+
+
+def _includes(error: Exception) -> bool:
+    """Tell whether a document stands in several files, as those of some programs do."""
+    return "'!include'" in str(getattr(error, "problem", ""))
 
 
 def _place(error: Exception) -> str:

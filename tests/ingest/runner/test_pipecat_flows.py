@@ -89,6 +89,28 @@ def test_the_older_form_has_slots_and_parameters(tmp_path: Path) -> None:
     assert flow.outcome_of("end") == "success"
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"name": "save", "description": "Saves.", "input_schema": {"properties": {"n": {}}, "required": ["n"]},
+         "handler": "__function__:save", "transition_to": "end"},
+        {"function_declarations": [{"name": "save", "description": "Saves.", "handler": "__function__:save",
+                                    "parameters": {"properties": {"n": {}}, "required": ["n"]},
+                                    "transition_to": "end"}]},
+    ],
+)  # fmt: skip
+def test_functions_may_be_declared_as_other_models_want_them(tmp_path: Path, entry: dict[str, Any]) -> None:
+    flow = loaded(tmp_path, "f.json", {"initial_node": "a", "nodes": {"a": {"functions": [entry]}, "end": {}}})
+    assert flow.states["a"].edges == (FlowEdge("end", "Saves.", "save"),)
+    assert flow.states["a"].required_slots == ("n",)
+    assert flow.tools["save"].parameters == {"type": "object", "properties": {"n": {}}, "required": ["n"]}
+
+
+def test_cases_are_compared_as_pipecat_does(tmp_path: Path) -> None:
+    flow = loaded(tmp_path, "f.yaml", PIZZA.replace("true: confirm", '"True": confirm, 2: confirm'))
+    assert flow.states["pizza"].edges[2].cases == ("true", "2", "yes")
+
+
 def test_what_the_flow_editor_saves_runs_too(tmp_path: Path) -> None:
     document = {
         "nodes": [
