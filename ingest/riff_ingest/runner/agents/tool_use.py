@@ -1,0 +1,142 @@
+"""Run the tools that a model calls in one answer: note slots, move the machine, ask the flow's tools, hang up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from riff_ingest.runner.agent_call import LARGEST_RESULT, AgentCall
+from riff_ingest.runner.agents.offered import GO, OfferedTool, noted_slots
+from riff_ingest.runner.agents.schema import violation
+from riff_ingest.runner.chat.protocol import ChatToolCall
+from riff_ingest.runner.flow import FlowEdge
+from riff_ingest.runner.tools import ToolFailed
+from riff_ingest.simulate.machine import NoSuchTransition
+
+_LONGEST_NAME = 200
+
+
+class ToolUse:
+    """Run the tools of one answer, given in the state that the call was in when the model was asked."""
+
+    def __init__(self, call: AgentCall, state: str, offered: Mapping[str, OfferedTool]) -> None:
+        self._call = call
+        self._state = call.flow.states[state]
+        self._offered = offered
+        self.has_moved = False
+        self.has_hung_up = False
+        self.status: str | None = None
+
+    async def result(self, made: ChatToolCall) -> Any:
+        """Return what the model is told of a call; raises `AgentStopped` where it made too many mistakes."""
+        tool = self._offered.get(made.name)
+        if tool is None:
+            return self._not_offered(made)
+        try:
+            arguments = json.loads(made.arguments_text)
+        except (ValueError, RecursionError) as error:
+            return self._mistake(made, f"arguments are not JSON: {error}")
+        if not isinstance(arguments, dict):
+            return self._mistake(made, "arguments are not an object")
+        if tool.kind == "fill":
+            return self._fill(made, tool, arguments)
+        if wrong := violation(tool.parameters, arguments):
+            return self._mistake(made, f"arguments do not fit: {wrong}")
+        if tool.kind == "tool":
+            return await self._flow_tool(tool.target, arguments)
+        if tool.kind == "end_call":
+            return self._hang_up(arguments)
+        return self._go(made, tool.target or arguments["to"], arguments)
+
+    def _fill(self, made: ChatToolCall, tool: OfferedTool, arguments: dict[str, Any]) -> Any:
+        """Hold the values of slots; those that a model leaves blank were not said."""
+        given = {slot: value for slot, value in arguments.items() if value is not None}
+        spelled = {slot: value if isinstance(value, list | dict) else str(value) for slot, value in given.items()}
+        if wrong := violation(tool.parameters, spelled):
+            return self._mistake(made, f"arguments do not fit: {wrong}")
+        for slot, value in given.items():
+            self._collect(slot, value)
+        missing = self._missing()
+        return {"ok": True, "missing": missing} if missing else {"ok": True}
+
+    def _go(self, made: ChatToolCall, to_state: str, arguments: Mapping[str, Any]) -> Any:
+        try:
+            blocked = self._move(to_state, arguments.get("reason"))
+        except NoSuchTransition as error:
+            return self._mistake(made, str(error))
+        return {"ok": False, "error": blocked} if blocked else {"ok": True, "state": to_state}
+
+    async def _flow_tool(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Ask a tool of the flow; what it is told of slots is noted, and what it answers may lead on."""
+        slots = noted_slots(self._call.flow, self._state)
+        try:
+            result = await self._call.use_tool(name, arguments)
+        except ToolFailed as error:
+            return {"error": str(error)}
+        for slot in slots:
+            self._collect(slot, arguments.get(slot))
+        state = self._call.flow.states[self._call.machine.state]
+        edge = _way_on([edge for edge in state.edges if edge.tool == name], result)
+        if edge is None:
+            return result
+        blocked = self._move(edge.to_state, name if edge.field is None else f"{name}: {edge.field}")
+        return {"result": result, "error": blocked} if blocked else result
+
+    def _hang_up(self, arguments: Mapping[str, Any]) -> Any:
+        self.has_hung_up = True
+        self.status = (arguments.get("status") or "").strip()[:_LONGEST_NAME] or self.status
+        return {"ok": True}
+
+    def _move(self, to_state: str, reason: str | None) -> str | None:
+        """Enter a state, or return why the guard of this one keeps it from being left.
+
+        Nothing keeps a caller from being handed over to a person. Raises `NoSuchTransition`.
+        """
+        call, machine = self._call, self._call.machine
+        state = call.flow.states[machine.state]
+        if not any(edge.to_state == to_state for edge in state.edges):
+            raise NoSuchTransition(f"no edge from {state.name} to {to_state}")
+        if state.guard is not None and call.flow.outcome_of(to_state) != "escalation":
+            missing = self._missing()
+            if not machine.evaluate(state.guard, lambda _: not missing):
+                return f"guard {state.guard} is false: missing {', '.join(missing)}"
+        machine.commit_transition(to_state, reason or None)
+        self.has_moved = True
+        return None
+
+    def _collect(self, slot: str, value: Any) -> None:
+        held = value.strip() if isinstance(value, str) else value
+        if held not in ("", None):
+            self._call.machine.collect(slot, held)
+
+    def _missing(self) -> list[str]:
+        machine = self._call.machine
+        required = self._call.flow.states[machine.state].required_slots
+        return [slot for slot in required if slot not in machine.heard]
+
+    def _not_offered(self, made: ChatToolCall) -> Any:
+        to_state = made.name.removeprefix(GO)
+        is_way = made.name.startswith(GO) and to_state in self._call.flow.states
+        error = (
+            f"no edge from {self._state.name} to {to_state}" if is_way else f"no such tool in state {self._state.name}"
+        )
+        return self._mistake(made, error, f"{error}; there {_listed(self._offered)}")
+
+    def _mistake(self, made: ChatToolCall, error: str, told: str | None = None) -> Any:
+        name, arguments = made.name[:_LONGEST_NAME] or "(no name)", made.arguments_text[:LARGEST_RESULT]
+        self._call.mistake(name, arguments, error)
+        return {"error": told or error}
+
+
+def _way_on(edges: Sequence[FlowEdge], result: Any) -> FlowEdge | None:
+    """Return the edge that a result takes; values are compared as JSON spells them."""
+    for edge in edges:
+        value = result.get(edge.field) if isinstance(result, dict) else None
+        if edge.field is None or (value if isinstance(value, str) else json.dumps(value, default=str)) in edge.cases:
+            return edge
+    return next((edge for edge in edges if not edge.cases), None)
+
+
+def _listed(offered: Mapping[str, OfferedTool]) -> str:
+    return f"are {', '.join(offered)}" if offered else "is none"
