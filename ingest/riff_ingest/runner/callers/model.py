@@ -1,0 +1,173 @@
+"""Play callers by a model behind an endpoint."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from riff_ingest.runner.callers.prompt import system_prompt
+from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.chat.protocol import (
+    Chat,
+    ChatError,
+    ChatReply,
+    EndpointGone,
+    Message,
+    RequestWrong,
+    Tool,
+)
+from riff_ingest.runner.protocol import (
+    CallerNotes,
+    CallerTurn,
+    CallProblem,
+    CallRefused,
+    CallView,
+    EndpointRefused,
+    StopReason,
+    Unavailable,
+)
+
+TEMPERATURE = 0.7
+"""How freely a caller talks; one that says the most likely thing sounds like every other."""
+END_CALL: Tool = {
+    "type": "function",
+    "function": {
+        "name": "end_call",
+        "description": "Hang up. Say your last words in the same answer.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "success": {"type": "boolean", "description": "Whether you got what you called for."},
+                "reason": {"type": "string", "description": "Why you hang up, in one sentence."},
+            },
+            "required": ["success", "reason"],
+            "additionalProperties": False,
+        },
+    },
+}
+_CONNECTED = "[The call is connected. You speak first.]"
+_SILENCE = "[Nobody says anything.]"
+_LAST_WORDS = "Goodbye."
+_AGAIN = "Your last answer was empty, the same as before, or not the caller's. Say something as the caller."
+_TOKEN = re.compile(r"#{2,}\s*(STOP|TRANSFER|OUT[-_ ]OF[-_ ]SCOPE)\s*#{2,}", re.IGNORECASE)
+_WRITTEN_END = re.compile(
+    r"<tool_call>.*?(?:</tool_call>|$)|```.*?(?:```|$)|\{[^{}]*end_call.*\}|\bend_call\b\s*(?:\([^)]*\))?", re.DOTALL
+)
+_OWN_NAME = re.compile(r"^\s*\**(?:caller|customer|user|me)\**\s*:\**\s*", re.IGNORECASE)
+
+
+class ModelCaller:
+    """Play the callers of a run by a model; `name` is what the transcripts call it.
+
+    The chat is the run's own and is closed with the caller. What the model thinks of how a call went is a note.
+    """
+
+    def __init__(self, chat: Chat, name: str) -> None:
+        self._chat = chat
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """Return what transcripts call the caller."""
+        return self._name
+
+    async def check(self) -> None:
+        """Find out whether the endpoint can be reached; raises `EndpointRefused`."""
+        try:
+            await self._chat.check()
+        except ChatError as error:
+            raise EndpointRefused("caller", str(error)) from error
+
+    async def begin(self, case: CallCase, notes: CallerNotes) -> ModelCallerSession:
+        """Begin a call."""
+        return ModelCallerSession(self._chat, case, notes)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._chat.close()
+
+
+class ModelCallerSession:
+    """Speak for the caller of one case; to its model the agent is the user, from the first word on."""
+
+    def __init__(self, chat: Chat, case: CallCase, notes: CallerNotes) -> None:
+        self._chat = chat
+        self._notes = notes
+        self._seed = case.seed + case.trial
+        self._messages: list[Message] = [{"role": "system", "content": system_prompt(case)}]
+
+    async def say(self, heard: str, view: CallView) -> CallerTurn:
+        """Return what the model says next; raises `Unavailable`, `CallRefused` and `EndpointRefused`."""
+        if view.again:
+            self._forget_last()
+        else:
+            silence = _SILENCE if len(self._messages) > 1 else _CONNECTED
+            self._messages.append({"role": "user", "content": heard.strip() or silence})
+        turn = turn_of(await self._ask(again=view.again))
+        if turn.text:
+            self._messages.append({"role": "assistant", "content": turn.text})
+        return turn
+
+    async def end(self, reason: StopReason) -> None:
+        """Do nothing: the chat holds nothing of a call."""
+
+    async def _ask(self, *, again: bool) -> ChatReply:
+        reminder: list[Message] = [{"role": "system", "content": _AGAIN}] if again else []
+        try:
+            reply = await self._chat.complete(
+                [*self._messages, *reminder],
+                [END_CALL],
+                seed=self._seed + 1 if again else self._seed,
+                on_retry=self._notes.retried,
+            )
+        except ChatError as error:
+            raise _as_callers(error) from error
+        self._notes.request(reply.details)
+        return reply
+
+    def _forget_last(self) -> None:
+        """Take back what made no sense, so that it does not speak for itself in what the model reads."""
+        if self._messages[-1]["role"] == "assistant":
+            self._messages.pop()
+
+
+def turn_of(reply: ChatReply) -> CallerTurn:
+    """Return what an answer of the model says as a caller; tokens and calls of the tool in its words hang up too."""
+    text, ends = reply.text, False
+    success = reason = None
+    for call in reply.tool_calls:
+        if call.name == "end_call":
+            ends = True
+            success, reason = _opinion(call.arguments_text)
+    if token := _TOKEN.search(text):
+        ends, reason = True, reason or token[1].lower()
+        text = _TOKEN.sub("", text)
+    if "end_call" in text:
+        ends = True
+        text = _WRITTEN_END.sub("", text)
+    text = _OWN_NAME.sub("", text).strip()
+    if len(text) > 1 and text[0] == text[-1] == '"' and text.count('"') == 2:
+        text = text[1:-1].strip()
+    return CallerTurn(text or (_LAST_WORDS if ends else ""), ends, success, reason)
+
+
+def _opinion(arguments: str) -> tuple[bool | None, str | None]:
+    try:
+        told: Any = json.loads(arguments)
+    except ValueError:
+        return None, None
+    if not isinstance(told, Mapping):
+        return None, None
+    success, reason = told.get("success"), told.get("reason")
+    return success if isinstance(success, bool) else None, reason if isinstance(reason, str) and reason else None
+
+
+def _as_callers(error: ChatError) -> CallProblem:
+    """Return what a failure of the endpoint means for the call."""
+    if isinstance(error, EndpointGone):
+        return EndpointRefused("caller", str(error))
+    if isinstance(error, RequestWrong):
+        return CallRefused("caller", str(error))
+    return Unavailable("caller", str(error))
