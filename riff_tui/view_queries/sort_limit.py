@@ -61,7 +61,8 @@ def left_out(table: Table, keys: Sequence[str] = ()) -> list[str]:
     total = sum(count for count, _ in excluded)
     if total:
         where = _listed([f"{_named(row, table.columns, keys)} {count}" for count, row in excluded if count])
-        notes.append(f"Excluded: {excluded_text(total)} ({where}).")
+        failed = sum(int(row.record.get("caller_failed") or 0) for row in rows)
+        notes.append(f"Excluded: {excluded_text(total, failed)} ({where}).")
     thin = sum(row.thin for row in rows)
     if thin:
         few = f"fewer than {THIN} groups" if any("groups" in row.record for row in rows) else f"n < {THIN}"
@@ -69,8 +70,12 @@ def left_out(table: Table, keys: Sequence[str] = ()) -> list[str]:
     return notes
 
 
-def excluded_text(count: int) -> str:
-    """Return how many errored calls are not counted in averages."""
+def excluded_text(count: int, caller_failed: int = 0) -> str:
+    """Return how many errored calls are not counted in averages, and of how many of them the caller failed."""
+    if caller_failed:
+        calls = "call is" if count == 1 else "calls are"
+        errored = f"{count - caller_failed} errored, " if count > caller_failed else ""
+        return f"{count} {calls} not counted in averages: {errored}{caller_failed} whose caller failed"
     return f"{count} errored {'call is' if count == 1 else 'calls are'} not counted in averages"
 
 

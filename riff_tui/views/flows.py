@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.metrics import unit_of
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table
-from riff_tui.views.parts import cells, columns, edit_cells
+from riff_tui.views.parts import callers, cells, columns, edit_cells
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ LAST_EDIT = Column(
 LOST = replace(columns.LOST, help="Calls that ended without being served: they stalled, or went to a human.")
 _MEASURED = (columns.OPERABILITY, *columns.ASPECTS)
 _OF_CALLS = (columns.SUCCESS, columns.QUALITY, columns.N, LOST, columns.BLEND, columns.EXCLUDED)
+_OF_CALLERS = (columns.CALLER_FAILED, columns.OVERALL)
 
 
 def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bounds = BOUNDS) -> Table:
@@ -47,11 +48,12 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *_MEASURED,
             *added,
             *_OF_CALLS,
+            *callers.shown_where_failed(_OF_CALLERS, answers),
             *(columns.judge(judge) for judge in judges),
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
         ],
         rows=[_row(cell, keys, judges, aspects, bounds) for cell in answers],
-        notes=[_units([*columns.ASPECTS, *added]), *_capped(answers)],
+        notes=[_units([*columns.ASPECTS, *added]), *callers.note(answers), *_capped(answers)],
     )
 
 
@@ -77,6 +79,7 @@ def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str], aspects: Se
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "operability": cell.operability}
     record |= {"success_rate": cell.success.mean, "quality": cell.quality.mean, "blend": cell.blend, "lost": cell.lost}
+    record |= callers.values_of(cell)
     record |= {aspect: mean(cell.aspects, aspect) for aspect in aspects}
     record["humanness"] = {judge: mean(cell.humanness, judge) for judge in judges}
     record["intervals"] = cells.intervals(
@@ -85,6 +88,7 @@ def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str], aspects: Se
             **{f"humanness.{judge}": cell.humanness[judge] for judge in judges if judge in cell.humanness},
             "success_rate": cell.success,
             "quality": cell.quality,
+            **callers.intervals_of(cell),
         }
     )
     if cell.trend:
@@ -141,7 +145,7 @@ SPEC = ViewSpec(
     show="riff_tui.view_queries.flows:show_flows",
     keys=KEYS,
     judges="columns",
-    columns=(*columns.keys(KEYS), *_MEASURED, *_OF_CALLS, LAST_EDIT),
+    columns=(*columns.keys(KEYS), *_MEASURED, *_OF_CALLS, *_OF_CALLERS, LAST_EDIT),
     fields=("humanness",),
     added_aspects=True,
     regroups=True,
@@ -152,6 +156,6 @@ SPEC = ViewSpec(
     below="segments",
     comparable=True,
     marked=True,
-    first=("operability", "success_rate", "quality", "lost", "n"),
+    first=("operability", "success_rate", "success_overall", "quality", "lost", "n"),
     order_by="operability",
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from riff_tui.table import Column, Row, Table
-from riff_tui.views.parts import cells, columns, rows
+from riff_tui.views.parts import callers, cells, columns, rows
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
@@ -29,8 +29,10 @@ _COLUMNS = (
     Column("excluded", "excluded", kind="count", help="Errored calls, not counted in averages."),
     _SUCCESS,
     columns.interval(_SUCCESS),
+    dataclasses.replace(columns.OVERALL, get=lambda run: callers.values_of(run)["success_overall"]),
     _QUALITY,
     columns.interval(_QUALITY),
+    columns.CALLER_FAILED,
     Column("label", "Label", kind="text", help="What the run was called."),
     Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
     Column("branch", "Branch", kind="text", help="The branch that was evaluated."),
@@ -45,12 +47,19 @@ def runs(answers: Sequence[RunSummary]) -> Table:
     """Return all runs in time order, the latest first; runs without a time come last."""
     ordered = sorted(answers, key=lambda run: (cells.falling(run.started_at), run.run))
     found = [_row(run) for run in ordered]
-    return Table(view="runs", title="Runs (latest first)", columns=_COLUMNS, rows=found, notes=[UNITS])
+    return Table(
+        view="runs",
+        title="Runs (latest first)",
+        columns=callers.shown_where_failed(_COLUMNS, answers),
+        rows=found,
+        notes=[UNITS, *callers.note(answers)],
+    )
 
 
 def _row(run: RunSummary) -> Row:
     row = rows.plain_row(_PLAIN, run, ("run",))
-    record = {**row.record, "intervals": cells.intervals({"success_rate": run.success, "quality": run.quality})}
+    measures = {"success_rate": run.success, "quality": run.quality, **callers.intervals_of(run)}
+    record = {**row.record, "intervals": cells.intervals(measures)}
     return dataclasses.replace(row, record=record, display=cells.interval_texts(_COLUMNS, record))
 
 

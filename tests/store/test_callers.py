@@ -49,7 +49,16 @@ def test_a_call_whose_caller_failed_is_in_no_mean_also_where_its_line_forgot_tha
 def test_calls_whose_caller_failed_are_counted_apart_and_as_they_ended(store: Store) -> None:
     found = sums(store)
     assert (found.excluded, found.caller_failed, found.caller_success_n, found.caller_success) == (4, 3, 2, 1)
-    assert (found.success_measure().mean, found.overall_measure().n, found.overall_measure().mean) == (0.5, 4, 0.5)
+    overall = found.overall_measure()
+    assert overall is not None
+    assert (found.success_measure().mean, overall.n, overall.mean) == (0.5, 4, 0.5)
+    [cell] = flow_cells(store)
+    assert (cell.caller_failed, cell.overall) == (3, overall)
+
+
+def test_without_a_caller_that_failed_there_is_nothing_beside_success(store: Store) -> None:
+    [cell] = flow_cells(store, Term("caller", "=", "scripted"))
+    assert (cell.caller_failed, cell.overall) == (0, None)
 
 
 def test_sums_of_callers_are_the_same_from_rollups_and_from_calls(store: Store) -> None:

@@ -32,6 +32,15 @@ EXCLUDED = Column(
     help="Errored calls, not counted in averages: they are not the flow's fault.",
 )
 
+CALLER_FAILED = Column(
+    "caller_failed",
+    "caller failed",
+    kind="count",
+    shown=False,
+    short="clr",
+    help="Calls among the excluded ones whose caller failed: that is not the agent's fault.",
+)
+
 
 def column_of(metric: Metric) -> Column:
     """Return the column of a metric."""
@@ -46,6 +55,15 @@ def column_of(metric: Metric) -> Column:
 OPERABILITY = column_of(OF_CALLS["operability"])
 BLEND = column_of(OF_CALLS["blend"])
 SUCCESS = dataclasses.replace(column_of(OF_CALLS["success_rate"]), decimals=2, trim=True)
+OVERALL = dataclasses.replace(
+    SUCCESS,
+    key="success_overall",
+    title="overall",
+    short="",
+    shown=False,
+    strong=False,
+    help="The success rate with the calls whose caller failed counted as they ended; success leaves them out.",
+)
 QUALITY = column_of(OF_CALLS["quality"])
 CORRECTNESS = column_of(OF_CALLS["correctness"])
 COMPLETION = column_of(OF_CALLS["completion"])

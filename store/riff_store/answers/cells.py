@@ -18,7 +18,8 @@ class FlowCell:
     seconds. `success` is the rate of calls that were correct and complete, `quality` the mean quality of calls,
     `computed_quality` that without judges, `lost` counts the calls that ended without being served. `blend` is
     operability before its caps. `trend` holds success rates. `last_edit` is the flow's last before the latest run
-    of the cell.
+    of the cell. Of the excluded calls `caller_failed` are those whose caller failed; `overall` is the success with
+    these counted as they ended, `None` where there are none.
     """
 
     keys: Mapping[str, str | None]
@@ -34,6 +35,8 @@ class FlowCell:
     blend: float | None
     trend: Sequence[float | None] = ()
     last_edit: LastEdit | None = None
+    caller_failed: int = 0
+    overall: Measure | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,10 @@ from riff_store.measure import Measure
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """Describe a run: its calls that count, how many were correct and complete, and their mean quality."""
+    """Describe a run: its calls that count, how many were correct and complete, and their mean quality.
+
+    `caller_failed` and `overall` are as in a cell of flows.
+    """
 
     run: str
     label: str | None
@@ -23,6 +26,8 @@ class RunSummary:
     excluded: int
     success: Measure
     quality: Measure
+    caller_failed: int = 0
+    overall: Measure | None = None
 
 
 @dataclass(frozen=True, slots=True)

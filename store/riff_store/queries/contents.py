@@ -93,6 +93,8 @@ def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
             excluded=whole.excluded,
             success=whole.success_measure(),
             quality=whole.quality_measure(),
+            caller_failed=whole.caller_failed,
+            overall=whole.overall_measure(),
         )
         for name, label, commit, branch in sorted(described, key=lambda row: order.get(row[0], 0))
         if name in flows

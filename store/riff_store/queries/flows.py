@@ -94,6 +94,8 @@ def _cell(
         lost=calls.lost if calls.lost_n else None,
         operability=operability_of(parts, judged),
         blend=operability_of(parts, judged, capped=False),
+        caller_failed=calls.caller_failed,
+        overall=calls.overall_measure(),
     )
 
 

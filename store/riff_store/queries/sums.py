@@ -45,8 +45,10 @@ class CallSums(NamedTuple):
         """Return the share of calls that were correct and complete."""
         return Measure(self.success_n, self.success * UNIT, float(self.success), rate=True)
 
-    def overall_measure(self) -> Measure:
-        """Return the same share with the calls whose caller failed counted as they ended."""
+    def overall_measure(self) -> Measure | None:
+        """Return the same share with the calls whose caller failed counted as they ended, `None` without any."""
+        if not self.caller_failed:
+            return None
         n, good = self.success_n + self.caller_success_n, self.success + self.caller_success
         return Measure(n, good * UNIT, float(good), rate=True)
 

@@ -10,9 +10,12 @@ from riff_tui.tui.render.palette import PALETTES
 JUDGES = ("sim-strict", "sim-warm", "sim-wavering")
 
 
-def told(judges: tuple[str, ...], width: int) -> list[str]:
+def told(judges: tuple[str, ...], width: int, **call: object) -> list[str]:
     judged = [{"judge": judge, "score": 3.3} for judge in judges]
-    extras = {"call": {"stop_reason": "terminal"}, "aspects": {"computed": {"correctness": 10.0}, "judged": judged}}
+    extras = {
+        "call": {"stop_reason": "terminal"} | call,
+        "aspects": {"computed": {"correctness": 10.0}, "judged": judged},
+    }
     table = Table("conversation", "", (), (), extras=extras)
     lines = conversation_lines(table, width, UNICODE, PALETTES["ansi"])
     return ["".join(text for text, _ in line) for line in lines]
@@ -24,3 +27,11 @@ def test_every_score_of_a_dispute_is_on_the_first_screen_of_the_call() -> None:
     assert len(lines) == 3
     assert all(f"{judge} 3.3" in lines[2] for judge in JUDGES)
     assert len(told(JUDGES, 120)) == 2
+
+
+def test_why_a_call_is_in_no_mean_comes_first_where_its_caller_failed() -> None:
+    ended = {"final_state": "booked", "final_status": "viewing_booked", "caller": "gpt-5-mini"}
+    failed = told((), 80, **ended, errored=True, caller_ok=False, error="caller: repeats itself")
+    assert failed[0].strip().startswith("terminal in booked · caller gpt-5-mini failed: repeats itself · status")
+    assert "status viewing_booked · caller gpt-5-mini kept to its part" in told((), 120, **ended, caller_ok=True)[0]
+    assert "caller" not in told((), 80, errored=True)[0]
