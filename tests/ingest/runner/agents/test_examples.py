@@ -1,0 +1,58 @@
+"""The example agents are short, need nothing installed, and book what they are called for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from riff_ingest.child_process import environment_of
+from riff_ingest.conversation import Conversation
+from riff_ingest.runner.agents.command import CommandAgent
+from riff_ingest.runner.call import Call
+from riff_ingest.runner.callers.scripted import ScriptedCaller
+from riff_ingest.runner.flow_files import load_flow
+from riff_ingest.runner.plan import plan_cases
+from riff_ingest.runner.process import Program
+from tests.support.toy_calls import toy_setting
+
+EXAMPLES = Path(__file__).parents[4] / "examples" / "agents"
+
+
+def in_perl() -> tuple[str, ...]:
+    try:
+        found = subprocess.run(["perl", "-MJSON::PP", "-e", "1"], capture_output=True, check=False).returncode == 0
+    except OSError:
+        found = False
+    if not found:
+        pytest.skip("there is no Perl with JSON::PP here")
+    return ("perl", str(EXAMPLES / "agent.pl"))
+
+
+async def calls_of(argv: tuple[str, ...]) -> list[Conversation]:
+    agent = CommandAgent(Program(argv, environment_of((), os.environ, option="--agent-env")))
+    setting = toy_setting(agent, ScriptedCaller())
+    return [(await Call(case, setting).play()).conversation for case in plan_cases([load_flow("apartment_viewing")])]
+
+
+async def reach_the_goal(argv: tuple[str, ...], model: str) -> None:
+    calls = await calls_of(argv)
+    assert len(calls) == 3
+    for call in calls:
+        assert (call.completed, call.stop_reason, call.final_status) == (True, "terminal", "viewing_booked")
+        assert (call.agent_model, call.errors, call.caller_ok) == (model, [], True)
+        assert call.contract is not None
+        assert set(call.contract.wanted_slots()) <= set(call.slots)
+        assert [tool.name for tool in call.tool_calls if tool.error is None] == ["list_available_units"]
+
+
+async def test_the_agent_in_python_reaches_the_goal_in_forty_lines() -> None:
+    await reach_the_goal((sys.executable, str(EXAMPLES / "agent.py")), "example-python")
+    assert len((EXAMPLES / "agent.py").read_text().splitlines()) <= 40
+
+
+async def test_the_agent_in_perl_reaches_the_goal() -> None:
+    await reach_the_goal(in_perl(), "example-perl")
