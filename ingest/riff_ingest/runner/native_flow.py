@@ -32,8 +32,11 @@ def native_flow(document: Mapping[str, Any], file: FlowFile) -> RunnableFlow:
         raise FlowProblem(f"simulate.initial is {initial!r}, which is no state; {near_or_all(initial, names)}")
     outcomes = outcomes_of(names, edges, file.contract, initial)
     ways = ways_to_the_goal(edges, outcomes)
+    leading = _edges(document.get("edges"), edges)
     states = {
-        name: _state(name, script.states.get(name, _UNTOLD), file.contract, edges, outcomes.get(name), ways.get(name))
+        name: _state(
+            name, script.states.get(name, _UNTOLD), file.contract, leading.get(name, ()), outcomes.get(name), ways
+        )
         for name in names
     }
     _check_ways(script, states)
@@ -59,27 +62,38 @@ def _simulation(given: Any) -> Simulation:
         raise FlowProblem(f"simulate: {str(error).replace('`$.', '`simulate.').replace('`$', '`simulate')}") from error
 
 
+def _edges(given: Any, edges: list[tuple[str, str]]) -> dict[str, tuple[FlowEdge, ...]]:
+    """Return the edges by the state that they leave, with what their tables say of when to take them."""
+    told: dict[tuple[str, str], str] = {}
+    for edge in given if isinstance(given, list) else ():
+        if isinstance(edge, dict) and isinstance(edge.get("when"), str):
+            told[(edge.get("from", edge.get("source")), edge.get("to", edge.get("target")))] = edge["when"]
+    found: dict[str, tuple[FlowEdge, ...]] = {}
+    for source, target in edges:
+        found[source] = (*found.get(source, ()), FlowEdge(target, told.get((source, target), "")))
+    return found
+
+
 def _state(
     name: str,
     script: StateScript,
     contract: Contract,
-    edges: list[tuple[str, str]],
+    edges: tuple[FlowEdge, ...],
     outcome: StateOutcome | None,
-    way: str | None,
+    ways: Mapping[str, str],
 ) -> FlowState:
-    targets = [target for source, target in edges if source == name]
     return FlowState(
         name=name,
         instruction=script.prompt or (f"In substance say: {script.say[0]}" if script.say else ""),
         required_slots=tuple(contract.states[name].required_slots) if name in contract.states else (),
         guard=script.guard,
         tools=(script.tool,) if script.tool else (),
-        edges=tuple(FlowEdge(target) for target in targets),
+        edges=edges,
         outcome=outcome,
-        may_end=outcome is not None or not targets,
+        may_end=outcome is not None or not edges,
         replies=tuple(script.replies),
         hub=script.hub,
-        forward=script.next or way or "",
+        forward=script.next or ways.get(name, ""),
     )
 
 

@@ -23,7 +23,7 @@ each_flow = pytest.mark.parametrize("name", flow_names())
 WHOLE = """
 flow = "tap"
 success_terminals = ["booked"]
-edges = [["greet", "ask"], ["ask", "booked"], ["ask", "escalated"]]
+edges = [["greet", "ask"], ["ask", "booked"], { from = "ask", to = "escalated", when = "They insist." }]
 [states.greet]
 [states.ask]
 required_slots = ["name", "party_size"]
@@ -104,7 +104,7 @@ def test_a_file_of_ones_own_says_what_the_agent_is_to_do_and_who_calls(tmp_path:
     assert (flow.name, flow.initial, flow.role, flow.source) == ("tap", "greet", "You answer for a plumber.", path)
     assert flow.states["greet"].instruction == "Greet the caller."
     assert flow.states["ask"].instruction == "In substance say: Who is calling?"
-    assert flow.states["ask"].edges == (FlowEdge("booked"), FlowEdge("escalated"))
+    assert flow.states["ask"].edges == (FlowEdge("booked"), FlowEdge("escalated", "They insist."))
     assert (flow.states["ask"].guard, flow.states["ask"].tools, flow.states["ask"].forward) == (
         "has_name",
         ("book",),
