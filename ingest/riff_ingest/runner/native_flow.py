@@ -64,7 +64,7 @@ def _simulation(given: Any) -> Simulation:
 
 def _edges(given: Any, edges: list[tuple[str, str]]) -> dict[str, tuple[FlowEdge, ...]]:
     """Return the edges by the state that they leave, with what their tables say of when to take them."""
-    told: dict[tuple[str, str], str] = {}
+    told: dict[tuple[Any, Any], str] = {}
     for edge in given if isinstance(given, list) else ():
         if isinstance(edge, dict) and isinstance(edge.get("when"), str):
             told[(edge.get("from", edge.get("source")), edge.get("to", edge.get("target")))] = edge["when"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from riff_ingest.runner.flow_files import load_flow, load_flows
 from riff_ingest.simulate import flow_names
 from riff_ingest.sources import flow_files
 from riff_store.errors import UsageError
+from tests.conftest import ROOT
 from tests.support.source_files import NATIVE
 
 each_flow = pytest.mark.parametrize("name", flow_names())
@@ -127,6 +129,18 @@ def test_a_file_of_ones_own_says_what_the_agent_is_to_do_and_who_calls(tmp_path:
     )
     assert scenario.facts == {"name": SpokenFact("ana", "Ana, with one n")}
     assert scenario.pools == {"name": "person"}
+
+
+def test_the_example_of_the_page_is_a_flow(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "runner.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(\[simulate\]\n.*?)```", page, re.DOTALL)
+    before, _, _ = WHOLE.partition("[simulate]")
+    flow = load_flow(
+        written(tmp_path / "tap.toml", before.replace('"name", "party', '"name", "contact", "party') + example)
+    )
+    assert flow.states["ask"].instruction == "Find out who is calling."
+    assert set(flow.scenarios[0].facts) == {"name", "party_size"}
+    assert flow.scenarios[0].pools == {"name": "person", "contact": "person"}
 
 
 def test_a_file_without_the_simulators_part_runs_as_well(tmp_path: Path) -> None:
