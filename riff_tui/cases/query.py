@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from riff_tui.cases.from_call import case_of_call
-from riff_tui.cases.stand_ins import with_stand_ins
 from riff_tui.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +29,8 @@ def case_where(
     no call or several, where the file is of another flow, and as `case_of_call` does.
     """
     from riff_store.queries.conversation import conversation
+    from riff_tui.cases.from_call import case_of_call
+    from riff_tui.cases.stand_ins import with_stand_ins
     from riff_tui.filters import parse
     from riff_tui.view_queries.conversation import find_call
 
@@ -44,6 +44,15 @@ def case_where(
     slot_pools = _slot_pools(detail, _flow_of(detail, flow_file))
     case = case_of_call(detail, slot_pools, until=until, name=name)
     return with_stand_ins(case, slot_pools) if redact else case
+
+
+def case_text_at(location: str, where: str) -> str:
+    """Return the file of the case of the one call that a filter selects in the store at a location."""
+    from riff_ingest.runner.case_writer import case_text
+    from riff_store.database import open_store
+
+    with open_store(location) as opened, opened.snapshot():
+        return case_text(case_where(opened, where))
 
 
 def _flow_of(detail: CallDetail, flow_file: str | None) -> RunnableFlow | None:

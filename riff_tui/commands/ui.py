@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -103,10 +104,12 @@ def explore(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
             f" this prints the same: {dump_command(name, request)}{given}"
         )
+    from riff_tui.cases.query import case_text_at
     from riff_tui.tui import StartOptions, run_explorer
 
     start = StartOptions(name if view or where or sort else None, where, sort, fresh, aspect or "")
-    raise typer.Exit(run_explorer(store_location(settings), start, settings))
+    location = store_location(settings)
+    raise typer.Exit(run_explorer(location, start, settings, partial(case_text_at, location)))
 
 
 def has_terminal() -> bool:

@@ -17,7 +17,7 @@ from textual.timer import Timer
 
 from riff_tui.errors import ExitCode, OutputError
 from riff_tui.text.glyphs import UNICODE, Glyphs
-from riff_tui.tui.backend import Backend, NameSource, ShowView
+from riff_tui.tui.backend import Backend, CaseText, NameSource, ShowView
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from riff_tui.tui.navigation.history import History
@@ -41,7 +41,7 @@ class Explorer(QuietApp, inherit_bindings=False):
     """Walk the tables that `show` returns; `age` says in a few words how old they are.
 
     `session` keeps what lasts; `watcher` sees the store change, which is shown at once unless `paused`; `store` is
-    what a command has to name to find it, `names` queries the names in it.
+    what a command has to name to find it, `names` queries the names in it, `case_text` makes cases of its calls.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -65,6 +65,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         paused: bool = False,
         store: str = "",
         names: NameSource | None = None,
+        case_text: CaseText | None = None,
     ) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
@@ -75,6 +76,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         self._backend = Backend(
             show_view=show,
             age=age,
+            case_text=case_text,
             names=names,
             watcher=watcher,
             paused=paused,

@@ -21,6 +21,14 @@ class ShowView(Protocol):
         ...
 
 
+class CaseText(Protocol):
+    """Make a case of a call of the store (docs/runner.md)."""
+
+    def __call__(self, where: str, /) -> str:
+        """Return the file of the case of the one call that a filter selects; raise what stands against it."""
+        ...
+
+
 class NameSource(Protocol):
     """Query the store for names."""
 
@@ -37,13 +45,14 @@ class NameSource(Protocol):
 class Backend:
     """Hold the store as the explorer knows it, and what lasts from one session to the next.
 
-    `show_view` and `names` query the store and belong on the `worker`; `age` returns how old the data are, in a few
-    words. `watcher` sees the store change, which is shown at once unless `paused`; `store` is what a command has to
-    name to find it, empty for the default one; `send` writes an escape sequence to the terminal.
+    `show_view`, `case_text` and `names` query the store and belong on the `worker`; `age` returns how old the data are,
+    in a few words. `watcher` sees the store change, which is shown at once unless `paused`; `store` is what a command
+    has to name to find it, empty for the default one; `send` writes an escape sequence to the terminal.
     """
 
     show_view: ShowView
     age: Callable[[], str] = lambda: ""
+    case_text: CaseText | None = None
     names: NameSource | None = None
     watcher: StoreWatcher | None = None
     paused: bool = False

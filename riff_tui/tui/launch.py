@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from riff_tui.errors import OutputError, UsageError
 from riff_tui.settings import Settings, load, state_directory, store_location
 from riff_tui.tui.app import Explorer
+from riff_tui.tui.backend import CaseText
 from riff_tui.tui.data.store_watcher import KnownNames, StoreWatcher
 from riff_tui.tui.navigation.links import open_link
 from riff_tui.tui.navigation.location import Stack
@@ -27,8 +28,8 @@ class StartOptions:
     aspect: str = ""
 
 
-def run_explorer(location: str, start: StartOptions, settings: Settings) -> int:
-    """Open the explorer on a store; return the exit code.
+def run_explorer(location: str, start: StartOptions, settings: Settings, case_text: CaseText | None = None) -> int:
+    """Open the explorer on a store, with `case_text` to make cases of its calls; return the exit code.
 
     Raises `UsageError`, `FilterError` and the store's errors before the terminal is touched, and afterwards what
     ended the explorer.
@@ -55,6 +56,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings) -> int:
         session=session,
         watcher=watcher,
         names=KnownNames(opened_store),
+        case_text=case_text,
         paused=settings.live is False,
         store=named,
     )

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -13,6 +14,7 @@ from textual.worker import WorkerCancelled
 
 from riff_store.database import open_store
 from riff_tui import catalog
+from riff_tui.cases.query import case_text_at
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Stack
@@ -91,7 +93,11 @@ async def walking(
 @asynccontextmanager
 async def exploring(store: Path, size: tuple[int, int] = (100, 30), start: Stack = START) -> AsyncIterator[Walker]:
     with open_store(store) as opened:
-        app = Explorer(lambda view, request: catalog.show(opened, view, request), start=start)
+        app = Explorer(
+            lambda view, request: catalog.show(opened, view, request),
+            start=start,
+            case_text=partial(case_text_at, str(store)),
+        )
         async with app.run_test(size=size) as pilot:
             at = Walker(app, pilot)
             await at.settle()

@@ -85,6 +85,10 @@ def needs_state(context: ActionContext) -> str:
     return "" if context.neighbors else "put the cursor on a state: neighbours belong to a state"
 
 
+def needs_store(context: ActionContext) -> str:
+    return "" if context.stored else "there is no store here to make a case from"
+
+
 def needs_dump(context: ActionContext) -> str:
     return "" if context.dump else "no dump prints this"
 

@@ -19,9 +19,10 @@ class ActionContext:
     `below` names what Enter opens, `column` the column under the cursor if it has an order; `sorted` says that another
     order than the view's own was chosen, `order_kept` that one is kept for the view; `siblings` counts the
     rows of the list that a conversation was opened from; `graph` says that the cursor is in the neighbour graph,
-    `fold` names what can be shown of a state next; `neighbors` that there is a graph to go to; `failed` that
-    something went wrong; `loading` that something is being loaded or searched; `searched` that there is something to
-    go to the next match of; `live` that the store is followed, `paused` that it is not just now.
+    `fold` names what can be shown of a state next; `neighbors` that there is a graph to go to; `stored` that cases can
+    be made of calls; `failed` that something went wrong; `loading` that something is being loaded or searched;
+    `searched` that there is something to go to the next match of; `live` that the store is followed, `paused` that it
+    is not just now.
 
     `marks` counts the marked rows of the list, `at_mark` says that the cursor is on one, `unlike` why its rows cannot
     be compared, `pair` that two are being compared, `sided` that two runs or agents are; `choosable` that there are
@@ -48,6 +49,7 @@ class ActionContext:
     neighbors: bool = False
     siblings: int = 0
     dump: bool = False
+    stored: bool = False
     failed: bool = False
     loading: bool = False
     live: bool = False

@@ -173,6 +173,7 @@ def context_of(controls: Controls) -> ActionContext:
         neighbors=state is not None,
         siblings=position[1] if position else 0,
         dump=bool(loaded and loaded.source.dump),
+        stored=controls.backend.case_text is not None,
         failed=host.last_error is not None,
         loading=is_loading(controls),
         live=refresh.watcher is not None,

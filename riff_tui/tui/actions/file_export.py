@@ -43,15 +43,20 @@ def default_name(place: Location) -> str:
 
 def parse_target(typed: str, table: Table) -> tuple[Path, str]:
     """Return where to write and in which format; raise `UsageError` where the ending names none that the table has."""
-    try:
-        path = Path(typed.strip()).expanduser()
-    except RuntimeError:
-        raise UsageError("there is no home directory of that name; ./ before it makes it a name of its own") from None
+    path = typed_path(typed)
     known, form = formats_of(table), format_of(path)
     if form is None or form not in known:
         endings = " ".join(ending for format in known for ending in format.endings)
         raise UsageError(f"the ending says the format: {endings}")
-    return Path(os.path.abspath(path)), form
+    return path, form
+
+
+def typed_path(typed: str) -> Path:
+    """Return the file that was typed; raise `UsageError` for the home directory of nobody."""
+    try:
+        return Path(os.path.abspath(Path(typed.strip()).expanduser()))
+    except RuntimeError:
+        raise UsageError("there is no home directory of that name; ./ before it makes it a name of its own") from None
 
 
 def export_table(show: ShowView, place: Location, reading: LoadedView, choice: ColumnChoice, form: str) -> Table:

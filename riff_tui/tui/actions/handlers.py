@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from riff_tui.tui.actions.case_export import case_request
 from riff_tui.tui.actions.controls import Controls, context_of
 from riff_tui.tui.actions.cursor_handlers import CURSOR_HANDLERS
 from riff_tui.tui.actions.dialogs import pick_action
 from riff_tui.tui.actions.list_handlers import LIST_HANDLERS
 from riff_tui.tui.actions.navigation_handlers import NAVIGATION_HANDLERS
-from riff_tui.tui.actions.registry import action_for
+from riff_tui.tui.actions.registry import action_for, reason_against
 from riff_tui.tui.navigation.links import link_to
 from riff_tui.tui.render.palette import next_palette
 
@@ -20,7 +21,7 @@ def perform(controls: Controls, id: str) -> None:
     """Perform what the key of an action stands for in the present context, or say why it does not apply."""
     context = context_of(controls)
     chosen = action_for(id, context)
-    reason = chosen.unavailable(context)
+    reason = reason_against(chosen, context)
     if reason:
         controls.host.say(f"{' '.join((*chosen.keys[:1], chosen.title))}: {reason}", "warn")
         return
@@ -86,11 +87,19 @@ def _quit(controls: Controls) -> None:
     controls.host.leave()
 
 
+def _case(controls: Controls) -> None:
+    host, case_text = controls.host, controls.backend.case_text
+    if case_text is not None:
+        written = case_request(case_text, host.location, lambda path: host.say(f"written to {path}"))
+        controls.file_prompt.ask(written)
+
+
 HANDLERS: Mapping[str, Handler] = {
     **CURSOR_HANDLERS,
     **NAVIGATION_HANDLERS,
     **LIST_HANDLERS,
     "copy": _copy,
+    "case": _case,
     "dump": _dump,
     "refresh": _refresh,
     "pause": _pause,

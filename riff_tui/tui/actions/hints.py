@@ -16,7 +16,7 @@ _FAILING = ("view:failure-matrix", "view:causes", "view:edits")
 _USUAL: dict[ScreenKind, tuple[str, ...]] = {
     "list": ("open", "filter", "sort", "view:worklist", "view:timeline", "view:runs"),
     "state": ("view:neighbors", *_FAILING, "open", "filter", "dump"),
-    "conversation": ("next", "previous", "filter", "copy", "dump"),
+    "conversation": ("next", "previous", "filter", "copy", "dump", "case"),
 }
 _FURTHER = (
     "open", "close", "filter", "sort", "pane", "mark", "compare", "view:worklist", "since_last_run", "view:timeline",

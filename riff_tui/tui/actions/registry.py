@@ -39,6 +39,7 @@ from riff_tui.tui.actions.availability import (
     needs_rows,
     needs_siblings,
     needs_state,
+    needs_store,
     needs_unpaired,
     needs_words,
 )
@@ -290,6 +291,15 @@ _ALL: tuple[Action, ...] = (
     ),
     Action("copy", ("y",), "copy", "Copy the row, the cell, the table as Markdown, a command or a link.", "Look"),
     Action("write", ("o",), "write", "Write what this screen shows into a file.", "Look"),
+    Action(
+        "case",
+        ("W",),
+        "case",
+        "Write the call as a scenario that is run again, with made-up values for what points at its caller.",
+        "Look",
+        needs_store,
+        kinds=("conversation",),
+    ),
     Action(
         "dump",
         ("d",),

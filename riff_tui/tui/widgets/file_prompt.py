@@ -22,13 +22,13 @@ from riff_tui.tui.widgets.overlay import Overlay
 from riff_tui.tui.widgets.text_field import TextField
 
 _SIGN = "write to: "
-_HINT = "the ending sets the format: .md .txt .csv .json .jsonl .svg · Enter writes"
+FORMATS_HINT = "the ending sets the format: .md .txt .csv .json .jsonl .svg · Enter writes"
 _TOLD_EVERY_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class FileRequest:
-    """Hold the name proposed for a file, how it is written, and what to call with its path.
+    """Hold the name proposed for a file, how it is written, what to call with its path, and what to say below it.
 
     `write` belongs on another thread; it gets what was typed and whether a file may be overwritten.
     """
@@ -36,6 +36,7 @@ class FileRequest:
     name: str
     write: Callable[[str, FileExport, bool], Path]
     done: Callable[[Path], None]
+    hint: str = FORMATS_HINT
 
 
 class FilePrompt(Overlay):
@@ -81,13 +82,13 @@ class FilePrompt(Overlay):
         self.query_one("#writing", Bar).lines = (((f" {_SIGN}", self.palette.accent),),)
         self.foot.palette = self.palette
         self.field.set(request.name)
-        self.foot.say(_HINT)
+        self.foot.say(request.hint)
         self.open(self.field)
 
     def on_text_field_changed(self, event: TextField.Changed) -> None:
         event.stop()
         self._overwritable = ""
-        self.foot.say(_HINT)
+        self.foot.say(self._request.hint if self._request is not None else FORMATS_HINT)
 
     def on_text_field_entered(self, event: TextField.Entered) -> None:
         event.stop()

@@ -44,6 +44,7 @@ AFTER = {
     "palette": "copy",
     "copy": "r",
     "write": "\r",
+    "case": "\r",
 }
 
 
