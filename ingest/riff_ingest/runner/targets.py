@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from riff_store.errors import UsageError
 
 if TYPE_CHECKING:
+    from riff_ingest.endpoint import Endpoint
     from riff_ingest.runner.process import Program
     from riff_ingest.runner.protocol import Agent, Caller
     from riff_ingest.runner.tools import Tools
@@ -84,6 +85,11 @@ def make_agent(target: Target, options: PartOptions) -> Agent:
         from riff_ingest.runner.agents.command import CommandAgent
 
         return CommandAgent(_program(target, options, "agent"), options.name)
+    if target.kind == "openai":
+        from riff_ingest.runner.agents.model import ModelAgent
+
+        endpoint = _endpoint(target, options, "agent")
+        return ModelAgent(endpoint, name=options.name, timeout=options.turn_timeout_s, stream=options.stream)
     from riff_ingest.runner.agents.import_object import import_object
     from riff_ingest.runner.agents.python import as_agent
 
@@ -98,6 +104,14 @@ def make_caller(target: Target, options: PartOptions) -> Caller:
         from riff_ingest.runner.callers.command import CommandCaller
 
         return CommandCaller(_program(target, options, "caller"), options.turn_timeout_s)
+    if target.kind == "openai":
+        from riff_ingest.runner.callers.model import ModelCaller
+
+        return ModelCaller.at(_endpoint(target, options, "caller"), timeout=options.turn_timeout_s)
+    if target.kind == "frozen":
+        from riff_ingest.runner.callers.frozen import FrozenCaller
+
+        return FrozenCaller()
     from riff_ingest.runner.callers.scripted import ScriptedCaller
 
     return ScriptedCaller()
@@ -112,6 +126,19 @@ def make_tools(target: Target, options: PartOptions) -> Tools:
     from riff_ingest.runner.tools import StubbedTools
 
     return StubbedTools()
+
+
+def _endpoint(target: Target, options: PartOptions, part: str) -> Endpoint:
+    from riff_ingest.endpoint import Endpoint
+
+    assert target.url is not None
+    assert target.model is not None
+    key = options.environ.get(options.key_env, "").strip() if options.key_env else None
+    if options.key_env and not key:
+        raise UsageError(
+            f"--{part}-key-env: there is no key in ${options.key_env}", "set the variable to the key of the endpoint"
+        )
+    return Endpoint(target.url, target.model, key, options.key_env)
 
 
 def _program(target: Target, options: PartOptions, part: str) -> Program:

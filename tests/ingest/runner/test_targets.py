@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from riff_ingest.runner.agents.command import CommandAgent
 from riff_ingest.runner.callers.command import CommandCaller
+from riff_ingest.runner.callers.frozen import FrozenCaller
 from riff_ingest.runner.callers.scripted import ScriptedCaller
 from riff_ingest.runner.command_tools import CommandTools
 from riff_ingest.runner.targets import (
@@ -90,6 +93,7 @@ def test_what_was_named_is_made() -> None:
     assert make_agent(parse_agent("command:./mine.sh"), PartOptions()).name == "mine.sh"
     assert make_agent(parse_agent("python:tests.support.toy_calls:walks"), PartOptions()).name == "walks"
     assert isinstance(make_caller(parse_caller("scripted"), options), ScriptedCaller)
+    assert isinstance(make_caller(parse_caller("frozen"), options), FrozenCaller)
     assert isinstance(make_caller(parse_caller("command:./caller"), options), CommandCaller)
     assert isinstance(make_tools(parse_tools("stubbed"), options), StubbedTools)
     assert isinstance(make_tools(parse_tools("command:./tools"), options), CommandTools)
@@ -99,3 +103,17 @@ def test_a_variable_that_a_program_should_see_has_to_be_set() -> None:
     for part, make in (("agent", make_agent), ("caller", make_caller), ("tools", make_tools)):
         with pytest.raises(UsageError, match=f"--{part}-env: there is no variable 'KEY_OF_MINE'"):
             make(Target("command", command=("x",)), PartOptions(env=("KEY_OF_MINE",), environ={}))
+
+
+def test_a_model_is_made_with_the_key_that_its_variable_holds() -> None:
+    target = parse_agent("openai:gpt-5-mini@https://host.example/v1")
+    options = PartOptions(key_env="KEY_OF_MINE", environ={"KEY_OF_MINE": "s3cret"})
+    assert make_agent(target, options).name == "gpt-5-mini"
+    assert make_agent(target, replace(options, name="mine")).name == "mine"
+    assert make_caller(target, replace(options, name="mine")).name == "gpt-5-mini"
+    for part, make in (("agent", make_agent), ("caller", make_caller)):
+        with pytest.raises(UsageError, match=f"--{part}-key-env: there is no key in ") as refused:
+            make(target, replace(options, environ={"KEY_OF_MINE": ""}))
+        assert "KEY_OF_MINE" in str(refused.value)
+    with pytest.raises(UsageError, match="has to be https"):
+        make_caller(parse_caller("openai:m@http://host.example/v1"), options)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from riff_ingest.endpoint import Endpoint
 from riff_ingest.runner.callers.prompt import system_prompt
 from riff_ingest.runner.case import CallCase
 from riff_ingest.runner.chat.protocol import (
@@ -67,6 +68,19 @@ class ModelCaller:
     def __init__(self, chat: Chat, name: str) -> None:
         self._chat = chat
         self._name = name
+        self.hint: str | None = None
+        """What `check` found that may be wrong, such as that the endpoint does not list the model."""
+
+    @classmethod
+    def at(cls, endpoint: Endpoint, *, timeout: float = 60.0) -> ModelCaller:
+        """Return the callers that a model at an endpoint plays; `timeout` is how many seconds an answer may take.
+
+        Raises `UsageError` for an address that is none, and where the HTTP client is missing.
+        """
+        from riff_ingest.runner.chat import ChatClient
+
+        chat = ChatClient(endpoint, timeout=timeout, stream=False, temperature=TEMPERATURE)
+        return cls(chat, endpoint.model)
 
     @property
     def name(self) -> str:
@@ -76,7 +90,7 @@ class ModelCaller:
     async def check(self) -> None:
         """Find out whether the endpoint can be reached; raises `EndpointRefused`."""
         try:
-            await self._chat.check()
+            self.hint = await self._chat.check()
         except ChatError as error:
             raise EndpointRefused("caller", str(error)) from error
 
