@@ -72,10 +72,19 @@ class ScriptedSession:
         """Do nothing: nothing is held."""
 
     def _opening(self) -> CallerTurn:
+        if self._case.scenario.script:
+            return CallerTurn(self._opening_of_record())
         share = self._case.persona.early
         early = [slot for slot in self._agenda.untold if self._rng.random() < share] if share else []
         self._agenda.told.update(early)
         return CallerTurn(self._voice.opens(early))
+
+    def _opening_of_record(self) -> str:
+        """Open as a caller did once, with whatever facts were in that."""
+        line = self._voice.pick(openings(self._case))
+        said = line.casefold()
+        self._agenda.told.update(slot for slot, fact in self._case.facts.items() if fact.say.casefold() in said)
+        return line
 
     def _turn(self, text: str, view: CallView) -> CallerTurn:
         if not text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -13,6 +14,7 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.runner.agent_call import AgentCall
 from riff_ingest.runner.callers.scripted import ScriptedCaller
 from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.flow import ScriptedLine
 from riff_ingest.runner.flow_files import load_flow
 from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.plan import plan_cases
@@ -143,6 +145,15 @@ def test_what_a_caller_does_not_know_it_does_not_make_up() -> None:
     said = lines(call(case, ToyAgent(asks)))
     assert any(line in phrases().unsure for line in said)
     assert not any(planned.facts["phone"].say in line for line in said)
+
+
+def test_a_caller_of_a_kept_call_opens_as_it_did_and_goes_on_with_its_facts() -> None:
+    planned = cases("generic_inquiry")[0]
+    opening = f"Good day. {planned.scenario.says[0]} It's about {planned.facts['topic'].say}."
+    scenario = replace(planned.scenario, says=(opening,), script=(ScriptedLine(opening, "greeting"),))
+    made = call(replace(planned, scenario=scenario))
+    assert lines(made)[0] == opening
+    assert made.completed
 
 
 def _says(words: Callable[[str], str], *, tells_states: bool = True) -> Reply:
