@@ -27,6 +27,7 @@ from riff_tui.tui.screens.explorer import ExplorerScreen
 from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.tui.terminal.textual_internals import QuietApp, TerminalDriver, write_sequence
 from riff_tui.tui.widgets.text_field import TextField
+from riff_tui.watching.growing_run import GrowingRun
 
 # So much later what changed is written, together with what changes meanwhile.
 SAVED_AFTER_S = 2.0
@@ -41,7 +42,8 @@ class Explorer(QuietApp, inherit_bindings=False):
     """Walk the tables that `show` returns; `age` says in a few words how old they are.
 
     `session` keeps what lasts; `watcher` sees the store change, which is shown at once unless `paused`; `store` is
-    what a command has to name to find it, `names` queries the names in it, `case_text` makes cases of its calls.
+    what a command has to name to find it, `names` queries the names in it, `case_text` makes cases of its calls,
+    `growing` knows of the run that is being made.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -66,6 +68,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         store: str = "",
         names: NameSource | None = None,
         case_text: CaseText | None = None,
+        growing: GrowingRun | None = None,
     ) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
@@ -78,6 +81,7 @@ class Explorer(QuietApp, inherit_bindings=False):
             age=age,
             case_text=case_text,
             names=names,
+            growing=growing,
             watcher=watcher,
             paused=paused,
             store=store,

@@ -11,6 +11,7 @@ from riff_tui.table import Table
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from riff_tui.tui.session.session_file import SessionFile
+from riff_tui.watching.growing_run import GrowingRun
 
 
 class ShowView(Protocol):
@@ -46,14 +47,16 @@ class Backend:
     """Hold the store as the explorer knows it, and what lasts from one session to the next.
 
     `show_view`, `case_text` and `names` query the store and belong on the `worker`; `age` returns how old the data are,
-    in a few words. `watcher` sees the store change, which is shown at once unless `paused`; `store` is what a command
-    has to name to find it, empty for the default one; `send` writes an escape sequence to the terminal.
+    in a few words. `growing` knows of the run that is being made. `watcher` sees the store change, which is shown at
+    once unless `paused`; `store` is what a command has to name to find it, empty for the default one; `send` writes an
+    escape sequence to the terminal.
     """
 
     show_view: ShowView
     age: Callable[[], str] = lambda: ""
     case_text: CaseText | None = None
     names: NameSource | None = None
+    growing: GrowingRun | None = None
     watcher: StoreWatcher | None = None
     paused: bool = False
     store: str = ""

@@ -15,6 +15,7 @@ from riff_tui.tui.navigation.location import Stack
 from riff_tui.tui.render.palette import PALETTES
 from riff_tui.tui.session.session_file import SessionFile, session_path
 from riff_tui.tui.terminal.capabilities import detect_capabilities
+from riff_tui.watching.growing_run import GrowingRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
         watcher=watcher,
         names=KnownNames(opened_store),
         case_text=case_text,
+        growing=GrowingRun(opened_store),
         paused=settings.live is False,
         store=named,
     )

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 SEPARATOR = " · "
 _NAME_WIDTH = 32
-_CALLER = 5
+_CALLER = 6
 
 
 class _Part(NamedTuple):
-    """Hold a part of the line; of those that do not fit the one of the highest number goes first."""
+    """Hold a part of the line; where there is no room for all, those of the lowest rank are taken in first."""
 
     text: str
-    goes: int
+    rank: int
 
 
 def head_line(status: RunStatus, width: int, ellipsis: str = "…") -> str:
@@ -28,14 +28,17 @@ def head_line(status: RunStatus, width: int, ellipsis: str = "…") -> str:
     The text is safe.
     """
     parts = _parts(status, ellipsis)
-    while len(parts) > 1 and cell_width(_joined(parts)) > width:
-        parts.remove(max(parts, key=lambda part: part.goes))
-    return fit(_joined(parts), width, ellipsis)
+    taken: list[_Part] = []
+    for part in sorted(parts, key=lambda each: each.rank):
+        more = [each for each in parts if each in taken or each is part]
+        if not taken or cell_width(_joined(more)) <= width:
+            taken = more
+    return fit(_joined(taken), width, ellipsis)
 
 
 def whole_head_line(status: RunStatus) -> str:
     """Return where a run stands, however long that is, but for its caller."""
-    return _joined([part for part in _parts(status, "…") if part.goes != _CALLER])
+    return _joined([part for part in _parts(status, "…") if part.rank != _CALLER])
 
 
 def span(seconds: float) -> str:
@@ -58,7 +61,7 @@ def _parts(status: RunStatus, ellipsis: str) -> list[_Part]:
     name = fit(one_line(status.run_id), _NAME_WIDTH, ellipsis)
     found = [_Part(f"run {name}  {counts.done}/{status.planned} calls", 0)]
     if status.phase == "running":
-        found.append(_Part(f"{counts.running} running", 6))
+        found.append(_Part(f"{counts.running} running", 5))
     else:
         found.append(_Part(ending(status), 1))
     if counts.errored:

@@ -34,6 +34,11 @@ class RunReader:
         """Return whether there was more to read than one look takes."""
         return self._transcripts.behind
 
+    def is_worked_on(self, now: float) -> bool:
+        """Return whether a process works on the run; only what describes the run is read for that."""
+        document = read_run(self.directory)
+        return document is not None and self._has_process(document, now)
+
     def read(self, now: float) -> RunStatus | None:
         """Return where the run stands at a time, in seconds since the epoch; `None` where there is no run."""
         document = read_run(self.directory)
@@ -65,7 +70,7 @@ class RunReader:
 
     def _status(self, document: RunDocument, now: float) -> RunStatus:
         last = document.invocations[-1] if document.invocations else None
-        is_running = last is not None and is_working(last, now, self._written_at())
+        is_running = self._has_process(document, now)
         under_way = [call for key, call in self._progress.under_way.items() if self._is_open(key)]
         if not is_running:
             under_way = [replace(call, status="dropped") for call in under_way]
@@ -93,6 +98,9 @@ class RunReader:
             ending=None if is_running or last is None else last.ended or "killed",
             host=last.host if last is not None else None,
         )
+
+    def _has_process(self, document: RunDocument, now: float) -> bool:
+        return bool(document.invocations) and is_working(document.invocations[-1], now, self._written_at())
 
     def _is_open(self, key: CallKey) -> bool:
         """Return whether a call is under way: its line may be there before its progress says so."""

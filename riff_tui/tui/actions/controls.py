@@ -14,6 +14,7 @@ from riff_tui.tui.backend import Backend
 from riff_tui.tui.data.auto_refresh import AutoRefresh
 from riff_tui.tui.data.deferred_load import DeferredLoad
 from riff_tui.tui.data.paged_rows import PageLoader
+from riff_tui.tui.data.run_watch import RunWatch
 from riff_tui.tui.find.finder import Finder
 from riff_tui.tui.find.prompt_controller import PromptController
 from riff_tui.tui.find.search import Search
@@ -94,6 +95,7 @@ class Controls:
     navigator: Navigator
     page_loader: PageLoader
     prompt_controller: PromptController
+    run_watch: RunWatch
     search: Search
 
 
@@ -109,6 +111,7 @@ def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyph
     finder = Finder(host)
     search = Search(host, finder, table, transcript)
     navigator = Navigator(host, prompt, backend.watcher)
+    auto_refresh = AutoRefresh(host, table, backend, may_show=lambda: host.is_calm)
     return Controls(
         host=host,
         backend=backend,
@@ -122,7 +125,7 @@ def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyph
         picker=picker,
         check_list=CheckList(palette=palette, glyphs=glyphs, id="checks"),
         file_prompt=FilePrompt(backend.worker, palette=palette, glyphs=glyphs, id="write-to"),
-        auto_refresh=AutoRefresh(host, table, backend, may_show=lambda: host.is_calm),
+        auto_refresh=auto_refresh,
         deferred_load=DeferredLoad(host, header, bottom),
         detail=DetailController(host, body),
         finder=finder,
@@ -138,6 +141,7 @@ def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyph
             transcript=transcript,
             names=backend.names,
         ),
+        run_watch=RunWatch(host, header, backend.growing, may_look=lambda: host.is_calm and not auto_refresh.paused),
         search=search,
     )
 

@@ -25,6 +25,7 @@ from riff_tui.tui.render.state_header import Canvas, Fold, next_fold, pooled_of,
 from riff_tui.tui.render.styled_lines import Line, Piece
 from riff_tui.tui.session.column_choice import is_ranked
 from riff_tui.tui.widgets.bars import Bar
+from riff_tui.watching.growing_run import HeadLine
 
 LEFT_FOR_LATER = "latencies are not read yet"
 _LEAST_ROWS = 7
@@ -48,6 +49,7 @@ class Header(Bar):
     _spots: tuple[Spot, ...] = ()
     _at: int = 0
     lanes: LanesHeader | None = None
+    _run_line: HeadLine | None = None
 
     def show(self, location: Location, loaded: LoadedView) -> None:
         """Show what belongs above the rows of this location, nothing above those of a list."""
@@ -82,6 +84,12 @@ class Header(Bar):
         for y, (old, new) in enumerate(zip_longest(before, lines)):
             if old != new:
                 self.refresh(Region(0, y, self.size.width, 1))
+
+    def show_run(self, line: HeadLine | None) -> None:
+        """Show above the flows where a run stands that is being made: safe text of a width, with an ellipsis."""
+        if line is not self._run_line:
+            self._run_line = line
+            self.draw()
 
     def follow(self, row: Row | None) -> None:
         """Let the turn of another moment of a conversation stand out in the lanes."""
@@ -180,11 +188,19 @@ class Header(Bar):
             return self._titled(heading(self.loaded.main, place_name(self.location.scope.predicate)))
         if self.location.kind == "state" and self.loaded.neighbors is not None:
             return self._state(self.loaded.neighbors)
+        if self.location.view == "flows":
+            return self._run()
         if is_ranked(self.loaded.main):
             return self._lead(self.loaded.main)
         if isinstance(self.loaded.main.figure, FailureGrid):
             return self._grid(self.loaded.main.figure)
         return self._trends(self.loaded.main) if isinstance(self.loaded.main.figure, Sparklines) else []
+
+    def _run(self) -> list[Line]:
+        if self._run_line is None:
+            return []
+        line = self._run_line(self.app.size.width - 2, self.glyphs.ellipsis)
+        return [((f" {shown(line, self.glyphs)}", self.palette.accent),)]
 
     def _lead(self, table: Table) -> list[Line]:
         """Say first what is to be read first."""

@@ -84,6 +84,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         self.controls.table.focus()
         if self._backend.watcher is not None:
             self.set_interval(auto_refresh.PERIOD_S, self.controls.auto_refresh.tick)
+        if self._backend.growing is not None:
+            self.set_interval(auto_refresh.PERIOD_S, self.controls.run_watch.tick)
         self.visit(self._history)
 
     def on_resize(self) -> None:

@@ -198,6 +198,7 @@ def test_one_leaves_by_a_key(growing: RunDirectory, nowhere: Path, leave: str, c
         terminal.wait_for("2/12 calls")
         terminal.wait_for("pizza")
         terminal.send(leave)
+        terminal.wait(lambda: terminal.is_as_before)
         assert terminal.end() == code
 
 
