@@ -21,6 +21,8 @@ from tests.support import oracle
 from tests.support.oracle import Call, Row
 from tests.support.random_streams import random_call
 
+SUCCESS = ("success_rate", "success_overall", "caller_failed")
+
 
 class Evidence:
     """Calls and scores as they stand in files, and the store that was made of them."""
@@ -50,13 +52,21 @@ def _spoil(call: Call, chance: random.Random) -> Call:
     return {**call, "events": events or call["events"]}
 
 
+def _caller(chance: random.Random) -> Row:
+    """What played the caller: some fail, of which not every line says that the call is errored."""
+    failed = chance.random() < 0.1
+    known = {"caller": chance.choice(("scripted", "gpt")), "caller_ok": not failed}
+    return known | ({"errored": True, "error": "caller: repeats itself"} if failed and chance.random() < 0.5 else {})
+
+
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
     folder, chance = tmp_path_factory.mktemp("oracle"), random.Random(7)
     simulate(folder, conversations=480, seed=3)
     for path in folder.rglob("flow-transcripts-*.jsonl"):
         calls = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        spoilt = [json.dumps(_spoil(call, chance) if chance.random() < 0.5 else call) + "\n" for call in calls]
+        played = (call | _caller(chance) for call in calls)
+        spoilt = [json.dumps(_spoil(call, chance) if chance.random() < 0.5 else call) + "\n" for call in played]
         path.write_text("".join(spoilt), encoding="utf-8")
     with open_store(folder / "all.db", write=True, create=True) as store:
         ingest([folder], Writer(store))
@@ -71,12 +81,12 @@ def assert_same(found: list[Row], wanted: list[Row], names: tuple[str, ...], val
             assert one[value] == pytest.approx(other[value], rel=1e-9, abs=1e-9), (oracle.picked(other, names), value)
 
 
-@pytest.mark.parametrize("by", [("flow", "agent"), ("flow",), ("agent",), ("run", "flow"), ("persona",)])
+@pytest.mark.parametrize("by", [("flow", "agent"), ("flow",), ("agent",), ("run", "flow"), ("persona",), ("caller",)])
 def test_flows(evidence: Evidence, by: tuple[str, ...]) -> None:
     wanted = oracle.flows(evidence.calls, evidence.scores, by)
     if by == ("flow", "agent"):
         assert evidence.rows("flows") == evidence.rows("flows", by=by)
-    values = ("n", "excluded", "operability", "blend", "quality", "success_rate", "lost", *oracle.ASPECTS, "humanness")
+    values = ("n", "excluded", *SUCCESS, "operability", "blend", "quality", "lost", *oracle.ASPECTS, "humanness")
     assert_same(evidence.rows("flows", by=by), wanted, by, values)
 
 
@@ -164,7 +174,7 @@ def streams(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def test_flows_of_any_streams(streams: Evidence) -> None:
-    values = ("n", "excluded", "operability", "blend", "quality", "success_rate", "lost")
+    values = ("n", "excluded", *SUCCESS, "operability", "blend", "quality", "lost", "errors")
     assert_same(streams.rows("flows"), oracle.flows(streams.calls, ()), ("flow", "agent"), values)
 
 

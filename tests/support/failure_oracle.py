@@ -32,7 +32,7 @@ def first_failed(call: Call) -> Place | None:
     seen = visits(call["events"])
     ended = call.get("final_state") if call["events"] else None
     touched = {visit["state"] for visit in seen} | {visit["to"] for visit in seen} | {ended}
-    if call.get("errored") or touched & successes:
+    if call.get("errored") or call.get("caller_ok") is False or touched & successes:
         return None
     if call.get("completed"):
         return None

@@ -152,7 +152,7 @@ def mean(values: Iterable[float | None]) -> float | None:
 
 
 def counted(calls: Iterable[Call]) -> list[Call]:
-    return [call for call in calls if not call.get("errored")]
+    return [call for call in calls if not call.get("errored") and call.get("caller_ok") is not False]
 
 
 def pooled(rows: Sequence[Row]) -> Row:
@@ -222,7 +222,9 @@ def aspects(call: Call) -> Row:
     allowed = not named.get("final_statuses") or call.get("final_status") in named["final_statuses"]
     reached = not success_terminals(call) or bool(success_terminals(call) & touched(call))
     stop = call.get("stop_reason")
-    failures = len(call.get("errors", ())) + (stop in ("unsafe", "max_turns", "loop"))
+    met = call.get("errors", [])
+    own = met if isinstance(met, int) else sum(error.get("kind") != "retried" for error in met)
+    failures = own + (stop in ("unsafe", "max_turns", "loop"))
     turns = [event["latency_ms"] / 1000 for event in call["events"] if event["type"] == "turn_complete"]
     said = call.get("completed") is not None or stop is not None
     return {
@@ -279,6 +281,9 @@ def flows(calls: Iterable[Call], scores: Iterable[Row], by: tuple[str, ...] = ("
         lost = [[state["lost"] for state in state_rows(call) if state["lost"] is not None] for call in good]
         row["lost"] = total(any(states) for states in lost if states)
         row["success_rate"] = mean(succeeded(call) for call in scored)
+        failed = [call for call in members if call.get("caller_ok") is False]
+        row["caller_failed"] = len(failed)
+        row["success_overall"] = mean(succeeded(call) for call in scored + [aspects(call) for call in failed])
         row["quality"] = mean(quality(call, verdicts, judges) for call in good)
         found.append(row)
     return sorted(

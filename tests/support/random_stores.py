@@ -74,6 +74,7 @@ def world(seed: int, size: int = 24) -> World:
 
 
 def _call(chance: random.Random, number: int) -> ConversationFacts:
+    errored, caller = chance.random() < 0.2, random.Random(number)
     flow = chance.choice(FLOWS)
     rows = [_state(chance, name) for name in STATES if chance.random() < 0.6]
     return call(
@@ -91,7 +92,9 @@ def _call(chance: random.Random, number: int) -> ConversationFacts:
         completed=chance.choice((None, True, False)),
         stop_reason=chance.choice(LABELS),
         final_state=chance.choice((None, *STATES)),
-        errored=chance.random() < 0.2,
+        errored=errored,
+        caller=caller.choice((None, "scripted", "GPT")),
+        caller_ok=caller.choice((None, True, False)) if errored else caller.choice((None, True)),
         error_count=chance.randrange(3),
         aspects={name: chance.choice((0.0, 4.2, 1 / 3, 10.0)) for name in ASPECTS if chance.random() < 0.8},
         states=rows,
@@ -128,9 +131,13 @@ def _step(chance: random.Random) -> ExpectedStep:
 def record_of(facts: ConversationFacts, judged: Mapping[str, float | None]) -> dict[str, Any]:
     """A call as a row."""
     return {
-        **{name: getattr(facts, name) for name in ("run", "conversation", "flow", "agent", "persona", "scenario")},
+        **{
+            name: getattr(facts, name)
+            for name in ("run", "conversation", "flow", "agent", "persona", "scenario", "caller")
+        },
         **{name: getattr(facts, name) for name in ("stop_reason", "final_state", "final_status")},
         **{name: getattr(facts, name) for name in ("trial", "started_at", "duration_s", "completed", "errored")},
+        "caller_ok": facts.caller_ok,
         "archetype": {"dental": "booking", "DENTAL-2": "booking"}.get(facts.flow),
         "error_count": facts.error_count,
         **facts.aspects,

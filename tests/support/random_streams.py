@@ -18,6 +18,7 @@ _ERRORS = (None, False, 0, "", "timeout after 5 s", {"message": "no such id 17"}
 
 def random_call(number: int, chance: random.Random) -> dict[str, Any]:
     """Return a line of a transcript: few states and slots, so that calls come back to them."""
+    caller = random.Random(number)
     now, events = 0.0, []
     for _ in range(chance.randrange(14)):
         now += chance.choice((0, 0, 1, 3))
@@ -33,6 +34,9 @@ def random_call(number: int, chance: random.Random) -> dict[str, Any]:
         "contract": chance.choice(_CONTRACTS),
         "events": events,
         "tool_calls": [_tool(chance, now) for _ in range(chance.randrange(4))],
+        "caller": caller.choice((None, "scripted", "gpt")),
+        "caller_ok": caller.choices((None, True, False), (6, 3, 1))[0],
+        "errors": caller.choices(([], [{"kind": "tool"}, {"kind": "retried", "message": "429"}], 2), (8, 1, 1))[0],
     }  # fmt: skip
 
 

@@ -33,9 +33,23 @@ texts = st.sampled_from(
     ["dent", "DENTAL", "straße", "%", "_", "50%_\\", "'", "über", "本", "night-2", "c-0", "É", "1", ""]
 )
 patterns = st.sampled_from(["^d", "(?i)^D", "[0-9]$", "ü|Ü", "-0[12]", "x_%"])
-exact = st.sampled_from(["dental", "gemini", "o'brien", "hurried", "night-1", "s1", "terminal", "booking", "codex"])
+exact = st.sampled_from(
+    ["dental", "scripted", "gemini", "o'brien", "hurried", "night-1", "s1", "terminal", "booking", "codex"]
+)
 name_fields = st.sampled_from(
-    ["run", "conversation", "flow", "agent", "persona", "scenario", "archetype", "stop_reason", "final_state", "judge"]
+    [
+        "run",
+        "conversation",
+        "flow",
+        "agent",
+        "persona",
+        "scenario",
+        "caller",
+        "archetype",
+        "stop_reason",
+        "final_state",
+        "judge",
+    ]
 )
 call_numbers = st.sampled_from(
     ["correctness", "completion", "latency_p95", "trial", "duration_s", "error_count",
@@ -56,9 +70,16 @@ terms = st.one_of(
         st.sampled_from(["greet", "collect", "co"]),
     ),
     st.builds(Term, call_numbers | state_numbers, orders, numbers),
-    st.builds(Term, name_fields | call_numbers | state_numbers | st.just("completed") | st.just("started_at"), known),
     st.builds(
-        Term, st.sampled_from(["completed", "errored"]), st.sampled_from(["=", "!="]), st.sampled_from([0.0, 1.0])
+        Term,
+        name_fields | call_numbers | state_numbers | st.sampled_from(["completed", "caller_ok", "started_at"]),
+        known,
+    ),
+    st.builds(
+        Term,
+        st.sampled_from(["completed", "errored", "caller_ok"]),
+        st.sampled_from(["=", "!="]),
+        st.sampled_from([0.0, 1.0]),
     ),
     st.builds(
         Term, st.just("started_at"), orders, st.sampled_from(["2026", "2026-06", "2026-06-21", "2026-06-22T00:00"])
