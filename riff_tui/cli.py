@@ -35,6 +35,7 @@ COMMANDS = (
     "gate",
     "case",
     "simulate",
+    "run",
     "watch",
     "judge",
     "doctor",

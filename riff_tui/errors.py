@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from riff_store.errors import NO_ROOM, ExitCode, OutputError, OutputFull, RiffError, Terminated, UsageError
+from riff_store.errors import NO_ROOM, ExitCode, OutputError, OutputFull, RiffError, StoreError, Terminated, UsageError
 
 __all__ = [
     "ExitCode",
@@ -20,6 +20,9 @@ __all__ = [
     "OutputError",
     "OutputFull",
     "RiffError",
+    "RunRefused",
+    "RunWithoutAnswer",
+    "StoreError",
     "Terminated",
     "Unhealthy",
     "UsageError",
@@ -36,6 +39,16 @@ class NoTerminal(UsageError):
 
 class JudgeStopped(RiffError):
     """End a run whose judge cannot be asked any further; what it said is kept."""
+
+
+class RunRefused(RiffError):
+    """End a run whose agent or caller will not answer any further; what is complete is kept."""
+
+
+class RunWithoutAnswer(RiffError):
+    """Report a run of which every call was errored."""
+
+    code = ExitCode.SKIPPED
 
 
 class GateFailed(RiffError):

@@ -88,7 +88,7 @@ def judge(
     from riff_tui.errors import UsageError
     from riff_tui.output.streams import say
 
-    config = _configured(name)
+    config = configured(name)
     _check_time(judged_at)
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out: {out} is not a directory")
@@ -116,7 +116,8 @@ def judge(
     _end(next_ingest(out, store), ended)
 
 
-def _configured(name: str) -> JudgeSettings:
+def configured(name: str) -> JudgeSettings:
+    """Return the settings of a judge; raises `UsageError` where there are none, or none that make sense."""
     from riff_ingest.judging.settings import judge_settings
     from riff_tui import settings
     from riff_tui.errors import UsageError

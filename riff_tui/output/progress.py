@@ -47,6 +47,10 @@ class ProgressLine:
         """Show how many conversations a judge has answered about, and what that cost."""
         self._show(lambda seconds: f"{counting_text(done, total, seconds)} · {spent}")
 
+    def running(self, done: int, planned: int, made: int, rest: str) -> None:
+        """Show how many calls of a run are there, `made` of them since it began to be shown, and what else is said."""
+        self._show(lambda seconds: running_text(done, planned, made, seconds, rest))
+
     def telling(self, doing: str) -> None:
         """Show what is being done, without a known end."""
         self._show(lambda seconds: f"{doing} · {clock_text(seconds)}")
@@ -84,6 +88,12 @@ def reading_text(progress: IngestProgress, seconds: float) -> str:
 def counting_text(done: int, total: int, seconds: float) -> str:
     """Return how many conversations are made, how fast, and how long the rest will take."""
     return " · ".join([f"{done}/{total} conversations", *_pace(done, seconds), *_left(done, total, seconds)])
+
+
+def running_text(done: int, planned: int, made: int, seconds: float, rest: str) -> str:
+    """Return how many calls of a run are there, how fast they are made, and how long the others will take."""
+    left = _left(made, made + planned - done, seconds)
+    return " · ".join([f"{done}/{planned} calls", rest, *_pace(made, seconds), *left])
 
 
 def clock_text(seconds: float) -> str:

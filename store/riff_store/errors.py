@@ -25,10 +25,13 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 ├── Unanswered, Malformed  1  (riff_ingest.judging) a try that brought no answer, or none that is a verdict
 ├── Refused, RunStopped    1  (riff_ingest.judging) a judge, or a run, that cannot go on
 ├── NoSuchTransition       1  (riff_ingest.simulate) an edge that a flow does not have
+├── Unavailable …          1  (riff_ingest.runner) a side that cannot do its part in a call
 ├── ViewFailed             1  (riff_tui) a view of another distribution that fails
 ├── JudgeStopped           1  (riff_tui) a judge that cannot be asked any further
+├── RunRefused           1,2  (riff_tui) a run that an endpoint ended: 2 where no call was complete
 ├── GateFailed             3  (riff_tui) a candidate that is worse than its baseline
 ├── Unhealthy              4  (riff_tui) a store in which the doctor found something
+├── RunWithoutAnswer       5  (riff_tui) a run of which every call was errored
 └── InputSkipped           5  (riff_tui) input that was not taken, under `--strict`
 
 SIGTERM ends a command with 143, the interrupt key with 130, everything unforeseen with 1.

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
 from riff_store.errors import UsageError
+
+if TYPE_CHECKING:
+    from riff_ingest.runner.targets import Target
 
 RUN_FILE = "run.json"
 PROGRESS_FILE = "progress.jsonl"
 SCHEMA = "riff.run/1"
 RUN_MARK = b'"riff.run/'
 """What stands at the head of a `run.json` of any version."""
+HIDDEN = "(hidden)"
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 LARGEST_DOCUMENT = 16 * 1024 * 1024
 
 InvocationEnd: TypeAlias = Literal["done", "interrupted", "refused", "failed"]
@@ -88,6 +95,20 @@ class RunDocument(msgspec.Struct, kw_only=True):
     flows: dict[str, RunFlowFile] = {}
     versions: dict[str, str] = {}
     invocations: list[Invocation] = []
+
+
+def side_of(target: Target, name: str) -> RunSide:
+    """Return how a run describes a part that an option named, without what looks like a secret in its command."""
+    command = tuple(_without_secrets(target.command)) or None
+    return RunSide(kind=target.kind, name=name, model=target.model, base_url=target.url, command=command)
+
+
+def _without_secrets(argv: Iterable[str]) -> Iterator[str]:
+    hides = False
+    for word in argv:
+        name, equals, _ = word.partition("=")
+        yield HIDDEN if hides else f"{name}={HIDDEN}" if equals and _SECRET.search(name) else word
+        hides = not equals and word.startswith("-") and _SECRET.search(word) is not None
 
 
 _decoder = msgspec.json.Decoder(RunDocument)

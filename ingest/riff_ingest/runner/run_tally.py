@@ -58,6 +58,7 @@ class RunTally:
     before: int = 0
     running: int = 0
     retried: int = 0
+    last_error: str | None = None
     total: CallTally = field(default_factory=CallTally)
     flows: dict[str, CallTally] = field(default_factory=dict)
     tokens: dict[TokenSide, TokenTally] = field(default_factory=lambda: {"agent": TokenTally(), "caller": TokenTally()})
@@ -81,6 +82,7 @@ class RunTally:
         """Count a call that ended."""
         call = made.conversation
         self.total.add(call)
+        self.last_error = call.error if call.errored else self.last_error
         self.flows.setdefault(call.flow, CallTally()).add(call)
         self.retried += "attempts" in made.extra or _has_retried(call)
 

@@ -1,0 +1,206 @@
+"""Have an agent called about flows: the `run` command."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from riff_tui.commands.options import DebugOption, NextStoreOption
+from riff_tui.commands.run_options import (
+    AgentEnvOption,
+    AgentKeyOption,
+    AgentNameOption,
+    AgentOption,
+    BranchOption,
+    CallerKeyOption,
+    CallerOption,
+    ClockOption,
+    CommitOption,
+    ConcurrencyOption,
+    DryRunOption,
+    FlowsOption,
+    ForceOption,
+    FsyncOption,
+    IngestOption,
+    JsonOption,
+    JudgeOption,
+    LabelOption,
+    MaxCallOption,
+    MaxTurnsOption,
+    NoJudgeOption,
+    OutOption,
+    PersonasOption,
+    ResumeOption,
+    RunIdOption,
+    ScenariosOption,
+    SeedOption,
+    StreamOption,
+    ToolsOption,
+    TrialsOption,
+    TurnTimeoutOption,
+)
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from riff_ingest.runner.flow import RunnableFlow
+    from riff_ingest.runner.plan import ScenarioChoice
+
+EXAMPLES = (
+    "riff-tui run --flows dental_clinic --agent openai:gpt-5-mini@https://host/v1 --agent-key-env KEY --out runs/a",
+    "riff-tui run --flows flows/mine.toml --agent 'command:./my_agent.sh' --out runs/b --trials 3",
+    "riff-tui run --flows apartment_viewing,dental_clinic --agent python:my_agent:reply --out runs/c --ingest calls.db",
+    "riff-tui run --scenarios broke.toml --caller frozen --agent 'command:./my_agent.sh' --out runs/d",
+)
+
+
+def run(
+    out: OutOption,
+    agent: AgentOption,
+    flows: FlowsOption = None,
+    agent_key_env: AgentKeyOption = None,
+    agent_name: AgentNameOption = None,
+    agent_env: AgentEnvOption = None,
+    caller: CallerOption = "scripted",
+    caller_key_env: CallerKeyOption = None,
+    tools: ToolsOption = "stubbed",
+    scenarios: ScenariosOption = None,
+    personas: PersonasOption = None,
+    trials: TrialsOption = 1,
+    seed: SeedOption = 300,
+    concurrency: ConcurrencyOption = 4,
+    max_turns: MaxTurnsOption = 40,
+    max_call_s: MaxCallOption = 300.0,
+    turn_timeout_s: TurnTimeoutOption = 60.0,
+    stream: StreamOption = True,
+    resume: ResumeOption = False,
+    force: ForceOption = False,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+    ingest: IngestOption = None,
+    judge: JudgeOption = None,
+    no_judge: NoJudgeOption = False,
+    run_id: RunIdOption = None,
+    label: LabelOption = None,
+    commit: CommitOption = None,
+    branch: BranchOption = None,
+    clock: ClockOption = None,
+    fsync: FsyncOption = False,
+    store: NextStoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Have callers call an agent about flows and write transcripts.
+
+    Each call becomes a line of a transcript as it ends. What was begun goes on with --resume: no call is made twice,
+    but for those that were errored.
+    """
+    from riff_ingest.runner.clock import FixedClock, SystemClock
+    from riff_ingest.runner.library import persona_names, scenario_names
+    from riff_ingest.runner.limits import CallLimits
+    from riff_ingest.runner.plan import plan_cases
+    from riff_ingest.runner.run_document import RunSettings, side_of
+    from riff_ingest.runner.run_plan import RunRequest
+    from riff_ingest.runner.targets import (
+        PartOptions,
+        make_agent,
+        make_caller,
+        make_tools,
+        parse_agent,
+        parse_caller,
+        parse_tools,
+    )
+    from riff_tui.commands.run_session import After, make, show_plan
+
+    agent_target, caller_target, tools_target = parse_agent(agent), parse_caller(caller), parse_tools(tools)
+    after = After(ingest, _judge(judge, no_judge), as_json, store)
+    loaded, chosen = _choice(_words(flows), _words(scenarios))
+    cast: Literal["all"] | list[str] | None = "all" if _words(personas) == ["all"] else _words(personas) or None
+    cases = plan_cases(loaded, scenarios=chosen, personas=cast, trials=trials, seed=seed)
+    limits = CallLimits(max_turns=max_turns, max_call_s=max_call_s, turn_timeout_s=turn_timeout_s)
+    options = PartOptions(turn_timeout_s=turn_timeout_s, stream=stream)
+    called = make_agent(
+        agent_target, replace(options, name=agent_name, key_env=agent_key_env, env=tuple(agent_env or ()))
+    )
+    calls = make_caller(caller_target, replace(options, key_env=caller_key_env))
+    settings = RunSettings(
+        agent=side_of(agent_target, called.name),
+        caller=side_of(caller_target, calls.name),
+        tools=tools_target.kind,
+        flows=tuple(flow.name for flow in loaded),
+        scenarios=scenario_names(chosen),
+        personas=persona_names(cast),
+        trials=trials,
+        seed=seed,
+        concurrency=concurrency,
+        limits=asdict(limits),
+        streamed=stream and "openai" in (agent_target.kind, caller_target.kind),
+    )
+    request = RunRequest(
+        called,
+        calls,
+        cases,
+        settings,
+        tools=make_tools(tools_target, options),
+        limits=limits,
+        clock=SystemClock() if clock is None else FixedClock(_time(clock)),
+        in_order=clock is not None,
+        out=out,
+        run_id=run_id,
+        label=label,
+        commit=commit,
+        branch=branch,
+        resume=resume,
+        force=force,
+        sync=fsync,
+    )
+    if dry_run:
+        show_plan(request, as_json)
+    else:
+        make(request, after)
+
+
+def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow], ScenarioChoice]:
+    """Return the flows that are named, or those of the case files that are, and what to play in them."""
+    from riff_ingest.runner.case_file import is_case_file, read_case
+    from riff_ingest.runner.flow_files import load_flows
+    from riff_tui.errors import UsageError
+
+    cases = [read_case(Path(named)) for named in scenarios if is_case_file(named)]
+    loaded = load_flows(flows or list(dict.fromkeys(case.flow for case in cases)))
+    if not loaded:
+        raise UsageError(
+            "--flows is missing", "name a built-in flow, such as dental_clinic, or the path of a flow file"
+        )
+    known = {flow.name: flow for flow in loaded}
+    if astray := next((case for case in cases if case.flow not in known), None):
+        raise UsageError(f"the case {astray.name} is of the flow {astray.flow}", f"add --flows {astray.flow}")
+    names = [named for named in scenarios if not is_case_file(named)]
+    if not scenarios or scenarios == ["all"]:
+        return loaded, "all"
+    return loaded, [*names, *(case.scenario(known[case.flow]) for case in cases)]
+
+
+def _words(given: list[str] | None) -> list[str]:
+    """Return what stands between commas in an option that may be repeated."""
+    return list(dict.fromkeys(word.strip() for part in given or () for word in part.split(",") if word.strip()))
+
+
+def _time(text: str) -> str:
+    from riff_ingest.sources.coercion import parse_time
+    from riff_tui.errors import UsageError
+
+    if parse_time(text) is None:
+        raise UsageError(f"--clock: {text!r} is not a time such as 2026-06-22T03:00:00Z")
+    return text
+
+
+def _judge(name: str | None, no_judge: bool) -> str | None:
+    from riff_tui.commands.judge import configured
+    from riff_tui.errors import UsageError
+
+    if name is not None and no_judge:
+        raise UsageError("--judge and --no-judge contradict each other", "leave one of them out")
+    if name is not None:
+        configured(name)
+    return name

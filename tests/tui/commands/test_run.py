@@ -1,0 +1,274 @@
+"""Running an agent from the command line: what is written, what is said, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riff_store import ask
+from riff_tui.cli import run
+from riff_tui.errors import ExitCode
+from tests.support.toy_runs import kept_lines, times_kept
+
+Captured = pytest.CaptureFixture[str]
+PROGRAM = Path(sys.executable).parent / "riff-tui"
+TIME = "2026-06-22T03:00:00Z"
+FLOW = "apartment_viewing"
+
+AGENT = """
+import os
+import time
+
+from riff_ingest.runner import EndpointRefused, Unavailable
+
+MODE = os.environ.get("TOY_MODE", "")
+SECONDS = float(os.environ.get("TOY_SECONDS", "0"))
+
+
+def books(call, text):
+    case = call.case
+    if MODE == "refuses" or (MODE == "refuses later" and case.trial):
+        raise EndpointRefused("agent", "401 the key is wrong")
+    if MODE == "fails" or (MODE == "fails first" and not case.trial):
+        raise Unavailable("agent", "503 overloaded")
+    time.sleep(SECONDS)
+    machine = call.machine
+    state = call.flow.states[machine.state]
+    for slot in state.required_slots:
+        fact = case.facts.get(slot)
+        machine.collect(slot, fact.value if fact else "none")
+    way = state.forward
+    machine.commit_transition(way if isinstance(way, str) else next(iter(way.values())))
+    return f"Let us go on with {machine.state.replace('_', ' ')}."
+"""
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> str:
+    path = tmp_path / "toy_agent.py"
+    path.write_text(AGENT)
+    return f"python:{path}:books"
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "nightly"
+
+
+def options(agent: str, out: Path, *more: str) -> list[str]:
+    return ["run", "--flows", FLOW, "--agent", agent, "--out", str(out), "--clock", TIME, *more]
+
+
+def calls_of(out: Path) -> int:
+    return len(times_kept(out))
+
+
+def test_a_run_writes_calls_and_says_what_came_of_them(agent: str, out: Path, capsys: Captured) -> None:
+    assert run(options(agent, out, "--trials", "2", "--agent-name", "mine", "--label", "Tuesday")) == ExitCode.OK
+    lines = kept_lines(out)
+    assert {(line["agent_model"], line["run_id"], line["run_label"]) for line in lines} == {
+        ("mine", "nightly", "Tuesday")
+    }
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.splitlines()[0] == f"{len(lines)} calls to make of 1 flow."
+    assert f"{FLOW}  {len(lines)} calls, {len(lines)} completed" in shown.err
+    assert shown.err.splitlines()[-1] == f"Next: riff-tui ingest {out}"
+
+
+def test_what_it_wrote_is_ingested_without_a_complaint(agent: str, out: Path, tmp_path: Path, capsys: Captured) -> None:
+    run(options(agent, out))
+    store = str(tmp_path / "calls.db")
+    assert run(["ingest", str(out), "--store", store, "--strict"]) == ExitCode.OK
+    [row] = ask(store, "flows")
+    assert (row["flow"], row["agent"], row["n"]) == (FLOW, "books", calls_of(out))
+
+
+def test_with_json_there_is_nothing_else_on_stdout(agent: str, out: Path, capsys: Captured) -> None:
+    assert run(options(agent, out, "--json")) == ExitCode.OK
+    launch, done = map(json.loads, capsys.readouterr().out.splitlines())
+    calls = calls_of(out)
+    assert (launch["event"], launch["due"], launch["planned"]) == ("launch", calls, calls)
+    assert (done["event"], done["calls"], done["errored"], done["completed"]) == ("done", calls, 0, calls)
+    assert done["cost"] is None
+
+
+def test_the_same_run_gives_the_same_bytes(agent: str, tmp_path: Path) -> None:
+    for name, at_once in (("a", "1"), ("b", "7")):
+        run(options(agent, tmp_path / name, "--run-id", "same", "--trials", "3", "--concurrency", at_once))
+    [first], [second] = ((tmp_path / name).glob("flow-*") for name in "ab")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_dry_run_prints_the_calls_and_touches_nothing(
+    agent: str, out: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    assert run(options(agent, out, "--trials", "2", "--dry-run", "--scenarios", "relocating")) == ExitCode.OK
+    shown = capsys.readouterr()
+    assert [line.split("  ")[:2] for line in shown.out.splitlines()] == [[FLOW, "relocating"]] * 2
+    assert "2 calls to make" in shown.err
+    assert [path for path in sorted(tmp_path.rglob("*")) if "__pycache__" not in str(path)] == before
+
+
+def test_a_run_that_is_there_is_not_written_over(agent: str, out: Path, capsys: Captured) -> None:
+    run(options(agent, out))
+    capsys.readouterr()
+    assert run(options(agent, out)) == ExitCode.USAGE
+    assert "--resume" in capsys.readouterr().err
+    assert run(options(agent, out, "--resume")) == ExitCode.OK
+    assert set(times_kept(out).values()) == {1}
+
+
+def test_a_side_that_cannot_be_reached_is_a_usage_error_and_nothing_is_written(out: Path, capsys: Captured) -> None:
+    assert run(options("command:/nowhere/agent", out)) == ExitCode.USAGE
+    assert "/nowhere/agent" in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("mode", "code", "said"),
+    [
+        ("refuses", ExitCode.USAGE, "agent: 401 the key is wrong; 0 calls kept"),
+        ("refuses later", ExitCode.UNEXPECTED, "3 calls kept, 3 left; fix it and run the same command with --resume"),
+        ("fails", ExitCode.SKIPPED, "every call was errored (the last: agent: 503 overloaded)"),
+        ("fails first", ExitCode.OK, "3 calls errored, which no mean counts; --resume makes them again."),
+    ],
+)
+def test_a_run_ends_with_what_was_wrong(
+    agent: str, out: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, mode: str, code: ExitCode, said: str
+) -> None:
+    monkeypatch.setenv("TOY_MODE", mode)
+    assert run(options(agent, out, "--trials", "2", "--concurrency", "1")) == code
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (["--flows", "moon"], "no built-in flow 'moon'"),
+        (["--scenarios", "moon"], "no scenario 'moon'"),
+        (["--personas", "moon"], "no persona 'moon'"),
+        (["--agent", "mine"], "--agent: 'mine' is none of the forms"),
+        (["--caller", "robot"], "--caller: 'robot' is none of the forms"),
+        (["--clock", "tomorrow"], "--clock: 'tomorrow' is not a time"),
+        (["--judge", "gemini", "--no-judge"], "contradict each other"),
+        (["--judge", "moon"], "judge moon"),
+        (["--ingest", "/dev/null/store.db"], "/dev/null"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_is_written(
+    agent: str, out: Path, capsys: Captured, wrong: list[str], said: str
+) -> None:
+    given = options(agent, out)
+    if wrong[0] in given:
+        given[given.index(wrong[0]) + 1] = wrong[1]
+    else:
+        given += wrong
+    assert run(given) in (ExitCode.USAGE, ExitCode.STORE)
+    assert said in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_without_flows_it_says_what_to_name(agent: str, out: Path, capsys: Captured) -> None:
+    assert run(["run", "--agent", agent, "--out", str(out)]) == ExitCode.USAGE
+    assert "--flows is missing; name a built-in flow, such as dental_clinic" in capsys.readouterr().err
+
+
+def test_calls_come_into_a_store(agent: str, out: Path, tmp_path: Path, capsys: Captured) -> None:
+    store = tmp_path / "calls.db"
+    assert run(options(agent, out, "--ingest", str(store))) == ExitCode.OK
+    assert [row["n"] for row in ask(str(store), "flows")] == [calls_of(out)]
+    assert capsys.readouterr().err.splitlines()[-1] == f"Next: riff-tui ui --store {store}"
+
+
+def test_what_a_run_is_asked_to_do_holds_no_secret(agent: str, out: Path, tmp_path: Path) -> None:
+    secret = "sk-very-secret"
+    script = tmp_path / "agent.sh"
+    script.write_text("#!/bin/sh\nexit 3\n")
+    script.chmod(0o700)
+    command = f"command:{script} --api-key {secret} --token={secret} --fast"
+    run(options(command, out, "--scenarios", "relocating"))
+    assert secret not in (out / "run.json").read_text()
+    assert "--fast" in (out / "run.json").read_text()
+
+
+def started(agent: str, out: Path, *more: str, seconds: float = 0.0, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [PROGRAM, *options(agent, out, *more)],
+        env={**os.environ, "TOY_SECONDS": str(seconds), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def until_some_are_kept(out: Path, process: subprocess.Popen[str], calls: int = 1) -> None:
+    deadline = time.monotonic() + 30
+    while process.poll() is None and time.monotonic() < deadline:
+        if out.is_dir() and calls_in_whole_lines(out) >= calls:
+            return
+        time.sleep(0.005)
+    raise AssertionError(f"no call was kept: {process.communicate()}")
+
+
+def calls_in_whole_lines(out: Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in out.glob("flow-*"))
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_lets_what_is_under_way_end_and_keeps_it(agent: str, out: Path, number: int, code: int) -> None:
+    process = started(agent, out, "--trials", "200", seconds=0.01)
+    until_some_are_kept(out, process)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert "still under way" in said
+    document: dict[str, Any] = json.loads((out / "run.json").read_text())
+    kept = calls_of(out)
+    assert 0 < kept < document["planned"]
+    assert (document["invocations"][0]["ended"], document["invocations"][0]["calls"]) == ("interrupted", kept)
+
+
+def test_a_second_ctrl_c_drops_what_is_under_way(agent: str, out: Path) -> None:
+    process = started(agent, out, "--trials", "50", "--concurrency", "2", seconds=0.5)
+    deadline = time.monotonic() + 30
+    progress = out / "progress.jsonl"
+    while not (progress.exists() and progress.read_bytes()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    while "still under way" not in process.stderr.readline():
+        assert process.poll() is None
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert time.monotonic() - began < 3
+
+
+def test_no_call_is_lost_or_made_twice_where_the_process_is_killed(agent: str, out: Path) -> None:
+    chance = random.Random(7)
+    trials = ("--trials", "150")
+    for _ in range(20):
+        before = calls_in_whole_lines(out) if out.is_dir() else 0
+        process = started(agent, out, "--resume", *trials, "--concurrency", "8", seconds=0.001)
+        until_some_are_kept(out, process, before + 1)
+        time.sleep(chance.random() * 0.05)
+        process.kill()
+        process.communicate()
+    assert run(options(agent, out, "--resume", *trials)) == ExitCode.OK
+    kept = times_kept(out)
+    document: dict[str, Any] = json.loads((out / "run.json").read_text())
+    assert len(kept) == document["planned"]
+    assert set(kept.values()) == {1}
+    assert all(line["completed"] for line in kept_lines(out))
