@@ -13,25 +13,15 @@ RUNNER_TOOLS = ("fill", "advance", "end_call")
 """Names of tools that an agent gets from the runner itself; so is `go_` with the name of a state."""
 
 
-def outcomes_of(
-    states: Iterable[str],
-    edges: Iterable[tuple[str, str]],
-    contract: Contract,
-    initial: str,
-    ends: Collection[str] = (),
-) -> dict[str, StateOutcome]:
-    """Return how a call ends in each state in which it does: by the contract, in `ends`, else where no edge leads on.
-
-    A call does not end where it begins just because no edge leads on from there.
-    """
-    sources = {source for source, _ in edges}
+def outcomes_of(states: Iterable[str], contract: Contract, ends: Collection[str]) -> dict[str, StateOutcome]:
+    """Return how a call ends in each state in which it does: by the contract, else in one of `ends`."""
     found: dict[str, StateOutcome] = {}
     for state in states:
         if state in contract.successes():
             found[state] = "success"
         elif state in contract.escalations():
             found[state] = "escalation"
-        elif state in ends or (state not in sources and state != initial):
+        elif state in ends:
             found[state] = "end"
     return found
 

@@ -30,7 +30,9 @@ def native_flow(document: Mapping[str, Any], file: FlowFile) -> RunnableFlow:
     initial = script.initial or (edges[0][0] if edges else next(iter(names), ""))
     if initial not in names:
         raise FlowProblem(f"simulate.initial is {initial!r}, which is no state; {near_or_all(initial, names)}")
-    outcomes = outcomes_of(names, edges, file.contract, initial)
+    sources = {source for source, _ in edges}
+    ends = {name for name in names if name not in sources and name != initial}  # a call does not end where it begins
+    outcomes = outcomes_of(names, file.contract, ends)
     ways = ways_to_the_goal(edges, outcomes)
     leading = _edges(document.get("edges"), edges)
     states = {

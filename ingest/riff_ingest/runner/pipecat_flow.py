@@ -10,53 +10,39 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from riff_ingest.runner.flow import FlowEdge, FlowState, RunnableFlow, StubbedTool
+from riff_ingest.contract import Contract
+from riff_ingest.runner.flow import FlowEdge, FlowState, RunnableFlow, StateOutcome, StubbedTool
 from riff_ingest.runner.flow_problem import FlowProblem, near_or_all
 from riff_ingest.runner.flow_shape import outcomes_of, refuse_taken_names, ways_to_the_goal
 from riff_ingest.runner.scenarios import with_scenarios
-from riff_ingest.sources.flow_config import FlowConfig, NodeFunction
+from riff_ingest.sources.flow_config import FlowConfig, FlowNode, NodeFunction
 from riff_ingest.sources.flow_files import FlowFile
 
 
 def pipecat_flow(file: FlowFile, config: FlowConfig) -> RunnableFlow:
     """Return the flow of such a file; raise `FlowProblem` where it cannot be run."""
     _check(file, config)
-    edges = file.described.edges
-    ended = {name for name, node in config.nodes.items() if node.ends or node.end is not None}
-    outcomes = outcomes_of(config.nodes, edges, file.contract, config.initial, ended)
-    ways = ways_to_the_goal(edges, outcomes)
+    ends = {name for name, node in config.nodes.items() if node.ends or node.end is not None}
+    outcomes = outcomes_of(config.nodes, file.contract, ends)
+    ways = ways_to_the_goal(file.described.edges, outcomes)
     roles = _roles(config)
-    role = roles.get(config.initial, "")
-    states: dict[str, FlowState] = {}
-    for name, node in config.nodes.items():
-        own_role = roles.get(name, role)
-        told = node.task if own_role == role else f"{own_role}\n\n{node.task}"
-        node_edges = _edges([*node.functions, *config.shared_by(node)], name)
-        states[name] = FlowState(
-            name=name,
-            instruction=told.strip(),
-            required_slots=tuple(file.contract.states[name].required_slots),
-            tools=tuple(function.name for function in node.functions if not function.by_choice),
-            edges=tuple(node_edges),
-            outcome=outcomes.get(name),
-            may_end=name in outcomes or not node_edges,
-            forward=ways.get(name, ""),
-        )
+    states = {
+        name: _state(node, config, file.contract, outcomes.get(name), ways.get(name, ""), _instruction(node, roles))
+        for name, node in config.nodes.items()
+    }
     tools = _tools(config, ways)
     refuse_taken_names(tools, states)
-    shared = tuple(function.name for function in config.global_functions if not function.by_choice)
-    return with_scenarios(
-        RunnableFlow(
-            name=file.described.flow,
-            contract=file.contract,
-            initial=config.initial,
-            states=states,
-            tools=tools,
-            scenarios=(),
-            role=role,
-            global_tools=shared,
-        )
+    flow = RunnableFlow(
+        name=file.described.flow,
+        contract=file.contract,
+        initial=config.initial,
+        states=states,
+        tools=tools,
+        scenarios=(),
+        role=roles[None],
+        global_tools=tuple(function.name for function in config.global_functions if not function.by_choice),
     )
+    return with_scenarios(flow)
 
 
 def _check(file: FlowFile, config: FlowConfig) -> None:
@@ -70,7 +56,29 @@ def _check(file: FlowFile, config: FlowConfig) -> None:
                 raise FlowProblem(f"edges: {end!r} is no node; {near_or_all(end, config.nodes)}")
 
 
-def _edges(functions: list[NodeFunction], node: str) -> list[FlowEdge]:
+def _state(
+    node: FlowNode, config: FlowConfig, contract: Contract, outcome: StateOutcome | None, way: str, instruction: str
+) -> FlowState:
+    edges = _edges([*node.functions, *config.shared_by(node)])
+    return FlowState(
+        name=node.name,
+        instruction=instruction,
+        required_slots=tuple(contract.states[node.name].required_slots),
+        tools=tuple(function.name for function in node.functions if not function.by_choice),
+        edges=tuple(edges),
+        outcome=outcome,
+        may_end=outcome is not None or not edges,
+        forward=way,
+    )
+
+
+def _instruction(node: FlowNode, roles: Mapping[str | None, str]) -> str:
+    """Return what the agent is told in a node: its task, after its role where that is not the flow's."""
+    role = roles[node.name]
+    return node.task if role == roles[None] else f"{role}\n\n{node.task}".strip()
+
+
+def _edges(functions: list[NodeFunction]) -> list[FlowEdge]:
     """Return the edges of a node; those by choice to one node are one."""
     chosen: dict[str, list[str]] = {}
     by_tool = []
@@ -122,10 +130,13 @@ def _leading_on(function: NodeFunction, goal: str) -> dict[str, Any]:
     return {str(way.field): {"true": True, "false": False}.get(value, value)}
 
 
-def _roles(config: FlowConfig) -> dict[str, str]:
-    """Return who the agent is in each node: what the node says, else what was said last on the shortest way to it."""
-    nodes = config.nodes
-    roles = {config.initial: nodes[config.initial].role}
+def _roles(config: FlowConfig) -> dict[str | None, str]:
+    """Return who the agent is in each node: what the node says, else what was said last on the shortest way to it.
+
+    That of the first node, which is the flow's, stands for `None` and for what cannot be reached.
+    """
+    first = config.nodes[config.initial].role
+    roles: dict[str | None, str] = {None: first, config.initial: first}
     waiting = deque([config.initial])
     successors: dict[str, list[str]] = {}
     for source, target in config.edges():
@@ -134,6 +145,6 @@ def _roles(config: FlowConfig) -> dict[str, str]:
         source = waiting.popleft()
         for target in successors.get(source, ()):
             if target not in roles:
-                roles[target] = nodes[target].role or roles[source]
+                roles[target] = config.nodes[target].role or roles[source]
                 waiting.append(target)
-    return {name: roles.get(name, node.role) for name, node in nodes.items()}
+    return {name: node.role or first for name, node in config.nodes.items()} | roles

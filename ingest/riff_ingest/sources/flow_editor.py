@@ -32,9 +32,11 @@ def read_editor(document: Mapping[str, Any], edges: list[tuple[str, str]], misfi
         nodes[name] = replace(node, ends=node.ends or given.get("type") == "end")
         if given.get("type") == "initial":
             initial = initial or name
+    initial = initial or next(iter(nodes), "")
     for name, node in nodes.items():
-        nodes[name] = replace(node, functions=_with_edges(node, [to for source, to in edges if source == name], nodes))
-    return FlowConfig(initial or next(iter(nodes), ""), nodes)
+        functions = _with_edges(node, [to for source, to in edges if source == name], nodes)
+        nodes[name] = replace(node, functions=functions, ends=node.ends or (not functions and name != initial))
+    return FlowConfig(initial, nodes)
 
 
 def _with_edges(node: FlowNode, targets: list[str], nodes: Mapping[str, FlowNode]) -> tuple[NodeFunction, ...]:

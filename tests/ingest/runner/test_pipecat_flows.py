@@ -164,6 +164,14 @@ def test_a_first_node_with_only_global_functions_is_no_end(tmp_path: Path) -> No
     assert flow.outcome_of("b") == "success"
 
 
+def test_a_node_that_only_does_things_is_no_end(tmp_path: Path) -> None:
+    document = yaml.safe_load(PIZZA)
+    document["nodes"]["confirm"]["functions"] = [{"name": "place_order"}]
+    del document["global_functions"]
+    flow = loaded(tmp_path, "pizza.json", document)
+    assert (flow.states["confirm"].outcome, flow.states["confirm"].may_end) == (None, True)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
