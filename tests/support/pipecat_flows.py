@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hypothesis import strategies as st
+
 PIZZA = """
 initial_node: greet
 nodes:
@@ -95,3 +97,32 @@ OLDER: dict[str, Any] = {
         },
     },
 }
+
+_keys = st.sampled_from([
+    "initial_node", "nodes", "functions", "function", "name", "transition_to", "transition_only", "field", "cases",
+    "default", "riff", "terminal", "pre_actions", "type", "task_messages", "content", "role_message", "parameters",
+    "required", "properties", "handler", "a", "b",
+])  # fmt: skip
+config_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["a", "b", "", "end_conversation", "success"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_keys, inner, max_size=4),
+    max_leaves=12,
+)
+_names = st.sampled_from(["a", "b"])
+_ways = _names | st.fixed_dictionaries(
+    {"field": _names, "cases": st.dictionaries(_names, _names, max_size=2)}, optional={"default": _names}
+)
+_functions = st.fixed_dictionaries(
+    {"name": st.sampled_from(["f", "g"])},
+    optional={"transition_to": _ways | config_values, "transition_only": st.booleans(), "parameters": config_values},
+)
+_nodes = st.fixed_dictionaries(
+    {}, optional={"functions": st.lists(_functions | config_values, max_size=3), "riff": config_values}
+)
+flow_configs = st.fixed_dictionaries(
+    {
+        "initial_node": _names | st.just(""),
+        "nodes": st.dictionaries(_names, _nodes) | st.dictionaries(_keys, _nodes | config_values, max_size=4),
+    },
+    optional={"global_functions": st.lists(_functions, max_size=2) | config_values},
+)

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
 
 from riff_ingest.runner.flow import FlowEdge, RunnableFlow
 from riff_ingest.runner.flow_files import load_flow
 from riff_store.errors import UsageError
-from tests.support.pipecat_flows import OLDER, PIZZA
+from tests.support.pipecat_flows import OLDER, PIZZA, flow_configs
 from tests.support.source_files import EDITOR
 
 
@@ -198,3 +199,19 @@ def test_a_function_of_several_nodes_answers_so_that_each_leads_on(tmp_path: Pat
     ]
     flow = loaded(tmp_path, "pizza.json", document)
     assert flow.tools["select_order"].returns == ({"ok": True, "in_stock": True, "sure": "yes"},)
+
+
+@given(flow_configs)
+def test_whatever_stands_in_it_a_flow_is_refused_or_holds_together(
+    tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]
+) -> None:
+    try:
+        flow = loaded(tmp_path_factory.mktemp("flows"), "f.json", document)
+    except UsageError:
+        return
+    assert flow.initial in flow.states
+    for name, state in flow.states.items():
+        assert flow.successors[name] <= flow.states.keys()
+        assert {*state.tools, *(edge.tool for edge in state.edges if edge.tool)} <= {*flow.tools}
+        assert state.outcome or state.edges or state.may_end
+        assert state.forward in {*flow.successors[name], ""}

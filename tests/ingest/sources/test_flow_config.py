@@ -11,14 +11,13 @@ import msgspec
 import pytest
 import yaml
 from hypothesis import given
-from hypothesis import strategies as st
 
 from riff_ingest.contract import Contract, StateContract
 from riff_ingest.sources.detect import detect
 from riff_ingest.sources.discovery import find_inputs
 from riff_ingest.sources.flow_config import is_flow_config, read_config
 from riff_ingest.sources.flow_files import FlowFile, read
-from tests.support.pipecat_flows import OLDER, PIZZA
+from tests.support.pipecat_flows import OLDER, PIZZA, config_values, flow_configs
 
 NODES = ["greet", "pizza", "sold_out", "confirm", "thanks", "escalated", "lost"]
 
@@ -136,34 +135,14 @@ def test_what_a_file_is_taken_for_is_said(tmp_path: Path) -> None:
     assert detect(written(tmp_path / "x.yaml", "a: 1\nb: 2")) == (None, "not recognised: YAML with the keys a, b")
 
 
-keys = st.sampled_from([
-    "initial_node", "nodes", "functions", "function", "name", "transition_to", "transition_only", "field", "cases",
-    "default", "riff", "terminal", "pre_actions", "type", "task_messages", "content", "role_message", "parameters",
-    "required", "properties", "handler", "a", "b",
-])  # fmt: skip
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.sampled_from(["a", "b", "", "end_conversation", "success"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=4),
-    max_leaves=12,
-)
-functions = st.fixed_dictionaries(
-    {"name": st.sampled_from(["f", "g"])}, optional={"transition_to": values, "x": values}
-)
-nodes = st.fixed_dictionaries({}, optional={"functions": st.lists(functions | values, max_size=3), "riff": values})
-documents = st.fixed_dictionaries(
-    {"initial_node": st.sampled_from(["a", "b", ""]), "nodes": st.dictionaries(keys, nodes | values, max_size=4)},
-    optional={"global_functions": st.lists(functions, max_size=2) | values},
-)
-
-
-@given(documents)
+@given(flow_configs)
 def test_whatever_stands_in_it_every_edge_leads_from_a_state_to_a_state(document: dict[str, Any]) -> None:
     assert is_flow_config(document)
     config = read_config(document)
     assert all(end in config.nodes for edge in config.edges() for end in edge)
 
 
-@given(documents | values)
+@given(flow_configs | config_values)
 def test_no_content_makes_reading_raise(tmp_path_factory: pytest.TempPathFactory, document: Any) -> None:
     if not isinstance(document, dict) or not is_flow_config(document):
         return
