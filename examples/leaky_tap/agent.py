@@ -16,11 +16,13 @@ DAY = re.compile(r"\b(?:next |this coming )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur)d
 EARLY = r"(?:nine|ten thirty|ten|eleven fifteen)(?: in the morning)?"
 LATE = "(?:one|two thirty|three|four fifteen|quarter to five)"
 TIME = re.compile(rf"\b(?:around {LATE}|{LATE} in the afternoon|{EARLY})\b", re.IGNORECASE)
+HOURS = {"nine": 9, "ten": 10, "eleven": 11, "one": 1, "two": 2, "three": 3, "four": 4, "quarter to five": 4}
+YES = re.compile(r"\b(yes|yep|right|correct|perfect)\b", re.IGNORECASE)
 STEPS = {
     "which_tap": (("tap",), "Which tap is it?"),
     "which_unit": (("unit",), "Which unit are you in?"),
     "call_back": (("phone",), "What's the best number to reach you?"),
-    "offer_visit": (("day", "time"), "We come between {opens} and {closes}. Which day suits you, and what time?"),
+    "offer_visit": (("day", "time"), "We come from {opens}:00 to {closes}:00. Which day suits you, and what time?"),
     "read_back": ((), "Let me read that back: {tap}, {unit}, {day}, {time}. Is that right?"),
 }
 
@@ -33,11 +35,11 @@ class Receptionist:
 
     def __init__(self) -> None:
         self.state = ""
-        self.heard: dict[str, str] = {}
+        self.heard: dict[str, Any] = {}
 
-    def agrees(self, text: str) -> bool:
-        """Say whether the caller confirms what was read back."""
-        return text.lower().startswith("yes")
+    def hour(self, time: str) -> int:
+        """Return the hour that a caller means."""
+        return next(hour for word, hour in HOURS.items() if word in time.lower())
 
     def answer(self, message: dict[str, Any]) -> None:
         """Answer one message of the runner."""
@@ -59,10 +61,15 @@ class Receptionist:
                 tell("slot_filled", slot=slot, value=found[0], state=self.state)
 
     def move(self, text: str) -> None:
-        """Go on to the first step that something is open of."""
+        """Go where the caller's words lead."""
         if self.state == "read_back":
-            self.enter("visit_booked" if self.agrees(text) else "read_back")
+            if YES.search(text):
+                self.book()
             return
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Go on to the first step that something is open of."""
         names = list(STEPS)
         begun = names.index(self.state) if self.state in STEPS else 0
         for step in names[begun:]:
@@ -70,6 +77,14 @@ class Receptionist:
                 self.enter(step)
             if not all(slot in self.heard for slot in STEPS[step][0]):
                 return
+
+    def book(self) -> None:
+        """Book the visit, or offer others where nobody can come at that hour."""
+        if self.heard["opens"] <= self.hour(self.heard["time"]) < self.heard["closes"]:
+            self.enter("visit_booked")
+        else:
+            self.enter("offer_visit")
+            self.go_on()
 
     def enter(self, state: str) -> None:
         """Leave one state for the next."""

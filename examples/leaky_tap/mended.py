@@ -8,13 +8,14 @@ from agent import Receptionist, take_call
 
 
 class Mended(Receptionist):
-    """Understand units such as 132B, and every way to agree."""
+    """Understand a unit such as 132B, and that two o'clock is in the afternoon."""
 
     unit = re.compile(r"(?<!-)\b(?:unit )?\d{2,3}[A-Z]?\b(?!-)")
 
-    def agrees(self, text: str) -> bool:
-        """Say whether the caller confirms what was read back."""
-        return re.search(r"\b(yes|yep|right|correct|perfect|that's it|mm-hm)\b", text.lower()) is not None
+    def hour(self, time: str) -> int:
+        """Return the hour that a caller means."""
+        hour = super().hour(time)
+        return hour + 12 if hour < 8 else hour
 
 
 if __name__ == "__main__":
