@@ -68,11 +68,12 @@ class Endpoint:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: _Server
 
     def do_POST(self) -> None:
         endpoint = self.server.endpoint
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"] or 0)) or b"{}")
         asked = Asked(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
         with endpoint.lock:
             endpoint.asked.append(asked)

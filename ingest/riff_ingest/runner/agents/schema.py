@@ -11,7 +11,7 @@ _IS: Mapping[str, Callable[[Any], bool]] = {
     "array": lambda value: isinstance(value, list),
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
-    "integer": lambda value: _is_number(value) and float(value).is_integer(),
+    "integer": lambda value: _is_number(value) and value == value // 1,
     "number": lambda value: _is_number(value),
     "null": lambda value: value is None,
 }
@@ -26,8 +26,8 @@ def violation(schema: Any, value: Any, place: str = "") -> str | None:
         return None
     where = place or "the arguments"
     types = schema.get("type")
-    wanted = [types] if isinstance(types, str) else types if isinstance(types, list) else []
-    if wanted and not any(_IS[name](value) for name in wanted if name in _IS) and all(name in _IS for name in wanted):
+    wanted = [str(name) for name in (types if isinstance(types, list) else [types] if types else [])]
+    if wanted and not any(name not in _IS or _IS[name](value) for name in wanted):
         return f"{where} must be {' or '.join(wanted)}"
     choices = schema.get("enum")
     if isinstance(choices, list) and value not in choices:
@@ -48,7 +48,7 @@ def _violation_in_object(schema: Mapping[str, Any], value: Mapping[str, Any], pl
     inside = f"{place}." if place else ""
     required = schema.get("required")
     for name in required if isinstance(required, list) else ():
-        if name not in value:
+        if isinstance(name, str) and name not in value:
             return f"{inside}{name} is missing"
     described = schema.get("properties")
     properties = described if isinstance(described, Mapping) else {}

@@ -68,14 +68,15 @@ class ToolUse:
         return {"ok": False, "error": blocked} if blocked else {"ok": True, "state": to_state}
 
     async def _flow_tool(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Ask a tool of the flow; what it is told of slots is noted, and what it answers may lead on."""
+        """Ask a tool of the flow; what it is told of slots that hold nothing is noted, and its answer may lead on."""
         slots = noted_slots(self._call.flow, self._state)
         try:
             result = await self._call.use_tool(name, arguments)
         except ToolFailed as error:
             return {"error": str(error)}
         for slot in slots:
-            self._collect(slot, arguments.get(slot))
+            if slot not in self._call.machine.heard:
+                self._collect(slot, arguments.get(slot))
         state = self._call.flow.states[self._call.machine.state]
         edge = _way_on([edge for edge in state.edges if edge.tool == name], result)
         if edge is None:
