@@ -90,7 +90,9 @@ class FactsGiven:
         digits = "".join(re.findall(r"[0-9]", value))
         if len(digits) >= SHARED and re.search(r"[0-9]{3}", told):
             return not self._is_known(digits) and self._said_digits(digits)
-        return _is_name(str(fact.value)) and not digits and not _words(value) & _words(told) and self._said_first(value)
+        if not _is_name(str(fact.value)) or not _may_be_name(value):  # whole sentences are the agent's doing
+            return False
+        return not _words(value) & _words(told) and self._said_first(value)
 
     def _said_digits(self, digits: str) -> bool:
         return any(digits in "".join(groups) for line, _ in self._said for groups in spoken_numbers(line))
@@ -133,6 +135,11 @@ def _plain(text: str) -> str:
 def _is_name(value: str) -> bool:
     words = value.split()
     return 0 < len(words) <= NAME_WORDS and all(word[:1].isupper() and word.isalpha() for word in words)
+
+
+def _may_be_name(value: str) -> bool:
+    words = value.split()
+    return 0 < len(words) <= NAME_WORDS and all(word.isalpha() for word in words)
 
 
 def _words(text: str) -> set[str]:

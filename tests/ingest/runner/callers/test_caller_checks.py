@@ -98,6 +98,7 @@ def test_what_the_agent_said_before_may_be_repeated_and_what_it_said_after_was_n
         ("It's Máya.", "name", "maya", True),
         ("My name is John Smith.", "name", "John Smith", False),
         ("Yes.", "name", "John Smith", True),  # the agent's invention
+        ("Great, talk soon. Bye.", "name", "Great, talk soon. Bye.", True),  # the agent's way of taking names down
         ("The number is 7954-811.", "member_id", "7954-811", False),
         ("K7954-818", "member_id", "k7954818", True),
         ("2:30 works.", "time", "14:30", True),
