@@ -106,6 +106,7 @@ def test_a_variable_that_a_program_should_see_has_to_be_set() -> None:
 
 
 def test_a_model_is_made_with_the_key_that_its_variable_holds() -> None:
+    pytest.importorskip("aiohttp")
     target = parse_agent("openai:gpt-5-mini@https://host.example/v1")
     options = PartOptions(key_env="KEY_OF_MINE", environ={"KEY_OF_MINE": "s3cret"})
     assert make_agent(target, options).name == "gpt-5-mini"

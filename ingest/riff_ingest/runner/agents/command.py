@@ -10,6 +10,7 @@ import msgspec
 
 from riff_ingest.events import Event
 from riff_ingest.runner.agent_call import AgentCall
+from riff_ingest.runner.agents.schema import violation
 from riff_ingest.runner.json_lines import BadLine
 from riff_ingest.runner.process import Program
 from riff_ingest.runner.protocol import AgentReply, AgentStopped, StopReason
@@ -187,6 +188,8 @@ class CommandSession:
             error = f"no such tool {name!r}; there {'are ' + ', '.join(tools) if tools else 'is none in this flow'}"
         elif not isinstance(arguments, dict):
             error = "arguments have to be an object"
+        elif wrong := violation(tools[name].parameters, arguments):
+            error = wrong
         else:
             try:
                 with self._wire.not_counted():

@@ -175,6 +175,15 @@ async def test_a_tool_without_a_result_says_so_and_is_no_mistake() -> None:
     assert call.turns[-1].text == "look_up has no result in the flow file"
 
 
+async def test_arguments_have_to_fit_what_the_flow_says_of_the_tool() -> None:
+    day = {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]}
+    flow = replace(FLOW, tools={"look_up": StubbedTool("look_up", parameters=day)})
+    source = READY + "hear(); tell(type='tool', id='1', name='look_up'); tell(type='bye', text=hear()['error'])"
+    call = (await play(CommandAgent(program(source)), case=toy_case(flow))).conversation
+    assert call.turns[-1].text == "day is missing"
+    assert call.tool_calls[0].error == "day is missing"
+
+
 async def test_too_many_mistakes_end_the_call_and_count() -> None:
     loops = READY + "hear()\nwhile True: tell(type='tool', id='1', name='nope'); hear()"
     call = await made(loops)

@@ -6,17 +6,20 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from riff_ingest.child_process import environment_of
 from riff_ingest.conversation import Conversation
 from riff_ingest.runner.agents.command import CommandAgent
+from riff_ingest.runner.agents.python import as_agent
 from riff_ingest.runner.call import Call
 from riff_ingest.runner.callers.scripted import ScriptedCaller
 from riff_ingest.runner.flow_files import load_flow
 from riff_ingest.runner.plan import plan_cases
 from riff_ingest.runner.process import Program
+from riff_ingest.runner.protocol import Agent
 from tests.support.toy_calls import toy_setting
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "agents"
@@ -32,14 +35,13 @@ def in_perl() -> tuple[str, ...]:
     return ("perl", str(EXAMPLES / "agent.pl"))
 
 
-async def calls_of(argv: tuple[str, ...]) -> list[Conversation]:
-    agent = CommandAgent(Program(argv, environment_of((), os.environ, option="--agent-env")))
+async def calls_of(agent: Agent) -> list[Conversation]:
     setting = toy_setting(agent, ScriptedCaller())
     return [(await Call(case, setting).play()).conversation for case in plan_cases([load_flow("apartment_viewing")])]
 
 
 async def reach_the_goal(argv: tuple[str, ...], model: str) -> None:
-    calls = await calls_of(argv)
+    calls = await calls_of(CommandAgent(Program(argv, environment_of((), os.environ, option="--agent-env"))))
     assert len(calls) == 3
     for call in calls:
         assert (call.completed, call.stop_reason, call.final_status) == (True, "terminal", "viewing_booked")
@@ -47,6 +49,18 @@ async def reach_the_goal(argv: tuple[str, ...], model: str) -> None:
         assert call.contract is not None
         assert set(call.contract.wanted_slots()) <= set(call.slots)
         assert [tool.name for tool in call.tool_calls if tool.error is None] == ["list_available_units"]
+
+
+async def test_the_agents_that_the_page_shows_take_part_in_calls() -> None:
+    page = (EXAMPLES.parents[1] / "docs" / "runner.md").read_text(encoding="utf-8")
+    code = page.partition("\n## An agent in Python\n")[2].partition("```python\n")[2].partition("```")[0]
+    shown: dict[str, Any] = {}
+    exec(code, shown)
+    for call in await calls_of(as_agent(shown["Booking"])):
+        assert (call.completed, call.stop_reason, call.agent_model) == (True, "terminal", "Booking")
+        assert {tool.name for tool in call.tool_calls} == {"list_available_units", "create_viewing"}
+    for call in await calls_of(as_agent(shown["by_itself"])):
+        assert (call.errored, call.agent_model, "name" in call.slots) == (False, "by_itself", True)
 
 
 async def test_the_agent_in_python_reaches_the_goal_in_forty_lines() -> None:
