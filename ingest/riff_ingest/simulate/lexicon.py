@@ -53,6 +53,7 @@ class Phrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     handovers: list[str]
     silences: list[str]
     unsure: list[str]
+    no_matter: list[str]
     byes: list[str]
 
 

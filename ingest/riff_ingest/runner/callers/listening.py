@@ -19,10 +19,15 @@ _FAREWELL = re.compile(
     r"\b(good ?bye|bye|take care(?! of)|talk (?:to you )?soon|see you|have a (?:\w+ )?(?:good|great|nice|lovely|one))\b"
 )
 _OFFERS_HELP = re.compile(
-    r"\b((?:how|what) (?:can|may|could) (?:i|we) (?:help|assist|do)|what brings you|on your mind|can i help"
+    r"\b(?:(?:how|what) (?:can|may|could) (?:i|we) (?:help|assist|do|get)|can i help|what brings you|on your mind"
     r"|what is this about|what do you need|what's wrong|reason for your call)\b"
 )
+_PREFERENCE = re.compile(
+    r"\b(?:would you (?:like|prefer|rather)|do you (?:want|prefer)|suits? you|works? for you|your preference)\b"
+    r"|^[\w' -]+,? or [\w' -]+\?$"
+)
 _APPROVAL = re.compile(r"\bhow (?:does|would) (?:that|this|it) (?:sound|work|suit|look)")
+_WANTS_YES = re.compile(r"\b(?:correct|right|okay|ok|confirm)\b")
 _OPEN = re.compile(r"(?:^|^\w+ |[,:;–—-] )(?:and |so |but )?(?:what|which|who|whom|whose|when|where|why|how)\b")
 _PLAIN = frozenset(
     _WORDS.findall(
@@ -72,8 +77,18 @@ class Heard:
     @property
     def asks_openly(self) -> bool:
         """Tell whether the last question wants to know something that neither yes nor no answers."""
-        questions = [part for part in self._sentences if _is_question(part)]
-        return bool(questions) and bool(_OPEN.search(questions[-1])) and not _APPROVAL.search(questions[-1])
+        last = self._last_question
+        is_open = _OPEN.search(last) or (_REQUEST.search(last) and not _WANTS_YES.search(last))
+        return bool(is_open) and not _APPROVAL.search(last)
+
+    @property
+    def asks_preference(self) -> bool:
+        """Tell whether the last question leaves a choice to the caller."""
+        return bool(_PREFERENCE.search(self._last_question)) and not _APPROVAL.search(self._last_question)
+
+    @property
+    def _last_question(self) -> str:
+        return next((part for part in reversed(self._sentences) if _is_question(part)), "")
 
     @property
     def anything_else(self) -> bool:

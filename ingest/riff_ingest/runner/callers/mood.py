@@ -8,7 +8,7 @@ from riff_ingest.runner.callers.listening import Heard
 from riff_ingest.runner.protocol import CallView
 
 IDLE_TURNS = 12
-"""Turns without anything new after which a caller of an agent that tells no states ends the call."""
+"""Turns without anything new, whatever is said in them, after which a caller ends the call."""
 _SAME = 2
 _OTHER = 1
 
@@ -38,7 +38,7 @@ class Mood:
     @property
     def is_over(self) -> bool:
         """Tell whether the caller has had enough."""
-        return self.annoyance >= self._patience or self.silences > self._patience
+        return max(self.annoyance, self.silences - 1) >= self._patience or self.idle >= IDLE_TURNS
 
     def hears_nothing(self) -> None:
         """Take in that the agent is silent."""
@@ -60,5 +60,5 @@ class Mood:
             self._weight = 0
         elif same and not told_news:
             self._weight += _SAME
-        elif asked_again or (view.state is not None and not told_news):
+        elif asked_again:
             self._weight += _OTHER

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from riff_ingest.runner.callers.agenda import Agenda, openings, word_pools
 from riff_ingest.runner.callers.listening import Heard
-from riff_ingest.runner.callers.mood import IDLE_TURNS, Mood
+from riff_ingest.runner.callers.mood import Mood
 from riff_ingest.runner.case import CallCase
 from riff_ingest.runner.flow import FlowState
 from riff_ingest.runner.protocol import CallerNotes, CallerTurn, CallView, StopReason
@@ -151,27 +151,26 @@ class ScriptedSession:
             task = self._agenda.task_at_hub(view.entered)
             line = self._new(self._phrases.goodbyes) if task is None else self._voice.commands(task)
             return CallerTurn(self._complaint() + line)
-        if heard.farewell and self._mood.annoyance and Heard(self._lines[-1]).farewell:
+        if heard.farewell and self._mood.idle and Heard(self._lines[-1]).farewell:
             return CallerTurn(self._new(self._phrases.byes), ends=True, reason="the agent took its leave")
         return CallerTurn(self._complaint() + self._remark(heard, state))
 
     def _remark(self, heard: Heard, state: FlowState) -> str:
         scenario = self._case.scenario
-        if any(slot not in self._case.facts for slot in state.required_slots) and heard.asks_openly:
-            return self._new(self._phrases.unsure)
-        if state.replies:
+        lacks_fact = any(slot not in self._case.facts for slot in state.required_slots)
+        if state.replies and not (lacks_fact and heard.asks_openly):
             return self._voice.replies(self._fresh(state.replies))
         is_initial = state.name == self._case.flow.initial
         if scenario.clarifies and (is_initial or not isinstance(state.forward, str)):
             return self._voice.replies(self._fresh(scenario.clarifies))
-        if is_initial and (heard.offers_help or heard.asks_openly):
+        if heard.offers_help or (is_initial and heard.asks_openly):
             return self._new(openings(self._case))
         if scenario.clarifies and heard.asks and not heard.anything_else:
             return self._voice.replies(self._fresh(scenario.clarifies))
         return self._small_talk(heard)
 
     def _without_state(self, heard: Heard) -> CallerTurn:
-        if heard.farewell or self._mood.idle >= IDLE_TURNS:
+        if heard.farewell:
             return CallerTurn(self._new(self._phrases.byes), ends=True)
         has_just_named, self._has_just_named = self._has_just_named, False
         self._waited = 0 if heard.asks else self._waited + 1
@@ -200,6 +199,10 @@ class ScriptedSession:
     def _small_talk(self, heard: Heard) -> str:
         if heard.anything_else:
             return self._new(self._phrases.goodbyes)
+        if heard.farewell:
+            return self._new(self._phrases.byes)
+        if heard.asks_preference:
+            return self._new(self._phrases.no_matter)
         if heard.asks_openly:
             return self._new(self._phrases.unsure)
         return self._voice.replies(self._fresh(self._phrases.yes if heard.asks else self._phrases.fine))

@@ -24,7 +24,7 @@ from riff_ingest.simulate.lexicon import phrases
 from riff_ingest.transcript_writer import encode_line, transcript_document
 from tests.support.golden import assert_golden
 from tests.support.hearing_agent import HearingAgent
-from tests.support.toy_calls import Reply, ToyAgent, play
+from tests.support.toy_calls import Reply, ToyAgent, play, toy_case
 
 ENDLESS = CallLimits(max_turns=200, state_turns=200, silences=200)
 
@@ -147,6 +147,24 @@ def test_what_a_caller_does_not_know_it_does_not_make_up() -> None:
     assert not any(planned.facts["phone"].say in line for line in said)
 
 
+def test_a_flow_that_says_nothing_of_its_callers_still_has_one_that_can_be_talked_to() -> None:
+    said = {
+        "Welcome! What can I get you?": ["I'm calling about toy."],
+        "And which size would you like?": phrases().no_matter,
+        "Delivery or pickup?": phrases().no_matter,
+        "What's your name?": phrases().unsure,
+        "One moment, let me look that up.": phrases().fine,
+        "Shall I place the order?": phrases().yes,
+        "How does that sound?": phrases().yes,
+        "Is there anything else?": phrases().goodbyes,
+        "Thank you, goodbye!": phrases().byes,
+    }
+    made = call(toy_case(), ToyAgent(_says_in_turn(list(said))))
+    for answer, fitting in zip(lines(made)[1:], said.values(), strict=True):
+        assert answer.startswith(tuple(fitting)), (answer, fitting)
+    assert (made.stop_reason, made.caller_ok) == ("hangup", True)
+
+
 def test_a_caller_of_a_kept_call_opens_as_it_did_and_goes_on_with_its_facts() -> None:
     planned = cases("generic_inquiry")[0]
     opening = f"Good day. {planned.scenario.says[0]} It's about {planned.facts['topic'].say}."
@@ -161,6 +179,17 @@ def _says(words: Callable[[str], str], *, tells_states: bool = True) -> Reply:
         if tells_states and call.machine.state == call.flow.initial:
             call.machine.commit_transition(str(call.flow.states[call.flow.initial].forward))
         return AgentReply(words(text))
+
+    return reply
+
+
+def _says_in_turn(words: list[str]) -> Reply:
+    left = [*words, "Goodbye."]
+
+    async def reply(call: AgentCall, text: str) -> AgentReply:
+        if call.machine.state == "greet":
+            call.machine.commit_transition("ask")
+        return AgentReply(left.pop(0))
 
     return reply
 
