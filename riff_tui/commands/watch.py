@@ -11,6 +11,7 @@ import typer
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for
 
 if TYPE_CHECKING:
+    from riff_ingest.runner.prices import Cost
     from riff_ingest.runner.run_reader import RunReader
     from riff_ingest.runner.run_status import RunStatus
     from riff_tui.output.streams import Output
@@ -96,6 +97,7 @@ class _Look:
     status: RunStatus
     reader: RunReader
     verdict: EarlyVerdict
+    cost: Cost | None
     since: float | None
     text: bool
 
@@ -106,10 +108,11 @@ class _Look:
 
         calls, _ = self.reader.calls(self.status, _LISTED, self.since)
         listed = [call for call in calls if self.text or self.since is not None or call.status != "done"]
-        said = {(call.flow, call.conversation_id): self.reader.last_words(call) for call in listed} if self.text else {}
-        run = WatchedRun(
-            self.status, listed, self.verdict, said={key: words for key, words in said.items() if words is not None}
-        )
+        said = {}
+        for call in listed if self.text else ():
+            if (words := self.reader.last_words(call)) is not None:
+                said[call.flow, call.conversation_id] = words
+        run = WatchedRun(self.status, listed, self.verdict, self.cost, said)
         return report(run, width or UNCUT, height, glyphs(ascii_only))
 
     def json(self) -> str:
@@ -119,7 +122,7 @@ class _Look:
         from riff_tui.text.safe_text import escaped_hidden
         from riff_tui.watching.envelope import envelope
 
-        found = envelope(self.status, self.reader, self.verdict, since=self.since, text=self.text)
+        found = envelope(self.status, self.reader, self.verdict, since=self.since, cost=self.cost, text=self.text)
         return escaped_hidden(json.dumps(found, ensure_ascii=False))
 
 
@@ -129,10 +132,13 @@ class _Watched:
     def __init__(
         self, directory: Path, location: str, baseline: str | None, *, asked: bool, text: bool, since: float | None
     ) -> None:
+        from riff_ingest.runner.prices import model_prices
         from riff_ingest.runner.run_reader import RunReader
+        from riff_tui import settings
         from riff_tui.watching.early_verdict import EarlyVerdicts
 
         self._reader = RunReader(directory)
+        self._prices = model_prices(settings.prices())
         self._verdicts: EarlyVerdicts = EarlyVerdicts(location, baseline, asked=asked)
         self._text = text
         self._since = since
@@ -141,12 +147,14 @@ class _Watched:
         """Return where the run stands; raises `UsageError` where its files are gone."""
         import time
 
+        from riff_ingest.runner.prices import total_cost
         from riff_tui.errors import UsageError
 
         status = self._reader.read(time.time())
         if status is None:
             raise UsageError(f"{self._reader.directory}: there is no run here any more")
-        return _Look(status, self._reader, self._verdicts.of(status.run_id), self._since, self._text)
+        cost = total_cost(status.spent, self._prices)
+        return _Look(status, self._reader, self._verdicts.of(status.run_id), cost, self._since, self._text)
 
 
 def _directory(run: str, location: str) -> Path:

@@ -9,8 +9,9 @@ from riff_tui.text.safe_text import fit, one_line
 from riff_tui.watching import early_verdict
 
 if TYPE_CHECKING:
+    from riff_ingest.runner.prices import Cost, SpentTokens
     from riff_ingest.runner.run_reader import RunReader
-    from riff_ingest.runner.run_status import RunStatus, TokenCounts, WatchedCall
+    from riff_ingest.runner.run_status import RunStatus, WatchedCall
     from riff_tui.watching.early_verdict import EarlyVerdict
 
 MOST_CALLS = 100
@@ -24,7 +25,7 @@ def envelope(
     verdict: EarlyVerdict | None,
     *,
     since: float | None = None,
-    cost: float | None = None,
+    cost: Cost | None = None,
     text: bool = False,
 ) -> dict[str, Any]:
     """Return where a run stands, with its calls or those that changed `since`; `text` adds what was said last.
@@ -43,7 +44,8 @@ def envelope(
         "rate_per_min": status.rate_per_min,
         "eta_s": status.eta_s,
         "tokens": {"agent": _tokens(status.agent_tokens), "caller": _tokens(status.caller_tokens)},
-        "cost": cost,
+        "cost": None if cost is None else cost.amount,
+        "currency": None if cost is None else cost.currency,
         "flows": [{"flow": each.flow, **each.counts._asdict()} for each in status.flows],
         "calls": [_call(call, status, reader, text=text) for call in calls],
         "truncated": truncated,
@@ -81,5 +83,5 @@ def _call(call: WatchedCall, status: RunStatus, reader: RunReader, *, text: bool
     return found
 
 
-def _tokens(tokens: TokenCounts | None) -> dict[str, Any] | None:
-    return None if tokens is None else {"model": tokens.model, "input": tokens.input, "output": tokens.output}
+def _tokens(tokens: SpentTokens | None) -> dict[str, Any] | None:
+    return None if tokens is None else tokens._asdict()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from riff_tui.text.column_fit import wrap
@@ -16,7 +16,8 @@ from riff_tui.watching.envelope import cut_words
 from riff_tui.watching.head import SEPARATOR, whole_head_line
 
 if TYPE_CHECKING:
-    from riff_ingest.runner.run_status import FlowStatus, RunStatus, TokenCounts, WatchedCall
+    from riff_ingest.runner.prices import Cost, SpentTokens
+    from riff_ingest.runner.run_status import FlowStatus, RunStatus, WatchedCall
     from riff_tui.gate.decision import Check
     from riff_tui.watching.early_verdict import EarlyVerdict
 
@@ -39,8 +40,8 @@ class WatchedRun:
     status: RunStatus
     calls: Sequence[WatchedCall] = ()
     verdict: EarlyVerdict | None = None
-    cost: str | None = None
-    said: dict[tuple[str, str], tuple[str, str]] | None = None
+    cost: Cost | None = None
+    said: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
 
 def report(run: WatchedRun, width: int = UNCUT, height: int | None = None, glyphs: Glyphs = UNICODE) -> list[str]:
@@ -58,8 +59,9 @@ def _head(run: WatchedRun, width: int) -> Iterator[str]:
     status = run.status
     yield from wrap(whole_head_line(status), width)
     about = [_side("agent", status.agent, status.agent_tokens), _side("caller", status.caller, status.caller_tokens)]
-    if status.agent_tokens or status.caller_tokens:
-        about.append(f"cost {run.cost or 'unknown'}")
+    if status.spent:
+        cost = "unknown" if run.cost is None else f"{run.cost.amount:.4f} {one_line(run.cost.currency)}"
+        about.append(f"cost {cost}")
     if status.counts.retried:
         about.append(f"{status.counts.retried} retried")
     if status.counts.caller_failed:
@@ -78,12 +80,14 @@ def _worse_text(verdict: EarlyVerdict, check: Check) -> str:
     return f"{short(check.flow)} {one_line(check.name)} {was} → {now} ({change(check)}; n {check.n_candidate})"
 
 
-def _side(side: str, name: str, tokens: TokenCounts | None) -> str:
+def _side(side: str, name: str, tokens: SpentTokens | None) -> str:
     told = "" if tokens is None else f" ({_short(tokens.input)} tokens in, {_short(tokens.output)} out)"
     return f"{side} {fit(one_line(name), _NAMES[1])}{told}"
 
 
-def _short(count: int) -> str:
+def _short(count: int | None) -> str:
+    if count is None:
+        return UNICODE.not_measured
     return str(count) if count < 10_000 else f"{count // 1000}k" if count < 10_000_000 else f"{count // 1_000_000}M"
 
 
@@ -101,7 +105,7 @@ def _call_lines(run: WatchedRun, width: int, room: int | None, glyphs: Glyphs) -
 
 
 def _call_line(run: WatchedRun, call: WatchedCall, names: int, states: int, glyphs: Glyphs) -> str:
-    said = (run.said or {}).get((call.flow, call.conversation_id))
+    said = run.said.get((call.flow, call.conversation_id))
     why = cut_words(call.why) or ""
     words = "" if said is None else f"{one_line(said[0])}: {one_line(said[1])}"
     about = SEPARATOR.join(part for part in (why, words) if part)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from riff_ingest.runner.agent_call import RETRIED
+from riff_ingest.runner.run_tally import REQUESTS, TokenSide
 from riff_ingest.sources.coercion import parse_time
 
 LONGEST_LINE = 64 * 1024 * 1024
@@ -23,7 +24,7 @@ class CallPlace(NamedTuple):
 
 
 class FinishedCall(NamedTuple):
-    """Hold what came of a call; tokens are (input, output), `None` where no request told of any."""
+    """Hold what came of a call, and the requests of either side in which a model was asked."""
 
     conversation_id: str
     flow: str
@@ -36,8 +37,7 @@ class FinishedCall(NamedTuple):
     began_at: float | None
     agent: str | None
     caller: str | None
-    agent_tokens: tuple[int, int] | None
-    caller_tokens: tuple[int, int] | None
+    requests: dict[TokenSide, list[dict[str, Any]]]
 
     @property
     def key(self) -> tuple[str, str]:
@@ -86,8 +86,7 @@ def finished_call(line: bytes, place: CallPlace) -> FinishedCall | None:
         began_at=seconds(found.started_at),
         agent=_text(extra.get("agent"), LONGEST_NAME),
         caller=_text(found.caller, LONGEST_NAME),
-        agent_tokens=_tokens(extra.get("requests")),
-        caller_tokens=_tokens(extra.get("caller_requests")),
+        requests={side: told for side, name in REQUESTS.items() if (told := _objects(extra.get(name)))},
     )
 
 
@@ -97,7 +96,7 @@ def last_words(line: bytes) -> tuple[str, str] | None:
         turns = _spoken.decode(line).turns
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    said = [turn for turn in turns if isinstance(turn, dict)] if isinstance(turns, list) else []
+    said = _objects(turns)
     role, text = (said[-1].get("role"), said[-1].get("text")) if said else (None, None)
     return (role, text) if isinstance(role, str) and isinstance(text, str) else None
 
@@ -121,24 +120,11 @@ def seconds(time: object) -> float | None:
 
 
 def _is_retried(errors: object, extra: dict[Any, Any]) -> bool:
-    noted = errors if isinstance(errors, list) else []
-    attempts = extra.get("attempts")
-    again = len(attempts) if isinstance(attempts, list) else attempts
-    return any(isinstance(each, dict) and each.get("kind") == RETRIED for each in noted) or (
-        isinstance(again, int) and again > 1
-    )
+    return "attempts" in extra or any(each.get("kind") == RETRIED for each in _objects(errors))
 
 
-def _tokens(requests: object) -> tuple[int, int] | None:
-    told = [each for each in requests if isinstance(each, dict)] if isinstance(requests, list) else []
-    read = _sum(each.get("prompt_tokens") for each in told)
-    written = _sum(each.get("completion_tokens") for each in told)
-    return None if read is None and written is None else (read or 0, written or 0)
-
-
-def _sum(numbers: Any) -> int | None:
-    known = [number for number in numbers if type(number) is int and number >= 0]
-    return sum(known) if known else None
+def _objects(values: object) -> list[dict[str, Any]]:
+    return [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []
 
 
 def _text(value: object, longest: int) -> str | None:

@@ -30,8 +30,6 @@ class LineTail:
     def __init__(self, path: Path, longest: int, most: int = MOST_BYTES) -> None:
         self.path = path
         self.restarted = False
-        self.behind = False
-        """Whether the last look left complete lines for the next one."""
         self._longest = longest
         self._most = most
         self._file: tuple[int, int] | None = None
@@ -40,7 +38,7 @@ class LineTail:
 
     def lines(self) -> Iterator[PlacedLine]:
         """Yield the lines that are new; the look ends where the iterator does."""
-        self.restarted = self.behind = False
+        self.restarted = False
         opened = _opened(self.path)
         if opened is None:
             self._begin(None)
@@ -71,7 +69,6 @@ class LineTail:
                 self._at += len(rest)
                 self._passing_over, rest = True, b""
             if read >= self._most:
-                self.behind = True
                 return
 
 

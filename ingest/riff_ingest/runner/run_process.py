@@ -7,7 +7,6 @@ import os
 import socket
 from pathlib import Path
 
-from riff_ingest.runner.finished_calls import seconds
 from riff_ingest.runner.run_document import Invocation
 
 SILENT_SECONDS = 900.0
@@ -15,16 +14,17 @@ SILENT_SECONDS = 900.0
 _CLOCK_SLACK = 5.0
 
 
-def is_working(invocation: Invocation, now: float, written_at: float) -> bool:
-    """Return whether the process of an invocation works on its run; `written_at` is when it last wrote.
+def is_working(invocation: Invocation, now: float, *, described_at: float, written_at: float) -> bool:
+    """Return whether the process of an invocation works on its run.
 
-    A process of another machine cannot be asked, so it is taken to work as long as it writes.
+    `described_at` is when the run's description was written, which the process does when it begins, `written_at` when
+    it wrote last. A process of another machine cannot be asked, so it is taken to work as long as it writes.
     """
     if invocation.ended is not None or invocation.ended_at is not None:
         return False
     if invocation.host != socket.gethostname():
         return now - written_at < SILENT_SECONDS
-    return _is_there(invocation.pid) and not _began_after(invocation.pid, seconds(invocation.started_at))
+    return _is_there(invocation.pid) and not _began_after(invocation.pid, described_at)
 
 
 def _is_there(pid: int) -> bool:
@@ -39,7 +39,7 @@ def _is_there(pid: int) -> bool:
     return True
 
 
-def _began_after(pid: int, moment: float | None) -> bool:
+def _began_after(pid: int, moment: float) -> bool:
     """Return whether another process got the number since, as far as the system tells."""
     began = None
     with contextlib.suppress(OSError, ValueError, IndexError, StopIteration):
@@ -48,4 +48,4 @@ def _began_after(pid: int, moment: float | None) -> bool:
             int(line.split()[1]) for line in Path("/proc/stat").read_text().splitlines() if line.startswith("btime ")
         )
         began = booted + int(fields[19]) / os.sysconf("SC_CLK_TCK")
-    return began is not None and moment is not None and began > moment + _CLOCK_SLACK
+    return began is not None and began > moment + _CLOCK_SLACK

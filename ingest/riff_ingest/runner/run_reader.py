@@ -29,11 +29,6 @@ class RunReader:
         self._transcripts = TranscriptTally(directory, "", "")
         self._progress = ProgressTally(directory / PROGRESS_FILE)
 
-    @property
-    def behind(self) -> bool:
-        """Return whether there was more to read than one look takes."""
-        return self._transcripts.behind
-
     def is_worked_on(self, now: float) -> bool:
         """Return whether a process works on the run; only what describes the run is read for that."""
         document = read_run(self.directory)
@@ -92,15 +87,20 @@ class RunReader:
             flows=tuple(flows),
             under_way=tuple(sorted(under_way, key=_order)),
             rate_per_min=self._progress.rate_per_min(now) if is_running else None,
-            agent_tokens=self._transcripts.tokens("agent", agent.model or agent.name),
-            caller_tokens=self._transcripts.tokens("caller", caller.model or caller.name),
+            agent_tokens=self._transcripts.spent("agent", agent.model or agent.name),
+            caller_tokens=self._transcripts.spent("caller", caller.model or caller.name),
             started_at=seconds(last.started_at) if last is not None else None,
             ending=None if is_running or last is None else last.ended or "killed",
             host=last.host if last is not None else None,
         )
 
     def _has_process(self, document: RunDocument, now: float) -> bool:
-        return bool(document.invocations) and is_working(document.invocations[-1], now, self._written_at())
+        if not document.invocations:
+            return False
+        described = _written_at(self.directory / RUN_FILE)
+        others = (self.directory / PROGRESS_FILE, *self._transcripts.paths)
+        written = max(described, *(_written_at(path) for path in others))
+        return is_working(document.invocations[-1], now, described_at=described, written_at=written)
 
     def _is_open(self, key: CallKey) -> bool:
         """Return whether a call is under way: its line may be there before its progress says so."""
@@ -120,16 +120,6 @@ class RunReader:
             counts[call.flow] = found.plus(is_open.get(call.status, CallCounts()))
         return [FlowStatus(flow, count) for flow, count in counts.items()]
 
-    def _written_at(self) -> float:
-        """Return when the run last wrote a file."""
-        written = 0.0
-        for path in (self.directory / RUN_FILE, self.directory / PROGRESS_FILE, *self._transcripts.paths):
-            try:
-                written = max(written, os.stat(path, follow_symlinks=False).st_mtime)
-            except OSError:
-                continue
-        return written
-
     def _all_calls(self, status: RunStatus) -> Iterator[WatchedCall]:
         yield from status.under_way
         hidden = {(call.flow, call.conversation_id) for call in status.under_way}
@@ -143,6 +133,14 @@ class RunReader:
                     why=call.error,
                     completed=call.completed,
                 )
+
+
+def _written_at(path: Path) -> float:
+    """Return when a file was last written, 0 where there is none."""
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime
+    except OSError:
+        return 0.0
 
 
 def _order(call: WatchedCall) -> tuple[int, float, str, str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from riff_ingest.runner.agent_call import CallStatus
+from riff_ingest.runner.prices import SpentTokens
 
 RunPhase: TypeAlias = Literal["running", "ended", "stopped"]
 """`ended` runs have every call that was planned, `stopped` ones do not, and no process works on them."""
@@ -68,21 +69,12 @@ class FlowStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenCounts:
-    """Count the tokens that a side read and wrote, as far as its endpoint told; `model` is what it is called."""
-
-    model: str
-    input: int
-    output: int
-
-
-@dataclass(frozen=True, slots=True)
 class RunStatus:
     """Say where a run stands at `as_of`, in seconds since the epoch.
 
     `under_way` are the calls that run or are retried, the ones that were silent longest first. `rate_per_min` is that
     of the last minutes, `None` as long as no call ended in them; `eta_s` follows from it. Tokens are `None` where no
-    endpoint told of any. `ending` says how the last process ended, `killed` where it had no chance to say so.
+    model was asked. `ending` says how the last process ended, `killed` where it had no chance to say so.
     """
 
     run_id: str
@@ -96,8 +88,8 @@ class RunStatus:
     flows: tuple[FlowStatus, ...] = ()
     under_way: tuple[WatchedCall, ...] = ()
     rate_per_min: float | None = None
-    agent_tokens: TokenCounts | None = None
-    caller_tokens: TokenCounts | None = None
+    agent_tokens: SpentTokens | None = None
+    caller_tokens: SpentTokens | None = None
     started_at: float | None = None
     ending: str | None = None
     host: str | None = None
@@ -106,6 +98,11 @@ class RunStatus:
     def left(self) -> int:
         """Return how many calls are not done."""
         return max(0, self.planned - self.counts.done)
+
+    @property
+    def spent(self) -> list[SpentTokens]:
+        """Return the tokens of both sides, as far as models were asked."""
+        return [tokens for tokens in (self.agent_tokens, self.caller_tokens) if tokens is not None]
 
     @property
     def eta_s(self) -> float | None:

@@ -88,6 +88,8 @@ def test_calls_of_a_process_that_is_gone_are_dropped(tmp_path: Path) -> None:
 
 def test_a_number_that_another_process_got_since_is_no_sign_of_life(tmp_path: Path) -> None:
     RunDirectory(tmp_path, began=0.0)
+    assert look(tmp_path).phase == "running", "the clock of a run may be any"
+    os.utime(tmp_path / RUN_FILE, (0, 0))
     assert look(tmp_path).phase == ("stopped" if Path("/proc/self/stat").exists() else "running")
 
 
@@ -111,11 +113,11 @@ def test_a_run_that_is_complete_has_ended(tmp_path: Path) -> None:
 
 def test_tokens_are_summed_where_they_were_told(tmp_path: Path) -> None:
     run = RunDirectory(tmp_path)
-    run.finish("a", BEGAN + 1, extra={"agent": "acme", "requests": [{"prompt_tokens": 10, "completion_tokens": 2}, {}]})
-    run.finish("b", BEGAN + 2, extra={"requests": [{"ms": 3}, 7]})
-    status = look(tmp_path)
-    assert status.agent_tokens is not None
-    assert (status.agent_tokens.input, status.agent_tokens.output, status.caller_tokens) == (10, 2, None)
+    run.finish("a", BEGAN + 1, extra={"agent": "acme", "requests": [{"prompt_tokens": 10, "completion_tokens": 2}]})
+    run.finish("a", BEGAN + 2, extra={"requests": [{"prompt_tokens": 5, "completion_tokens": 1}, 7]})
+    assert look(tmp_path).spent == [("acme", 15, 3)]
+    run.finish("b", BEGAN + 3, extra={"requests": [{"ms": 3}], "caller_requests": [{"prompt_tokens": 2}]})
+    assert look(tmp_path).spent == [("acme", None, None), ("scripted", 2, None)]
 
 
 def test_calls_of_another_agent_are_those_of_an_earlier_run(tmp_path: Path) -> None:

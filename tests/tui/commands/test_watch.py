@@ -83,6 +83,23 @@ def test_what_people_said_is_shown_where_that_is_asked(growing: RunDirectory, no
     assert "caller: My phone is 555 0100" in capsys.readouterr().out
 
 
+def test_what_it_cost_is_said_where_prices_are_known(
+    growing: RunDirectory, nowhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    asked = {"agent": "acme", "requests": [{"prompt_tokens": 20_000, "completion_tokens": 500}]}
+    growing.finish("d-4", time.time(), extra=asked)
+    assert run(["watch", "--run", str(growing.path)]) == 0
+    told = "agent acme (20k tokens in, 500 out) · caller scripted · cost unknown"
+    assert capsys.readouterr().out.splitlines()[1] == told
+    (tmp_path / "settings.toml").write_text("[prices.acme]\ninput = 1\noutput = 8.0\ncurrency = 'EUR'\n")
+    monkeypatch.setenv("RIFF_TUI_CONFIG", str(tmp_path / "settings.toml"))
+    assert run(["watch", "--run", str(growing.path)]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == told.replace("unknown", "0.0240 EUR")
+    assert run(["watch", "--run", str(growing.path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["cost"], found["currency"]) == (pytest.approx(0.024), "EUR")
+
+
 def test_since_leaves_the_calls_that_changed(growing: RunDirectory, nowhere: Path, capsys: Captured) -> None:
     since = stamp(time.time() - 25)
     assert run(["watch", "--run", str(growing.path), "--json", "--since", since]) == 0
