@@ -46,7 +46,8 @@ class EarlyVerdict:
 class EarlyVerdicts:
     """Compare a run in a store with a baseline, again where the store changed; the store is only read.
 
-    Where the store was not asked for by name, one that is not there or cannot be read is a reason and no error.
+    A store that is not there is a reason and no error: the run may be about to make it. Where it was not asked for by
+    name, so is one that cannot be read.
     """
 
     def __init__(self, location: str, baseline: str | None, *, asked: bool) -> None:
@@ -77,10 +78,12 @@ class EarlyVerdicts:
         try:
             with open_store(self._location) as store, store.snapshot():
                 return _compared_in(store, run, self._baseline)
+        except StoreMissing as error:
+            return EarlyVerdict(why=error.message if self._asked else None)
         except StoreError as error:
             if self._asked:
                 raise
-            return EarlyVerdict(why=None if isinstance(error, StoreMissing) else error.message)
+            return EarlyVerdict(why=error.message)
 
 
 def _compared_in(store: Any, run: str, baseline: str | None) -> EarlyVerdict:

@@ -133,6 +133,14 @@ def test_a_run_is_compared_so_far_and_fails_nothing(growing: RunDirectory, tmp_p
     assert all(each["n"] == 19 for each in verdict["worse"])
 
 
+def test_a_store_that_is_not_there_yet_is_a_reason(growing: RunDirectory, nowhere: Path, capsys: Captured) -> None:
+    assert run(["watch", "--run", str(growing.path), "--store", str(nowhere)]) == 0
+    assert f"so far: not compared, {nowhere}: there is no store\n" in capsys.readouterr().out
+    nowhere.write_text("no store")
+    assert run(["watch", "--run", str(growing.path), "--store", str(nowhere)]) == ExitCode.STORE
+    assert run(["watch", "--run", str(growing.path)]) == 0
+
+
 def test_a_baseline_that_is_not_there_is_refused(growing: RunDirectory, tmp_path: Path, capsys: Captured) -> None:
     store = str(two_runs.build(tmp_path / "two.db"))
     assert run(["watch", "--run", str(growing.path), "--store", store, "--baseline", "moon"]) == ExitCode.USAGE
