@@ -126,3 +126,19 @@ flow_configs = st.fixed_dictionaries(
     },
     optional={"global_functions": st.lists(_functions, max_size=2) | config_values},
 )
+
+_node = st.fixed_dictionaries(
+    {"functions": st.lists(
+        st.fixed_dictionaries(
+            {"name": st.sampled_from(["f", "g", "h"])},
+            optional={"transition_to": _ways, "parameters": st.just({"required": ["slot"]}), "handler": st.just("x")},
+        ),
+        max_size=3,
+        unique_by=lambda function: str(function["name"]),
+    )},
+    optional={"role_message": _names, "riff": st.fixed_dictionaries({"terminal": st.sampled_from(["success", "end"])})},
+)  # fmt: skip
+runnable_configs = st.fixed_dictionaries(
+    {"initial_node": _names, "nodes": st.fixed_dictionaries({"a": _node, "b": _node, "c": _node})},
+    optional={"global_functions": st.just([{"name": "shared", "transition_to": "c"}])},
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import given
 from riff_ingest.runner.flow import FlowEdge, RunnableFlow
 from riff_ingest.runner.flow_files import load_flow
 from riff_store.errors import UsageError
-from tests.support.pipecat_flows import OLDER, PIZZA, flow_configs
+from tests.support.pipecat_flows import OLDER, PIZZA, flow_configs, runnable_configs
 from tests.support.source_files import EDITOR
 
 
@@ -201,17 +202,30 @@ def test_a_function_of_several_nodes_answers_so_that_each_leads_on(tmp_path: Pat
     assert flow.tools["select_order"].returns == ({"ok": True, "in_stock": True, "sure": "yes"},)
 
 
-@given(flow_configs)
-def test_whatever_stands_in_it_a_flow_is_refused_or_holds_together(
-    tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]
-) -> None:
-    try:
-        flow = loaded(tmp_path_factory.mktemp("flows"), "f.json", document)
-    except UsageError:
-        return
+def assert_holds_together(flow: RunnableFlow) -> None:
     assert flow.initial in flow.states
     for name, state in flow.states.items():
         assert flow.successors[name] <= flow.states.keys()
         assert {*state.tools, *(edge.tool for edge in state.edges if edge.tool)} <= {*flow.tools}
         assert state.outcome or state.edges or state.may_end
         assert state.forward in {*flow.successors[name], ""}
+
+
+@given(flow_configs)
+def test_whatever_stands_in_it_a_flow_is_refused_or_holds_together(
+    tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]
+) -> None:
+    with suppress(UsageError):
+        assert_holds_together(loaded(tmp_path_factory.mktemp("flows"), "f.json", document))
+
+
+@given(runnable_configs)
+def test_every_flow_that_makes_sense_can_be_run(
+    tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]
+) -> None:
+    flow = loaded(tmp_path_factory.mktemp("flows"), "f.json", document)
+    assert_holds_together(flow)
+    for name, state in flow.states.items():
+        for edge in state.edges:
+            result = flow.tools[edge.tool].returns[0] if edge.tool else {}
+            assert edge.field is None or edge.field in result or not edge.cases, name
