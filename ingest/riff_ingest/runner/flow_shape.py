@@ -6,11 +6,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 
 from riff_ingest.contract import Contract
-from riff_ingest.runner.flow import FlowState, StateOutcome
-from riff_ingest.runner.flow_problem import FlowProblem
-
-RUNNER_TOOLS = ("fill", "advance", "end_call")
-"""Names of tools that an agent gets from the runner itself; so is `go_` with the name of a state."""
+from riff_ingest.runner.flow import StateOutcome
 
 
 def outcomes_of(states: Iterable[str], contract: Contract, ends: Collection[str]) -> dict[str, StateOutcome]:
@@ -42,11 +38,3 @@ def ways_to_the_goal(edges: Collection[tuple[str, str]], outcomes: Mapping[str, 
                 ways[source] = target
                 waiting.append(source)
     return ways
-
-
-def refuse_taken_names(tools: Iterable[str], states: Mapping[str, FlowState]) -> None:
-    """Raise `FlowProblem` where a tool of the flow has the name of one that the runner gives to agents."""
-    taken = {*RUNNER_TOOLS, *(f"go_{state}" for state in states)}
-    for tool in tools:
-        if tool in taken:
-            raise FlowProblem(f"the tool {tool} has the name of one of the runner's own; give it another name")

@@ -11,7 +11,7 @@ import msgspec
 from riff_ingest.contract import Contract
 from riff_ingest.runner.flow import FlowEdge, FlowState, RunnableFlow, StateOutcome, StubbedTool
 from riff_ingest.runner.flow_problem import FlowProblem, near_or_all
-from riff_ingest.runner.flow_shape import outcomes_of, refuse_taken_names, ways_to_the_goal
+from riff_ingest.runner.flow_shape import outcomes_of, ways_to_the_goal
 from riff_ingest.runner.scenarios import with_scenarios
 from riff_ingest.simulate.flow_file import Simulation, StateScript, ToolScript
 from riff_ingest.sources.flow_files import FlowFile
@@ -44,7 +44,6 @@ def native_flow(document: Mapping[str, Any], file: FlowFile) -> RunnableFlow:
     _check_ways(script, states)
     used = [scripted.tool for scripted in script.states.values() if scripted.tool]
     tools = {name: _tool(name, script.tools.get(name, ToolScript())) for name in dict.fromkeys([*script.tools, *used])}
-    refuse_taken_names(tools, states)
     flow = RunnableFlow(
         name=file.described.flow,
         contract=file.contract,

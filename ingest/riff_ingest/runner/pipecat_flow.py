@@ -13,7 +13,7 @@ from typing import Any
 from riff_ingest.contract import Contract
 from riff_ingest.runner.flow import FlowEdge, FlowState, RunnableFlow, StateOutcome, StubbedTool
 from riff_ingest.runner.flow_problem import FlowProblem, near_or_all
-from riff_ingest.runner.flow_shape import outcomes_of, refuse_taken_names, ways_to_the_goal
+from riff_ingest.runner.flow_shape import outcomes_of, ways_to_the_goal
 from riff_ingest.runner.scenarios import with_scenarios
 from riff_ingest.sources.flow_config import FlowConfig, FlowNode, NodeFunction
 from riff_ingest.sources.flow_files import FlowFile
@@ -31,7 +31,6 @@ def pipecat_flow(file: FlowFile, config: FlowConfig) -> RunnableFlow:
         for name, node in config.nodes.items()
     }
     tools = _tools(config, ways)
-    refuse_taken_names(tools, states)
     flow = RunnableFlow(
         name=file.described.flow,
         contract=file.contract,

@@ -192,8 +192,6 @@ def test_what_runs_is_what_ingest_reads(tmp_path: Path) -> None:
         ('persona = "hurried"', 'persona = "hurry"', "the scenario 'dripping': no persona 'hurry'; did you mean hurr"),
         ('name = { value', 'nam = { value', "the scenario 'dripping': no state has the slot 'nam' of its facts; did"),
         ('say = "Ana, with one n"', "told = 1", "the scenario 'dripping': the fact 'name' is neither a value nor a"),
-        ('tool = "book"', 'tool = "fill"', "the tool fill has the name of one of the runner's own; give it another"),
-        ('tool = "book"', 'tool = "go_ask"', "the tool go_ask has the name of one of the runner's own; give it anot"),
         ("says = [", 'slots = { name = "persn" }\nsays = [', "the scenario 'dripping': no pool 'persn'; did you mean"),
         ('["booked"]\n', "3\n", "success_terminals does not fit; see docs/formats.md, section 3"),
         ("edges", "edgse", "it has no edges, so there is nothing to run; add edges"),

@@ -181,8 +181,6 @@ def test_a_node_that_only_does_things_is_no_end(tmp_path: Path) -> None:
         ("transition_to: thanks", "transition_to: thank", "nodes.confirm.place_order: it leads to 'thank', which is"),
         ("name: price", "name: select_order", "nodes.pizza: two functions are called 'select_order'"),
         ("name: price", "name: opening_hours", "nodes.pizza: 'opening_hours' is the name of a global function"),
-        ("name: price", "name: end_call", "the tool end_call has the name of one of the runner's own"),
-        ("name: price", "name: go_pizza", "the tool go_pizza has the name of one of the runner's own"),
         ("segment: closing", "segment: [1]", "states.segment does not fit; see docs/formats.md, section 3"),
     ],
 )  # fmt: skip
