@@ -1,4 +1,4 @@
-"""Put a kept transcript into the order of time: turns, states, slots, guards and tool calls of one call.
+"""Put a kept transcript into the order of time: turns, states, slots, guards, tool calls and retries of one call.
 
 The document comes out of a store that anybody may have sent, so every value is looked at before it is used.
 """
@@ -16,8 +16,11 @@ _Keyed: TypeAlias = tuple[tuple[float, int], "Moment"]
 LARGEST = 1e12
 """Beyond this a number of seconds or milliseconds says nothing about a call."""
 
+RETRIED = "retried"
+"""The kind of the errors that are of the infrastructure: a request failed, and was sent again."""
+
 _KINDS = {"state_entered": "state", "slot_filled": "slot", "guard_evaluated": "guard"}
-_PRIORITY = {"state": 0, "turn": 1, "tool": 2, "guard": 3, "slot": 3}
+_PRIORITY = {"state": 0, "turn": 1, "tool": 2, "guard": 3, "slot": 3, RETRIED: 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,9 @@ def moments(document: Mapping[str, object] | None) -> list[Moment]:
         said = [Moment("turn", number(turn.get("t")), name(turn.get("state")), turn) for turn in _spoken(turns, events)]
         streams = [_keyed(moment for _, moment in happened), _keyed(said)]
     tools = [Moment("tool", number(call.get("t")), None, call) for call in entries(document, "tool_calls")]
-    merged = heapq.merge(*streams, _keyed(tools), key=lambda keyed: keyed[0])
+    again = [error for error in entries(document, "errors") if error.get("kind") == RETRIED]
+    retried = [Moment(RETRIED, number(error.get("t")), None, error) for error in again]
+    merged = heapq.merge(*streams, _keyed(tools), _keyed(retried), key=lambda keyed: keyed[0])
     return list(_placed(moment for _, moment in merged))
 
 

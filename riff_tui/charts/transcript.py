@@ -17,7 +17,7 @@ _WHO = 7
 _LATENCY = 9
 _TURN = 3
 _MOST_OF_ANSWER = 2
-_FAINT = frozenset({"guard", "answer"})
+_FAINT = frozenset({"guard", "answer", "retried"})
 
 
 @dataclass(frozen=True, slots=True)

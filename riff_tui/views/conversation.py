@@ -11,7 +11,7 @@ from riff_tui.charts.transcript import Transcript
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
-from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
+from riff_tui.timeline_events import RETRIED, Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.views.conversations import caller_texts, failure_text, record_of
 from riff_tui.views.parts import cells, verdicts
 from riff_tui.views.spec import ViewSpec
@@ -23,7 +23,7 @@ Redact: TypeAlias = Callable[[str], str]
 
 _COLUMNS: Sequence[Column] = (
     Column("t", "t(s)", unit="s", help="Seconds since the call started."),
-    Column("kind", "Kind", kind="name", help="turn, state, slot, guard or tool."),
+    Column("kind", "Kind", kind="name", help="turn, state, slot, guard, tool or retried."),
     Column("state", "State", kind="name", help="The state that the call was in."),
     Column("role", "Who", kind="name", help="agent or caller."),
     Column("text", "Text", kind="text", help="What was said."),
@@ -167,11 +167,17 @@ def _tool_detail(moment: Moment, words: _WordFilter) -> str:
     return shown
 
 
+def _retry_detail(moment: Moment, words: _WordFilter) -> str:
+    why = words(name(moment.entry.get("message")))
+    return "a request was sent again" + (f", for {why}" if why else "")
+
+
 _DETAILS: Mapping[str, Callable[[Moment, _WordFilter], str | None]] = {
     "state": _state_detail,
     "slot": _slot_detail,
     "guard": _guard_detail,
     "tool": _tool_detail,
+    RETRIED: _retry_detail,
 }
 
 

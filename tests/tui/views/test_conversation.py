@@ -227,3 +227,16 @@ def test_what_a_tool_answered_is_somebodys_words() -> None:
     assert table.extras["tool_calls"][0]["result"] == {"note": "call [phone 1]"}
     assert answered("Tuesday", text=False).extras["tool_calls"][0]["result"] is None
     assert answered("Tuesday", text=False).rows[0].record["detail"] == "find()"
+
+
+def test_a_request_that_was_sent_again_stands_among_the_moments_and_is_nobodys_failure() -> None:
+    errors = [
+        {"kind": "retried", "message": "429 for 555-123-4567", "t": 2.5},
+        {"kind": "tool", "message": "x", "t": 1},
+    ]
+    document = {"turns": [{"role": "agent", "text": "Hello", "t": 5.0}], "errors": errors}
+    first, second = conversation(detail(document=document), redact=Redactor()).rows
+    assert (first.record["kind"], first.record["t"], second.record["kind"]) == ("retried", 2.5, "turn")
+    assert first.record["detail"] == "a request was sent again, for 429 for [phone 1]"
+    assert not first.severity
+    assert conversation(detail(document=document), text=False).rows[0].record["detail"] == "a request was sent again"
