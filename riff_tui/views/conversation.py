@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from riff_store.metrics import metric_of
 from riff_tui.charts.transcript import Transcript
 from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
-from riff_tui.timeline_events import RETRIED, Entry, Moment, duration, entries, moments, name, number, spans
+from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.views.conversations import caller_texts, failure_text, record_of
 from riff_tui.views.parts import cells, verdicts
+from riff_tui.views.parts.moment_details import CallWords, Redact, detail_of, failed
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
     from riff_store.answers.calls import CallDetail, VisitedState
-
-Redact: TypeAlias = Callable[[str], str]
 
 _COLUMNS: Sequence[Column] = (
     Column("t", "t(s)", unit="s", help="Seconds since the call started."),
@@ -30,8 +28,6 @@ _COLUMNS: Sequence[Column] = (
     Column("latency_ms", "latency(ms)", unit="ms", better="lower", decimals=0, help="How long the agent took."),
     Column("detail", "Detail", kind="text", help="The slot, the guard, the tool; of a turn, which judges named it."),
 )
-SHOWN_RESULT = 60
-"""Characters of what a tool answered that stand in the line of its call; the row has all that is kept of it."""
 NO_TEXT_KEPT = "The store keeps no transcript of this call; ingest it without --no-text to see its turns."
 TEXT_LEFT_OUT = "What was said and collected is left out; --text puts it in, redacted."
 
@@ -44,7 +40,7 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
     """
     from riff_store.voice import voice_of
 
-    words = _WordFilter(text, redact)
+    words = CallWords(text, redact)
     found = moments(detail.document)
     entered = [moment.state for moment in found if moment.kind == "state"]
     visits = sorted(
@@ -71,37 +67,7 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
     return with_voice(table, voice, words)
 
 
-class _WordFilter:
-    """Let words of callers and models into the table as they are wanted: not at all, redacted or as they are."""
-
-    def __init__(self, wanted: bool, redact: Redact | None) -> None:
-        self.wanted = wanted
-        self._redact = redact
-
-    def __call__(self, value: Any) -> Any:
-        if not self.wanted:
-            return None
-        if self._redact is None:
-            return value
-        if isinstance(value, str):
-            return self._redact(value)
-        if isinstance(value, Mapping):
-            return {self(key): self(part) for key, part in value.items()}
-        if isinstance(value, list):
-            return [self(part) for part in value]
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            # A phone number may have been stored as a number.
-            shown = self._redact(str(value))
-            return value if shown == str(value) else shown
-        return value
-
-    def shown(self, value: Any) -> str:
-        """Return a value of the document on one line of text."""
-        value = self(value)
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _rows(detail: CallDetail, found: Sequence[Moment], words: _WordFilter) -> list[Row]:
+def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list[Row]:
     """Return the moments; turns that judges named say by whom, where the transcript holds turns to be counted."""
     named = verdicts.named_turns(detail.verdicts) if entries(detail.document, "turns") else {}
     turns = 0
@@ -112,7 +78,7 @@ def _rows(detail: CallDetail, found: Sequence[Moment], words: _WordFilter) -> li
     return rows
 
 
-def _row(number_: int, moment: Moment, words: _WordFilter, named: str | None) -> Row:
+def _row(number_: int, moment: Moment, words: CallWords, named: str | None) -> Row:
     entry = moment.entry
     turn = moment.kind == "turn"
     record = {
@@ -122,7 +88,7 @@ def _row(number_: int, moment: Moment, words: _WordFilter, named: str | None) ->
         "role": name(entry.get("role")) if turn else name(entry.get("by")) if moment.kind == "tool" else None,
         "text": words(name(entry.get("text"))) if turn else None,
         "latency_ms": duration(entry.get("latency_ms")) if turn else None,
-        "detail": named if turn else _DETAILS[moment.kind](moment, words),
+        "detail": named if turn else detail_of(moment, words),
     }
     # What a moment cannot have is left blank; the sign for "not measured" is kept for what it could have had.
     can_have = {"latency_ms"} if record["role"] == "agent" and turn else set()
@@ -132,70 +98,17 @@ def _row(number_: int, moment: Moment, words: _WordFilter, named: str | None) ->
     return Row(str(number_), record, display=blank, severity=_marks(moment, record))
 
 
-def _state_detail(moment: Moment, words: _WordFilter) -> str | None:
-    if moment.left is None:
-        return None
-    state, reason = moment.left
-    return f"from {state}" + (f": {words(reason)}" if reason and words.wanted else "")
-
-
-def _slot_detail(moment: Moment, words: _WordFilter) -> str:
-    slot = name(moment.entry.get("slot")) or ""
-    return f"{slot} = {words.shown(moment.entry.get('value'))}" if words.wanted else slot
-
-
-def _guard_detail(moment: Moment, words: _WordFilter) -> str:
-    guard, error = name(moment.entry.get("guard")) or "", moment.entry.get("error")
-    if error is not None:
-        return f"{guard} raised" + (f": {words.shown(error)}" if words.wanted else "")
-    result = moment.entry.get("result")
-    if isinstance(result, bool):
-        return f"{guard} is {'true' if result else 'false'}"
-    return f"{guard} = {words.shown(result)}" if words.wanted else guard
-
-
-def _tool_detail(moment: Moment, words: _WordFilter) -> str:
-    called, error = name(moment.entry.get("name")) or "", moment.entry.get("error")
-    arguments = moment.entry.get("arguments")
-    shown = f"{called}({words.shown(arguments) if words.wanted and arguments is not None else ''})"
-    if _failed(error):
-        shown += " failed" + (f": {words.shown(error)}" if words.wanted and error is not True else "")
-    result = moment.entry.get("result")
-    if words.wanted and result is not None:
-        answer = words.shown(result)
-        shown += f" → {answer if len(answer) <= SHOWN_RESULT else f'{answer[: SHOWN_RESULT - 1]}…'}"
-    return shown
-
-
-def _retry_detail(moment: Moment, words: _WordFilter) -> str:
-    why = words(name(moment.entry.get("message")))
-    return "a request was sent again" + (f", for {why}" if why else "")
-
-
-_DETAILS: Mapping[str, Callable[[Moment, _WordFilter], str | None]] = {
-    "state": _state_detail,
-    "slot": _slot_detail,
-    "guard": _guard_detail,
-    "tool": _tool_detail,
-    RETRIED: _retry_detail,
-}
-
-
-def _failed(error: object) -> bool:
-    return error is not None and error is not False
-
-
 def _marks(moment: Moment, record: Mapping[str, Any]) -> dict[str, Severity]:
     latency = record["latency_ms"]
     mark = cells.latency_mark(None if latency is None else latency / 1000)
     if mark:
         return {"latency_ms": mark, "": mark}
-    failed = moment.kind in ("guard", "tool") and _failed(moment.entry.get("error"))
-    return {"detail": "bad", "": "bad"} if failed else {}
+    is_bad = moment.kind in ("guard", "tool") and failed(moment.entry.get("error"))
+    return {"detail": "bad", "": "bad"} if is_bad else {}
 
 
 def _extras(
-    detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: _WordFilter
+    detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: CallWords
 ) -> dict[str, Any]:
     of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
     return {
@@ -234,12 +147,12 @@ def _extras(
     }
 
 
-def _error(error: object, words: _WordFilter) -> Any:
+def _error(error: object, words: CallWords) -> Any:
     """Return what went wrong; without words, that something did."""
-    return words(error) if words.wanted or not _failed(error) else True
+    return words(error) if words.wanted or not failed(error) else True
 
 
-def _turn(turn: Entry, words: _WordFilter) -> dict[str, Any]:
+def _turn(turn: Entry, words: CallWords) -> dict[str, Any]:
     return {
         "t": number(turn.get("t")),
         "role": name(turn.get("role")),
@@ -249,7 +162,7 @@ def _turn(turn: Entry, words: _WordFilter) -> dict[str, Any]:
     }
 
 
-def _slots(document: Mapping[str, object] | None, filled: Sequence[Moment], words: _WordFilter) -> list[dict[str, Any]]:
+def _slots(document: Mapping[str, object] | None, filled: Sequence[Moment], words: CallWords) -> list[dict[str, Any]]:
     if filled:
         return [
             {
@@ -282,7 +195,7 @@ def _visit(state: VisitedState) -> dict[str, Any]:
     }
 
 
-def _facts(detail: CallDetail, words: _WordFilter) -> list[str]:
+def _facts(detail: CallDetail, words: CallWords) -> list[str]:
     """Return who took part and how the call ended, and what it scored."""
     call = detail.call
     caller = caller_texts({**record_of(call), "error": words(call.error)})
@@ -295,7 +208,7 @@ def _facts(detail: CallDetail, words: _WordFilter) -> list[str]:
     ]
 
 
-def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: _WordFilter) -> list[str]:
+def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: CallWords) -> list[str]:
     call = detail.call
     lines = _facts(detail, words)
     lines += verdicts.lines_of(detail.verdicts, words)

@@ -14,7 +14,8 @@ from riff_tui.output.sinks import render
 from riff_tui.table import Table
 from riff_tui.text.redaction import Redactor
 from riff_tui.timeline_events import moments, spans
-from riff_tui.views.conversation import NO_TEXT_KEPT, SHOWN_RESULT, TEXT_LEFT_OUT, conversation
+from riff_tui.views.conversation import NO_TEXT_KEPT, TEXT_LEFT_OUT, conversation
+from riff_tui.views.parts.moment_details import SHOWN_RESULT
 from tests.support.golden import printed
 from tests.support.strategies import JSON
 from tests.support.view_answers import DOCUMENT, detail
