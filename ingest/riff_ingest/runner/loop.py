@@ -65,7 +65,7 @@ class RunLoop:
             self._runner.close()
 
     def check(self) -> None:
-        """Find out whether agent and caller can be reached; raises `EndpointRefused`."""
+        """Find out whether agent, caller and tools can be reached; raises `EndpointRefused`."""
         self._runner.run(self._check())
 
     def make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None], hooks: LoopHooks) -> None:
@@ -80,6 +80,7 @@ class RunLoop:
     async def _check(self) -> None:
         await self._setting.agent.check()
         await self._setting.caller.check()
+        await self._setting.tools.check()
 
     async def _make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None]) -> None:
         def keep_and_count(made: MadeCall) -> None:

@@ -63,10 +63,10 @@ class ProgressFile:
         """Take what a call tells; a change of its status is written at once, all else a little later."""
         known = self._calls.get(progress.conversation_id)
         if known is None:
-            known = self._calls[progress.conversation_id] = _Standing(progress, self._time())
+            known = self._calls[progress.conversation_id] = _Standing(progress, self._now())
             changed = True
         else:
-            changed = known.take(progress, self._time)
+            changed = known.take(progress, self._now)
         if changed or self._clock() - known.written >= SECONDS_BETWEEN:
             self._write(known)
         if progress.status in OVER:
@@ -86,7 +86,7 @@ class ProgressFile:
             self._descriptor = None
 
     def _time(self) -> str:
-        return self._now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return _spelled(self._now())
 
     def _write(self, standing: _Standing) -> None:
         standing.pending = False
@@ -141,17 +141,17 @@ class _Standing:
 
     __slots__ = ("pending", "progress", "since", "written")
 
-    def __init__(self, progress: CallProgress, since: str) -> None:
+    def __init__(self, progress: CallProgress, since: datetime) -> None:
         self.progress = progress
         self.since = since
         self.pending = True
         self.written = 0.0
 
-    def take(self, progress: CallProgress, time_of: Callable[[], str]) -> bool:
+    def take(self, progress: CallProgress, now: Callable[[], datetime]) -> bool:
         """Remember the progress, and return whether its status changed."""
         before, self.progress, self.pending = self.progress, progress, True
         if (before.status, before.state) != (progress.status, progress.state):
-            self.since = time_of()
+            self.since = now()
         return before.status != progress.status
 
     def line(self, now: str) -> ProgressLine:
@@ -162,8 +162,12 @@ class _Standing:
             conversation_id=conversation_id,
             flow=flow,
             status=status,
-            since=self.since,
+            since=_spelled(self.since),
             state=state,
             turn=turn,
             why=why,
         )
+
+
+def _spelled(time: datetime) -> str:
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -26,6 +26,9 @@ class ToolSession(Protocol):
 class Tools(Protocol):
     """Answer the tools of a run's calls."""
 
+    async def check(self) -> None:
+        """Find out whether they can be answered; raises `EndpointRefused` where they cannot."""
+
     async def begin(self, case: CallCase) -> ToolSession:
         """Begin a call."""
 
@@ -35,6 +38,9 @@ class Tools(Protocol):
 
 class StubbedTools:
     """Answer with what the flow file says that a tool returns, picked by the case."""
+
+    async def check(self) -> None:
+        """Need nothing but the flow file."""
 
     async def begin(self, case: CallCase) -> ToolSession:
         """Begin a call."""

@@ -17,6 +17,7 @@ import pytest
 from riff_store import ask
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
+from tests.support.golden import assert_golden
 from tests.support.toy_runs import kept_lines, times_kept
 
 Captured = pytest.CaptureFixture[str]
@@ -272,3 +273,15 @@ def test_no_call_is_lost_or_made_twice_where_the_process_is_killed(agent: str, o
     assert len(kept) == document["planned"]
     assert set(kept.values()) == {1}
     assert all(line["completed"] for line in kept_lines(out))
+
+
+def test_tools_that_cannot_be_started_are_a_usage_error(agent: str, out: Path, capsys: Captured) -> None:
+    assert run(options(agent, out, "--tools", "command:/nowhere/tools")) == ExitCode.USAGE
+    assert "tools: /nowhere/tools cannot be started" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_run_by_a_scripted_caller_is_the_golden_one(agent: str, out: Path) -> None:
+    run(options(agent, out, "--run-id", "golden", "--agent-name", "perfect", "--trials", "2"))
+    [path] = out.glob("flow-*")
+    assert_golden(path.read_text(), "runner/run-apartment_viewing.jsonl")
