@@ -87,7 +87,7 @@ class ChatClient:
                 pause = self._pause(fault, failed)
                 reason = fault.reason
             if on_wait is not None:
-                on_wait(reason)
+                on_wait(f"{reason}; again in {pause:.0f} s" if pause >= 0.5 else reason)
             if on_retry is not None:
                 on_retry(reason, time.monotonic() - started)
             with waiting():
