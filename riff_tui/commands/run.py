@@ -95,6 +95,7 @@ def run(
     Each call becomes a line of a transcript as it ends. What was begun goes on with --resume: no call is made twice,
     but for those that were errored.
     """
+    from riff_ingest.runner.callers.frozen import refuse_unrecorded
     from riff_ingest.runner.clock import FixedClock, SystemClock
     from riff_ingest.runner.library import persona_names, scenario_names
     from riff_ingest.runner.limits import CallLimits
@@ -117,6 +118,8 @@ def run(
     loaded, chosen = _choice(_words(flows), _words(scenarios))
     cast: Literal["all"] | list[str] | None = "all" if _words(personas) == ["all"] else _words(personas) or None
     cases = plan_cases(loaded, scenarios=chosen, personas=cast, trials=trials, seed=seed)
+    if caller_target.kind == "frozen":
+        refuse_unrecorded(cases)
     limits = CallLimits(max_turns=max_turns, max_call_s=max_call_s, turn_timeout_s=turn_timeout_s)
     options = PartOptions(turn_timeout_s=turn_timeout_s, stream=stream)
     called = make_agent(

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from riff_ingest.runner.case import CallCase
 from riff_ingest.runner.protocol import CallerFailed, CallerNotes, CallerTurn, CallView, StopReason
+from riff_store.errors import UsageError
+
+
+def refuse_unrecorded(cases: Iterable[CallCase]) -> None:
+    """Raise `UsageError` where a scenario was made of no call, and so has no lines to be said."""
+    if unrecorded := next((case.scenario.name for case in cases if not case.scenario.script), None):
+        raise UsageError(
+            f"the scenario {unrecorded!r} has no recorded lines that a frozen caller could say",
+            "name cases with --scenarios FILE.toml (riff-tui case writes one), or leave out --caller frozen",
+        )
 
 
 class FrozenCaller:

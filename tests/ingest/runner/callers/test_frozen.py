@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from riff_ingest.runner.agent_call import AgentCall
-from riff_ingest.runner.callers.frozen import FrozenCaller
+from riff_ingest.runner.callers.frozen import FrozenCaller, refuse_unrecorded
 from riff_ingest.runner.case import CallCase
 from riff_ingest.runner.flow import ScriptedLine
 from riff_ingest.runner.protocol import AgentReply
+from riff_store.errors import UsageError
 from tests.support.toy_calls import ToyAgent, play, toy_case, walks
 
 
@@ -46,3 +49,9 @@ async def test_the_agent_answers_the_last_line_before_the_recording_hangs_up() -
 async def test_a_scenario_without_a_recording_says_so() -> None:
     made = (await play(ToyAgent(walks), FrozenCaller(), case=toy_case())).conversation
     assert made.error == "caller: the scenario plain has no recorded lines; play it with another caller"
+
+
+def test_scenarios_without_a_recording_are_refused_before_anybody_is_called() -> None:
+    refuse_unrecorded([recorded(("Hello.", None))])
+    with pytest.raises(UsageError, match="'plain' has no recorded lines"):
+        refuse_unrecorded([recorded(("Hello.", None)), toy_case()])
