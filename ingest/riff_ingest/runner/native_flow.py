@@ -53,6 +53,7 @@ def native_flow(document: Mapping[str, Any], file: FlowFile) -> RunnableFlow:
         scenarios=(),
         role=script.role,
     )
+    _check_callers(script, flow.slots)
     return with_scenarios(flow, script.scenarios, script.slots)
 
 
@@ -127,4 +128,19 @@ def _check_ways(script: Simulation, states: Mapping[str, FlowState]) -> None:
             if target and target not in ways:
                 raise FlowProblem(
                     f"simulate.states.{name}: no edge leads to {target!r}; {near_or_all(target, sorted(ways))}"
+                )
+
+
+def _check_callers(script: Simulation, slots: tuple[str, ...]) -> None:
+    """Refuse a pool for a slot that no state has, and a task that no state turns on, where some turn on one."""
+    for slot in script.slots:
+        if slot not in slots:
+            raise FlowProblem(f"simulate.slots: no state has the slot {slot!r}; {near_or_all(slot, slots)}")
+    tables = [scripted.next for scripted in script.states.values() if isinstance(scripted.next, dict)]
+    known = dict.fromkeys(task for table in tables for task in table)
+    for scenario in script.scenarios:
+        for task in scenario.tasks if known else ():
+            if task not in known:
+                raise FlowProblem(
+                    f"the scenario {scenario.name!r}: no state turns on the task {task!r}; {near_or_all(task, known)}"
                 )

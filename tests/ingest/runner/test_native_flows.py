@@ -193,13 +193,16 @@ def test_what_runs_is_what_ingest_reads(tmp_path: Path) -> None:
         ('name = { value', 'nam = { value', "the scenario 'dripping': no state has the slot 'nam' of its facts; did"),
         ('say = "Ana, with one n"', "told = 1", "the scenario 'dripping': the fact 'name' is neither a value nor a"),
         ("says = [", 'slots = { name = "persn" }\nsays = [', "the scenario 'dripping': no pool 'persn'; did you mean"),
+        ("[[simulate.sc", "slots = { nam = 'person' }\n[[simulate.sc", "simulate.slots: no state has the slot 'nam'"),
+        ('says = [', 'tasks = ["vist"]\nsays = [', "the scenario 'dripping': no state turns on the task 'vist'; did"),
         ('["booked"]\n', "3\n", "success_terminals does not fit; see docs/formats.md, section 3"),
         ("edges", "edgse", "it has no edges, so there is nothing to run; add edges"),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_run_says_where_and_what_to_do(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in WHOLE
-    assert message in refusal(tmp_path, WHOLE.replace(old, new, 1))
+    text = WHOLE.replace('next = "ask"', 'next = { visit = "ask" }') if "tasks" in new else WHOLE
+    assert message in refusal(tmp_path, text.replace(old, new, 1))
 
 
 def test_what_is_no_flow_at_all_is_refused(tmp_path: Path) -> None:
