@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs, in_ascii
 from riff_tui.text.numbers import percent
-from riff_tui.text.safe_text import cell_width, fit, one_line, padded
+from riff_tui.text.safe_text import cell_width, ending, fit, one_line, padded
 from riff_tui.text.words import counted
 from riff_tui.watching import early_verdict
 from riff_tui.watching.envelope import cut_words
@@ -27,6 +27,8 @@ _LEAST_CALLS = 4
 _MOST_FLOWS = 8
 _WORSE = 3
 _NAMES = (14, 40)
+_FIGURES = 18
+_STANDING = 28
 _GAP = "  "
 
 
@@ -48,7 +50,7 @@ def report(run: WatchedRun, width: int = UNCUT, height: int | None = None, glyph
     """Return safe lines of at most `width` cells, at most `height` of them where there is a height."""
     head = list(_head(run, width))
     flows = _flow_lines(run, _MOST_FLOWS if height else len(run.status.flows))
-    room = None if height is None else max(_LEAST_CALLS, height - len(head) - len(flows) - 4)
+    room = None if height is None else max(_LEAST_CALLS, height - len(head) - len(flows) - 2)
     calls = _call_lines(run, width, room, glyphs)
     lines = [*head, "", *calls, *([""] if calls else []), *flows]
     drawn = [fit(in_ascii(line) if glyphs.ascii_only else line, width, glyphs.ellipsis).rstrip() for line in lines]
@@ -95,28 +97,40 @@ def _call_lines(run: WatchedRun, width: int, room: int | None, glyphs: Glyphs) -
     if not run.calls:
         return []
     shown = run.calls if room is None or len(run.calls) <= room - 1 else run.calls[: max(1, room - 2)]
-    names = _width_of(call.conversation_id for call in shown)
+    standings = [_standing(run, call) for call in shown]
     states = _width_of(call.state or "" for call in shown)
+    # What a call waits for says more than the end of its name.
+    told = min(_STANDING, max(cell_width(each) for each in standings))
+    left = width - states - _FIGURES - told
+    names = max(_NAMES[0], min(_width_of(call.conversation_id for call in shown), left))
     lines = [f"{padded('call', names)}{_GAP}{padded('state', states)}{_GAP}turn{_GAP}  idle{_GAP}status"]
-    lines += [_call_line(run, call, names, states, glyphs) for call in shown]
+    now = run.status.as_of
+    lines += [
+        _call_line(call, call.idle_s(now), names, states, glyphs) + standing
+        for call, standing in zip(shown, standings, strict=True)
+    ]
     if len(shown) < len(run.calls):
         lines.append(f"and {counted(len(run.calls) - len(shown), 'more call')}")
     return lines
 
 
-def _call_line(run: WatchedRun, call: WatchedCall, names: int, states: int, glyphs: Glyphs) -> str:
+def _standing(run: WatchedRun, call: WatchedCall) -> str:
+    """Return the status of a call, why it has it, and what was said last where that is asked for."""
     said = run.said.get((call.flow, call.conversation_id))
-    why = cut_words(call.why) or ""
-    words = "" if said is None else f"{one_line(said[0])}: {one_line(said[1])}"
-    about = SEPARATOR.join(part for part in (why, words) if part)
+    words = None if said is None else f"{one_line(said[0])}: {one_line(said[1])}"
+    about = SEPARATOR.join(part for part in (cut_words(call.why), words) if part)
+    return f"{call.status}: {about}" if about else call.status
+
+
+def _call_line(call: WatchedCall, idle: float | None, names: int, states: int, glyphs: Glyphs) -> str:
     turn = glyphs.not_measured if call.turn is None else str(call.turn)
     return _GAP.join(
         (
             _cell(call.conversation_id, names, glyphs),
             _cell(call.state or glyphs.not_measured, states, glyphs),
             padded(turn, 4, right=True),
-            padded(idle_text(call.idle_s(run.status.as_of)) or glyphs.not_measured, 6, right=True),
-            f"{call.status}: {about}" if about else call.status,
+            padded(idle_text(idle) or glyphs.not_measured, 6, right=True),
+            "",
         )
     )
 
@@ -167,4 +181,8 @@ def _width_of(names: Iterator[str]) -> int:
 
 
 def _cell(name: str, width: int, glyphs: Glyphs = UNICODE) -> str:
-    return padded(fit(one_line(name), width, glyphs.ellipsis), width)
+    """Return a name in so many cells; of a long one its ends tell it from others."""
+    text = one_line(name)
+    if cell_width(text) > width:
+        text = fit(text, width // 2, glyphs.ellipsis) + ending(text, width - width // 2)
+    return padded(text, width)
