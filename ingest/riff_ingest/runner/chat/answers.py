@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from riff_ingest.runner.chat.protocol import ChatNote, ChatToolCall, ChatUsage
 from riff_ingest.runner.chat.speech import SpokenText, mended
 from riff_ingest.runner.chat.tool_calls import ToolCalls
@@ -177,12 +179,19 @@ class AnswerReader:
 
 def _loaded(text: str) -> dict[str, Any] | None:
     try:
-        document = json.loads(text)
+        document = _decoded(text)
     except (ValueError, RecursionError):
         return None
     if isinstance(document, list) and document:  # an error of Gemini comes in a list
         document = document[0]
     return document if isinstance(document, dict) else None
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError):  # half a character, which the quicker decoder does not take
+        return json.loads(text)
 
 
 def _choice(choices: Any) -> dict[str, Any] | None:

@@ -73,6 +73,7 @@ class HttpClient:
         self._library: Any = aiohttp
         self._endpoint = endpoint
         self._session: Any = None
+        self._addresses: dict[str, str] = {}
 
     @asynccontextmanager
     async def request(
@@ -83,10 +84,15 @@ class HttpClient:
         if self._session is None:
             self._session = self._opened()
         limits = library.ClientTimeout(total=timeout, sock_connect=min(timeout, CONNECT_S))
+        address = self._addresses.get(path) or self._address(path)
         told_apart = partial(self._told_apart, timeout)
         with told_apart():
             async with self._session.request(
-                method, self._address(path), data=body, timeout=limits, allow_redirects=False
+                method,
+                address,
+                data=body,
+                timeout=limits,
+                allow_redirects=False,
             ) as response:
                 yield HttpAnswer(response, told_apart)
 
@@ -111,7 +117,8 @@ class HttpClient:
 
     def _address(self, path: str) -> str:
         parts = urlsplit(self._endpoint.base_url)
-        return parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment="").geturl()
+        address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment="").geturl()
+        return self._addresses.setdefault(path, address)
 
     @contextmanager
     def _told_apart(self, timeout: float) -> Iterator[None]:

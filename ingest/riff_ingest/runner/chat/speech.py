@@ -21,6 +21,9 @@ class SpokenText:
 
     def feed(self, piece: str) -> None:
         """Take the next piece, cut wherever it may be."""
+        if "<" not in piece and not self._rest:  # as nearly all are
+            self._take(piece)
+            return
         self._rest += piece
         while self._past_next_tag():
             pass
