@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from riff_ingest.runner.callers.agenda import openings
 from riff_ingest.runner.case import CallCase
 from riff_ingest.simulate.cast import CallerPersona
@@ -26,6 +28,7 @@ Rules:
 - Stay on the line until the agent has said that what you want is done, or that it cannot be done.
 - To hang up, say your last words and call end_call, with whether you got what you wanted and why. Do so only then.\
 """
+_NOISE = re.compile(r"\s*\[[^\]]*\]")
 _EARLY = 0.5
 _FULL = 0.7
 _BAD_LINE = 0.1
@@ -54,7 +57,7 @@ def manner(persona: CallerPersona) -> str:
         "The line is bad; now and then you ask to hear something again." if persona.mishears >= _BAD_LINE else "",
         "You have little time and lose patience soon." if persona.patience <= _IMPATIENT else "",
     ]
-    asides = [aside.strip() for aside in persona.after if aside.strip()]
+    asides = [words for aside in persona.after if (words := _NOISE.sub("", aside).strip())]
     if asides:
         ways.append("Now and then you add something like: " + " / ".join(dict.fromkeys(asides)))
     return " ".join(way for way in ways if way) or "You are friendly and take your time."

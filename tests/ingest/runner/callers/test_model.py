@@ -199,6 +199,7 @@ def test_the_prompt_says_who_calls_why_and_what_is_known_and_nothing_of_the_flow
         prompt = system_prompt(case)
         assert case.scenario.goal in prompt
         assert all(f"- {slot.replace('_', ' ')}: {fact.say}" in prompt for slot, fact in case.facts.items())
+        assert "[" not in prompt, "noises are no words"
         assert not any(state in prompt for state in case.flow.states if "_" in state)
     assert len({system_prompt(case) for case in plan_cases([load_flow("dental_clinic")], personas="all")[:5]}) == 5
 
