@@ -69,6 +69,8 @@ def plan_run(request: RunRequest) -> RunPlan:
     """
     known = read_run(request.out) if request.out is not None else None
     _refuse_foreign(request, known)
+    if request.out is not None and not transcripts(request.out):  # nothing came of it yet
+        known = None
     kept = kept_calls(request.out) if known is not None and request.out is not None else {}
     keys = [case.key(request.agent.name, request.caller.name) for case in request.cases]
     due = tuple(case for case, key in zip(request.cases, keys, strict=True) if kept.get(key, True))
@@ -86,7 +88,7 @@ def _refuse_foreign(request: RunRequest, known: RunDocument | None) -> None:
         raise UsageError(f"--out: {out} is not a directory")
     if known is None and transcripts(out):
         raise UsageError(f"{out} holds transcripts, but no run that could go on", "choose another directory with --out")
-    if known is None:
+    if known is None or not transcripts(out):
         return
     if not request.resume:
         raise UsageError(f"{out} holds a run already", "go on with it with --resume, or choose another directory")

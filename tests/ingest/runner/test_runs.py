@@ -160,6 +160,12 @@ def test_a_second_run_into_the_same_directory_is_refused_with_what_to_do(tmp_pat
         make_run(toy_request(ToyAgent(walks), tmp_path / "r"))
 
 
+def test_a_run_of_which_nothing_came_is_begun_anew(tmp_path: Path) -> None:
+    refused = ToyAgent(failing(1, EndpointRefused("agent", "401 wrong key")))
+    assert make_run(toy_request(refused, tmp_path / "r")).tally.total.calls == 0
+    assert make_run(toy_request(ToyAgent(walks), tmp_path / "r")).tally.done == 4
+
+
 def test_transcripts_of_something_else_are_never_added_to(tmp_path: Path) -> None:
     (tmp_path / "flow-transcripts-toy.jsonl").write_text("{}\n")
     for resume in (False, True):
