@@ -14,7 +14,7 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```$", TEXT, re.
 
 
 def test_every_example_prints_what_is_shown(tmp_path: Path) -> None:
-    assert len(EXAMPLES) == TEXT.count("```python\n") == 5
+    assert len(EXAMPLES) == TEXT.count("```python\n") == 6
     for code, shown in EXAMPLES:
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8"
