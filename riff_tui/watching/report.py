@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import UNICODE, Glyphs, in_ascii
+from riff_tui.text.name_cut import NameCut
 from riff_tui.text.numbers import percent
-from riff_tui.text.safe_text import cell_width, ending, fit, one_line, padded
+from riff_tui.text.safe_text import cell_width, fit, one_line, padded
 from riff_tui.text.words import counted
 from riff_tui.watching import early_verdict
 from riff_tui.watching.envelope import cut_words
@@ -182,7 +183,5 @@ def _width_of(names: Iterator[str]) -> int:
 
 def _cell(name: str, width: int, glyphs: Glyphs = UNICODE) -> str:
     """Return a name in so many cells; of a long one its ends tell it from others."""
-    text = one_line(name)
-    if cell_width(text) > width:
-        text = fit(text, width // 2, glyphs.ellipsis) + ending(text, width - width // 2)
+    text = NameCut(width, tail=width // 2).text(one_line(name), glyphs.ellipsis)
     return padded(text, width)

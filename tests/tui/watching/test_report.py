@@ -59,7 +59,7 @@ def test_a_long_name_leaves_room_for_what_a_call_waits_for() -> None:
         ),
     ]
     first, second = report(WatchedRun(status(), waiting), 80, 24)[4:6]
-    assert first == "dental_cl…nt_loader-1  greeting           0    <5 s  running"
+    assert first == "dental_cli…t_loader-1  greeting           0    <5 s  running"
     assert second.endswith("1    40 s  retrying: 429; again in 4 s")
 
 
