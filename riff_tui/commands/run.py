@@ -13,6 +13,7 @@ from riff_tui.commands.run_options import (
     AgentNameOption,
     AgentOption,
     BranchOption,
+    CallerEnvOption,
     CallerKeyOption,
     CallerOption,
     ClockOption,
@@ -36,6 +37,7 @@ from riff_tui.commands.run_options import (
     ScenariosOption,
     SeedOption,
     StreamOption,
+    ToolsEnvOption,
     ToolsOption,
     TrialsOption,
     TurnTimeoutOption,
@@ -64,7 +66,9 @@ def run(
     agent_env: AgentEnvOption = None,
     caller: CallerOption = "scripted",
     caller_key_env: CallerKeyOption = None,
+    caller_env: CallerEnvOption = None,
     tools: ToolsOption = "stubbed",
+    tools_env: ToolsEnvOption = None,
     scenarios: ScenariosOption = None,
     personas: PersonasOption = None,
     trials: TrialsOption = 1,
@@ -125,7 +129,7 @@ def run(
     called = make_agent(
         agent_target, replace(options, name=agent_name, key_env=agent_key_env, env=tuple(agent_env or ()))
     )
-    calls = make_caller(caller_target, replace(options, key_env=caller_key_env))
+    calls = make_caller(caller_target, replace(options, key_env=caller_key_env, env=tuple(caller_env or ())))
     settings = RunSettings(
         agent=side_of(agent_target, called.name),
         caller=side_of(caller_target, calls.name),
@@ -144,7 +148,7 @@ def run(
         calls,
         cases,
         settings,
-        tools=make_tools(tools_target, options),
+        tools=make_tools(tools_target, replace(options, env=tuple(tools_env or ()))),
         limits=limits,
         clock=SystemClock() if clock is None else FixedClock(_time(clock)),
         in_order=clock is not None,

@@ -35,12 +35,8 @@ AgentNameOption = Annotated[
     str | None,
     typer.Option("--agent-name", metavar="NAME", help="What the transcripts call the agent.", show_default=False),
 ]
-AgentEnvOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--agent-env", metavar="VAR", help="A variable that a command may see as well; repeatable.", show_default=False
-    ),
-]
+_ENV = "A variable that its command may see as well; repeatable."
+AgentEnvOption = Annotated[list[str] | None, typer.Option("--agent-env", metavar="VAR", help=_ENV, show_default=False)]
 CallerOption = Annotated[
     str,
     typer.Option("--caller", metavar="scripted|frozen|openai:MODEL@URL|command:CMD", help="Who makes the calls."),
@@ -51,10 +47,14 @@ CallerKeyOption = Annotated[
         "--caller-key-env", metavar="VAR", help="The variable that holds the key of its endpoint.", show_default=False
     ),
 ]
+CallerEnvOption = Annotated[
+    list[str] | None, typer.Option("--caller-env", metavar="VAR", help=_ENV, show_default=False)
+]
 ToolsOption = Annotated[
     str,
     typer.Option("--tools", metavar="stubbed|command:CMD", help="What answers tools; stubbed: the flow file does."),
 ]
+ToolsEnvOption = Annotated[list[str] | None, typer.Option("--tools-env", metavar="VAR", help=_ENV, show_default=False)]
 TrialsOption = Annotated[
     int, typer.Option("--trials", metavar="N", min=1, max=10_000, help="How often each scenario is played.")
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,17 @@ from typing import Any
 import pytest
 
 from riff_ingest.runner.agent_call import AgentCall
-from riff_ingest.runner.call import Call
+from riff_ingest.runner.agents.command import CommandAgent
+from riff_ingest.runner.call import Call, CallSetting
+from riff_ingest.runner.callers.command import CommandCaller
+from riff_ingest.runner.clock import FixedClock
 from riff_ingest.runner.command_tools import CommandTools
+from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.process import Program
 from riff_ingest.runner.protocol import AgentReply, EndpointRefused, Unavailable
 from riff_ingest.runner.tools import ToolFailed
 from tests.support.programs import is_gone, program
-from tests.support.toy_calls import ToyAgent, toy_case, toy_setting
+from tests.support.toy_calls import MOMENT, ToyAgent, toy_case, toy_setting
 
 READY = "start = hear(); tell(type='ready')\n"
 
@@ -93,6 +98,40 @@ async def test_nothing_is_left_of_it_when_the_agent_fails(tmp_path: Path) -> Non
     with pytest.raises(Unavailable, match="agent: gone"):
         await Call(toy_case(), setting).play()
     assert await is_gone(int(told.read_text()))
+
+
+async def test_of_a_call_that_is_dropped_no_program_is_left(tmp_path: Path) -> None:
+    """However often it is dropped, as by somebody who presses Ctrl-C again and again."""
+    stays = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nhear(); tell(type='ready', greets=False)\n"
+
+    def part(name: str, source: str) -> Program:
+        return program(
+            f"open({str(tmp_path / name)!r}, 'w').write(f'{{os.getpid()}};')\n{stays}{source}\ntime.sleep(600)"
+        )
+
+    setting = CallSetting(
+        CommandAgent(part("agent", "")),
+        CommandCaller(part("caller", "hear(); tell(type='say', text='Hello.')"), 60.0),
+        CommandTools(part("tools", ""), 60.0),
+        CallLimits(),
+        FixedClock(MOMENT),
+        lambda progress: None,
+    )
+    call = asyncio.create_task(Call(toy_case(), setting).play())
+    pids = [int((await written(tmp_path / name)).rstrip(";")) for name in ("agent", "caller", "tools")]
+    while not call.done():
+        call.cancel()
+        await asyncio.sleep(0.01)
+    assert call.cancelled()
+    for pid in pids:
+        assert await is_gone(pid)
+
+
+async def written(path: Path) -> str:
+    async with asyncio.timeout(60):
+        while not path.exists() or not (text := path.read_text()).endswith(";"):
+            await asyncio.sleep(0.01)
+    return text
 
 
 async def breaks(call: AgentCall, text: str) -> AgentReply:
