@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from functools import partial
@@ -132,9 +133,14 @@ class HttpClient:
         except library.ClientSSLError as error:
             raise HttpFault(f"no secure connection to the endpoint ({error.os_error})", reached=False) from error
         except library.ClientConnectorError as error:
-            reason = error.os_error.strerror or str(error.os_error)
-            raise HttpFault(f"no connection to the endpoint ({reason})", reached=False) from error
+            raise HttpFault(f"no connection to the endpoint ({_reason(error.os_error)})", reached=False) from error
         except library.InvalidURL as error:
             raise HttpFault("base_url is no address", reached=False) from error
         except (library.ClientError, ConnectionError) as error:
             raise HttpFault("the answer broke off") from error
+
+
+def _reason(error: OSError) -> str:
+    """Return why there is no connection, in the words of the system."""
+    number = error.errno or 0
+    return os.strerror(number) if number > 0 else error.strerror or str(error)
