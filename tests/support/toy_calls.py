@@ -51,8 +51,9 @@ class ToyAgent:
         self.status = status
         self.ended: list[StopReason] = []
 
-    async def check(self) -> None:
+    async def check(self) -> str | None:
         """Be there."""
+        return None
 
     async def begin(self, call: AgentCall) -> ToyAgentSession:
         """Begin a call."""

@@ -64,9 +64,12 @@ class RunLoop:
         finally:
             self._runner.close()
 
-    def check(self) -> None:
-        """Find out whether agent, caller and tools can be reached; raises `EndpointRefused`."""
-        self._runner.run(self._check())
+    def check(self) -> tuple[str, ...]:
+        """Find out whether agent, caller and tools can be reached; raises `EndpointRefused`.
+
+        Returns what looks wrong and may be right.
+        """
+        return self._runner.run(self._check())
 
     def make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None], hooks: LoopHooks) -> None:
         """Make all calls, and keep each that ends.
@@ -77,10 +80,11 @@ class RunLoop:
         self._hooks = hooks
         self._runner.run(self._make(cases, keep))
 
-    async def _check(self) -> None:
-        await self._setting.agent.check()
-        await self._setting.caller.check()
-        await self._setting.tools.check()
+    async def _check(self) -> tuple[str, ...]:
+        setting = self._setting
+        hints = {"agent": await setting.agent.check(), "caller": await setting.caller.check()}
+        await setting.tools.check()
+        return tuple(f"{side}: {hint}" for side, hint in hints.items() if hint)
 
     async def _make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None]) -> None:
         def keep_and_count(made: MadeCall) -> None:

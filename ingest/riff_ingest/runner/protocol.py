@@ -62,8 +62,11 @@ class Agent(Protocol):
     def name(self) -> str:
         """Return what transcripts call the agent."""
 
-    async def check(self) -> None:
-        """Find out whether the agent can be reached; raises `EndpointRefused` where it cannot."""
+    async def check(self) -> str | None:
+        """Find out whether the agent can be reached; raises `EndpointRefused` where it cannot.
+
+        Returns a hint where something looks wrong that may be right.
+        """
 
     async def begin(self, call: AgentCall) -> AgentSession:
         """Begin a call; raises as `AgentSession.reply` does."""
@@ -122,8 +125,11 @@ class Caller(Protocol):
     def name(self) -> str:
         """Return what transcripts call the caller."""
 
-    async def check(self) -> None:
-        """Find out whether the caller can be reached; raises `EndpointRefused` where it cannot."""
+    async def check(self) -> str | None:
+        """Find out whether the caller can be reached; raises `EndpointRefused` where it cannot.
+
+        Returns a hint where something looks wrong that may be right.
+        """
 
     async def begin(self, case: CallCase, notes: CallerNotes) -> CallerSession:
         """Begin a call; raises as `CallerSession.say` does."""

@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
     kept = _InMemory() if request.out is None else _InDirectory(request.out, sync=request.sync)
     setting = CallSetting(request.agent, request.caller, request.tools, request.limits, request.clock, kept.report)
     with RunLoop(setting, tally, at_once=request.settings.concurrency, in_order=request.in_order) as loop:
-        loop.check()
+        hints = loop.check()
         with ExitStack() as stack:
             stack.callback(kept.close)
             kept.open()
@@ -72,7 +72,7 @@ def make_run(request: RunRequest, hooks: RunHooks | None = None) -> RunEnd:
             invocation = Invocation(started_at=request.clock.now(), pid=os.getpid(), host=socket.gethostname())
             plan.document.invocations.append(invocation)
             kept.describe(plan.document)
-            hooks.began(plan, tally)
+            hooks.began(replace(plan, warnings=(*plan.warnings, *hints)), tally)
 
             def tick() -> None:
                 kept.flush()

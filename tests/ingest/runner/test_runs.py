@@ -52,6 +52,19 @@ class Closing(ToyAgent):
         self.closed = True
 
 
+def test_what_looks_wrong_before_the_run_is_told_and_ends_nothing(tmp_path: Path) -> None:
+    class Hinting(ToyAgent):
+        async def check(self) -> str | None:
+            return "the endpoint lists a, and no b"
+
+    told: list[str] = []
+    end = make_run(
+        toy_request(Hinting(walks), tmp_path / "out"), RunHooks(began=lambda plan, tally: told.extend(plan.warnings))
+    )
+    assert told == ["agent: the endpoint lists a, and no b"]
+    assert end.tally.total.completed == end.tally.total.calls
+
+
 def test_every_call_becomes_a_line_that_the_reader_takes(tmp_path: Path) -> None:
     out = tmp_path / "nightly"
     end = make_run(toy_request(ToyAgent(walks), out, trials=3, flows=2, label="Tuesday", commit="abc"))

@@ -30,18 +30,16 @@ class ModelAgent:
         self._name = name or endpoint.model
         self._chat = ChatClient(endpoint, timeout=timeout, stream=stream, retries=retries)
         self._advance = advance
-        self.hint: str | None = None
-        """What `check` found that may be wrong, such as that the endpoint does not list the model."""
 
     @property
     def name(self) -> str:
         """Return the name given, else the model's."""
         return self._name
 
-    async def check(self) -> None:
-        """Ask the endpoint for its models; raises `EndpointRefused`."""
+    async def check(self) -> str | None:
+        """Ask the endpoint for its models; returns a hint where it lists others, raises `EndpointRefused`."""
         try:
-            self.hint = await self._chat.check()
+            return await self._chat.check()
         except ChatError as error:
             raise problem_of("agent", error) from error
 

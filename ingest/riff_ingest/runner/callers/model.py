@@ -68,8 +68,6 @@ class ModelCaller:
     def __init__(self, chat: Chat, name: str) -> None:
         self._chat = chat
         self._name = name
-        self.hint: str | None = None
-        """What `check` found that may be wrong, such as that the endpoint does not list the model."""
 
     @classmethod
     def at(cls, endpoint: Endpoint, *, timeout: float = 60.0) -> ModelCaller:
@@ -87,10 +85,10 @@ class ModelCaller:
         """Return what transcripts call the caller."""
         return self._name
 
-    async def check(self) -> None:
-        """Find out whether the endpoint can be reached; raises `EndpointRefused`."""
+    async def check(self) -> str | None:
+        """Ask the endpoint for its models; returns a hint where it lists others, raises `EndpointRefused`."""
         try:
-            self.hint = await self._chat.check()
+            return await self._chat.check()
         except ChatError as error:
             raise EndpointRefused("caller", str(error)) from error
 
