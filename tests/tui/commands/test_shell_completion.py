@@ -71,6 +71,7 @@ def answered(store: Path, line: str, monkeypatch: pytest.MonkeyPatch, capsys: Ca
         ("riff-tui compare run", ["run-1", "run-2"]),
         ("riff-tui compare agent:gem", ["gemini"]),
         ("riff-tui gate --baseline run-", ["run-1", "run-2"]),
+        ("riff-tui watch --run run-", ["run-1", "run-2"]),
         ("riff-tui eva con", ["context"]),
         ("riff-tui ingest run", []),
         ("riff-tui dump flows -o fl", []),
