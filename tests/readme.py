@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +29,11 @@ DOCS = README.parent / "docs"
 FORMATS = DOCS / "formats.md"
 METRICS = DOCS / "metrics.md"
 PAGES = (README, *sorted(DOCS.glob("*.md")))
+WORKED = DOCS / "worked-example.md"
+EXAMPLES = README.parent / "examples"
+MENDED = EXAMPLES / "leaky_tap" / "mended.py"
 MORE = "…"
+_CLASS = re.compile(r"(?<=^```python\n)class .*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
 _KEYS = re.compile(r"(?<=^\| keys \| action \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
 _VIEWS = re.compile(r"(?<=^\| view \| shows \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
@@ -78,17 +83,57 @@ def printed(command: str, store: Path) -> str:
     return done.stdout
 
 
+class Workplace:
+    """A directory in which the commands of the worked example run one after the other, with its store and its judge."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        shutil.copytree(EXAMPLES, folder / "examples")
+        self.surroundings = {
+            **os.environ,
+            "PATH": f"{_PROGRAM.parent}{os.pathsep}{os.environ['PATH']}",
+            "RIFF_TUI_STORE": "leaky.db",
+            "RIFF_TUI_CONFIG": "examples/leaky_tap/settings.toml",
+        }
+
+    def printed(self, command: str) -> str:
+        """What a command says on both streams, and below that how it ended where it did not end well."""
+        done = subprocess.run(
+            shlex.split(command),
+            cwd=self._folder,
+            env=self.surroundings,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            check=False,
+        )
+        said = done.stdout.replace(f"{self._folder}/", "")
+        return f"{said}exit code {done.returncode}\n" if done.returncode else said
+
+
+def worked(text: str, folder: Path) -> str:
+    """The worked example with what its commands print now, and with what the mended agent is now."""
+    place = Workplace(folder)
+    code = MENDED.read_text(encoding="utf-8")
+    mended = code[code.index("class ") : code.index("\n\n\nif ")] + "\n"
+    return _with_outputs(_CLASS.sub(lambda _: mended, text), place.printed)
+
+
 def rewritten(text: str, store: Path) -> str:
     """A page with what its commands print now."""
+    return with_views(_KEYS.sub(lambda _: key_rows(), _with_outputs(text, lambda command: printed(command, store))))
 
+
+def _with_outputs(text: str, run: Callable[[str], str]) -> str:
     def block(found: re.Match[str]) -> str:
         parts = []
         for example in examples(f"```console\n{found[0]}```"):
-            shown = example.cut(printed(example.command, store))
+            shown = example.cut(run(example.command))
             parts.append("\n".join([f"$ {example.command}", *shown]))
         return "\n\n".join(parts) + "\n"
 
-    return with_views(_KEYS.sub(lambda _: key_rows(), _BLOCK.sub(block, text)))
+    return _BLOCK.sub(block, text)
 
 
 def key_rows() -> str:
@@ -141,6 +186,8 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
         demo = demo_store(Path(made))
         for page in PAGES:
-            page.write_text(rewritten(page.read_text(encoding="utf-8"), demo), encoding="utf-8")
+            text = page.read_text(encoding="utf-8")
+            written = worked(text, Path(made)) if page == WORKED else rewritten(text, demo)
+            page.write_text(written, encoding="utf-8")
     METRICS.write_text(with_metrics(METRICS.read_text(encoding="utf-8")), encoding="utf-8")
     FORMATS.write_text(with_sources(FORMATS.read_text(encoding="utf-8")), encoding="utf-8")

@@ -20,6 +20,7 @@ from tests.readme import (
     METRICS,
     PAGES,
     README,
+    WORKED,
     Example,
     demo_store,
     examples,
@@ -30,7 +31,7 @@ from tests.readme import (
     with_metrics,
 )
 
-TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES if page != WORKED)
 REFERENCE = (DOCS / "reference.md").read_text(encoding="utf-8")
 EXPLORER = (DOCS / "explorer.md").read_text(encoding="utf-8")
 PROGRAM = Path(sys.executable).parent / "riff-tui"
