@@ -18,7 +18,7 @@ from riff_ingest.runner.chat.faults import ParameterRefused, TryFailed, fault_of
 from riff_ingest.runner.chat.http import HttpAnswer, HttpClient, HttpFault
 from riff_ingest.runner.chat.pace import Pace, pace_of
 from riff_ingest.runner.chat.protocol import ChatNote, ChatReply, EndpointDown, Message, NoSuchModel, Tool, Waiting
-from riff_ingest.runner.chat.request import RequestShape
+from riff_ingest.runner.chat.request import LIMITS, RequestShape
 from riff_ingest.runner.chat.retries import RetryPolicy
 from riff_ingest.runner.chat.tool_calls import is_written_out
 
@@ -80,8 +80,9 @@ class ChatClient:
             try:
                 return await self._asked(body, pace, entered, started)
             except ParameterRefused as refused:
-                self._shape.drop(refused.parameter)
-                reason, pause = f"{refused.reason}; {refused.parameter} is left out from here on", 0.0
+                for parameter in refused.parameters:
+                    self._shape.drop(parameter)
+                reason, pause = f"{refused.reason}; {refused.parameters[0]} is left out from here on", 0.0
             except TryFailed as fault:
                 failed += 1
                 pause = self._pause(fault, failed)
@@ -153,6 +154,9 @@ class ChatClient:
             raise self._with_hint(told_fault(self._endpoint, told.error)) from None
         if reader.is_done:
             await answer.finish()
+        is_empty = not read.text and not read.tool_calls
+        if is_empty and read.finish_reason == "length" and any(name in body for name in LIMITS):
+            raise ParameterRefused("the model had reached the limit of its answer before it said anything", *LIMITS)
         return self._reply(read, body, _ms(ended - started), None if first is None else _ms(first - started))
 
     def _reply(self, read: ReadAnswer, body: Mapping[str, Any], ms: float, ttft_ms: float | None) -> ChatReply:

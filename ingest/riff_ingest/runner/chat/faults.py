@@ -48,12 +48,12 @@ class TryFailed(Exception):
 
 
 class ParameterRefused(Exception):
-    """Report that an endpoint does not take a parameter of the request."""
+    """Report that an endpoint does not take parameters of the request, or cannot answer with them."""
 
-    def __init__(self, reason: str, parameter: str) -> None:
+    def __init__(self, reason: str, *parameters: str) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.parameter = parameter
+        self.parameters = parameters
 
 
 def fault_of(

@@ -12,6 +12,8 @@ _OPTIONAL = (
     "stream_options",
 )  # fmt: skip
 """Parameters that can be left out where an endpoint does not know them."""
+LIMITS = ("max_completion_tokens", "max_tokens")
+"""What the limit of an answer is called, by newer servers and by older ones."""
 
 
 class RequestShape:

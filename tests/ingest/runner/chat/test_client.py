@@ -185,6 +185,18 @@ async def test_a_parameter_is_left_out_for_all_that_follows() -> None:
     assert "seed" not in server.completions[-1].body
 
 
+async def test_a_limit_that_thinking_uses_up_is_left_out() -> None:
+    def thinks_long(request: Asked, before: int) -> Reply:
+        if {"max_completion_tokens", "max_tokens"} & request.body.keys():
+            return saying(Said("<think>They want a flat, so", finish="length"))(request)
+        return well(request, before)
+
+    reply, requests = await played(thinks_long)
+    assert (reply.text, reply.notes) == ("What else can I do for you?", ())
+    assert reply.dropped == ("max_completion_tokens", "max_tokens")
+    assert len(requests) == 2
+
+
 async def test_a_parameter_that_is_not_sent_cannot_be_left_out() -> None:
     with chat_server({"played": always(error(400, "temperature and seed are both wrong"))}) as server:
         with pytest.raises(RequestWrong, match="both wrong"):
