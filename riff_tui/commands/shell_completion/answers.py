@@ -96,6 +96,10 @@ def _values(parameter: Any, value: str, words: Sequence[str], command: str) -> I
         yield from (*COMPUTED, "humanness")
     elif parameter.name in ("baseline", "candidate", "run"):
         yield from _names("run", words)
+    elif command in ("run", "simulate"):
+        from riff_tui.commands.shell_completion.run_values import values_of
+
+        yield from values_of(parameter.name, value, words)
     else:
         yield from (str(getattr(each, "value", each)) for each in getattr(parameter.type, "choices", ()))
 
