@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import bulk, dump, eva, footprint, ingest, machine, matrix, report, ui
+from benchmarks import bulk, dump, eva, footprint, ingest, machine, matrix, report, run, ui
 from benchmarks.ratio import Ratio
 from benchmarks.sizes import FULL, QUICK, Sizes
 
@@ -23,6 +23,7 @@ GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
     "matrix": matrix.rows,
     "dump": dump.rows,
     "ui": ui.rows,
+    "run": run.rows,
 }
 RESULTS = Path(__file__).parent / "RESULTS.md"
 SCRATCH = Path(__file__).parent.parent / ".bench"
