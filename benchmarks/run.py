@@ -33,14 +33,14 @@ def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
     trials = max(1, sizes.few // 10 // scenarios)
     said = f"{trials * scenarios:,} calls, {AT_ONCE} at once"
     goal = Goal("<=", 1.3)
-    with _stub() as url:
-        spoken = _spoken()
-        ours, bare = in_turns(
-            partial(_run, folder, ModelAgent(_endpoint(url)), trials),
-            partial(_replay, url, spoken * trials),
-            rounds=min(3, sizes.rounds),
-        )
-    yield Ratio("run of a model ÷ the same requests by themselves", ours, bare, "s", goal, said)
+    for how, stream in (("whole answers", False), ("word by word", True)):
+        with _stub() as url:
+            ours, bare = in_turns(
+                partial(_run, folder, ModelAgent(_endpoint(url), stream=stream), trials),
+                partial(_replay, url, _spoken(stream) * trials),
+                rounds=min(3, sizes.rounds),
+            )
+        yield Ratio("run of a model ÷ the same requests by themselves", ours, bare, "s", goal, f"{said}, {how}")
     agent = Thinking(THINKS_S)
     ours, bare = in_turns(
         partial(_run, folder, agent, trials), partial(_think, trials, scenarios), rounds=min(3, sizes.rounds)
@@ -145,10 +145,10 @@ async def _at_once(work: Any) -> None:
     await asyncio.gather(*(work() for _ in range(AT_ONCE)))
 
 
-def _spoken() -> list[Requests]:
+def _spoken(stream: bool) -> list[Requests]:
     """Return the requests of each call that a run makes of every scenario."""
     with chat_server() as server:
-        run_flows([FLOW], ModelAgent(_endpoint(server.url)), concurrency=1)
+        run_flows([FLOW], ModelAgent(_endpoint(server.url), stream=stream), concurrency=1)
         bodies = [asked.body or {} for asked in server.completions]
     calls: list[list[Any]] = []
     longest = 0

@@ -260,6 +260,20 @@ def test_a_second_ctrl_c_drops_what_is_under_way(agent: str, out: Path) -> None:
     assert time.monotonic() - began < 3
 
 
+def test_calls_are_in_the_store_while_others_are_made(agent: str, out: Path, tmp_path: Path) -> None:
+    store = tmp_path / "calls.db"
+    process = started(agent, out, "--ingest", str(store), "--trials", "2000", seconds=0.02)
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        if store.exists() and ask(str(store), "flows"):
+            break
+        time.sleep(0.2)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert [row["n"] for row in ask(str(store), "flows")] == [calls_of(out)]
+
+
 def test_no_call_is_lost_or_made_twice_where_the_process_is_killed(agent: str, out: Path) -> None:
     chance = random.Random(7)
     trials = ("--trials", "150")
