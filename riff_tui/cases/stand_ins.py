@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from riff_ingest.runner.case_file import CaseFact, CaseFile, CaseLine
+from riff_ingest.runner.made_up import pools_of
 from riff_ingest.simulate.lexicon import pools
 from riff_tui.text.redaction import Redactor
 
@@ -29,6 +30,10 @@ _SIGNS = re.compile(r"[^\W_]")
 _SIGNS_OF_CODES = re.compile(r"\d|(?<![^\W\d_])[^\W\d_](?![^\W\d_])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FORMS = ((re.compile(r"\d"), "9"), (_WORD, "w"), (re.compile(r"[^\W\d_](?<!w)"), "A"))
+_NAME = r"([^\W\d_a-z][\w'’-]+(?: [^\W\d_a-z][\w'’-]+){0,2})"
+_INTRODUCED = re.compile(rf"\b(?i:my name is|my name's) {_NAME}")
+_IN_ANSWER = re.compile(rf"\b(?i:i am|i'm|this is|it's) {_NAME}|^{_NAME}[.,!]*$")
+_NO_NAMES = frozenset({"yes", "no", "sure", "okay", "ok", "hello", "hi", "hey", "thanks", "thank you", "sorry", "none"})
 _FIRST_FREE, _FREE = 0xE000, 0x1900
 _KEPT_FREE = re.compile("[\ue000-\uf8ff]")
 
@@ -64,6 +69,9 @@ class _StandIns:
         for slot, text in self._personal.items():
             if text not in self._replaced:
                 self._stand_in(text, slot_pools[slot])
+        for text in _names_told(case):
+            if text not in self._replaced:
+                self._stand_in(text, "person")
         whole = "|".join(re.escape(text) for text in sorted(self._replaced, key=len, reverse=True))
         self._found = re.compile(rf"(?<![\w-])(?:{whole})(?![\w-])", re.IGNORECASE) if whole else None
         self._by_case = {text.casefold(): new for text, new in self._replaced.items()}
@@ -101,6 +109,8 @@ class _StandIns:
 
     def _stand_in(self, text: str, pool: str) -> None:
         new = self._of_pool(text, pool)
+        if pool == "person" and " " not in text:
+            new = new.partition(" ")[0]
         self._replaced[text] = new
         if pool == "person":
             # Callers use one of their names alone as well.
@@ -143,6 +153,16 @@ class _StandIns:
 
     def _pick(self, options: Sequence[str]) -> str:
         return options[int(self._random.random() * len(options))]
+
+
+def _names_told(case: CaseFile) -> list[str]:
+    """Return names by which callers introduce themselves, or that answer a state which asks for a name."""
+    found: list[str] = []
+    for line in case.lines:
+        found += _INTRODUCED.findall(line.text)
+        if line.state and pools_of([line.state], {}).get(line.state) == "person":
+            found += [name for match in _IN_ANSWER.finditer(line.text) for name in match.groups() if name]
+    return [name for name in dict.fromkeys(found) if name.casefold() not in _NO_NAMES]
 
 
 def _form(text: str) -> str:

@@ -54,6 +54,29 @@ def test_a_stand_in_has_the_form_of_what_it_stands_for(slot: str, value: str, fo
     assert case.lines[0].text == f"It's {new}, please."
 
 
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("ask_name", "Inge"),
+        ("ask_name", "Inge Tamm."),
+        ("collect_name", "Yes, I'm Inge. From next door."),
+        (None, "Hi, my name is Inge, and I have a leak."),
+        ("greeting", "My name's Inge."),
+    ],
+)
+def test_a_name_that_no_slot_holds_is_found_where_it_is_told(state: str | None, said: str) -> None:
+    lines = [CaseLine(said, state), CaseLine("Inge again.", "greeting")]
+    told = with_stand_ins(CaseFile(case_schema=CASE_SCHEMA, flow="taps", name="stuck", lines=lines), {})
+    assert not any("Inge" in line.text or "Tamm" in line.text for line in told.lines)
+
+
+@pytest.mark.parametrize("said", ["Yes", "Thanks.", "it is fine", "Doesn't matter to me"])
+def test_what_is_no_name_stays_where_one_is_asked_for(said: str) -> None:
+    lines = [CaseLine(said, "ask_name")]
+    told = with_stand_ins(CaseFile(case_schema=CASE_SCHEMA, flow="taps", name="stuck", lines=lines), {})
+    assert told.lines[0].text == said
+
+
 def test_a_number_that_is_said_in_another_way_is_the_same_number() -> None:
     case = redacted({"phone": "512-867-5309"}, "That's 512 867 5309.")
     assert case.lines[0].text == f"That's {case.facts['phone'].value}."
