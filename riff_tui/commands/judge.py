@@ -82,6 +82,34 @@ def judge(
     Humanness scores are written as files to ingest. What has a score already is not asked, or paid for, again. The
     transcript goes to the judge and nowhere else.
     """  # fmt: skip
+    from riff_tui.output.streams import say
+
+    judge_calls(
+        paths,
+        name,
+        out,
+        judged_at=judged_at,
+        limit=limit,
+        concurrency=concurrency,
+        retry_unscored=retry_unscored,
+        dry_run=dry_run,
+    )
+    if not dry_run:
+        say(f"Next: {next_ingest(out, store)}")
+
+
+def judge_calls(
+    paths: list[Path],
+    name: str,
+    out: Path,
+    *,
+    judged_at: str | None = None,
+    limit: int | None = None,
+    concurrency: int | None = None,
+    retry_unscored: bool = False,
+    dry_run: bool = False,
+) -> None:
+    """Have calls judged and say what came of it; raises what a run of a judge ends with where it does not end well."""
     from riff_ingest.judging.conversations import find_conversations
     from riff_ingest.judging.ledger import Ledger
     from riff_ingest.judging.session import Session
@@ -113,7 +141,7 @@ def judge(
         raise _stopped(name, ended)
     for line in report(plan, found, config.prices, ended):
         say(line)
-    _end(next_ingest(out, store), ended)
+    _raise_signal(ended)
 
 
 def configured(name: str) -> JudgeSettings:
@@ -242,17 +270,15 @@ def _stopped(name: str, ended: RunEnd) -> Exception:
     return JudgeStopped(f"judge {name}: {ended.error}; {kept}: fix it and {again}")
 
 
-def _end(next_command: str, ended: RunEnd | None) -> None:
+def _raise_signal(ended: RunEnd | None) -> None:
     import signal
 
     from riff_tui.errors import Terminated
-    from riff_tui.output.streams import say
 
     if ended is not None and ended.signal == signal.SIGTERM:
         raise Terminated
     if ended is not None and ended.signal is not None:
         raise KeyboardInterrupt
-    say(f"Next: {next_command}")
 
 
 @contextmanager

@@ -76,6 +76,7 @@ def launch_event(plan: RunPlan, out: str) -> dict[str, Any]:
 def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
     """Return what `--json` says when a run has ended; `null` is what is not known."""
     tally = end.tally
+    ended = end.plan.document.invocations[-1].ended if end.plan.due else None
     return {
         "event": "done",
         "run": end.plan.document.run_id,
@@ -88,7 +89,7 @@ def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
         "tokens": {side: {"input": each.input, "output": each.output} for side, each in tally.tokens.items()},
         "cost": None if cost is None else round(cost.amount, 6),
         "currency": None if cost is None else cost.currency,
-        "ended": "failed" if end.error is not None else "done" if end.signal is None else "interrupted",
+        "ended": ended or "done",
     }
 
 

@@ -81,13 +81,12 @@ def make(request: RunRequest, after: After) -> None:
         _print_json(done_event(end, cost))
     _end(end, request.out)
     if after.judge is not None:
-        _judge(request.out, end.plan.document.run_id, after)
+        _judge(request.out, end.plan.document.run_id, after.judge)
         unfed = session.feed_rest()
     if unfed is not None:
         again = next_ingest(request.out, after.ingest)
         raise StoreError(f"the calls are in {request.out}, but not all are in the store ({unfed})", again)
-    if after.judge is None:
-        say(f"Next: {_next(request.out, after)}")
+    say(f"Next: {_next(request.out, after)}")
 
 
 class _Session:
@@ -178,12 +177,11 @@ def _end(end: RunEnd, out: Path) -> None:
         )
 
 
-def _judge(out: Path, run_id: str, after: After) -> None:
+def _judge(out: Path, run_id: str, name: str) -> None:
     """Have the calls judged; the scores go beside them where the directory has the name of the run."""
-    from riff_tui.commands.judge import judge
+    from riff_tui.commands.judge import judge_calls
 
-    assert after.judge is not None
-    judge([out], after.judge, out.parent if out.resolve().name == run_id else out, store=after.next_store)
+    judge_calls([out], name, out.parent if out.resolve().name == run_id else out)
 
 
 def _next(out: Path, after: After) -> str:

@@ -14,8 +14,12 @@ from typing import Any
 
 import pytest
 
+from riff_ingest.runner.prices import Cost, model_prices
+from riff_ingest.runner.run_document import RunSettings, RunSide
+from riff_ingest.runner.run_tally import RunTally
 from riff_store import ask
 from riff_tui.cli import run
+from riff_tui.commands.run_report import run_cost
 from riff_tui.errors import ExitCode
 from tests.support.golden import assert_golden
 from tests.support.toy_runs import kept_lines, times_kept
@@ -193,6 +197,33 @@ def test_calls_come_into_a_store(agent: str, out: Path, tmp_path: Path, capsys: 
     assert run(options(agent, out, "--ingest", str(store))) == ExitCode.OK
     assert [row["n"] for row in ask(str(store), "flows")] == [calls_of(out)]
     assert capsys.readouterr().err.splitlines()[-1] == f"Next: riff-tui ui --store {store}"
+
+
+def test_calls_are_judged_afterwards(
+    agent: str, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    verdict = '{"score": 7, "evidence": [], "reason": "calm"}'
+    judge = tmp_path / "judge.sh"
+    judge.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{verdict}'\n")
+    judge.chmod(0o700)
+    settings = tmp_path / "settings.toml"
+    settings.write_text(f'[judges.mine]\nkind = "command"\nargv = ["{judge}"]\n')
+    monkeypatch.setenv("RIFF_TUI_CONFIG", str(settings))
+    store = str(tmp_path / "calls.db")
+    assert run(options(agent, out, "--judge", "mine", "--ingest", store)) == ExitCode.OK
+    assert "3 judged" in capsys.readouterr().err
+    assert [(row["judge"], row["n"], row["mean"]) for row in ask(store, "judges")] == [("mine", 3, 7.0)]
+
+
+def test_a_run_tells_its_cost_where_all_prices_are_known() -> None:
+    tally = RunTally(planned=1)
+    tally.spend({"requests": [{"prompt_tokens": 2_000_000, "completion_tokens": 500_000}]})
+    prices = model_prices({"m": {"input": 1, "output": 2}})
+    model = RunSide(kind="openai", name="m", model="m")
+    free, program = RunSide(kind="scripted", name="scripted"), RunSide(kind="command", name="caller.sh")
+    assert run_cost(tally, RunSettings(agent=model, caller=free), prices) == Cost(3.0, "USD")
+    assert run_cost(tally, RunSettings(agent=model, caller=program), prices) is None
+    assert run_cost(tally, RunSettings(agent=model, caller=free), {}) is None
 
 
 def test_what_a_run_is_asked_to_do_holds_no_secret(agent: str, out: Path, tmp_path: Path) -> None:
