@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from riff_tui.text.words import counted
+from riff_tui.text.words import LISTED, counted
 
 if TYPE_CHECKING:
     from riff_ingest.judging.settings import Prices
@@ -52,7 +52,8 @@ def report(end: RunEnd, cost: Cost | None) -> Iterator[str]:
     if left := tally.planned - tally.done:
         yield f"{counted(left, 'call')} not made; --resume makes them."
     if tally.total.errored:
-        yield f"{counted(tally.total.errored, 'call')} errored, which no mean counts; --resume makes them again."
+        yield f"{counted(tally.total.errored, 'call')} errored, which no mean counts; --resume makes them again:"
+        yield from _reason_lines(tally)
     if tally.has_tokens:
         yield f"Spent: {_spent_text(tally, cost)}."
 
@@ -84,6 +85,8 @@ def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
         "errored": tally.total.errored,
         "caller_failed": tally.total.caller_failed,
         "completed": tally.total.completed,
+        "stopped": dict(tally.total.stopped.most_common()),
+        "reasons": [{"error": error, "calls": calls} for error, calls in tally.reasons.most_common(LISTED)],
         "retried": tally.retried,
         "left": tally.planned - tally.done,
         "tokens": {side: {"input": each.input, "output": each.output} for side, each in tally.tokens.items()},
@@ -113,9 +116,21 @@ FREE = ("scripted", "frozen")
 
 def _outcome(each: CallTally) -> str:
     text = f"{counted(each.calls, 'call')}, {each.completed} completed"
+    if each.stopped:
+        text += f", {', '.join(f'{calls} {reason}' for reason, calls in each.stopped.most_common())}"
     if each.errored:
         text += f", {each.errored} errored"
     return f"{text} ({each.caller_failed} of them by the caller)" if each.caller_failed else text
+
+
+def _reason_lines(tally: RunTally) -> Iterator[str]:
+    """Yield why calls were errored, the most frequent reason first."""
+    listed = tally.reasons.most_common(LISTED)
+    width = len(str(max((calls for _, calls in listed), default=0)))
+    for reason, calls in listed:
+        yield f"  {calls:>{width}}  {reason}"
+    if others := tally.total.errored - sum(calls for _, calls in listed):
+        yield f"  {others:>{width}}  for other reasons; `error` in the transcripts has them"
 
 
 def _spent_text(tally: RunTally, cost: Cost | None) -> str:

@@ -99,6 +99,7 @@ class _Session:
         self._line = line
         self._prices = model_prices(settings.prices())
         self._tally: RunTally | None = None
+        self._told_error = False
         self._live = None
         if after.ingest is not None and request.out is not None:
             self._live = LiveIngest(request.out, after.ingest, lambda: self._tally.total.calls if self._tally else 0)
@@ -128,8 +129,14 @@ class _Session:
             _print_json(launch_event(plan, str(self._request.out)))
 
     def _show(self) -> None:
+        from riff_tui.output.streams import say
+
         tally = self._tally
         if self._line is not None and tally is not None:
+            if tally.reasons and not self._told_error:
+                self._told_error = True
+                self._line.clear()
+                say(f"First error: {next(iter(tally.reasons))}")
             rest = progress_text(tally, self.cost(tally))
             self._line.running(tally.done, tally.planned, tally.total.calls, rest)
 
@@ -172,9 +179,8 @@ def _end(end: RunEnd, out: Path) -> None:
     if end.signal is not None:
         raise KeyboardInterrupt
     if total.calls and total.errored == total.calls:
-        raise RunWithoutAnswer(
-            f"every call was errored (the last: {end.tally.last_error})", "fix it and run it with --resume"
-        )
+        [(reason, _), *_] = end.tally.reasons.most_common(1)
+        raise RunWithoutAnswer(f"every call was errored (most of them: {reason})", "fix it and run it with --resume")
 
 
 def _judge(out: Path, run_id: str, name: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -13,6 +15,10 @@ from riff_ingest.runner.call import MadeCall
 TokenSide: TypeAlias = Literal["agent", "caller"]
 REQUESTS: Mapping[TokenSide, str] = {"agent": "requests", "caller": "caller_requests"}
 """The key of a line's `extra` that lists the requests of a side."""
+LONGEST_REASON = 300
+_MOST_REASONS = 1000
+_CHANGING = re.compile(r"\b(?=\w*\d)\w{6,}\b")
+"""What differs from call to call in errors that are the same otherwise: ids, addresses and times."""
 
 
 @dataclass(slots=True)
@@ -31,12 +37,16 @@ class TokenTally:
 
 @dataclass(slots=True)
 class CallTally:
-    """Count the calls that ended; the errored ones are in `calls`, and those whose caller failed are errored."""
+    """Count the calls that ended; the errored ones are in `calls`, and those whose caller failed are errored.
+
+    `stopped` counts by their `stop_reason` those that are neither errored nor completed.
+    """
 
     calls: int = 0
     completed: int = 0
     errored: int = 0
     caller_failed: int = 0
+    stopped: Counter[str] = field(default_factory=Counter)
 
     def add(self, call: Conversation) -> None:
         """Count a call."""
@@ -44,6 +54,8 @@ class CallTally:
         self.errored += call.errored
         self.caller_failed += call.caller_ok is False
         self.completed += not call.errored and call.completed is True
+        if not call.errored and call.completed is not True:
+            self.stopped[call.stop_reason or "unknown"] += 1
 
 
 @dataclass(slots=True)
@@ -51,14 +63,15 @@ class RunTally:
     """Count how far a run is.
 
     `planned` are the calls of the run and `before` those that it had already; `retried` counts calls in which a
-    request, or all of the call, was tried again.
+    request, or all of the call, was tried again. `reasons` counts why calls were errored, with `…` for what differs
+    from call to call.
     """
 
     planned: int
     before: int = 0
     running: int = 0
     retried: int = 0
-    last_error: str | None = None
+    reasons: Counter[str] = field(default_factory=Counter)
     total: CallTally = field(default_factory=CallTally)
     flows: dict[str, CallTally] = field(default_factory=dict)
     tokens: dict[TokenSide, TokenTally] = field(default_factory=lambda: {"agent": TokenTally(), "caller": TokenTally()})
@@ -82,9 +95,15 @@ class RunTally:
         """Count a call that ended."""
         call = made.conversation
         self.total.add(call)
-        self.last_error = call.error if call.errored else self.last_error
+        if call.errored:
+            self._count_reason(call.error or "unknown")
         self.flows.setdefault(call.flow, CallTally()).add(call)
         self.retried += "attempts" in made.extra or _has_retried(call)
+
+    def _count_reason(self, error: str) -> None:
+        reason = _CHANGING.sub("…", error[:LONGEST_REASON])
+        if reason in self.reasons or len(self.reasons) < _MOST_REASONS:
+            self.reasons[reason] += 1
 
 
 def _has_retried(call: Conversation) -> bool:

@@ -382,3 +382,19 @@ def test_latencies_are_measured_by_a_clock_that_goes() -> None:
     end = make_run(replace(toy_request(ToyAgent(hesitates), trials=3), clock=SystemClock()))
     latencies = [turn.latency_ms for turn in end.conversations[-1].turns if turn.role == "agent"]
     assert all(latency is not None and latency >= 1 for latency in latencies)
+
+
+def test_the_most_frequent_reason_of_errors_counts_calls_that_differ_in_an_id(tmp_path: Path) -> None:
+    async def reply(call: AgentCall, text: str) -> AgentReply:
+        if call.case.trial < 3:
+            raise Unavailable("agent", f"503: overloaded (request req-8f00{call.case.trial}ab)")
+        if call.case.trial < 5:
+            raise Unavailable("agent", "500: fell over")
+        return await walks(call, text) if call.case.trial < 8 else AgentReply("")
+
+    tally = make_run(toy_request(ToyAgent(reply), trials=9)).tally
+    assert tally.reasons.most_common() == [
+        ("agent: 503: overloaded (request req-…)", 3),
+        ("agent: 500: fell over", 2),
+    ]
+    assert (tally.total.completed, dict(tally.total.stopped)) == (3, {"silence": 1})

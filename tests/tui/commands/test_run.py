@@ -43,6 +43,8 @@ def books(call, text):
     case = call.case
     if MODE == "refuses" or (MODE == "refuses later" and case.trial):
         raise EndpointRefused("agent", "401 the key is wrong")
+    if MODE == "says nothing":
+        return ""
     if MODE == "fails" or (MODE == "fails first" and not case.trial):
         raise Unavailable("agent", "503 overloaded")
     time.sleep(SECONDS)
@@ -104,7 +106,16 @@ def test_with_json_there_is_nothing_else_on_stdout(agent: str, out: Path, capsys
     calls = calls_of(out)
     assert (launch["event"], launch["due"], launch["planned"]) == ("launch", calls, calls)
     assert (done["event"], done["calls"], done["errored"], done["completed"]) == ("done", calls, 0, calls)
-    assert done["cost"] is None
+    assert (done["cost"], done["stopped"], done["reasons"]) == (None, {}, [])
+
+
+def test_with_json_one_learns_why_calls_were_errored(
+    agent: str, out: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_MODE", "fails first")
+    run(options(agent, out, "--trials", "2", "--json"))
+    done = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert done["reasons"] == [{"error": "agent: 503 overloaded", "calls": 3}]
 
 
 def test_the_same_run_gives_the_same_bytes(agent: str, tmp_path: Path) -> None:
@@ -145,8 +156,13 @@ def test_a_side_that_cannot_be_reached_is_a_usage_error_and_nothing_is_written(o
     [
         ("refuses", ExitCode.USAGE, "agent: 401 the key is wrong; 0 calls kept"),
         ("refuses later", ExitCode.UNEXPECTED, "3 calls kept, 3 left; fix it and run the same command with --resume"),
-        ("fails", ExitCode.SKIPPED, "every call was errored (the last: agent: 503 overloaded)"),
-        ("fails first", ExitCode.OK, "3 calls errored, which no mean counts; --resume makes them again."),
+        ("fails", ExitCode.SKIPPED, "every call was errored (most of them: agent: 503 overloaded)"),
+        ("says nothing", ExitCode.OK, f"{FLOW}  6 calls, 0 completed, 6 silence"),
+        (
+            "fails first",
+            ExitCode.OK,
+            "3 calls errored, which no mean counts; --resume makes them again:\n  3  agent: 503 overloaded",
+        ),
     ],
 )
 def test_a_run_ends_with_what_was_wrong(
