@@ -167,9 +167,7 @@ def test_two_sides_differ_as_pandas_and_scipy_say(tmp_path: Path, seed: int, siz
 
 
 def test_the_worlds_hold_paired_rows_and_others() -> None:
-    found = [
-        row for seed in range(5) for row in expected(frame(world(seed, 150)), "run", "night-1", "night-3").values()
-    ]
+    found = [row for seed in range(5) for row in expected(frame(world(seed, 60)), "run", "night-1", "night-3").values()]
     assert {row["pairs"] is None for row in found} == {True, False}
     assert len(JUDGES) == len(SHOWN)
 
