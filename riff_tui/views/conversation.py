@@ -216,7 +216,8 @@ def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: CallWords)
     if call.caller_ok is False:
         lines.append("Excluded: its caller failed, so the call is not counted in averages.")
     elif call.errored:
-        lines.append("Errored: the agent or its backend was broken; the call is not counted in averages.")
+        why = words(call.error) or "the agent or its backend was broken"
+        lines.append(f"Errored: {why}; the call is not counted in averages.")
     if detail.document is None:
         lines.append(NO_TEXT_KEPT)
     elif not words.wanted:

@@ -201,6 +201,15 @@ def test_a_call_says_who_its_caller_was_and_that_it_failed() -> None:
     assert conversation(detail(caller="scripted", caller_ok=True)).notes[0].endswith("caller scripted kept to its part")
 
 
+def test_an_errored_call_says_why_and_keeps_what_was_said_in_it_to_itself() -> None:
+    errored: dict[str, Any] = {"errored": True, "error": "agent: no line for 555-123-4567"}
+    said = "Errored: agent: no line for [phone 1]; the call is not counted in averages."
+    assert said in conversation(detail(**errored), redact=Redactor()).notes
+    unsaid = "Errored: the agent or its backend was broken; the call is not counted in averages."
+    assert unsaid in conversation(detail(**errored), text=False).notes
+    assert unsaid in conversation(detail(errored=True)).notes
+
+
 def test_visits_that_ended_as_the_call_began_have_no_timeline() -> None:
     at_once = [{"type": "state_entered", "state": "a", "t": 0}, {"type": "state_exited", "state": "a", "t": 0}]
     document = {"turns": [{"role": "agent", "text": "Hello", "t": 5.0}], "events": at_once}
