@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -73,6 +73,7 @@ def plan_run(request: RunRequest) -> RunPlan:
         known = None
     kept = kept_calls(request.out) if known is not None and request.out is not None else {}
     keys = [case.key(request.agent.name, request.caller.name) for case in request.cases]
+    _refuse_another_caller(request, kept, keys)
     due = tuple(case for case, key in zip(request.cases, keys, strict=True) if kept.get(key, True))
     document = _document(request, known, {*kept, *keys})
     before = sum(not errored for errored in kept.values())
@@ -99,6 +100,18 @@ def _refuse_foreign(request: RunRequest, known: RunDocument | None) -> None:
         raise UsageError(
             f"{', '.join(changed)}: the file of the flow has changed since this run began",
             "run it into another directory, or mix both in one run with --force",
+        )
+
+
+def _refuse_another_caller(request: RunRequest, kept: Collection[CaseKey], keys: Sequence[CaseKey]) -> None:
+    """Keep one caller's calls from taking the place of another's: where calls are told apart, callers do not count."""
+    due = {key._replace(caller="") for key in keys}
+    if other := next(
+        (key.caller for key in kept if key.caller != request.caller.name and key._replace(caller="") in due), None
+    ):
+        raise UsageError(
+            f"{request.out} holds these calls by another caller, {other}",
+            f"choose another directory for {request.caller.name} with --out",
         )
 
 

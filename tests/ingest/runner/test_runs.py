@@ -398,3 +398,16 @@ def test_the_most_frequent_reason_of_errors_counts_calls_that_differ_in_an_id(tm
         ("agent: 500: fell over", 2),
     ]
     assert (tally.total.completed, dict(tally.total.stopped)) == (3, {"silence": 1})
+
+
+def test_calls_by_another_caller_do_not_take_the_place_of_those_that_are_there(tmp_path: Path) -> None:
+    class Robot(ToyCallers):
+        name = "robot"
+
+    out = tmp_path / "r"
+    make_run(toy_request(ToyAgent(walks), out))
+    request = toy_request(ToyAgent(walks), out, trials=9, resume=True, force=True)
+    with pytest.raises(UsageError, match="by another caller, toy-caller; choose another directory for robot"):
+        make_run(replace(request, caller=Robot()))
+    other_calls = replace(request, caller=Robot(), cases=[case for case in request.cases if case.trial > 5])
+    assert make_run(other_calls).tally.total.calls == 3
