@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from riff_ingest.runner.case_file import CASE_SCHEMA, CaseFact, CaseFailure, CaseFile, CaseLine, CaseOrigin
+from riff_ingest.runner.cases.case_file import CASE_SCHEMA, CaseFact, CaseFailure, CaseFile, CaseLine, CaseOrigin
 from riff_ingest.simulate.cast import personas
 from riff_ingest.simulate.lexicon import SpokenValue, pools
 from riff_store.answers.calls import Call, CallDetail

@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.runner.case_file import CaseFact, CaseFile, CaseLine
-from riff_ingest.runner.made_up import pools_of
+from riff_ingest.runner.cases.case_file import CaseFact, CaseFile, CaseLine
+from riff_ingest.runner.cases.made_up import pools_of
 from riff_ingest.simulate.lexicon import pools
 from riff_tui.text.redaction import Redactor
 

@@ -52,7 +52,7 @@ def case(
 
     The file has what the caller knew and said, and where the agent was; `riff-tui run --scenarios FILE` plays it.
     """
-    from riff_ingest.runner.case_writer import case_text
+    from riff_ingest.runner.cases.case_writer import case_text
     from riff_store.database import open_store
     from riff_tui.cases.query import case_where
     from riff_tui.errors import writing

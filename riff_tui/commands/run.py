@@ -46,8 +46,8 @@ from riff_tui.commands.run_options import (
 if TYPE_CHECKING:
     from typing import Literal
 
-    from riff_ingest.runner.flow import RunnableFlow
-    from riff_ingest.runner.plan import ScenarioChoice
+    from riff_ingest.runner.cases.plan import ScenarioChoice
+    from riff_ingest.runner.flows.flow import RunnableFlow
 
 EXAMPLES = (
     "riff-tui run --flows dental_clinic --agent openai:gpt-5-mini@https://host/v1 --agent-key-env KEY --out runs/a",
@@ -100,11 +100,11 @@ def run(
     but for those that were errored.
     """
     from riff_ingest.runner.callers.frozen import refuse_unrecorded
+    from riff_ingest.runner.cases.plan import plan_cases
     from riff_ingest.runner.clock import FixedClock, SystemClock
+    from riff_ingest.runner.files.run_document import RunSettings, side_of
     from riff_ingest.runner.library import persona_names, scenario_names
     from riff_ingest.runner.limits import CallLimits
-    from riff_ingest.runner.plan import plan_cases
-    from riff_ingest.runner.run_document import RunSettings, side_of
     from riff_ingest.runner.run_plan import RunRequest
     from riff_ingest.runner.targets import (
         PartOptions,
@@ -169,8 +169,8 @@ def run(
 
 def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow], ScenarioChoice]:
     """Return the flows that are named, or those of the case files that are, and what to play in them."""
-    from riff_ingest.runner.case_file import is_case_file, read_case
-    from riff_ingest.runner.flow_files import load_flows
+    from riff_ingest.runner.cases.case_file import is_case_file, read_case
+    from riff_ingest.runner.flows.flow_files import load_flows
     from riff_tui.errors import UsageError
 
     cases = [read_case(Path(named)) for named in scenarios if is_case_file(named)]

@@ -9,8 +9,8 @@ from riff_tui.text.words import LISTED, counted
 
 if TYPE_CHECKING:
     from riff_ingest.judging.settings import Prices
+    from riff_ingest.runner.files.run_document import RunSettings
     from riff_ingest.runner.prices import Cost
-    from riff_ingest.runner.run_document import RunSettings
     from riff_ingest.runner.run_plan import RunPlan
     from riff_ingest.runner.run_tally import CallTally, RunTally
     from riff_ingest.runner.runs import RunEnd

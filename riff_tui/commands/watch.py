@@ -12,8 +12,8 @@ from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, set
 
 if TYPE_CHECKING:
     from riff_ingest.runner.prices import Cost
-    from riff_ingest.runner.run_reader import RunReader
-    from riff_ingest.runner.run_status import RunStatus
+    from riff_ingest.runner.status.run_reader import RunReader
+    from riff_ingest.runner.status.run_status import RunStatus
     from riff_tui.output.streams import Output
     from riff_tui.watching.early_verdict import EarlyVerdict, EarlyVerdicts
 
@@ -133,7 +133,7 @@ class _Watched:
         self, directory: Path, location: str, baseline: str | None, *, asked: bool, text: bool, since: float | None
     ) -> None:
         from riff_ingest.runner.prices import model_prices
-        from riff_ingest.runner.run_reader import RunReader
+        from riff_ingest.runner.status.run_reader import RunReader
         from riff_tui import settings
         from riff_tui.watching.early_verdict import EarlyVerdicts
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from riff_ingest.events import EventBus
 from riff_ingest.runner.agent_call import AgentCall
-from riff_ingest.runner.flow import FlowState
+from riff_ingest.runner.flows.flow import FlowState
 from riff_ingest.runner.protocol import AgentReply, StopReason
 from riff_ingest.simulate import load_flow
 from riff_ingest.simulate.lexicon import phrases, pools

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from riff_ingest.child_process import environment_of
-from riff_ingest.runner.process import Program
+from riff_ingest.runner.processes.process import Program
 
 _PREAMBLE = """
 import json, os, signal, subprocess, sys, time

@@ -8,9 +8,9 @@ from typing import Any
 from riff_ingest.contract import Contract, StateContract
 from riff_ingest.runner.agent_call import AgentCall, CallProgress
 from riff_ingest.runner.call import Call, CallSetting, MadeCall
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.clock import FixedClock, RunClock
-from riff_ingest.runner.flow import FlowEdge, FlowState, RunnableFlow, RunScenario, StubbedTool
+from riff_ingest.runner.flows.flow import FlowEdge, FlowState, RunnableFlow, RunScenario, StubbedTool
 from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.protocol import AgentReply, CallerNotes, CallerTurn, CallView, StopReason
 from riff_ingest.runner.tools import StubbedTools

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.clock import FixedClock
+from riff_ingest.runner.files.run_document import RunSettings, RunSide
 from riff_ingest.runner.protocol import CallerNotes
-from riff_ingest.runner.run_document import RunSettings, RunSide
 from riff_ingest.runner.run_plan import RunRequest
 from tests.support.toy_calls import FLOW, MOMENT, ToyCaller, toy_case
 

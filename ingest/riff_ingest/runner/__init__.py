@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from riff_ingest.runner.agent_call import AgentCall
-    from riff_ingest.runner.case import CallCase
-    from riff_ingest.runner.flow import RunnableFlow
-    from riff_ingest.runner.flow_files import load_flow
+    from riff_ingest.runner.cases.case import CallCase
+    from riff_ingest.runner.flows.flow import RunnableFlow
+    from riff_ingest.runner.flows.flow_files import load_flow
     from riff_ingest.runner.library import run_flows
     from riff_ingest.runner.limits import CallLimits
     from riff_ingest.runner.protocol import (
@@ -61,9 +61,9 @@ __all__ = [
 
 _HOMES = {
     "agent_call": ("AgentCall",),
-    "case": ("CallCase",),
-    "flow": ("RunnableFlow",),
-    "flow_files": ("load_flow",),
+    "cases.case": ("CallCase",),
+    "flows.flow": ("RunnableFlow",),
+    "flows.flow_files": ("load_flow",),
     "library": ("run_flows",),
     "limits": ("CallLimits",),
     "runs": ("RunEnd",),

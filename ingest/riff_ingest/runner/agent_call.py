@@ -12,7 +12,7 @@ import msgspec
 from riff_ingest.conversation import Conversation
 from riff_ingest.driver import Driver, SessionFacts
 from riff_ingest.events import Event, EventBus, SlotFilled, StateEntered, TurnComplete
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.clock import RunClock, as_measured, speaking_s
 from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.protocol import AgentReply, AgentStopped, CallView

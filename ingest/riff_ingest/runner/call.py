@@ -12,7 +12,7 @@ from typing import Any
 from riff_ingest.conversation import Conversation
 from riff_ingest.runner.agent_call import AgentCall, CallProgress
 from riff_ingest.runner.caller_checks import CheckedCaller
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.clock import RunClock, as_measured
 from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.protocol import (

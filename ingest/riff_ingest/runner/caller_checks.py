@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from riff_ingest.runner.callers.facts_given import FactsGiven
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.protocol import CallerFailed, CallerSession, CallerTurn, CallView, StopReason
 
 SAME_LINES = 3

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from riff_ingest.runner.case import CallCase
-from riff_ingest.runner.json_lines import BadLine
-from riff_ingest.runner.process import Program
+from riff_ingest.runner.cases.case import CallCase
+from riff_ingest.runner.processes.json_lines import BadLine
+from riff_ingest.runner.processes.process import Program
+from riff_ingest.runner.processes.wire import Wire, look_up
 from riff_ingest.runner.protocol import Unavailable
 from riff_ingest.runner.tools import ToolFailed
-from riff_ingest.runner.wire import Wire, look_up
 
 MOST_MESSAGES = 1000
 

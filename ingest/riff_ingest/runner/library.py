@@ -11,13 +11,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from riff_ingest.runner.cases.plan import PersonaChoice, ScenarioChoice, plan_cases
 from riff_ingest.runner.clock import FixedClock, SystemClock
-from riff_ingest.runner.flow import RunnableFlow
-from riff_ingest.runner.flow_files import load_flows
+from riff_ingest.runner.files.run_document import RunSettings, RunSide
+from riff_ingest.runner.flows.flow import RunnableFlow
+from riff_ingest.runner.flows.flow_files import load_flows
 from riff_ingest.runner.limits import CallLimits
-from riff_ingest.runner.plan import PersonaChoice, ScenarioChoice, plan_cases
 from riff_ingest.runner.protocol import Agent, Caller
-from riff_ingest.runner.run_document import RunSettings, RunSide
 from riff_ingest.runner.run_plan import RunRequest
 from riff_ingest.runner.runs import RunEnd, make_run
 from riff_ingest.runner.tools import StubbedTools, Tools

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from riff_ingest.conversation import Conversation
 from riff_ingest.runner.agent_call import CallProgress, CallStatus
 from riff_ingest.runner.call import Call, CallSetting, MadeCall
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.plan_order import PlanOrder
 from riff_ingest.runner.protocol import Unavailable
 from riff_ingest.runner.run_tally import RunTally

@@ -14,7 +14,7 @@ from riff_store.errors import RiffError
 
 if TYPE_CHECKING:
     from riff_ingest.runner.agent_call import AgentCall
-    from riff_ingest.runner.case import CallCase
+    from riff_ingest.runner.cases.case import CallCase
 
 Side: TypeAlias = Literal["agent", "caller", "tools"]
 StopReason: TypeAlias = Literal[

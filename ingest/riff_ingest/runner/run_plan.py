@@ -10,12 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from riff_ingest.runner.case import CallCase, CaseKey
+from riff_ingest.runner.cases.case import CallCase, CaseKey
 from riff_ingest.runner.clock import RunClock, SystemClock
+from riff_ingest.runner.files.run_document import RunDocument, RunFlowFile, RunSettings, read_run
+from riff_ingest.runner.files.run_files import kept_calls, transcripts
 from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.protocol import Agent, Caller
-from riff_ingest.runner.run_document import RunDocument, RunFlowFile, RunSettings, read_run
-from riff_ingest.runner.run_files import kept_calls, transcripts
 from riff_ingest.runner.tools import StubbedTools, Tools
 from riff_store.errors import UsageError
 

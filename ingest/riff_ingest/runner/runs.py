@@ -13,11 +13,11 @@ from typing import Any
 from riff_ingest.conversation import Conversation
 from riff_ingest.runner.agent_call import CallProgress
 from riff_ingest.runner.call import CallSetting, MadeCall
+from riff_ingest.runner.files.progress_file import ProgressFile
+from riff_ingest.runner.files.run_document import Invocation, InvocationEnd, RunDocument, write_run
+from riff_ingest.runner.files.run_files import RunFiles
 from riff_ingest.runner.loop import LoopHooks, RunLoop
-from riff_ingest.runner.progress_file import ProgressFile
 from riff_ingest.runner.protocol import EndpointRefused
-from riff_ingest.runner.run_document import Invocation, InvocationEnd, RunDocument, write_run
-from riff_ingest.runner.run_files import RunFiles
 from riff_ingest.runner.run_plan import RunPlan, RunRequest, plan_run
 from riff_ingest.runner.run_tally import RunTally
 

@@ -14,7 +14,7 @@ from riff_store.errors import UsageError
 
 if TYPE_CHECKING:
     from riff_ingest.endpoint import Endpoint
-    from riff_ingest.runner.process import Program
+    from riff_ingest.runner.processes.process import Program
     from riff_ingest.runner.protocol import Agent, Caller
     from riff_ingest.runner.tools import Tools
 
@@ -143,7 +143,7 @@ def _endpoint(target: Target, options: PartOptions, part: str) -> Endpoint:
 
 def _program(target: Target, options: PartOptions, part: str) -> Program:
     from riff_ingest.child_process import environment_of
-    from riff_ingest.runner.process import Program
+    from riff_ingest.runner.processes.process import Program
 
     return Program(target.command, environment_of(options.env, options.environ, option=f"--{part}-env"))
 

@@ -12,7 +12,7 @@ import msgspec
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import ROLES, Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import GuardEvaluated, SlotFilled
-from riff_ingest.runner.run_document import PROGRESS_FILE, RUN_FILE, RUN_MARK
+from riff_ingest.runner.files.run_document import PROGRESS_FILE, RUN_FILE, RUN_MARK
 from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
 from riff_ingest.sources.lines import BrokenInput, read_lines, read_start

@@ -32,7 +32,7 @@ def _names(option: str, words: Sequence[str]) -> Iterable[str]:
         from riff_ingest.simulate.cast import personas
 
         return ["all", *(persona.name for persona in personas())]
-    from riff_ingest.runner.flow_files import load_flows
+    from riff_ingest.runner.flows.flow_files import load_flows
 
     named = [after for word, after in pairwise(words) if word == "--flows"]
     named += [word.removeprefix("--flows=") for word in words if word.startswith("--flows=")]

@@ -8,7 +8,7 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.runner.agent_call import LARGEST_RESULT, AgentCall, CallProgress
 from riff_ingest.runner.call import Call
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.protocol import (
     AgentReply,

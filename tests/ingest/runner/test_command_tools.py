@@ -16,7 +16,7 @@ from riff_ingest.runner.callers.command import CommandCaller
 from riff_ingest.runner.clock import FixedClock
 from riff_ingest.runner.command_tools import CommandTools
 from riff_ingest.runner.limits import CallLimits
-from riff_ingest.runner.process import Program
+from riff_ingest.runner.processes.process import Program
 from riff_ingest.runner.protocol import AgentReply, EndpointRefused, Unavailable
 from riff_ingest.runner.tools import ToolFailed
 from tests.support.programs import is_gone, program

@@ -18,9 +18,9 @@ from riff_ingest.runner import runs
 from riff_ingest.runner.agent_call import AgentCall
 from riff_ingest.runner.call import MadeCall
 from riff_ingest.runner.clock import SystemClock
+from riff_ingest.runner.files.run_document import read_run
+from riff_ingest.runner.files.run_files import RunFiles, transcript_name
 from riff_ingest.runner.protocol import AgentReply, CallerFailed, EndpointRefused, Unavailable
-from riff_ingest.runner.run_document import read_run
-from riff_ingest.runner.run_files import RunFiles, transcript_name
 from riff_ingest.runner.run_plan import plan_run
 from riff_ingest.runner.runs import RunHooks, make_run
 from riff_store.errors import OutputError, UsageError

@@ -11,10 +11,10 @@ from riff_ingest.events import StateEntered, StateExited
 from riff_ingest.runner.agent_call import AgentCall
 from riff_ingest.runner.callers.frozen import FrozenCaller
 from riff_ingest.runner.callers.scripted import ScriptedCaller
-from riff_ingest.runner.case import CallCase
-from riff_ingest.runner.case_file import CaseFile
-from riff_ingest.runner.flow_files import load_flow
-from riff_ingest.runner.plan import plan_cases
+from riff_ingest.runner.cases.case import CallCase
+from riff_ingest.runner.cases.case_file import CaseFile
+from riff_ingest.runner.cases.plan import plan_cases
+from riff_ingest.runner.flows.flow_files import load_flow
 from riff_ingest.runner.protocol import AgentReply, StopReason
 from riff_ingest.simulate import generate
 from riff_store.database import open_store

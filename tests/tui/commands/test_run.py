@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from riff_ingest.runner.files.run_document import RunSettings, RunSide
 from riff_ingest.runner.prices import Cost, model_prices
-from riff_ingest.runner.run_document import RunSettings, RunSide
 from riff_ingest.runner.run_tally import RunTally
 from riff_store import ask
 from riff_tui.cli import run

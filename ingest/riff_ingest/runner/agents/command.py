@@ -11,11 +11,11 @@ import msgspec
 from riff_ingest.events import Event
 from riff_ingest.runner.agent_call import AgentCall
 from riff_ingest.runner.agents.schema import violation
-from riff_ingest.runner.json_lines import BadLine
-from riff_ingest.runner.process import Program
+from riff_ingest.runner.processes.json_lines import BadLine
+from riff_ingest.runner.processes.process import Program
+from riff_ingest.runner.processes.wire import Wire, look_up
 from riff_ingest.runner.protocol import AgentReply, AgentStopped, StopReason
 from riff_ingest.runner.tools import ToolFailed
-from riff_ingest.runner.wire import Wire, look_up
 
 MOST_MESSAGES = 1000
 """Messages within one turn, above which an agent is taken to have lost itself."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from riff_ingest.runner.flow_problem import near_or_all
+from riff_ingest.runner.flows.flow_problem import near_or_all
 from riff_store.errors import UsageError
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from riff_ingest.runner.flow import FlowEdge, FlowState, RunnableFlow
+from riff_ingest.runner.flows.flow import FlowEdge, FlowState, RunnableFlow
 
 ToolKind: TypeAlias = Literal["fill", "go", "advance", "end_call", "tool"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from riff_ingest.runner.flow import FlowState, RunnableFlow
+from riff_ingest.runner.flows.flow import FlowState, RunnableFlow
 
 _ROLE = "You answer the telephone for a business and help the people who call."
 _RULES = (

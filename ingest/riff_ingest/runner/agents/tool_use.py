@@ -10,7 +10,7 @@ from riff_ingest.runner.agent_call import LARGEST_RESULT, AgentCall
 from riff_ingest.runner.agents.offered import GO, OfferedTool, noted_slots
 from riff_ingest.runner.agents.schema import violation
 from riff_ingest.runner.chat.protocol import ChatToolCall
-from riff_ingest.runner.flow import FlowEdge
+from riff_ingest.runner.flows.flow import FlowEdge
 from riff_ingest.runner.tools import ToolFailed
 from riff_ingest.simulate.machine import NoSuchTransition
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from riff_ingest.runner.callers.listening import Heard, SlotWords, slot_words
-from riff_ingest.runner.case import CallCase
-from riff_ingest.runner.flow import FlowState
+from riff_ingest.runner.cases.case import CallCase
+from riff_ingest.runner.flows.flow import FlowState
 from riff_ingest.simulate.lexicon import Pool, pools
 
 PLAIN_SAYINGS = 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from riff_ingest.runner.case import CallCase
-from riff_ingest.runner.process import Program
+from riff_ingest.runner.cases.case import CallCase
+from riff_ingest.runner.processes.process import Program
+from riff_ingest.runner.processes.wire import Wire, look_up
 from riff_ingest.runner.protocol import CallerNotes, CallerTurn, CallView, StopReason, Unavailable
-from riff_ingest.runner.wire import Wire, look_up
 
 MOST_MESSAGES = 1000
 _LONGEST_REASON = 400

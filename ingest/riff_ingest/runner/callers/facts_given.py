@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from riff_ingest.runner.callers.spoken_numbers import spoken_numbers
-from riff_ingest.runner.case import CallCase
-from riff_ingest.runner.flow import SpokenFact
+from riff_ingest.runner.cases.case import CallCase
+from riff_ingest.runner.flows.flow import SpokenFact
 
 LONG_NUMBER = 7
 """Digits from which on a number that is said in groups is one that somebody has, not a count or a year."""

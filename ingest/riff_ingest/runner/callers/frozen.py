@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.protocol import CallerFailed, CallerNotes, CallerTurn, CallView, StopReason
 from riff_store.errors import UsageError
 

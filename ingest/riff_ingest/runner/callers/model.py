@@ -9,7 +9,7 @@ from typing import Any
 
 from riff_ingest.endpoint import Endpoint
 from riff_ingest.runner.callers.prompt import system_prompt
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.chat.protocol import (
     Chat,
     ChatError,

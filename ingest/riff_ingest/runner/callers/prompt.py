@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from riff_ingest.runner.callers.agenda import openings
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.simulate.cast import CallerPersona
 
 _TEMPLATE = """\

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from riff_ingest.runner.callers.agenda import Agenda, openings, word_pools
 from riff_ingest.runner.callers.listening import Heard
 from riff_ingest.runner.callers.mood import Mood
-from riff_ingest.runner.case import CallCase
-from riff_ingest.runner.flow import FlowState
+from riff_ingest.runner.cases.case import CallCase
+from riff_ingest.runner.flows.flow import FlowState
 from riff_ingest.runner.protocol import CallerNotes, CallerTurn, CallView, StopReason
 from riff_ingest.simulate.lexicon import phrases
 from riff_ingest.simulate.voices import CallerVoice

@@ -16,9 +16,9 @@ from riff_ingest.runner.agents.command import CommandAgent
 from riff_ingest.runner.agents.python import as_agent
 from riff_ingest.runner.call import Call
 from riff_ingest.runner.callers.scripted import ScriptedCaller
-from riff_ingest.runner.flow_files import load_flow
-from riff_ingest.runner.plan import plan_cases
-from riff_ingest.runner.process import Program
+from riff_ingest.runner.cases.plan import plan_cases
+from riff_ingest.runner.flows.flow_files import load_flow
+from riff_ingest.runner.processes.process import Program
 from riff_ingest.runner.protocol import Agent
 from tests.support.toy_calls import toy_setting
 

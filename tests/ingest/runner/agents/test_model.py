@@ -15,10 +15,10 @@ from riff_ingest.endpoint import Endpoint
 from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered
 from riff_ingest.runner.agents.model import ModelAgent
 from riff_ingest.runner.call import MadeCall
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.chat import RetryPolicy
 from riff_ingest.runner.clock import SystemClock
-from riff_ingest.runner.flow import FlowEdge, FlowState, RunnableFlow, RunScenario, StubbedTool
+from riff_ingest.runner.flows.flow import FlowEdge, FlowState, RunnableFlow, RunScenario, StubbedTool
 from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.protocol import EndpointRefused, Unavailable
 from riff_ingest.transcript_writer import encode_line, transcript_document

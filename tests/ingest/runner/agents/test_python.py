@@ -17,7 +17,7 @@ from riff_ingest.runner.agents.command import CommandAgent
 from riff_ingest.runner.agents.import_object import import_object
 from riff_ingest.runner.agents.python import as_agent
 from riff_ingest.runner.limits import CallLimits
-from riff_ingest.runner.process import Program
+from riff_ingest.runner.processes.process import Program
 from riff_ingest.runner.protocol import AgentReply, AgentStopped, CallerTurn, EndpointRefused, StopReason, Unavailable
 from riff_store.errors import UsageError
 from tests.support.toy_calls import ToyAgent, ToyCaller, play, walks

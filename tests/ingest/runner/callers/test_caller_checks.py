@@ -14,9 +14,9 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.runner.agent_call import AgentCall
 from riff_ingest.runner.callers.scripted import ScriptedCaller
 from riff_ingest.runner.callers.spoken_numbers import spoken_numbers
-from riff_ingest.runner.flow import SpokenFact
-from riff_ingest.runner.flow_files import load_flow
-from riff_ingest.runner.plan import plan_cases
+from riff_ingest.runner.cases.plan import plan_cases
+from riff_ingest.runner.flows.flow import SpokenFact
+from riff_ingest.runner.flows.flow_files import load_flow
 from riff_ingest.runner.protocol import AgentReply, CallerTurn
 from riff_ingest.simulate import flow_names
 from tests.support.hearing_agent import HearingAgent

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from riff_ingest.runner.callers.command import MOST_MESSAGES, CommandCaller
-from riff_ingest.runner.flow import SpokenFact
-from riff_ingest.runner.process import Program
+from riff_ingest.runner.flows.flow import SpokenFact
+from riff_ingest.runner.processes.process import Program
 from riff_ingest.runner.protocol import EndpointRefused, Unavailable
 from tests.support.programs import program
 from tests.support.toy_calls import ToyAgent, play, stays, toy_case, walks

@@ -8,8 +8,8 @@ import pytest
 
 from riff_ingest.runner.agent_call import AgentCall
 from riff_ingest.runner.callers.frozen import FrozenCaller, refuse_unrecorded
-from riff_ingest.runner.case import CallCase
-from riff_ingest.runner.flow import ScriptedLine
+from riff_ingest.runner.cases.case import CallCase
+from riff_ingest.runner.flows.flow import ScriptedLine
 from riff_ingest.runner.protocol import AgentReply
 from riff_store.errors import UsageError
 from tests.support.toy_calls import ToyAgent, play, toy_case, walks

@@ -12,7 +12,8 @@ from riff_ingest.runner.agent_call import AgentCall
 from riff_ingest.runner.call import MadeCall
 from riff_ingest.runner.callers.model import END_CALL, ModelCaller, turn_of
 from riff_ingest.runner.callers.prompt import system_prompt
-from riff_ingest.runner.case import CallCase
+from riff_ingest.runner.cases.case import CallCase
+from riff_ingest.runner.cases.plan import plan_cases
 from riff_ingest.runner.chat.protocol import (
     ChatReply,
     ChatToolCall,
@@ -24,8 +25,7 @@ from riff_ingest.runner.chat.protocol import (
     RequestWrong,
     Tool,
 )
-from riff_ingest.runner.flow_files import load_flow
-from riff_ingest.runner.plan import plan_cases
+from riff_ingest.runner.flows.flow_files import load_flow
 from riff_ingest.runner.protocol import AgentReply, CallerTurn, EndpointRefused, Unavailable
 from tests.support.toy_calls import ToyAgent, play, stays, toy_case, walks
 

@@ -13,11 +13,11 @@ import pytest
 from riff_ingest.conversation import Conversation
 from riff_ingest.runner.agent_call import AgentCall
 from riff_ingest.runner.callers.scripted import ScriptedCaller
-from riff_ingest.runner.case import CallCase
-from riff_ingest.runner.flow import ScriptedLine
-from riff_ingest.runner.flow_files import load_flow
+from riff_ingest.runner.cases.case import CallCase
+from riff_ingest.runner.cases.plan import plan_cases
+from riff_ingest.runner.flows.flow import ScriptedLine
+from riff_ingest.runner.flows.flow_files import load_flow
 from riff_ingest.runner.limits import CallLimits
-from riff_ingest.runner.plan import plan_cases
 from riff_ingest.runner.protocol import AgentReply
 from riff_ingest.simulate import flow_names
 from riff_ingest.simulate.lexicon import phrases

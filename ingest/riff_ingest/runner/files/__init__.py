@@ -1,0 +1,1 @@
+"""Keep a run in the files of its directory."""

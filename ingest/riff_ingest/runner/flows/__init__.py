@@ -1,0 +1,1 @@
+"""Load flows of every form and make them ready to be run."""

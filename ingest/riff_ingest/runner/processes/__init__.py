@@ -1,0 +1,1 @@
+"""Speak JSON lines with child processes."""

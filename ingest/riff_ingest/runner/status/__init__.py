@@ -1,0 +1,1 @@
+"""Say where a run stands, from the files of its directory."""
