@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
+from riff_ingest.runner.chat.chunks import Choice, Chunk, Message, Usage, chunk_of, object_of
 from riff_ingest.runner.chat.protocol import ChatNote, ChatToolCall, ChatUsage
 from riff_ingest.runner.chat.speech import SpokenText, mended
 from riff_ingest.runner.chat.tool_calls import ToolCalls
@@ -56,8 +54,8 @@ class AnswerReader:
         self._kind: str | None = None
         self._pieces: list[bytes] = []
         self._line = b""
-        self._pending: list[str] = []
-        self._event = ""
+        self._pending: list[bytes] = []
+        self._event = b""
         self._is_of_the_api = False
         self._said = SpokenText()
         self._refusal: list[str] = []
@@ -116,88 +114,73 @@ class AnswerReader:
         return ReadAnswer(mended(text or refusal), self._calls.calls(prefix), self._finish, self._usage, tuple(notes))
 
     def _take_document(self) -> None:
-        document = _loaded(b"".join(self._pieces).decode(errors="replace"))
+        document = chunk_of(b"".join(self._pieces))
         if document is None:
             raise NotAnAnswer(_NOT_OF_THE_API)
         self._take(document, is_whole=True)
 
     def _take_line(self, line: bytes) -> None:
         """Take a line of a stream: a field of an event, a comment, or the blank one that ends an event."""
-        text = line.decode(errors="replace").rstrip("\r")
-        if not text:
+        if line.endswith(b"\r"):
+            line = line.rstrip(b"\r")
+        if not line:
             if self._pending:
                 raise NotAnAnswer("a chunk of the stream is not JSON")
-            self._event = ""
+            self._event = b""
             return
-        name, _, value = text.partition(":")
-        value = value.removeprefix(" ")
-        if name == "event":
-            self._event = value
-        elif name == "data":
-            self._take_data(value)
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._take_data(value.removeprefix(b" "))
+        elif name == b"event":
+            self._event = value.removeprefix(b" ")
 
-    def _take_data(self, value: str) -> None:
+    def _take_data(self, value: bytes) -> None:
         self._is_of_the_api = True
-        if value.strip() == "[DONE]":
+        if value.strip() == b"[DONE]":
             self.is_done = True
             return
         self._pending.append(value)
-        document = _loaded("\n".join(self._pending))
-        if document is None:
+        data = b"\n".join(self._pending)
+        chunk = chunk_of(data)
+        if chunk is None:
             if len(self._pending) > _MOST_LINES:
                 raise NotAnAnswer("a chunk of the stream is not JSON")
             return
         self._pending.clear()
-        if self._event == "error":
-            raise ToldError(document.get("error") or document)
-        self._take(document, is_whole=False)
+        if self._event == b"error":
+            raise ToldError(chunk.error or object_of(data))
+        self._take(chunk, is_whole=False)
 
-    def _take(self, document: dict[str, Any], *, is_whole: bool) -> None:
-        if error := document.get("error"):
-            raise ToldError(error)
-        usage = document.get("usage")
-        if isinstance(usage, dict):
-            self._usage = ChatUsage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
-        choice = _choice(document.get("choices"))
-        if choice is None:
-            if is_whole:
-                raise NotAnAnswer(_NOT_OF_THE_API)
-            return
-        finish = choice.get("finish_reason")
-        if isinstance(finish, str) and finish:
-            self._finish = finish
-        message = choice.get("message") if is_whole else choice.get("delta")
-        if not isinstance(message, dict):
-            if is_whole:
-                raise NotAnAnswer(_NOT_OF_THE_API)
-            return
-        self._said.feed(_text_of(message.get("content")))
-        if isinstance(refusal := message.get("refusal"), str):
-            self._refusal.append(refusal)
-        self._calls.feed(message.get("tool_calls"), whole=is_whole)
+    def _take(self, chunk: Chunk, *, is_whole: bool) -> None:
+        if chunk.error:
+            raise ToldError(chunk.error)
+        usage = chunk.usage
+        if isinstance(usage, Usage):
+            self._usage = ChatUsage(_count(usage.prompt_tokens), _count(usage.completion_tokens))
+        choice = _choice(chunk)
+        if choice is not None and isinstance(choice.finish_reason, str) and choice.finish_reason:
+            self._finish = choice.finish_reason
+        message = choice and (choice.message if is_whole else choice.delta)
+        if isinstance(message, Message):
+            self._take_message(message, is_whole)
+        elif is_whole:
+            raise NotAnAnswer(_NOT_OF_THE_API)
 
-
-def _loaded(text: str) -> dict[str, Any] | None:
-    try:
-        document = _decoded(text)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(document, list) and document:  # an error of Gemini comes in a list
-        document = document[0]
-    return document if isinstance(document, dict) else None
+    def _take_message(self, message: Message, is_whole: bool) -> None:
+        if message.content:
+            self._said.feed(_text_of(message.content))
+        if isinstance(message.refusal, str):
+            self._refusal.append(message.refusal)
+        if message.tool_calls:
+            self._calls.feed(message.tool_calls, whole=is_whole)
 
 
-def _decoded(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeError):  # half a character, which the quicker decoder does not take
-        return json.loads(text)
-
-
-def _choice(choices: Any) -> dict[str, Any] | None:
+def _choice(chunk: Chunk) -> Choice | None:
     """Return the first choice; no other is asked for."""
-    found = [choice for choice in choices if isinstance(choice, dict)] if isinstance(choices, list) else []
-    return next((choice for choice in found if choice.get("index", 0) in (0, None)), None)
+    for choice in chunk.choices if isinstance(chunk.choices, list) else ():
+        if isinstance(choice, Choice) and choice.index in (0, None):
+            return choice
+    return None
 
 
 def _text_of(content: Any) -> str:

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from riff_ingest.runner.chat.chunks import CallPiece, FunctionPiece
 from riff_ingest.runner.chat.protocol import ChatToolCall
 from riff_ingest.runner.chat.speech import mended
+
+_NOTHING = FunctionPiece()
 
 
 @dataclass(slots=True)
@@ -39,7 +42,7 @@ class ToolCalls:
     def feed(self, pieces: Any, *, whole: bool = False) -> None:
         """Take the next pieces, or `whole` calls, as they stand in `tool_calls`; what is none is passed over."""
         for piece in pieces if isinstance(pieces, list) else ():
-            if isinstance(piece, dict):
+            if isinstance(piece, CallPiece):
                 self._join(piece, whole)
 
     def calls(self, prefix: str) -> tuple[ChatToolCall, ...]:
@@ -52,29 +55,28 @@ class ToolCalls:
             found.append(ChatToolCall(its_id, mended(call.name), mended("".join(call.arguments)) or "{}"))
         return tuple(found)
 
-    def _join(self, piece: dict[str, Any], whole: bool) -> None:
-        index = piece.get("index")
-        function = piece.get("function")
-        told = function if isinstance(function, dict) else {}
-        its_id, name = _text(piece.get("id")), _text(told.get("name"))
-        call = None if whole else self._continued(index, its_id, name)
+    def _join(self, piece: CallPiece, whole: bool) -> None:
+        told = piece.function if isinstance(piece.function, FunctionPiece) else _NOTHING
+        its_id, name = _text(piece.id), _text(told.name)
+        call = None if whole else self._continued(piece.index, its_id, name)
         if call is None:
-            call = _JoinedCall(index)
+            call = _JoinedCall(piece.index)
             self._calls.append(call)
         if its_id:
             call.id = its_id
         if name and not call.name:
             call.name = name
-        arguments = told.get("arguments")
-        if isinstance(arguments, str):
-            call.arguments.append(arguments)
-        elif arguments is not None:
-            call.arguments.append(json.dumps(arguments, ensure_ascii=False))
+        if isinstance(told.arguments, str):
+            call.arguments.append(told.arguments)
+        elif told.arguments is not None:
+            call.arguments.append(json.dumps(told.arguments, ensure_ascii=False))
 
     def _continued(self, index: Any, its_id: str, name: str) -> _JoinedCall | None:
         """Return the call that a piece belongs to, `None` where it begins one."""
-        last = next((call for call in reversed(self._calls) if index is None or call.index == index), None)
-        if last is None:
+        for last in reversed(self._calls):
+            if index is None or last.index == index:
+                break
+        else:
             return None
         if its_id and last.id:
             return last if its_id == last.id else None
