@@ -35,9 +35,9 @@ def in_perl() -> tuple[str, ...]:
     return ("perl", str(EXAMPLES / "agent.pl"))
 
 
-async def calls_of(agent: Agent) -> list[Conversation]:
+async def calls_of(agent: Agent, flow: str = "apartment_viewing") -> list[Conversation]:
     setting = toy_setting(agent, ScriptedCaller())
-    return [(await Call(case, setting).play()).conversation for case in plan_cases([load_flow("apartment_viewing")])]
+    return [(await Call(case, setting).play()).conversation for case in plan_cases([load_flow(flow)])]
 
 
 async def reach_the_goal(argv: tuple[str, ...], model: str) -> None:
@@ -59,6 +59,8 @@ async def test_the_agents_that_the_page_shows_take_part_in_calls() -> None:
     for call in await calls_of(as_agent(shown["Booking"])):
         assert (call.completed, call.stop_reason, call.agent_model) == (True, "terminal", "Booking")
         assert {tool.name for tool in call.tool_calls} == {"list_available_units", "create_viewing"}
+    for call in await calls_of(as_agent(shown["Booking"]), "dental_clinic"):
+        assert (call.completed, call.error) == (True, None), "its way depends on what the caller wants"
     for call in await calls_of(as_agent(shown["by_itself"])):
         assert (call.errored, call.agent_model, "name" in call.slots) == (False, "by_itself", True)
 
