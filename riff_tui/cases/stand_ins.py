@@ -19,9 +19,9 @@ from riff_ingest.runner.cases.made_up import pools_of
 from riff_ingest.simulate.lexicon import pools
 from riff_tui.text.redaction import Redactor
 
-PERSONAL = frozenset({"person", "phone", "email", "address", "unit", "pin", "birth_date", "member_id", "passphrase"})
-"""The pools of the simulator that stand for what points at a person."""
-_CODES = PERSONAL - {"person", "email", "address", "passphrase"}
+_CODES = frozenset({"phone", "unit", "pin", "gate_code", "birth_date", "member_id"})
+PERSONAL = _CODES | {"person", "attendee", "recipient", "email", "address", "passphrase"}
+"""The pools of the simulator that stand for what points at a person, or opens a door."""
 _SHORTEST = 3
 _FICTITIOUS = "55501"
 _TENS = "0123456789"
@@ -119,7 +119,7 @@ class _StandIns:
 
     def _of_pool(self, text: str, pool: str) -> str:
         words = set(_WORD.findall(text.casefold())) if pool == "person" else set()
-        offered = [str(each.value) for each in pools()[pool].values if str(each.value) != text]
+        offered = [str(each.value) for each in pools()[pool].values if str(each.value) not in ("", text)]
         strange = [each for each in offered if not words & set(_WORD.findall(each.casefold()))]
         form = _form(text)
         alike = [each for each in strange if _form(each) == form]

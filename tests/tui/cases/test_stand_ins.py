@@ -12,6 +12,7 @@ from riff_ingest.runner.cases.case_file import CASE_SCHEMA, CaseFact, CaseFile, 
 from riff_tui.cases.stand_ins import with_stand_ins
 
 POOLS = {"name": "person", "phone": "phone", "unit": "unit", "mail": "email", "home": "address", "tap": "complaint"}
+POOLS |= {"gate": "gate_code", "guest": "attendee", "to": "recipient"}
 
 
 def redacted(facts: dict[str, object], *said: str) -> CaseFile:
@@ -44,6 +45,10 @@ def test_a_name_is_replaced_wherever_it_is_said_in_whole_or_in_part() -> None:
         ("phone", "+49 171 2345678", r"\+49 171 55501\d\d"),
         ("mail", "inge.tamm@firm.example", r"[\w.]+@\w+\.example"),
         ("home", "17 Rosenweg", r"\d+ .+"),
+        ("gate", "4417#", r"\d{4}#"),
+        ("gate", "star 90", r"star \d\d"),
+        ("guest", "Inge from legal", r"\w+ (from|in) \w+"),
+        ("to", "Inge", r"\w+"),
     ],
 )
 def test_a_stand_in_has_the_form_of_what_it_stands_for(slot: str, value: str, form: str) -> None:

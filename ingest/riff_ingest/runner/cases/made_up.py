@@ -14,7 +14,7 @@ _MEANT = {
     "email": {"email", "mail"},
     "phone": {"phone", "telephone", "mobile", "cell", "callback", "tel"},
     "address": {"address", "street", "location"},
-    "member_id": {"member", "policy"},
+    "member_id": {"member", "policy", "account", "passport", "license", "licence", "plate", "ssn", "iban"},
     "insurer": {"insurer", "insurance"},
     "pin": {"pin", "code", "passcode"},
     "unit": {"unit", "apartment", "flat", "suite"},
