@@ -46,6 +46,7 @@ from riff_tui.commands.run_options import (
 if TYPE_CHECKING:
     from typing import Literal
 
+    from riff_ingest.runner.cases.case_file import CaseFile
     from riff_ingest.runner.cases.plan import ScenarioChoice
     from riff_ingest.runner.flows.flow import RunnableFlow
 
@@ -173,7 +174,9 @@ def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow],
     from riff_ingest.runner.flows.flow_files import load_flows
     from riff_tui.errors import UsageError
 
+    scenarios = [file for named in scenarios for file in _case_files(named)]
     cases = [read_case(Path(named)) for named in scenarios if is_case_file(named)]
+    _refuse_without_flow(cases, flows)
     loaded = load_flows(flows or list(dict.fromkeys(case.flow for case in cases)))
     if not loaded:
         raise UsageError(
@@ -185,7 +188,31 @@ def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow],
     names = [named for named in scenarios if not is_case_file(named)]
     if not scenarios or scenarios == ["all"]:
         return loaded, "all"
+    if "all" in names:
+        raise UsageError("--scenarios: all are meant, or those that are named", "leave out one or the other")
     return loaded, [*names, *(case.scenario(known[case.flow]) for case in cases)]
+
+
+def _case_files(named: str) -> list[str]:
+    """Return the case files of a directory that is named, else what is named."""
+    from riff_ingest.runner.cases.case_file import CASE_ENDING
+    from riff_tui.errors import UsageError
+
+    directory = Path(named)
+    found = sorted(map(str, directory.glob(f"*{CASE_ENDING}"))) if directory.is_dir() else []
+    if not found and directory.is_dir() and "/" in named:
+        raise UsageError(f"--scenarios {named}: there is no case in this directory", "riff-tui case -o FILE makes one")
+    return found or [named]
+
+
+def _refuse_without_flow(cases: list[CaseFile], flows: list[str]) -> None:
+    from riff_ingest.simulate.flow_file import flow_names
+    from riff_tui.errors import UsageError
+
+    if not flows and (foreign := next((case for case in cases if case.flow not in flow_names()), None)):
+        raise UsageError(
+            f"the case {foreign.name} is of the flow {foreign.flow}, which is not built in", "add its file with --flows"
+        )
 
 
 def _words(given: list[str] | None) -> list[str]:

@@ -63,7 +63,7 @@ ScenariosOption = Annotated[
     typer.Option(
         "--scenarios",
         metavar="all|NAME,FILE,..",
-        help="Only these of the flows, and case files; repeatable.",
+        help="Only these of the flows, case files, or directories of those; repeatable.",
         show_default=False,
     ),
 ]

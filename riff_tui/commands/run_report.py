@@ -52,10 +52,14 @@ def report(end: RunEnd, cost: Cost | None) -> Iterator[str]:
     if left := tally.planned - tally.done:
         yield f"{counted(left, 'call')} not made; --resume makes them."
     if tally.total.errored:
-        yield f"{counted(tally.total.errored, 'call')} errored, which no mean counts; --resume makes them again:"
+        yield f"{counted(tally.total.errored, 'call')} errored, which no mean counts; {_what_to_do(tally.total)}:"
         yield from _reason_lines(tally)
     if tally.has_tokens:
         yield f"Spent: {_spent_text(tally, cost)}."
+
+
+def _what_to_do(total: CallTally) -> str:
+    return DIVERGED_HINT if total.diverged == total.errored else "--resume makes them again"
 
 
 def launch_event(plan: RunPlan, out: str) -> dict[str, Any]:
@@ -110,6 +114,8 @@ def run_cost(tally: RunTally, settings: RunSettings, prices: Mapping[str, Prices
     return total_cost(spent, prices)
 
 
+DIVERGED_HINT = "the agent went another way than the recorded one, and --caller scripted goes along"
+"""What to know of calls in which a frozen caller could not go on."""
 FREE = ("scripted", "frozen")
 """Callers that ask no model."""
 

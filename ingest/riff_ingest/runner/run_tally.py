@@ -11,8 +11,10 @@ from typing import Any, Literal, TypeAlias
 from riff_ingest.conversation import Conversation
 from riff_ingest.runner.agent_call import RETRIED
 from riff_ingest.runner.call import MadeCall
+from riff_ingest.runner.protocol import StopReason
 
 TokenSide: TypeAlias = Literal["agent", "caller"]
+DIVERGED: StopReason = "diverged"
 REQUESTS: Mapping[TokenSide, str] = {"agent": "requests", "caller": "caller_requests"}
 """The key of a line's `extra` that lists the requests of a side."""
 LONGEST_REASON = 300
@@ -39,13 +41,15 @@ class TokenTally:
 class CallTally:
     """Count the calls that ended; the errored ones are in `calls`, and those whose caller failed are errored.
 
-    `stopped` counts by their `stop_reason` those that are neither errored nor completed.
+    `diverged` are those of the latter in which a frozen caller met another state than the recorded one. `stopped`
+    counts by their `stop_reason` those that are neither errored nor completed.
     """
 
     calls: int = 0
     completed: int = 0
     errored: int = 0
     caller_failed: int = 0
+    diverged: int = 0
     stopped: Counter[str] = field(default_factory=Counter)
 
     def add(self, call: Conversation) -> None:
@@ -53,6 +57,7 @@ class CallTally:
         self.calls += 1
         self.errored += call.errored
         self.caller_failed += call.caller_ok is False
+        self.diverged += call.errored and call.stop_reason == DIVERGED
         self.completed += not call.errored and call.completed is True
         if not call.errored and call.completed is not True:
             self.stopped[call.stop_reason or "unknown"] += 1

@@ -1,0 +1,93 @@
+"""Calls that were kept are made again: one, or all of a directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from riff_tui.cli import run
+from riff_tui.errors import ExitCode
+from tests.support.toy_runs import kept_lines
+
+Captured = pytest.CaptureFixture[str]
+CASE = """\
+schema = "riff.case/1"
+flow = "{flow}"
+name = "{name}"
+
+[facts]
+unit = {{ value = "132B" }}
+
+[[lines]]
+text = "I'm in 132B."
+state = "{state}"
+
+[[lines]]
+text = "You there?"
+state = "{state}"
+"""
+AGENT = "def parrots(call, text):\n    return f'You say: {text}'\n"
+FLOW = "property_trouble_ticket"
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> str:
+    path = tmp_path / "toy_agent.py"
+    path.write_text(AGENT)
+    return f"python:{path}:parrots"
+
+
+def kept(path: Path, *, flow: str = FLOW, state: str = "greeting") -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(CASE.format(flow=flow, name=path.stem, state=state))
+    return path
+
+
+def options(agent: str, out: Path, *more: str) -> list[str]:
+    return ["run", "--agent", agent, "--out", str(out), "--clock", "2026-06-22T09:00:00Z", *more]
+
+
+def test_all_cases_of_a_directory_are_played(agent: str, tmp_path: Path) -> None:
+    for name in ("ticket", "fridge"):
+        kept(tmp_path / "cases" / f"{name}.toml")
+    (tmp_path / "cases" / "README.md").write_text("Calls that broke.")
+    assert run(options(agent, tmp_path / "out", "--scenarios", str(tmp_path / "cases"))) == ExitCode.OK
+    assert {line["scenario"] for line in kept_lines(tmp_path / "out")} == {"ticket", "fridge"}
+
+
+@pytest.mark.parametrize(
+    ("flow", "given", "said"),
+    [
+        (FLOW, "{cases}/none", "there is no case in this directory; riff-tui case -o FILE makes one"),
+        (FLOW, "all,{cases}/c-1.toml", "all are meant, or those that are named"),
+        (
+            "taps",
+            "{cases}/c-1.toml",
+            "the case c-1 is of the flow taps, which is not built in; add its file with --flows",
+        ),
+    ],
+)
+def test_cases_that_cannot_be_played_say_what_to_do(
+    agent: str, tmp_path: Path, capsys: Captured, flow: str, given: str, said: str
+) -> None:
+    cases = kept(tmp_path / "cases" / "c-1.toml", flow=flow).parent
+    (cases / "none").mkdir()
+    assert run(options(agent, tmp_path / "out", "--scenarios", given.format(cases=cases))) == ExitCode.USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_of_a_call_that_goes_another_way_nobody_is_told_to_make_it_again(
+    agent: str, tmp_path: Path, capsys: Captured
+) -> None:
+    machine = tmp_path / "machine.py"
+    machine.write_text(
+        "from riff_ingest.events import StateEntered\n\n\n"
+        "def parrots(call, text):\n    call.emit(StateEntered('greeting'))\n    return 'Which unit?'\n"
+    )
+    case = kept(tmp_path / "cases" / "c-1.toml", state="verify_resident")
+    given = ("--scenarios", str(case), "--caller", "frozen")
+    assert run(options(f"python:{machine}:parrots", tmp_path / "out", *given)) == ExitCode.SKIPPED
+    said = capsys.readouterr().err
+    assert said.count("the agent went another way than the recorded one, and --caller scripted goes along") == 2
+    assert "--resume" not in said
