@@ -14,6 +14,7 @@ from riff_ingest.runner.cases.case import CallCase, CaseKey
 from riff_ingest.runner.clock import RunClock, SystemClock
 from riff_ingest.runner.files.run_document import RunDocument, RunFlowFile, RunSettings, read_run
 from riff_ingest.runner.files.run_files import kept_calls, transcripts
+from riff_ingest.runner.flows.flow_shape import astray
 from riff_ingest.runner.limits import CallLimits
 from riff_ingest.runner.protocol import Agent, Caller
 from riff_ingest.runner.tools import StubbedTools, Tools
@@ -149,14 +150,16 @@ def _flow_files(request: RunRequest) -> dict[str, RunFlowFile]:
 
 
 def _warnings(request: RunRequest, known: RunDocument | None) -> tuple[str, ...]:
+    flows = {case.flow.name: case.flow for case in request.cases}
+    unreached = tuple(hint for flow in flows.values() for hint in astray(flow))
     if known is None:
-        return ()
+        return unreached
     changed = [
         words for name, words in _COMPARED.items() if getattr(known.settings, name) != getattr(request.settings, name)
     ]
     files = _flow_files(request)
     changed += [f"the flow {name}" for name, file in files.items() if known.flows.get(name, file).sha256 != file.sha256]
-    return tuple(f"{words} differs from what this run was begun with" for words in changed)
+    return (*unreached, *(f"{words} differs from what this run was begun with" for words in changed))
 
 
 def _own_version() -> str:

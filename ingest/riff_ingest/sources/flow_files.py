@@ -22,6 +22,7 @@ from riff_store.facts import DescribedFlow, DescribedState, Skipped
 
 _ENDS = (("from", "source"), ("to", "target"))
 _ENDINGS = (".gz", ".json", ".toml", ".yaml", ".yml")
+NO_FLOW = "file does not describe a flow, which has edges or states, or nodes; see docs/formats.md, section 3"
 _NATIVE_PARTS = frozenset({"edges", *Contract.__struct_fields__} - {"archetype"})
 
 
@@ -55,7 +56,7 @@ def flow_of(document: Any, path: Path) -> FlowFile:
     if is_editor_document(document):
         return _editor_flow(document, path)
     if _NATIVE_PARTS.isdisjoint(document):
-        raise BrokenInput("file does not describe a flow")
+        raise BrokenInput(NO_FLOW)
     return _native_flow(document, path)
 
 

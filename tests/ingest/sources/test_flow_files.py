@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_ingest.contract import Contract, StateContract
-from riff_ingest.sources.flow_files import FlowFile, read
+from riff_ingest.sources.flow_files import NO_FLOW, FlowFile, read
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import DescribedState
 from tests.support.dirty_inputs import packed
@@ -140,9 +140,9 @@ def test_parts_that_do_not_fit_are_left_out_and_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "file does not describe a flow"),
-        (b'flow = "f"', "file does not describe a flow"),
-        (b"{}", "file does not describe a flow"),
+        (b"", NO_FLOW),
+        (b'flow = "f"', NO_FLOW),
+        (b"{}", NO_FLOW),
         (b"[1, 2]", "file is not a JSON object"),
         (b'{"flow": ', "file is not JSON: it ends too early"),
         (b"flow = [", "file is neither JSON nor TOML"),

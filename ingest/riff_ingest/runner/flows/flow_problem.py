@@ -15,7 +15,11 @@ class FlowProblem(RiffError):
 def near_or_all(name: str, known: Iterable[str]) -> str:
     """Say which known name was meant, or which names there are."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    if near:
-        return f"did you mean {near[0]}?"
+    if near := nearest(name, names):
+        return f"did you mean {near}?"
     return f"there are {', '.join(names)}" if names else "there are none"
+
+
+def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+    """Return the known name that is most like another one, `None` where none is as like as that (1: the same)."""
+    return next(iter(difflib.get_close_matches(name, sorted(known), n=1, cutoff=likeness)), None)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from riff_ingest.contract import Contract
-from riff_ingest.runner.flows.flow import StateOutcome
+from riff_ingest.runner.flows.flow import RunnableFlow, StateOutcome
 
 
 def outcomes_of(states: Iterable[str], contract: Contract, ends: Collection[str]) -> dict[str, StateOutcome]:
@@ -38,3 +38,21 @@ def ways_to_the_goal(edges: Collection[tuple[str, str]], outcomes: Mapping[str, 
                 ways[source] = target
                 waiting.append(source)
     return ways
+
+
+def astray(flow: RunnableFlow) -> Iterator[str]:
+    """Yield what of a flow no call can come to: single states, and the goal."""
+    waiting, reached = deque([flow.initial]), {flow.initial}
+    while waiting:
+        nexts = flow.successors[waiting.popleft()] - reached
+        reached |= nexts
+        waiting += nexts
+    if unreached := [name for name in flow.states if name not in reached]:
+        more = f" and {len(unreached) - LISTED} more" if len(unreached) > LISTED else ""
+        yield f"{flow.name}: no edges lead from {flow.initial} to {', '.join(unreached[:LISTED])}{more}"
+    if not any(flow.states[name].outcome in ("success", "end") for name in reached):
+        yield f"{flow.name}: no edges lead from {flow.initial} to a success, so no call can reach its goal"
+
+
+LISTED = 5
+"""States that a sentence names."""

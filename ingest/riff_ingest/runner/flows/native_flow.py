@@ -11,12 +11,14 @@ import msgspec
 from riff_ingest.contract import Contract
 from riff_ingest.runner.cases.scenarios import with_scenarios
 from riff_ingest.runner.flows.flow import FlowEdge, FlowState, RunnableFlow, StateOutcome, StubbedTool
-from riff_ingest.runner.flows.flow_problem import FlowProblem, near_or_all
+from riff_ingest.runner.flows.flow_problem import FlowProblem, near_or_all, nearest
 from riff_ingest.runner.flows.flow_shape import outcomes_of, ways_to_the_goal
 from riff_ingest.simulate.flow_file import Simulation, StateScript, ToolScript
 from riff_ingest.sources.flow_files import FlowFile
 
 _UNTOLD = StateScript()
+_MISSPELT = 0.82
+"""From what likeness on, of 1, one name of a state is taken for another one that was misspelt."""
 
 
 def native_flow(document: Mapping[str, Any], file: FlowFile) -> RunnableFlow:
@@ -107,16 +109,19 @@ def _tool(name: str, script: ToolScript) -> StubbedTool:
 
 
 def _check_edges(script: Simulation, edges: list[tuple[str, str]], contract: Contract) -> None:
-    """Refuse an edge to or from a name that nothing describes, where the file describes its states."""
+    """Refuse edges that are none, and a name that is but a misspelt one; a state need not be described."""
     if not edges:
         raise FlowProblem('it has no edges, so there is nothing to run; add edges = [["FROM", "TO"], …]')
-    if not script.states:
-        return
-    known = {*contract.states, *script.states, *contract.successes(), *contract.escalations()}
-    for edge in edges:
-        for end in edge:
-            if end not in known:
-                raise FlowProblem(f"edges: {end!r} is no state; {near_or_all(end, sorted(known))}")
+    sources, targets = ({edge[side] for edge in edges} for side in (0, 1))
+    described = {*contract.states, *script.states}
+    known = {*described, *contract.successes(), *contract.escalations()}
+    for name in dict.fromkeys(end for edge in edges for end in edge):
+        if name not in known and (name in sources) != (name in targets) and (near := nearest(name, known, _MISSPELT)):
+            raise FlowProblem(f"edges: {name!r} is no state; did you mean {near}?")
+    for place, names in (("states", contract.states.keys()), ("simulate.states", script.states.keys())):
+        for name in names - sources - targets:
+            if near := nearest(name, (sources | targets) - names, _MISSPELT):
+                raise FlowProblem(f"{place}.{name}: no edge leads there; did you mean {near}?")
 
 
 def _check_ways(script: Simulation, states: Mapping[str, FlowState]) -> None:

@@ -14,8 +14,10 @@ import pytest
 from riff_ingest import simulate
 from riff_ingest.runner.flows.flow import FlowEdge, SpokenFact
 from riff_ingest.runner.flows.flow_files import load_flow, load_flows
+from riff_ingest.runner.flows.flow_shape import astray
 from riff_ingest.simulate import flow_names
 from riff_ingest.sources import flow_files
+from riff_ingest.sources.flow_files import NO_FLOW
 from riff_store.errors import UsageError
 from tests.conftest import ROOT
 from tests.support.source_files import NATIVE
@@ -196,6 +198,7 @@ def test_what_runs_is_what_ingest_reads(tmp_path: Path) -> None:
         ("[[simulate.sc", "slots = { nam = 'person' }\n[[simulate.sc", "simulate.slots: no state has the slot 'nam'"),
         ('says = [', 'tasks = ["vist"]\nsays = [', "the scenario 'dripping': no state turns on the task 'vist'; did"),
         ('["booked"]\n', "3\n", "success_terminals does not fit; see docs/formats.md, section 3"),
+        ("states.greet]\nprompt", "states.greett]\nprompt", "states.greett: no edge leads there; did you mean greet?"),
         ("edges", "edgse", "it has no edges, so there is nothing to run; add edges"),
     ],
 )  # fmt: skip
@@ -205,9 +208,32 @@ def test_a_file_that_cannot_be_run_says_where_and_what_to_do(tmp_path: Path, old
     assert message in refusal(tmp_path, text.replace(old, new, 1))
 
 
+def test_a_state_may_have_a_prompt_where_others_have_none(tmp_path: Path) -> None:
+    edges = 'edges = [["greet", "ask"], ["ask", "sold"]]\nsuccess_terminals = ["sold"]\n'
+    flow = load_flow(written(tmp_path / "tea.toml", f'{edges}[simulate.states.ask]\nprompt = "Which tea?"'))
+    assert [(state.name, state.instruction) for state in flow.states.values()] == [
+        ("greet", ""), ("ask", "Which tea?"), ("sold", ""),
+    ]  # fmt: skip
+    assert list(astray(flow)) == []
+
+
+@each_flow
+def test_all_of_a_built_in_flow_can_be_reached(name: str) -> None:
+    assert list(astray(load_flow(name))) == []
+
+
+def test_what_no_call_can_come_to_is_told(tmp_path: Path) -> None:
+    edges = 'edges = [["greet", "ask"], ["ask", "greet"], ["island", "sold"]]\nsuccess_terminals = ["sold"]\n'
+    assert list(astray(load_flow(written(tmp_path / "tea.toml", edges)))) == [
+        "tea: no edges lead from greet to island, sold",
+        "tea: no edges lead from greet to a success, so no call can reach its goal",
+    ]
+
+
 def test_what_is_no_flow_at_all_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path, "edges = [") == "file is neither JSON nor TOML"
-    assert refusal(tmp_path, 'colour = "red"') == "file does not describe a flow"
+    assert refusal(tmp_path, 'colour = "red"') == NO_FLOW
+    assert "edges or states, or nodes" in NO_FLOW
     with pytest.raises(
         UsageError, match=r"no built-in flow 'dental_clinc'; did you mean dental_clinic\? there are apar"
     ):
