@@ -5,6 +5,7 @@ from __future__ import annotations
 from riff_ingest.endpoint import Endpoint
 from riff_ingest.runner.agent_call import AgentCall
 from riff_ingest.runner.agents.model_session import ModelSession
+from riff_ingest.runner.agents.offered import Offers
 from riff_ingest.runner.chat import ChatClient, ChatError, RetryPolicy
 from riff_ingest.runner.chat.problems import problem_of
 
@@ -29,7 +30,7 @@ class ModelAgent:
         """Raise `UsageError` for an address that is none, and where the HTTP client is missing."""
         self._name = name or endpoint.model
         self._chat = ChatClient(endpoint, timeout=timeout, stream=stream, retries=retries)
-        self._advance = advance
+        self._offers = Offers(advance=advance)
 
     @property
     def name(self) -> str:
@@ -45,7 +46,7 @@ class ModelAgent:
 
     async def begin(self, call: AgentCall) -> ModelSession:
         """Begin a call in the flow's first state."""
-        return ModelSession(call, self._chat, advance=self._advance)
+        return ModelSession(call, self._chat, self._offers)
 
     async def close(self) -> None:
         """Close the connections."""

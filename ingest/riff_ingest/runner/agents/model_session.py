@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from riff_ingest.runner.agent_call import AgentCall
-from riff_ingest.runner.agents.offered import offered_tools, spelled_name
+from riff_ingest.runner.agents.offered import Offers, spelled_name
 from riff_ingest.runner.agents.prompt import system_message
 from riff_ingest.runner.agents.tool_use import ToolUse
 from riff_ingest.runner.chat.problems import problem_of
@@ -19,10 +19,10 @@ SILENCE = "(The caller says nothing.)"
 class ModelSession:
     """Let a model answer one call; the state that it is in decides what it is told and which tools it has."""
 
-    def __init__(self, call: AgentCall, chat: Chat, *, advance: bool) -> None:
+    def __init__(self, call: AgentCall, chat: Chat, offers: Offers) -> None:
         self._call = call
         self._chat = chat
-        self._advance = advance
+        self._offers = offers
         self._seed = call.case.seed + call.case.trial
         self._messages: list[Message] = []
         self._enter()
@@ -67,8 +67,7 @@ class ModelSession:
         flow, machine = self._call.flow, self._call.machine
         state = flow.states[machine.state]
         self._state = state.name
-        self._offered = offered_tools(flow, state, advance=self._advance)
-        self._tools = [tool.spelled for tool in self._offered.values()]
+        self._offered = self._offers.of(flow, state)
         self._system: Message = {"role": "system", "content": system_message(flow, state, machine.heard)}
 
     def _hear(self, text: str) -> None:
@@ -99,7 +98,7 @@ class ModelSession:
         try:
             answer = await self._chat.complete(
                 [self._system, *self._messages],
-                self._tools,
+                self._offered.spelled,
                 seed=self._seed,
                 on_retry=call.retried,
                 on_wait=call.waits,
@@ -117,7 +116,7 @@ class ModelSession:
 
     async def _use_tools(self, answer: ChatReply) -> ToolUse:
         """Run the tools of an answer in order; each one gets its message, or the next request would be refused."""
-        use = ToolUse(self._call, self._state, self._offered)
+        use = ToolUse(self._call, self._state, self._offered.tools)
         for made in answer.tool_calls:
             result = await use.result(made)
             content = json.dumps(result, ensure_ascii=False, default=str)

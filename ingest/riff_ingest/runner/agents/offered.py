@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from riff_ingest.runner.chat.protocol import Tool
 from riff_ingest.runner.flows.flow import FlowEdge, FlowState, RunnableFlow
 
 ToolKind: TypeAlias = Literal["fill", "go", "advance", "end_call", "tool"]
@@ -46,6 +47,29 @@ def offered_tools(flow: RunnableFlow, state: FlowState, *, advance: bool = False
             name = f"{name[: _LONGEST_NAME - 1]}_"
         offered[name] = OfferedTool(name, tool.kind, tool.description, tool.parameters, tool.target)
     return offered
+
+
+class Offer(NamedTuple):
+    """Hold the tools of a state by name, and as the API spells them."""
+
+    tools: Mapping[str, OfferedTool]
+    spelled: Sequence[Tool]
+
+
+class Offers:
+    """Remember what the states of flows offer, which is the same in every call; described in `offered_tools`."""
+
+    def __init__(self, *, advance: bool = False) -> None:
+        self._advance = advance
+        self._flows: dict[int, tuple[RunnableFlow, dict[str, Offer]]] = {}
+
+    def of(self, flow: RunnableFlow, state: FlowState) -> Offer:
+        """Return what a state offers."""
+        _, known = self._flows.setdefault(id(flow), (flow, {}))  # which keeps the flow, and so its id its own
+        if state.name not in known:
+            tools = offered_tools(flow, state, advance=self._advance)
+            known[state.name] = Offer(tools, tuple(tool.spelled for tool in tools.values()))
+        return known[state.name]
 
 
 def noted_slots(flow: RunnableFlow, state: FlowState) -> tuple[str, ...]:

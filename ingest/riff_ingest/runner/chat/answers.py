@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from riff_ingest.runner.chat.chunks import Choice, Chunk, Message, Usage, chunk_of, object_of
 from riff_ingest.runner.chat.protocol import ChatNote, ChatToolCall, ChatUsage
@@ -31,8 +30,7 @@ class ToldError(Exception):
         self.error = error
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAnswer:
+class ReadAnswer(NamedTuple):
     """Hold what an answer says."""
 
     text: str

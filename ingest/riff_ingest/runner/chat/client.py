@@ -161,8 +161,7 @@ class ChatClient:
 
     def _reply(self, read: ReadAnswer, body: Mapping[str, Any], ms: float, ttft_ms: float | None) -> ChatReply:
         notes = list(read.notes)
-        tools = [tool["function"]["name"] for tool in body.get("tools", ())]
-        if tools and is_written_out(read.text, tools):
+        if "tools" in body and is_written_out(read.text, (tool["function"]["name"] for tool in body["tools"])):
             notes.append(ChatNote("tool_call_as_text", "the model wrote the call of a tool out instead of making it"))
         is_streamed = body["stream"] and bool(read.text)
         return ChatReply(

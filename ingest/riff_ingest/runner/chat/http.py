@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
-from functools import partial
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -30,17 +29,20 @@ class HttpFault(Exception):
 class HttpAnswer:
     """Hold the head of an answer, and give its body piece by piece."""
 
-    def __init__(self, response: Any, told_apart: Callable[[], AbstractContextManager[None]]) -> None:
+    def __init__(self, response: Any, faults: _Faults, timeout: float) -> None:
         self.status: int = response.status
         self.headers: Mapping[str, str] = response.headers
         self._content = response.content
-        self._told_apart = told_apart
+        self._faults = faults
+        self._timeout = timeout
         self._size = 0
 
     async def piece(self) -> bytes:
         """Return the next bytes of the body, `b""` at its end; raises `HttpFault`, also where there are too many."""
-        with self._told_apart():
+        try:
             piece: bytes = await self._content.readany()
+        except self._faults.kinds as error:
+            raise self._faults.told(error, self._timeout) from error
         self._size += len(piece)
         if self._size > LARGEST_BODY:
             raise HttpFault("the answer is too large")
@@ -55,6 +57,8 @@ class HttpAnswer:
 
     async def finish(self) -> None:
         """Read what little follows the end of a stream, so that the connection can be used again."""
+        if self._content.at_eof():
+            return
         with contextlib.suppress(TimeoutError, HttpFault):
             async with asyncio.timeout(LAST_PIECE_S):
                 while await self.piece():
@@ -73,21 +77,21 @@ class HttpClient:
             ) from error
         self._library: Any = aiohttp
         self._endpoint = endpoint
+        self._faults = _Faults(aiohttp)
         self._session: Any = None
         self._addresses: dict[str, str] = {}
+        self._limits: dict[float, Any] = {}
 
     @asynccontextmanager
     async def request(
         self, method: str, path: str, timeout: float, body: bytes | None = None
     ) -> AsyncIterator[HttpAnswer]:
         """Send a request and give its answer; raises `HttpFault`, also where the answer takes longer than `timeout`."""
-        library = self._library
         if self._session is None:
             self._session = self._opened()
-        limits = library.ClientTimeout(total=timeout, sock_connect=min(timeout, CONNECT_S))
         address = self._addresses.get(path) or self._address(path)
-        told_apart = partial(self._told_apart, timeout)
-        with told_apart():
+        limits = self._limits.get(timeout) or self._limit(timeout)
+        try:
             async with self._session.request(
                 method,
                 address,
@@ -95,7 +99,9 @@ class HttpClient:
                 timeout=limits,
                 allow_redirects=False,
             ) as response:
-                yield HttpAnswer(response, told_apart)
+                yield HttpAnswer(response, self._faults, timeout)
+        except self._faults.kinds as error:
+            raise self._faults.told(error, timeout) from error
 
     async def close(self) -> None:
         """Close the connections."""
@@ -121,23 +127,31 @@ class HttpClient:
         address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment="").geturl()
         return self._addresses.setdefault(path, address)
 
-    @contextmanager
-    def _told_apart(self, timeout: float) -> Iterator[None]:
-        """Raise what the library raises as a fault in plain words."""
-        library = self._library
-        try:
-            yield
-        except TimeoutError as error:
+    def _limit(self, timeout: float) -> Any:
+        limits = self._library.ClientTimeout(total=timeout, sock_connect=min(timeout, CONNECT_S))
+        return self._limits.setdefault(timeout, limits)
+
+
+class _Faults:
+    """Tell what the library raises, one of `kinds`, as a fault in plain words."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+        self.kinds: tuple[type[Exception], ...] = (TimeoutError, ConnectionError, library.ClientError)
+
+    def told(self, error: Exception, timeout: float) -> HttpFault:
+        """Return the fault of a request that could take so many seconds."""
+        library: Any = self._library
+        if isinstance(error, TimeoutError):
             is_connecting = isinstance(error, library.ConnectionTimeoutError)
-            raise HttpFault(f"no answer within {timeout:g} s", reached=not is_connecting) from error
-        except library.ClientSSLError as error:
-            raise HttpFault(f"no secure connection to the endpoint ({error.os_error})", reached=False) from error
-        except library.ClientConnectorError as error:
-            raise HttpFault(f"no connection to the endpoint ({_reason(error.os_error)})", reached=False) from error
-        except library.InvalidURL as error:
-            raise HttpFault("base_url is no address", reached=False) from error
-        except (library.ClientError, ConnectionError) as error:
-            raise HttpFault("the answer broke off") from error
+            return HttpFault(f"no answer within {timeout:g} s", reached=not is_connecting)
+        if isinstance(error, library.ClientSSLError):
+            return HttpFault(f"no secure connection to the endpoint ({error.os_error})", reached=False)
+        if isinstance(error, library.ClientConnectorError):
+            return HttpFault(f"no connection to the endpoint ({_reason(error.os_error)})", reached=False)
+        if isinstance(error, library.InvalidURL):
+            return HttpFault("base_url is no address", reached=False)
+        return HttpFault("the answer broke off")
 
 
 def _reason(error: OSError) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from riff_store.errors import RiffError
@@ -25,8 +24,7 @@ class ChatToolCall(NamedTuple):
     arguments_text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChatUsage:
+class ChatUsage(NamedTuple):
     """Count tokens; `None` where the endpoint did not."""
 
     prompt_tokens: int | None = None
@@ -40,8 +38,7 @@ class ChatNote(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChatReply:
+class ChatReply(NamedTuple):
     """Hold an answer: what the model says, without what it thinks, and the tools that it calls.
 
     `ms` is what the request took that was answered, tries before it left out; `ttft_ms` when the first word of `text`
@@ -66,7 +63,7 @@ class ChatReply:
     @property
     def details(self) -> dict[str, Any]:
         """Return what the line of a call says of the request."""
-        found: dict[str, Any] = {"ms": self.ms, "ttft_ms": self.ttft_ms, **asdict(self.usage)}
+        found: dict[str, Any] = {"ms": self.ms, "ttft_ms": self.ttft_ms, **self.usage._asdict()}
         if self.dropped:
             found["dropped"] = list(self.dropped)
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,7 +84,7 @@ class ToolCalls:
         return None if is_other else last
 
 
-def is_written_out(text: str, tools: Sequence[str]) -> bool:
+def is_written_out(text: str, tools: Iterable[str]) -> bool:
     """Say whether a text looks like the call of a tool that the model wrote instead of making it."""
     if "<tool_call>" in text:
         return True
@@ -95,7 +95,9 @@ def is_written_out(text: str, tools: Sequence[str]) -> bool:
         return False
     if not isinstance(written, dict):
         return False
-    return written.get("name") in tools or ("name" in written and ("arguments" in written or "parameters" in written))
+    return any(written.get("name") == name for name in tools) or (
+        "name" in written and ("arguments" in written or "parameters" in written)
+    )
 
 
 def _text(value: Any) -> str:
