@@ -59,7 +59,9 @@ def report(end: RunEnd, cost: Cost | None) -> Iterator[str]:
 
 
 def _what_to_do(total: CallTally) -> str:
-    return DIVERGED_HINT if total.diverged == total.errored else "--resume makes them again"
+    if total.diverged == total.errored:
+        return "the agent went another way than the recorded one"
+    return "--resume makes them again"
 
 
 def launch_event(plan: RunPlan, out: str) -> dict[str, Any]:
@@ -114,8 +116,6 @@ def run_cost(tally: RunTally, settings: RunSettings, prices: Mapping[str, Prices
     return total_cost(spent, prices)
 
 
-DIVERGED_HINT = "the agent went another way than the recorded one, and --caller scripted goes along"
-"""What to know of calls in which a frozen caller could not go on."""
 FREE = ("scripted", "frozen")
 """Callers that ask no model."""
 

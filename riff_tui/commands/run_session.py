@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from riff_tui.commands.live_ingest import LiveIngest
 from riff_tui.commands.options import next_ingest, store_to_write
 from riff_tui.commands.run_report import (
-    DIVERGED_HINT,
     done_event,
     launch_event,
     plan_text,
@@ -181,8 +180,11 @@ def _end(end: RunEnd, out: Path) -> None:
         raise KeyboardInterrupt
     if total.calls and total.errored == total.calls:
         [(reason, _), *_] = end.tally.reasons.most_common(1)
-        what_to_do = DIVERGED_HINT if total.diverged == total.calls else "fix it and run it with --resume"
-        raise RunWithoutAnswer(f"every call was errored (most of them: {reason})", what_to_do)
+        went_away = total.diverged == total.calls
+        raise RunWithoutAnswer(
+            f"every call was errored (most of them: {reason})",
+            "--caller scripted goes along with an agent" if went_away else "fix it and run it with --resume",
+        )
 
 
 def _judge(out: Path, run_id: str, name: str) -> None:
