@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from riff_tui.commands.options import DebugOption, NextStoreOption
 from riff_tui.commands.run_options import (
+    AdvanceOption,
     AgentEnvOption,
     AgentKeyOption,
     AgentNameOption,
@@ -79,6 +80,7 @@ def run(
     max_call_s: MaxCallOption = 300.0,
     turn_timeout_s: TurnTimeoutOption = 60.0,
     stream: StreamOption = True,
+    advance: AdvanceOption = False,
     resume: ResumeOption = False,
     force: ForceOption = False,
     dry_run: DryRunOption = False,
@@ -126,7 +128,7 @@ def run(
     if caller_target.kind == "frozen":
         refuse_unrecorded(cases)
     limits = CallLimits(max_turns=max_turns, max_call_s=max_call_s, turn_timeout_s=turn_timeout_s)
-    options = PartOptions(turn_timeout_s=turn_timeout_s, stream=stream)
+    options = PartOptions(turn_timeout_s=turn_timeout_s, stream=stream, advance=advance)
     called = make_agent(
         agent_target, replace(options, name=agent_name, key_env=agent_key_env, env=tuple(agent_env or ()))
     )

@@ -137,6 +137,9 @@ StreamOption = Annotated[
     bool,
     typer.Option("--stream/--no-stream", help="Read answers as they come, which measures the first word."),
 ]
+AdvanceOption = Annotated[
+    bool, typer.Option("--advance", help="Offer a model one tool for all ways on, which small models take better.")
+]
 ClockOption = Annotated[
     str | None,
     typer.Option(

@@ -53,7 +53,8 @@ class PartOptions:
     """Hold what else is known of a part: its name, the variable that its key is in, and what a program may see.
 
     `env` names variables of `environ` that a program gets besides those that every program gets. A turn of the part
-    may take `turn_timeout_s`; `stream` is whether a model is asked to answer word by word.
+    may take `turn_timeout_s`; `stream` is whether a model is asked to answer word by word,
+    `advance` whether it has one tool for all ways out of a state.
     """
 
     name: str | None = None
@@ -61,6 +62,7 @@ class PartOptions:
     env: tuple[str, ...] = ()
     turn_timeout_s: float = 60.0
     stream: bool = True
+    advance: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
 
@@ -89,7 +91,13 @@ def make_agent(target: Target, options: PartOptions) -> Agent:
         from riff_ingest.runner.agents.model import ModelAgent
 
         endpoint = _endpoint(target, options, "agent")
-        return ModelAgent(endpoint, name=options.name, timeout=options.turn_timeout_s, stream=options.stream)
+        return ModelAgent(
+            endpoint,
+            name=options.name,
+            timeout=options.turn_timeout_s,
+            stream=options.stream,
+            advance=options.advance,
+        )
     from riff_ingest.runner.agents.import_object import import_object
     from riff_ingest.runner.agents.python import as_agent
 
