@@ -21,6 +21,8 @@ RETRIED = "retried"
 
 _KINDS = {"state_entered": "state", "slot_filled": "slot", "guard_evaluated": "guard"}
 _PRIORITY = {"state": 0, "turn": 1, "tool": 2, "guard": 3, "slot": 3, RETRIED: 3}
+_ANSWERED = 4
+"""What happened at the time of an agent's turn led to it, and followed from a caller's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,8 @@ def _keyed(found: Iterable[Moment]) -> Iterator[_Keyed]:
     for moment in found:
         if moment.t is not None:
             latest = max(latest, moment.t)
-        yield (latest, _PRIORITY[moment.kind]), moment
+        answered = moment.kind == "turn" and moment.entry.get("role") == "agent"
+        yield (latest, _ANSWERED if answered else _PRIORITY[moment.kind]), moment
 
 
 def _spoken(turns: Sequence[Entry], events: Sequence[Entry]) -> list[Entry]:

@@ -46,6 +46,24 @@ def test_rows_follow_each_other_as_they_happened() -> None:
     assert [row.id for row in rows if row.severity] == ["6", "8"]
 
 
+def test_at_one_time_the_caller_comes_first_and_what_the_agent_says_last() -> None:
+    events = [
+        {"type": "slot_filled", "slot": "name", "value": "Ana", "state": "ask", "t": 3.0},
+        {"type": "state_exited", "state": "ask", "t": 3.0},
+        {"type": "state_entered", "state": "book", "t": 3.0},
+    ]
+    turns = [{"role": "caller", "text": "Ana.", "t": 3.0}, {"role": "agent", "text": "Thanks.", "t": 3.0}]
+    tools = [{"name": "book", "t": 3.0}]
+    happened = moments({"events": events, "turns": turns, "tool_calls": tools})
+    assert [moment.entry.get("role", moment.kind) for moment in happened] == [
+        "caller",
+        "tool",
+        "slot",
+        "state",
+        "agent",
+    ]
+
+
 def test_extras_hold_what_is_known_of_the_call() -> None:
     extras = conversation(detail()).extras
     assert extras["call"]["started_at"] == "2026-06-22T02:00:07Z"
