@@ -3,49 +3,63 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import multiprocessing
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
+from itertools import product
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from benchmarks.ratio import Goal, Ratio, in_turns, timed
 from benchmarks.sizes import Sizes
 from riff_ingest.endpoint import Endpoint
 from riff_ingest.runner import AgentCall, AgentReply, run_flows
 from riff_ingest.runner.agents.model import ModelAgent
-from tests.support.chat_server import chat_server
+from tests.support.chat_server import chat_server, well
+from tests.support.judge_endpoint import Asked, Reply
 
 FLOW = "dental_clinic"
 AT_ONCE = 16
 MODEL = "perfect"
 THINKS_S = 0.02
 
-Requests = Sequence[Any]
+Requests = Sequence[bytes]
+
+_LENGTH = re.compile(rb"Content-Length: (\d+)")
 
 
 def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
-    """Calls of a scripted caller with an agent that makes no mistake: a model behind HTTP, and an object of Python."""
+    """Calls of a scripted caller with an agent that makes no mistake: a model behind HTTP, and an object of Python.
+
+    The goal is for a model that thinks at all, if only as long as the quickest ones; one that does not tells what the
+    run itself does.
+    """
     scenarios = len(run_flows([FLOW], Thinking(0.0)).conversations)
     trials = max(1, sizes.few // 10 // scenarios)
     said = f"{trials * scenarios:,} calls, {AT_ONCE} at once"
     goal = Goal("<=", 1.3)
-    for how, stream in (("whole answers", False), ("word by word", True)):
-        with _stub() as url:
+    for thinks_s, (how, stream) in product((THINKS_S, 0.0), (("whole answers", False), ("word by word", True))):
+        with _stub(thinks_s) as url:
             ours, bare = in_turns(
                 partial(_run, folder, ModelAgent(_endpoint(url), stream=stream), trials),
-                partial(_replay, url, _spoken(stream) * trials),
+                partial(_replay, url, _spoken(url, stream) * trials),
                 rounds=min(3, sizes.rounds),
             )
-        yield Ratio("run of a model ÷ the same requests by themselves", ours, bare, "s", goal, f"{said}, {how}")
+        note = f"{said}, {how}, {_thinking(thinks_s)}"
+        what = "run of a model ÷ the same requests by themselves"
+        yield Ratio(what, ours, bare, "s", goal if thinks_s else None, note)
     agent = Thinking(THINKS_S)
     ours, bare = in_turns(
         partial(_run, folder, agent, trials), partial(_think, trials, scenarios), rounds=min(3, sizes.rounds)
     )
-    yield Ratio("run of an agent in Python ÷ its thinking", ours, bare, "s", goal, f"{said}, {THINKS_S * 1000:.0f} ms")
+    yield Ratio("run of an agent in Python ÷ its thinking", ours, bare, "s", goal, f"{said}, {_thinking(THINKS_S)}")
 
 
 class Thinking:
@@ -120,24 +134,22 @@ def _think(trials: int, scenarios: int) -> float:
 
 
 def _replay(url: str, spoken: Sequence[Requests]) -> float:
-    """Send the requests of calls as fast as the stub answers them, and look at nothing."""
-    import aiohttp
-
+    """Send the requests of calls, spelled beforehand, as fast as the stub answers them, and look at nothing."""
     calls = iter(spoken)
+    address = urlsplit(url)
 
     async def replay() -> None:
-        async with aiohttp.ClientSession() as session:
-
-            async def work() -> None:
-                for requests in calls:
-                    for body in requests:
-                        async with session.post(f"{url}/chat/completions", json=body) as answer:
-                            await answer.read()
-
-            await _at_once(work)
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        for requests in calls:
+            for request in requests:
+                writer.write(request)
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(int(_LENGTH.findall(head)[0]))
+        writer.close()
+        await writer.wait_closed()
 
     with timed() as watch:
-        asyncio.run(replay())
+        asyncio.run(_at_once(replay))
     return watch.seconds
 
 
@@ -145,19 +157,29 @@ async def _at_once(work: Any) -> None:
     await asyncio.gather(*(work() for _ in range(AT_ONCE)))
 
 
-def _spoken(stream: bool) -> list[Requests]:
-    """Return the requests of each call that a run makes of every scenario."""
+def _spoken(url: str, stream: bool) -> list[Requests]:
+    """Return the requests of each call that a run makes of every scenario, as they are sent to the address."""
     with chat_server() as server:
         run_flows([FLOW], ModelAgent(_endpoint(server.url), stream=stream), concurrency=1)
         bodies = [asked.body or {} for asked in server.completions]
-    calls: list[list[Any]] = []
+    calls: list[list[bytes]] = []
     longest = 0
     for body in bodies:
         if not calls or len(body["messages"]) < longest:
             calls.append([])
         longest = len(body["messages"])
-        calls[-1].append(body)
+        calls[-1].append(_spelled(url, body))
     return list(calls)
+
+
+def _spelled(url: str, body: Any) -> bytes:
+    address, content = urlsplit(url), json.dumps(body).encode()
+    head = f"POST {address.path}/chat/completions HTTP/1.1\r\nHost: {address.netloc}\r\n"
+    return f"{head}Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content
+
+
+def _thinking(seconds: float) -> str:
+    return f"thinking {seconds * 1000:.0f} ms for each answer" if seconds else "thinking not at all"
 
 
 def _endpoint(url: str) -> Endpoint:
@@ -165,11 +187,11 @@ def _endpoint(url: str) -> Endpoint:
 
 
 @contextmanager
-def _stub() -> Iterator[str]:
-    """Serve a model from a process of its own while the block runs."""
+def _stub(thinks_s: float) -> Iterator[str]:
+    """Serve a model, which thinks so many seconds for each answer, from a process of its own while the block runs."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs,), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, thinks_s), daemon=True)
     process.start()
     try:
         yield ours.recv()
@@ -178,7 +200,11 @@ def _stub() -> Iterator[str]:
         process.join()
 
 
-def _serve(end: Connection) -> None:
-    with chat_server() as server:
+def _serve(end: Connection, thinks_s: float) -> None:
+    def answer(asked: Asked, before: int) -> Reply:
+        server.endpoint.asked.clear()  # or what is kept of a million requests would be in the way of the next ones
+        return replace(well(asked, before), delay=thinks_s)
+
+    with chat_server({MODEL: answer}) as server:
         end.send(server.url)
         end.recv()
