@@ -89,7 +89,9 @@ class AnswerReader:
             return
         *lines, self._line = (self._line + piece).split(b"\n")
         for line in lines:
-            if not self.is_done:
+            if self.is_done:
+                break
+            if line or self._pending or self._event:  # nearly every second line is blank and ends nothing
                 self._take_line(line)
 
     def close(self, prefix: str = "call") -> ReadAnswer:
@@ -119,8 +121,7 @@ class AnswerReader:
 
     def _take_line(self, line: bytes) -> None:
         """Take a line of a stream: a field of an event, a comment, or the blank one that ends an event."""
-        if line.endswith(b"\r"):
-            line = line.rstrip(b"\r")
+        line = line.rstrip(b"\r")
         if not line:
             if self._pending:
                 raise NotAnAnswer("a chunk of the stream is not JSON")

@@ -51,6 +51,7 @@ class ChatClient:
         )
         self._retries = retries or RetryPolicy()
         self._chance = Random()
+        self._pace: Pace | None = None
         self._hint: str | None = None
 
     async def check(self) -> str | None:
@@ -71,7 +72,7 @@ class ChatClient:
         waiting: Waiting = nullcontext,
     ) -> ChatReply:
         """Return the answer to a chat."""
-        pace = pace_of(self._endpoint.base_url)
+        pace = self._pace = self._pace or pace_of(self._endpoint.base_url)
         failed = 0
         while True:
             entered = await pace.enter(waiting)
@@ -96,6 +97,7 @@ class ChatClient:
 
     async def close(self) -> None:
         """Close the connections."""
+        self._pace = None
         await self._http.close()
 
     def _pause(self, fault: TryFailed, failed: int) -> float:
