@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.text.words import LISTED, counted
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from riff_ingest.runner.files.run_document import RunSettings
     from riff_ingest.runner.prices import Cost
     from riff_ingest.runner.run_plan import RunPlan
-    from riff_ingest.runner.run_tally import CallTally, RunTally
+    from riff_ingest.runner.run_tally import CallTally, RunTally, TokenTally
     from riff_ingest.runner.runs import RunEnd
 
 
@@ -95,7 +96,7 @@ def done_event(end: RunEnd, cost: Cost | None) -> dict[str, Any]:
         "reasons": [{"error": error, "calls": calls} for error, calls in tally.reasons.most_common(LISTED)],
         "retried": tally.retried,
         "left": tally.planned - tally.done,
-        "tokens": {side: {"input": each.input, "output": each.output} for side, each in tally.tokens.items()},
+        "tokens": {side: _tokens(each) for side, each in tally.tokens.items()},
         "cost": None if cost is None else round(cost.amount, 6),
         "currency": None if cost is None else cost.currency,
         "ended": ended or "done",
@@ -137,6 +138,11 @@ def _reason_lines(tally: RunTally) -> Iterator[str]:
         yield f"  {calls:>{width}}  {reason}"
     if others := tally.total.errored - sum(calls for _, calls in listed):
         yield f"  {others:>{width}}  for other reasons; `error` in the transcripts has them"
+
+
+def _tokens(each: TokenTally) -> dict[str, int | None] | None:
+    """Return what a side took; `None` where no model was asked, as far as this run knows."""
+    return asdict(each) if each.input != 0 or each.output != 0 else None
 
 
 def _spent_text(tally: RunTally, cost: Cost | None) -> str:

@@ -107,6 +107,7 @@ def test_with_json_there_is_nothing_else_on_stdout(agent: str, out: Path, capsys
     assert (launch["event"], launch["due"], launch["planned"]) == ("launch", calls, calls)
     assert (done["event"], done["calls"], done["errored"], done["completed"]) == ("done", calls, 0, calls)
     assert (done["cost"], done["stopped"], done["reasons"]) == (None, {}, [])
+    assert done["tokens"] == {"agent": None, "caller": None}
 
 
 def test_with_json_one_learns_why_calls_were_errored(
