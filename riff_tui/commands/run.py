@@ -172,7 +172,7 @@ def run(
 
 def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow], ScenarioChoice]:
     """Return the flows that are named, or those of the case files that are, and what to play in them."""
-    from riff_ingest.runner.cases.case_file import is_case_file, read_case
+    from riff_ingest.runner.cases.case_file import CASE_ENDING, is_case_file, read_case
     from riff_ingest.runner.flows.flow_files import load_flows
     from riff_tui.errors import UsageError
 
@@ -181,9 +181,9 @@ def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow],
     _refuse_without_flow(cases, flows)
     loaded = load_flows(flows or list(dict.fromkeys(case.flow for case in cases)))
     if not loaded:
-        raise UsageError(
-            "--flows is missing", "name a built-in flow, such as dental_clinic, or the path of a flow file"
-        )
+        named = f" for the scenario {scenarios[0]!r} (the file of a case ends in {CASE_ENDING})" if scenarios else ""
+        hint = "name a built-in flow, such as dental_clinic, or the path of a flow file"
+        raise UsageError(f"--flows is missing{named}", hint)
     known = {flow.name: flow for flow in loaded}
     if astray := next((case for case in cases if case.flow not in known), None):
         raise UsageError(f"the case {astray.name} is of the flow {astray.flow}", f"add --flows {astray.flow}")

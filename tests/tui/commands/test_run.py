@@ -207,6 +207,10 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written(
 def test_without_flows_it_says_what_to_name(agent: str, out: Path, capsys: Captured) -> None:
     assert run(["run", "--agent", agent, "--out", str(out)]) == ExitCode.USAGE
     assert "--flows is missing; name a built-in flow, such as dental_clinic" in capsys.readouterr().err
+    assert run(["run", "--agent", agent, "--out", str(out), "--scenarios", "broke.tml"]) == ExitCode.USAGE
+    assert (
+        "--flows is missing for the scenario 'broke.tml' (the file of a case ends in .toml)" in capsys.readouterr().err
+    )
 
 
 def test_calls_come_into_a_store(agent: str, out: Path, tmp_path: Path, capsys: Captured) -> None:
