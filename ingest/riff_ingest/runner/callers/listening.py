@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+")
 _WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
@@ -49,6 +50,7 @@ class SlotWords:
     asked: frozenset[str]
 
 
+@lru_cache(maxsize=1024)
 def slot_words(slot: str, question: str = "") -> SlotWords:
     """Return the words of a slot."""
     parts = [_stem(part.lower()) for part in _NAME_PARTS.findall(slot)]
