@@ -235,6 +235,19 @@ async def test_the_model_is_told_which_tools_there_are() -> None:
     assert told(server)[0]["error"] == ("no such tool in state greeting; there are fill, go_contact, go_escalated")
 
 
+async def test_states_of_the_same_name_offer_what_there_is_in_their_own_flow(server: ChatServer) -> None:
+    greeting = replace(FLOW.states["greeting"], edges=(FlowEdge("booked"),))
+    short = replace(FLOW, name="short", states={**FLOW.states, "greeting": greeting})
+    agent = ModelAgent(Endpoint(server.url, "perfect"), retries=QUICK)
+    for flow in (FLOW, short, FLOW):
+        await play(agent, case=toy_case(flow))
+    await agent.close()
+    first_of = [asked.body for asked in server.completions if len(asked.body["messages"]) == 2][-3:]
+    offered = [[tool["function"]["name"] for tool in body["tools"]] for body in first_of]
+    ways = [[name for name in names if name.startswith("go_")] for names in offered]
+    assert ways == [["go_contact", "go_escalated"], ["go_booked"], ["go_contact", "go_escalated"]]
+
+
 async def test_every_call_of_a_tool_gets_its_message_and_arguments_that_servers_can_read() -> None:
     _, server = await called("not-json")
     messages = server.completions[-1].body["messages"]

@@ -173,6 +173,19 @@ def test_parts_and_reasoning_fields_are_told_apart_from_speech() -> None:
     assert read(document({"content": parts, "reasoning_content": "Hm."})).text == "Which day?"
 
 
+def test_parts_that_are_of_no_use_leave_the_others_as_they_are() -> None:
+    call = {"index": 0, "id": "a", "function": {"name": "go", "arguments": "{}"}}
+    odd: list[Any] = [
+        {"content": 3, "refusal": [], "tool_calls": {"0": "go"}},
+        {"content": "Yes.", "tool_calls": [3, None, [call], {"index": {}, "function": "go"}, call]},
+    ]
+    chunks = [{"choices": [None, "hi", {"index": 0, "delta": delta, "finish_reason": 1}], "usage": 7} for delta in odd]
+    body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in [*chunks, {"choices": 5}, {"choices": [{"delta": 1}]}])
+    answer = read(f"{body}data: [DONE]\n\n".encode())
+    assert (answer.text, answer.finish_reason, answer.usage) == ("Yes.", None, ChatUsage())
+    assert answer.tool_calls == (ChatToolCall("call_0", "", "{}"), ChatToolCall("a", "go", "{}"))
+
+
 def test_a_refusal_is_said_and_noted() -> None:
     answer = read(stream({"refusal": "I can"}, {"refusal": "not."}))
     assert (answer.text, [note.kind for note in answer.notes]) == ("I cannot.", ["refusal"])
@@ -206,6 +219,7 @@ def test_what_is_no_answer_says_in_what(body: bytes, reason: str) -> None:
         b'[{"error": {"message": "no"}}]',
         b'data: {"error": {"message": "no"}}\n\n',
         b'event: error\ndata: {"message": "no"}\n\n',
+        b'event: error\ndata: [{"message": "no"}]\n\n',
     ],
 )
 def test_an_error_within_an_answer_is_one(body: bytes) -> None:
