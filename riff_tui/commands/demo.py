@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands import ingest, simulate, ui
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for
+from riff_tui.commands.options import WRITTEN_DIRECTORY, AsciiOption, DebugOption, StoreOption, settings_for
 
 if TYPE_CHECKING:
     from riff_tui.settings import Settings
@@ -21,7 +21,9 @@ STORE_NAME = "demo.db"
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where files and store go.")] = Path("demo"),
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", click_type=WRITTEN_DIRECTORY, help="Where files and store go.")
+    ] = Path("demo"),
     conversations: simulate.ConversationsOption = None,
     seed: simulate.SeedOption = 0,
     ascii_only: AsciiOption = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riff_tui.commands.options import DebugOption, NextStoreOption, next_ingest
+from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest
 from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
@@ -43,7 +43,13 @@ NameOption = Annotated[
 ]
 OutOption = Annotated[
     Path,
-    typer.Option("--out", metavar="DIR", help="Where RUN/humanness-NAME.jsonl go.", show_default=False),
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        click_type=WRITTEN_DIRECTORY,
+        help="Where RUN/humanness-NAME.jsonl go.",
+        show_default=False,
+    ),
 ]
 JudgedAtOption = Annotated[
     str | None,

@@ -11,6 +11,8 @@ from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable
 from pathlib import Path
 
+from riff_tui.output.streams import SAID_BEFORE_ERRORS
+
 PAUSE = 10
 """The least pause between two ingests, as a multiple of what the last one took."""
 SHORTEST_PAUSE_S = 1.0
@@ -60,7 +62,7 @@ class LiveIngest:
         if not process.returncode:
             return None
         lines = said.decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"ingest ended with {process.returncode}"
+        return lines[-1].removeprefix(SAID_BEFORE_ERRORS) if lines else f"ingest ended with {process.returncode}"
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

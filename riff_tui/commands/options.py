@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import click
 import typer
 
 if TYPE_CHECKING:
     from riff_store.database import Store
     from riff_tui.settings import Settings
 
+
+class _Directory(click.Path):
+    """Take a directory that files are written into; an empty name, as of a variable that is not set, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("it is empty; name a directory", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+WRITTEN_DIRECTORY = _Directory(path_type=Path)
 StoreOption = Annotated[
     str | None,
     typer.Option(

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from riff_tui.commands.options import WRITTEN_DIRECTORY
+
 FlowsOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -14,7 +16,10 @@ FlowsOption = Annotated[
     ),
 ]
 OutOption = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="Where the files of the run go.", show_default=False)
+    Path,
+    typer.Option(
+        "--out", metavar="DIR", click_type=WRITTEN_DIRECTORY, help="Where the files of the run go.", show_default=False
+    ),
 ]
 AgentOption = Annotated[
     str,

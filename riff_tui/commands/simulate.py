@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riff_tui.commands.options import DebugOption, NextStoreOption, next_ingest
+from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest
 
 if TYPE_CHECKING:
     from riff_ingest.simulate import SimulationSummary
@@ -28,7 +28,12 @@ ConversationsOption = Annotated[
 SeedOption = Annotated[int, typer.Option("--seed", metavar="S", help="The same seed makes the same calls.")]
 
 
-OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write the files.", show_default=False)]
+OutOption = Annotated[
+    Path,
+    typer.Option(
+        "--out", metavar="DIR", click_type=WRITTEN_DIRECTORY, help="Where to write the files.", show_default=False
+    ),
+]
 FlowsOption = Annotated[
     list[str] | None,
     typer.Option("--flows", metavar="F,F", help="Only these of the built-in flows.", show_default=False),

@@ -17,6 +17,7 @@ from riff_tui.settings import wants_color
 if TYPE_CHECKING:
     from riff_tui.table import Table
 
+SAID_BEFORE_ERRORS = "riff-tui: error: "
 _GLYPHS = "·…█→"
 
 
@@ -100,7 +101,7 @@ def say_error(code: ExitCode, message: str, error: BaseException | None) -> None
     if error is not None:
         for line in trace(error).split("\n"):
             say(line)
-    say(f"riff-tui: error: {message}")
+    say(f"{SAID_BEFORE_ERRORS}{message}")
 
 
 def finish_output() -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,31 @@ def test_without_flows_it_says_what_to_name(agent: str, out: Path, capsys: Captu
     assert (
         "--flows is missing for the scenario 'broke.tml' (the file of a case ends in .toml)" in capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["run", "--flows", FLOW, "--agent", "command:true"], ["simulate"], ["demo"], ["judge", ".", "--judge", "x"]],
+)
+def test_a_directory_without_a_name_is_not_the_working_directory(
+    command: list[str], tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run([*command, "--out", ""]) == ExitCode.USAGE
+    assert "'--out': it is empty; name a directory" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_keeps_calls_from_a_store_is_told_once(
+    agent: str, out: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "calls.db"
+    store.write_text("no store")
+    # as where something else takes the place of the store while the run is made
+    monkeypatch.setattr("riff_tui.commands.run_session.store_to_write", lambda *_, **__: nullcontext())
+    assert run(options(agent, out, "--ingest", str(store))) == ExitCode.STORE
+    said = capsys.readouterr().err
+    assert f"not all are in the store ({store}: not a riff-tui store; nothing was changed)" in said
 
 
 def test_calls_come_into_a_store(agent: str, out: Path, tmp_path: Path, capsys: Captured) -> None:
