@@ -19,6 +19,8 @@ from types import TracebackType
 
 import pyte
 
+from tests.support import warm_python
+
 ROOT = Path(__file__).resolve().parents[2]
 MOST_PER_MOVE = 700
 MOST_PER_PAGE = 9_000
@@ -36,13 +38,19 @@ _OUR_SEQUENCES = re.compile(
 
 
 class Terminal:
-    """Runs a Python program on a pty of a given size.
+    """Runs a Python program on a pty of a given size, where `cold` with an interpreter that starts anew.
 
     What it sent is kept, all of it and what came since the last `take`.
     """
 
     def __init__(
-        self, arguments: Sequence[str], *, width: int = 80, height: int = 24, environ: Mapping[str, str] | None = None
+        self,
+        arguments: Sequence[str],
+        *,
+        width: int = 80,
+        height: int = 24,
+        environ: Mapping[str, str] | None = None,
+        cold: bool = False,
     ) -> None:
         self.screen = pyte.Screen(width, height)
         self._stream = pyte.ByteStream(self.screen)
@@ -53,12 +61,14 @@ class Terminal:
         surroundings = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": _paths(), **(environ or {})}
         surroundings.pop("COLUMNS", None)
         surroundings.pop("LINES", None)
-        self.pid, self._fd = pty.fork()
+        self._fd, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+        self._modes = termios.tcgetattr(terminal)
+        self.pid = (None if cold else warm_python.start(arguments, surroundings, terminal)) or os.fork()
         if self.pid == 0:
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+            os.login_tty(terminal)
             os.execve(sys.executable, [sys.executable, *arguments], surroundings)
-        fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
-        self._modes = termios.tcgetattr(self._fd)
+        os.close(terminal)
 
     def __enter__(self) -> Terminal:
         return self

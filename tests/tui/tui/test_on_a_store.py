@@ -137,7 +137,7 @@ async def test_recorded_dialogues_can_be_walked(shared_data: Path, tmp_path: Pat
 
 
 def test_the_command_opens_it_and_ends_with_its_code(tiny: Path) -> None:
-    with Terminal([*COMMAND, "--store", str(tiny)]) as terminal:
+    with Terminal([*COMMAND, "--store", str(tiny)], cold=True) as terminal:
         terminal.wait_for("viewing")
         terminal.press("q")
         assert terminal.end() == 0
@@ -163,7 +163,7 @@ def test_the_command_opens_any_view(tiny: Path, arguments: tuple[str, ...], seen
 
 
 def test_a_missing_store_is_said_before_the_screen_is_touched(tmp_path: Path) -> None:
-    with Terminal([*COMMAND, "--store", str(tmp_path / "none.db")]) as terminal:
+    with Terminal([*COMMAND, "--store", str(tmp_path / "none.db")], cold=True) as terminal:
         assert terminal.end() == 4
         sent = terminal.take()
         assert b"\x1b[?1049h" not in sent
