@@ -8,6 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from riff_ingest.contract import Contract
 from riff_ingest.runner.flows.flow import RunnableFlow, StateOutcome
 
+LISTED = 5
+"""States that a sentence names."""
+
 
 def outcomes_of(states: Iterable[str], contract: Contract, ends: Collection[str]) -> dict[str, StateOutcome]:
     """Return how a call ends in each state in which it does: by the contract, else in one of `ends`."""
@@ -41,18 +44,27 @@ def ways_to_the_goal(edges: Collection[tuple[str, str]], outcomes: Mapping[str, 
 
 
 def astray(flow: RunnableFlow) -> Iterator[str]:
-    """Yield what of a flow no call can come to: single states, and the goal."""
+    """Yield what is wrong with a flow that can be run: states that no call can come to, no goal, or an unnamed one."""
     waiting, reached = deque([flow.initial]), {flow.initial}
     while waiting:
         nexts = flow.successors[waiting.popleft()] - reached
         reached |= nexts
         waiting += nexts
     if unreached := [name for name in flow.states if name not in reached]:
-        more = f" and {len(unreached) - LISTED} more" if len(unreached) > LISTED else ""
-        yield f"{flow.name}: no edges lead from {flow.initial} to {', '.join(unreached[:LISTED])}{more}"
-    if not any(flow.states[name].outcome in ("success", "end") for name in reached):
+        yield f"{flow.name}: no edges lead from {flow.initial} to {_some(unreached)}"
+    outcomes = {name: flow.states[name].outcome for name in flow.states if name in reached}
+    ends = [name for name, outcome in outcomes.items() if outcome == "end"]
+    if "success" in outcomes.values():
+        return
+    if ends:
+        yield (
+            f"{flow.name}: it names no success, so a call that ends in {_some(ends)} is taken to have reached its goal,"
+            " and that state for one with work to do; name successes as docs/formats.md, section 3, has it"
+        )
+    else:
         yield f"{flow.name}: no edges lead from {flow.initial} to a success, so no call can reach its goal"
 
 
-LISTED = 5
-"""States that a sentence names."""
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"{', '.join(names[:LISTED])}{more}"

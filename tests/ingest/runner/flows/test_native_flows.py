@@ -230,6 +230,11 @@ def test_what_no_call_can_come_to_is_told(tmp_path: Path) -> None:
     ]
 
 
+def test_a_flow_that_names_no_success_is_told_what_counts_as_one(tmp_path: Path) -> None:
+    [hint] = astray(load_flow(written(tmp_path / "tea.toml", 'edges = [["greet", "sold"], ["greet", "gone"]]')))
+    assert hint.startswith("tea: it names no success, so a call that ends in sold, gone is taken to have reached")
+
+
 def test_what_is_no_flow_at_all_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path, "edges = [") == "file is neither JSON nor TOML"
     assert refusal(tmp_path, 'colour = "red"') == NO_FLOW
