@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from riff_tui.watching.early_verdict import EarlyVerdict
 
 MOST_CALLS = 100
+MOST_REASONS = 5
 WHY_WIDTH = 200
 WORDS_WIDTH = 500
 
@@ -41,6 +42,7 @@ def envelope(
         "agent": status.agent,
         "caller": status.caller,
         "counts": {"planned": status.planned, **status.counts._asdict(), "left": status.left},
+        "reasons": [{"error": cut_words(reason), "calls": calls} for reason, calls in status.reasons[:MOST_REASONS]],
         "rate_per_min": status.rate_per_min,
         "eta_s": status.eta_s,
         "tokens": {"agent": _tokens(status.agent_tokens), "caller": _tokens(status.caller_tokens)},

@@ -27,6 +27,7 @@ UNCUT = 10_000
 _LEAST_CALLS = 4
 _MOST_FLOWS = 8
 _WORSE = 3
+_REASONS = 2
 _NAMES = (14, 40)
 _FIGURES = 18
 _STANDING = 28
@@ -70,6 +71,8 @@ def _head(run: WatchedRun, width: int) -> Iterator[str]:
     if status.counts.caller_failed:
         about.append(f"{status.counts.caller_failed} errored by their caller")
     yield from wrap(SEPARATOR.join(about), width)
+    for reason, calls in status.reasons[:_REASONS]:
+        yield fit(f"{calls} errored: {cut_words(reason)}", width)
     if run.verdict is not None and (run.verdict.decision or run.verdict.why):
         yield from wrap(one_line(early_verdict.sentence(run.verdict)), width)
         for check in run.verdict.worse[:_WORSE]:

@@ -101,14 +101,20 @@ class RunTally:
         call = made.conversation
         self.total.add(call)
         if call.errored:
-            self._count_reason(call.error or "unknown")
+            count_reason(self.reasons, reason_of(call.error))
         self.flows.setdefault(call.flow, CallTally()).add(call)
         self.retried += "attempts" in made.extra or _has_retried(call)
 
-    def _count_reason(self, error: str) -> None:
-        reason = _CHANGING.sub("…", error[:LONGEST_REASON])
-        if reason in self.reasons or len(self.reasons) < _MOST_REASONS:
-            self.reasons[reason] += 1
+
+def reason_of(error: str | None) -> str:
+    """Return why a call was errored, with `…` for what differs from call to call."""
+    return _CHANGING.sub("…", error[:LONGEST_REASON]) if error else "unknown"
+
+
+def count_reason(reasons: Counter[str], reason: str, calls: int = 1) -> None:
+    """Count calls that were errored for a reason; of more reasons than anybody reads the later ones are left out."""
+    if reason in reasons or len(reasons) < _MOST_REASONS:
+        reasons[reason] += calls
 
 
 def _has_retried(call: Conversation) -> bool:

@@ -45,6 +45,8 @@ def test_a_pipe_gets_one_look_for_people(growing: RunDirectory, nowhere: Path, c
     where = r"run night-2  2/12 calls · 1 running · 1 errored · 1 retrying · (2.0|1.\d)/min · ETA \dmin"
     assert re.fullmatch(where, lines[0])
     assert lines[1] == "agent acme · caller scripted"
+    assert lines[2].startswith("1 errored: agent: 503 ")
+    assert not re.search("[\x1b\u202e]", "".join(lines))
     assert [line.split()[:5] for line in lines if line[:2] in ("d-", "p-")] == [
         ["p-1", "greeting", "1", "<5", "s"],
         ["d-3", "collect_contact", "3", "20", "s"],
@@ -98,6 +100,16 @@ def test_what_it_cost_is_said_where_prices_are_known(
     assert run(["watch", "--run", str(growing.path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["cost"], found["currency"]) == (pytest.approx(0.024), "EUR")
+
+
+def test_the_most_frequent_reasons_are_of_the_lines_that_count(
+    growing: RunDirectory, nowhere: Path, capsys: Captured
+) -> None:
+    for number, error in enumerate(["agent: 500 (request a000001)", "agent: 500 (request b000002)"]):
+        growing.finish(f"d-{5 + number}", time.time(), errored=True, completed=None, error=error)
+    growing.finish("d-2", time.time(), error=None)
+    assert run(["watch", "--run", str(growing.path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["reasons"] == [{"error": "agent: 500 (request …)", "calls": 2}]
 
 
 def test_since_leaves_the_calls_that_changed(growing: RunDirectory, nowhere: Path, capsys: Captured) -> None:

@@ -89,6 +89,7 @@ class RunReader:
             rate_per_min=self._progress.rate_per_min(now) if is_running else None,
             agent_tokens=self._transcripts.spent("agent", agent.model or agent.name),
             caller_tokens=self._transcripts.spent("caller", caller.model or caller.name),
+            reasons=tuple((+self._transcripts.reasons).most_common()),
             started_at=seconds(last.started_at) if last is not None else None,
             ending=None if is_running or last is None else last.ended or "killed",
             host=last.host if last is not None else None,

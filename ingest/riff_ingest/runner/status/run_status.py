@@ -72,9 +72,10 @@ class FlowStatus:
 class RunStatus:
     """Say where a run stands at `as_of`, in seconds since the epoch.
 
-    `under_way` are the calls that run or are retried, the ones that were silent longest first. `rate_per_min` is that
-    of the last minutes, `None` as long as no call ended in them; `eta_s` follows from it. Tokens are `None` where no
-    model was asked. `ending` says how the last process ended, `killed` where it had no chance to say so.
+    `under_way` are the calls that run or are retried, the ones that were silent longest first. `rate_per_min` is
+    that of the last minutes, `None` as long as no call ended in them; `eta_s` follows from it. Tokens are `None`
+    where no model was asked. `reasons` tell why calls were errored and how many, the most frequent first. `ending`
+    says how the last process ended, `killed` where it had no chance to say so.
     """
 
     run_id: str
@@ -90,6 +91,7 @@ class RunStatus:
     rate_per_min: float | None = None
     agent_tokens: SpentTokens | None = None
     caller_tokens: SpentTokens | None = None
+    reasons: tuple[tuple[str, int], ...] = ()
     started_at: float | None = None
     ending: str | None = None
     host: str | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TypeAlias
 
 from riff_ingest.runner.files.finished_calls import LONGEST_LINE, CallPlace, FinishedCall, finished_call
 from riff_ingest.runner.files.run_files import transcripts
 from riff_ingest.runner.prices import SpentTokens
-from riff_ingest.runner.run_tally import TokenSide, TokenTally
+from riff_ingest.runner.run_tally import TokenSide, TokenTally, count_reason, reason_of
 from riff_ingest.runner.status.line_tail import LineTail
 from riff_ingest.runner.status.run_status import CallCounts
 
@@ -47,6 +48,7 @@ class TranscriptTally:
     def _begin(self) -> None:
         self.finished: dict[CallKey, FinishedCall] = {}
         self.flows: dict[str, CallCounts] = {}
+        self.reasons: Counter[str] = Counter()
         self._tails: dict[Path, LineTail] = {}
         self._tokens: dict[TokenSide, TokenTally] = {}
 
@@ -81,6 +83,10 @@ class TranscriptTally:
         before = self.finished.get(call.key)
         if before is not None:
             counts = counts.plus(counted(before), -1)
+            if before.errored:
+                count_reason(self.reasons, reason_of(before.error), -1)
+        if call.errored:
+            count_reason(self.reasons, reason_of(call.error))
         self.finished[call.key] = call
         self.flows[call.flow] = counts.plus(counted(call))
 
