@@ -44,7 +44,7 @@ class Wire:
 
         Raises `Unavailable`, and `EndpointRefused` where the program speaks another version of the protocol.
         """
-        async with self.turn():
+        async with self.turn('"ready" in answer to "start"'):
             await self.send({"type": "start", "protocol": PROTOCOL, **start})
             while (message := await self.receive()).get("type") != "ready":
                 await take(message)
@@ -55,7 +55,7 @@ class Wire:
         return message
 
     @contextlib.asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def turn(self, awaited: str = "answer") -> AsyncIterator[None]:
         """Bound what happens within by the time that a turn may take; raises `Unavailable` beyond it."""
         try:
             async with asyncio.timeout(self._turn_timeout_s) as self._timeout:
@@ -64,7 +64,7 @@ class Wire:
             if self._timeout is None or not self._timeout.expired():
                 raise
             self._is_broken = True
-            raise Unavailable(self._side, f"no answer within {self._turn_timeout_s:g} s") from None
+            raise Unavailable(self._side, f"no {awaited} within {self._turn_timeout_s:g} s") from None
         except BaseException:
             self._is_broken = True
             raise

@@ -268,9 +268,16 @@ async def test_an_agent_that_breaks_off_is_no_fault_of_its_words(source: str, wh
     assert why in str(failed.value)
 
 
-@pytest.mark.parametrize("before", ["pass", READY + "hear()", "os.close(0)"], ids=["start", "turn", "deaf"])
-async def test_silence_is_not_waited_for_longer_than_a_turn_may_take(before: str) -> None:
-    with pytest.raises(Unavailable, match=r"agent: no answer within 0\.5 s"):
+@pytest.mark.parametrize(
+    ("before", "awaited"),
+    [
+        pytest.param("pass", '"ready" in answer to "start"', id="start"),
+        pytest.param(READY + "hear()", "answer", id="turn"),
+        pytest.param("os.close(0)", '"ready" in answer to "start"', id="deaf"),
+    ],
+)
+async def test_silence_is_not_waited_for_longer_than_a_turn_may_take(before: str, awaited: str) -> None:
+    with pytest.raises(Unavailable, match=rf"agent: no {awaited} within 0\.5 s"):
         await made(f"{before}; time.sleep(600)", turn_timeout_s=0.5)
 
 
