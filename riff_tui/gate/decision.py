@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -66,7 +67,7 @@ class Decision:
 
     A `strict` gate fails where a flow is `missing` and where no check could be decided. `unmeasured` aspects
     were measured in no flow. Of the two, `excluded` calls were errored, and `alone` ones of flows that were
-    compared in pairs have no partner.
+    compared in pairs have no partner; `called` is what played their callers, where that is known.
     """
 
     baseline: str
@@ -78,6 +79,7 @@ class Decision:
     unmeasured: tuple[str, ...] = ()
     excluded: tuple[int, int] = (0, 0)
     alone: tuple[int, int] = (0, 0)
+    called: tuple[Sequence[str], Sequence[str]] = ((), ())
     strict: bool = False
 
     def of(self, status: CheckStatus) -> list[Check]:

@@ -93,6 +93,12 @@ def notes(decision: Decision) -> list[str]:
         )
     if decision.unmeasured:
         found.append(f"Not measured in any flow, so not checked: {', '.join(decision.unmeasured)}.")
+    baseline, candidate = decision.called
+    if baseline and candidate and baseline != candidate:
+        found.append(
+            f"Not alike: the baseline was called by {_shortened(baseline)}, the candidate by"
+            f" {_shortened(candidate)}. What differs may be their callers."
+        )
     if any(decision.excluded):
         of_baseline, of_candidate = decision.excluded
         found.append(
@@ -142,6 +148,10 @@ def _counts(decision: Decision) -> str:
 
 def _listed(missing: Sequence[MissingFlow]) -> str:
     return _joined([missing_flow(each) for each in missing[:LISTED]], len(missing))
+
+
+def _shortened(names: Sequence[str]) -> str:
+    return _joined([short(name) for name in names[:LISTED]], len(names))
 
 
 def _joined(parts: Iterable[str], total: int, by: str = ", ") -> str:

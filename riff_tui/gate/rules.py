@@ -46,6 +46,7 @@ def decide(
         unmeasured=tuple(_unmeasured(tolerances, rows)),
         excluded=(comparison.a.excluded, comparison.b.excluded),
         alone=_alone(comparison, {check.flow for check in checks if check.pairs is not None}),
+        called=(comparison.a.called, comparison.b.called),
         strict=strict,
     )
 

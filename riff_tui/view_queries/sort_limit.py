@@ -10,6 +10,7 @@ from riff_store.measure import THIN
 from riff_store.vocabulary import ALIASES
 from riff_tui.errors import UsageError
 from riff_tui.table import NOT_MEASURED, Column, Row, Table
+from riff_tui.views.parts.callers import excluded_text
 
 LISTED = 5
 _NAMES = ("archetype", "flow", "agent", "run")
@@ -68,15 +69,6 @@ def left_out(table: Table, keys: Sequence[str] = ()) -> list[str]:
         few = f"fewer than {THIN} groups" if any("groups" in row.record for row in rows) else f"n < {THIN}"
         notes.append(f"Thin: {thin} {'row has' if thin == 1 else 'rows have'} {few}, marked ~.")
     return notes
-
-
-def excluded_text(count: int, caller_failed: int = 0) -> str:
-    """Return how many errored calls are not counted in averages, and of how many of them the caller failed."""
-    if caller_failed:
-        calls = "call is" if count == 1 else "calls are"
-        errored = f"{count - caller_failed} errored, " if count > caller_failed else ""
-        return f"{count} {calls} not counted in averages: {errored}{caller_failed} whose caller failed"
-    return f"{count} errored {'call is' if count == 1 else 'calls are'} not counted in averages"
 
 
 def _place(value: Any) -> tuple[int, Any, str]:

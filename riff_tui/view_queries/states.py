@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from riff_store.predicates import Predicate, Term, conjuncts
 from riff_store.queries.dimensions import Grouping
-from riff_store.queries.sums import call_counts
+from riff_store.queries.sums import call_sums
 from riff_tui.table import Table
-from riff_tui.view_queries.sort_limit import excluded_text
 from riff_tui.view_queries.view_query import ViewQuery
+from riff_tui.views.parts.callers import excluded_text
 from riff_tui.views.spec import EMPTY_STORE
 
 NO_STATES = "No call that counts has events, and states come from those."
@@ -36,12 +36,13 @@ def _with_excluded(query: ViewQuery, table: Table) -> Table:
     """Count errored calls, which state rows do not hold: of the flows on show and of flows without any other call."""
     keys = tuple(dict.fromkeys(("flow", *query.request.by)))
     shown = {tuple(row.record[key] for key in keys) for row in table.rows}
-    counts = call_counts(query.store, query.parts().calls, Grouping(keys))
-    excluded = sum(errored for names, (n, errored) in counts.items() if names in shown or not n)
+    counts = call_sums(query.store, query.parts().calls, Grouping(keys))
+    left_out = [calls for names, calls in counts.items() if names in shown or not calls.n]
+    excluded, failed = sum(calls.excluded for calls in left_out), sum(calls.caller_failed for calls in left_out)
     units, *others = table.notes
     if counts and EMPTY_STORE in others:
         others[others.index(EMPTY_STORE)] = NO_STATES
-    left = [f"Excluded: {excluded_text(excluded)}."] if excluded else []
+    left = [f"Excluded: {excluded_text(excluded, failed)}."] if excluded else []
     return replace(table, notes=[units, *left, *others])
 
 

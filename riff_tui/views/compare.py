@@ -107,6 +107,11 @@ def side_notes(a: Side, b: Side) -> Iterator[str]:
     if a.led and b.led and a.led != b.led:
         what = "led by" if a.kind == "run" else "in"
         yield f"Not alike: A is {what} {listed(a.led)}; B is {what} {listed(b.led)}."
+    if a.called and b.called and a.called != b.called:
+        yield (
+            f"Not alike: A was called by {listed(a.called)}; B by {listed(b.called)}."
+            " What differs may be their callers."
+        )
 
 
 def listed_counts(counts: Mapping[str, int]) -> str:

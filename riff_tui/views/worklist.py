@@ -10,6 +10,7 @@ from riff_store.ranking import is_thin, mean, reasons
 from riff_tui.table import Column, Row, Section, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts.callers import excluded_text
 from riff_tui.views.parts.first_to_mend import what_is_first
 from riff_tui.views.spec import ViewSpec
 
@@ -46,7 +47,7 @@ def worklist(answer: Worklist) -> Table:
         **what_is_first(answer.first),
         columns=_COLUMNS,
         rows=[*flows, *segments, *states],
-        notes=[*_not_known(answer), *_excluded(answer.excluded), *_drill(answer.first, states or segments or flows)],
+        notes=[*_not_known(answer), *_excluded(answer), *_drill(answer.first, states or segments or flows)],
         sections=[
             Section("Weakest flows", "x", tuple(row.id for row in flows)),
             Section("Weakest segments", "!", tuple(row.id for row in segments)),
@@ -201,9 +202,9 @@ def _not_known(answer: Worklist) -> Iterable[str]:
         yield "Lost: not known of these calls; riff-tui ingest PATH... reads their files again and tells."
 
 
-def _excluded(count: int) -> Iterable[str]:
-    if count:
-        yield f"Excluded: {count} errored {'call is' if count == 1 else 'calls are'} not counted in averages."
+def _excluded(answer: Worklist) -> Iterable[str]:
+    if answer.excluded:
+        yield f"Excluded: {excluded_text(answer.excluded, answer.caller_failed)}."
 
 
 def _drill(first: FirstToMend | None, rows: list[Row]) -> Iterable[str]:

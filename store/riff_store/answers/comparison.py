@@ -17,7 +17,7 @@ Failed: TypeAlias = Literal["a", "b", "both"]
 class Side:
     """Describe a run or an agent: `n` of its calls are compared, `excluded` are errored, `led` names agents or runs.
 
-    `led` holds a run's agents, and an agent's runs.
+    `led` holds a run's agents, and an agent's runs; `called` what played the callers, where that is known.
     """
 
     kind: Literal["run", "agent"]
@@ -25,6 +25,7 @@ class Side:
     n: int = 0
     excluded: int = 0
     led: Sequence[str] = ()
+    called: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,10 +64,14 @@ class SkippedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Worklist:
-    """Hold the cells behind each list of the worklist, ranked and cut, and the state to begin with."""
+    """Hold the cells behind each list of the worklist, ranked and cut, and the state to begin with.
+
+    `excluded` and `caller_failed` are as in a cell of flows, over all of them.
+    """
 
     flows: Sequence[FlowCell]
     segments: Sequence[SegmentCell]
     states: Sequence[StateCell]
     excluded: int
     first: FirstToMend | None = None
+    caller_failed: int = 0

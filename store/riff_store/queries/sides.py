@@ -139,15 +139,17 @@ class SideCalls:
         self._store = store
         self._condition = Scope(store).condition(calls_of_side(side, calls))
         query = call.select(
-            call.id, call.flow, call.agent, call.run, call.persona, call.scenario, call.trial, call.errored
+            call.id, call.flow, call.agent, call.run, call.persona, call.scenario, call.trial, call.errored, call.caller
         )
         self.counted: list[SideCall] = []
         self.errored: dict[int, int] = {}
+        callers: set[int | None] = set()
         for row in store.execute(query.where(self._condition)):
             if row[7]:
                 self.errored[row[1]] = self.errored.get(row[1], 0) + 1
             else:
                 self.counted.append(SideCall._make(row[:7]))
+                callers.add(row[8])
         other, position = (m.Agent, 2) if side.kind == "run" else (m.Run, 3)
         names = dict(store.execute(other.select(other.id, other.name)))
         self.side = replace(
@@ -155,6 +157,7 @@ class SideCalls:
             n=len(self.counted),
             excluded=sum(self.errored.values()),
             led=tuple(sorted({names[found[position]] for found in self.counted})),
+            called=tuple(sorted(name for key, name in _callers(store) if key in callers)),
         )
 
     @property
@@ -188,6 +191,10 @@ class SideCalls:
         for judge, key, value in self._store.execute(query):
             found.setdefault(judge, {})[key] = value
         return found
+
+
+def _callers(store: Store) -> list[tuple[int, str]]:
+    return list(store.execute(m.Caller.select(m.Caller.id, m.Caller.name)))
 
 
 def paired(a: SideCalls, b: SideCalls) -> dict[int, list[Pair]]:

@@ -31,6 +31,7 @@ def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT) -
         segments=sorted((cell for cell in segments if is_weak_segment(cell)), key=_loss_of_segment)[:limit],
         states=sorted((cell for cell in states if reasons(cell)), key=urgency)[:limit],
         excluded=sum(cell.excluded for cell in flows),
+        caller_failed=sum(cell.caller_failed for cell in flows),
         first=first,
     )
 
