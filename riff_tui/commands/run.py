@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,9 +131,9 @@ def run(
         refuse_unrecorded(cases)
     limits = CallLimits(max_turns=max_turns, max_call_s=max_call_s, turn_timeout_s=turn_timeout_s)
     options = PartOptions(turn_timeout_s=turn_timeout_s, stream=stream, advance=advance)
-    called = make_agent(
-        agent_target, replace(options, name=agent_name, key_env=agent_key_env, env=tuple(agent_env or ()))
-    )
+    agent_options = replace(options, name=agent_name, key_env=agent_key_env, env=tuple(agent_env or ()))
+    with redirect_stdout(sys.stderr):  # what a module prints as it is imported
+        called = make_agent(agent_target, agent_options)
     calls = make_caller(caller_target, replace(options, key_env=caller_key_env, env=tuple(caller_env or ())))
     settings = RunSettings(
         agent=side_of(agent_target, called.name),

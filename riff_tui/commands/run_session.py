@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,7 +71,7 @@ def make(request: RunRequest, after: After) -> None:
             pass
     with terminal_progress() as line:
         session = _Session(request, after, line)
-        with _refused_at_first(), writing(str(request.out)):
+        with _refused_at_first(), writing(str(request.out)), redirect_stdout(sys.stderr):  # what an agent's code prints
             end = make_run(request, session.hooks())
     cost = session.cost(end.tally)
     for text in report(end, cost):
@@ -100,6 +100,7 @@ class _Session:
         self._prices = model_prices(settings.prices())
         self._tally: RunTally | None = None
         self._told_error = False
+        self._stdout = sys.stdout
         self._live = None
         if after.ingest is not None and request.out is not None:
             self._live = LiveIngest(request.out, after.ingest, lambda: self._tally.total.calls if self._tally else 0)
@@ -126,7 +127,8 @@ class _Session:
             say(f"{warning}.")
         say(plan_text(plan))
         if self._after.as_json:
-            _print_json(launch_event(plan, str(self._request.out)))
+            with redirect_stdout(self._stdout):
+                _print_json(launch_event(plan, str(self._request.out)))
 
     def _show(self) -> None:
         from riff_tui.output.streams import say

@@ -111,6 +111,16 @@ def test_with_json_there_is_nothing_else_on_stdout(agent: str, out: Path, capsys
     assert done["tokens"] == {"agent": None, "caller": None}
 
 
+def test_what_the_code_of_an_agent_prints_is_not_on_stdout(agent: str, out: Path, capsys: Captured) -> None:
+    module = Path(agent.split(":")[1])
+    module.write_text(f"print('imported')\n{AGENT.replace('    case =', '    print(text)' + chr(10) + '    case =')}")
+    assert run(options(agent, out, "--json")) == ExitCode.OK
+    shown = capsys.readouterr()
+    assert [json.loads(line)["event"] for line in shown.out.splitlines()] == ["launch", "done"]
+    assert "imported" in shown.err
+    assert kept_lines(out)[0]["turns"][0]["text"] in shown.err
+
+
 def test_with_json_one_learns_why_calls_were_errored(
     agent: str, out: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
