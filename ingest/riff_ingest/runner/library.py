@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from riff_ingest.runner.cases.plan import PersonaChoice, ScenarioChoice, plan_cases
 from riff_ingest.runner.clock import FixedClock, SystemClock
@@ -22,12 +22,13 @@ from riff_ingest.runner.run_plan import RunRequest
 from riff_ingest.runner.runs import RunEnd, make_run
 from riff_ingest.runner.tools import StubbedTools, Tools
 
+FlowChoice: TypeAlias = str | os.PathLike[str] | RunnableFlow
 DEFAULT_SEED = 300
 DEFAULT_CONCURRENCY = 4
 
 
 def run_flows(
-    flows: Sequence[str | os.PathLike[str] | RunnableFlow],
+    flows: FlowChoice | Sequence[FlowChoice],
     agent: Agent | Callable[..., Any],
     *,
     caller: Caller | None = None,
@@ -49,16 +50,17 @@ def run_flows(
 ) -> RunEnd:
     """Have an agent called about flows, by a scripted caller where none is given.
 
-    `flows` are names of built-in flows or paths; `agent` is an `Agent`, or what docs/runner.md calls an agent in
-    Python. With `out` the calls are in the files of that directory, without it in `conversations` of what is returned.
-    With `clock`, a time, nothing is measured, and the same answers give the same bytes. Returns when every call was
-    made; `error` of what is returned says what ended the run early. Raises `UsageError` for what makes no sense,
-    `EndpointRefused` where agent or caller cannot be reached, `OSError` where files cannot be written. A signal such as
-    that of Ctrl-C is raised again once what is complete is kept.
+    `flows` are names of built-in flows or paths, or one of them; `agent` is an `Agent`, or what docs/runner.md
+    calls an agent in Python. With `out` the calls are in the files of that directory, without it in `conversations`
+    of what is returned. With `clock`, a time, nothing is measured, and the same answers give the same bytes.
+    Returns when every call was made; `error` of what is returned says what ended the run early. Raises `UsageError`
+    for what makes no sense, `EndpointRefused` where agent or caller cannot be reached, `OSError` where files cannot
+    be written. A signal such as that of Ctrl-C is raised again once what is complete is kept.
     """
     from riff_ingest.runner.agents.python import as_agent
     from riff_ingest.runner.callers.scripted import ScriptedCaller
 
+    flows = [flows] if isinstance(flows, (str, os.PathLike, RunnableFlow)) else flows
     loaded = load_flows([os.fspath(flow) for flow in flows if not isinstance(flow, RunnableFlow)])
     loaded += [flow for flow in flows if isinstance(flow, RunnableFlow)]
     called, calls = as_agent(agent), caller or ScriptedCaller()

@@ -10,6 +10,7 @@ import pytest
 import riff_ingest.runner
 from riff_ingest.runner import AgentCall, load_flow, run_flows
 from riff_ingest.runner.files.run_document import read_run
+from riff_ingest.runner.library import FlowChoice
 from riff_store.errors import UsageError
 
 TIME = "2026-06-22T03:00:00Z"
@@ -50,6 +51,11 @@ async def test_it_works_where_an_event_loop_runs_already() -> None:
     end = run_flows(["dental_clinic"], books, clock=TIME)
     await asyncio.sleep(0)
     assert end.tally.total.calls > 0
+
+
+@pytest.mark.parametrize("flow", ["dental_clinic", load_flow("dental_clinic")])
+def test_one_flow_need_not_be_a_list(flow: FlowChoice) -> None:
+    assert {call.flow for call in run_flows(flow, books, clock=TIME).conversations} == {"dental_clinic"}
 
 
 def test_a_flow_that_is_unknown_is_refused() -> None:
