@@ -192,6 +192,8 @@ def _choice(flows: list[str], scenarios: list[str]) -> tuple[list[RunnableFlow],
     names = [named for named in scenarios if not is_case_file(named)]
     if not scenarios or scenarios == ["all"]:
         return loaded, "all"
+    for case in cases:
+        _tell_of_changes(case, known[case.flow])
     if "all" in names:
         raise UsageError("--scenarios: all are meant, or those that are named", "leave out one or the other")
     return loaded, [*names, *(case.scenario(known[case.flow]) for case in cases)]
@@ -217,6 +219,22 @@ def _refuse_without_flow(cases: list[CaseFile], flows: list[str]) -> None:
         raise UsageError(
             f"the case {foreign.name} is of the flow {foreign.flow}, which is not built in", "add its file with --flows"
         )
+
+
+def _tell_of_changes(case: CaseFile, flow: RunnableFlow) -> None:
+    """Say what of a case the flow does not have, which it had when the call was made."""
+    from riff_tui.output.streams import say
+    from riff_tui.text.safe_text import one_line
+    from riff_tui.text.words import listed
+
+    slots = [slot for slot in case.facts if slot not in flow.slots]
+    states = list(dict.fromkeys(line.state for line in case.lines if line.state and line.state not in flow.states))
+    for kind, missing in (("slot", slots), ("state", states)):
+        if missing:
+            kinds = kind if len(missing) == 1 else f"{kind}s"
+            say(
+                one_line(f"The flow {flow.name} has no {kinds} {listed(missing)}, of which the case {case.name} tells.")
+            )
 
 
 def _words(given: list[str] | None) -> list[str]:

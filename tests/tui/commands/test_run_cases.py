@@ -92,3 +92,16 @@ def test_of_a_call_that_goes_another_way_nobody_is_told_to_make_it_again(
     assert "1 call errored, which no mean counts; the agent went another way than the recorded one:" in said
     assert "--caller scripted goes along with an agent" in said
     assert "--resume" not in said
+
+
+def test_what_a_flow_does_not_have_any_more_is_told(agent: str, tmp_path: Path, capsys: Captured) -> None:
+    case = kept(tmp_path / "cases" / "c-1.toml", state="which_unit")
+    case.write_text(case.read_text().replace("unit = ", "flat = "))
+    given = ("--scenarios", str(case), "--dry-run")
+    assert run(options(agent, tmp_path / "out", *given)) == ExitCode.OK
+    told = capsys.readouterr().err
+    assert f"The flow {FLOW} has no slot flat, of which the case c-1 tells." in told
+    assert f"The flow {FLOW} has no state which_unit, of which the case c-1 tells." in told
+    kept(case)
+    assert run(options(agent, tmp_path / "out", *given)) == ExitCode.OK
+    assert "of which the case" not in capsys.readouterr().err
