@@ -25,6 +25,8 @@ def planned_lines(plan: RunPlan) -> Iterator[str]:
 
 def plan_text(plan: RunPlan) -> str:
     """Return what is to be done in one line."""
+    if not plan.due:
+        return f"No call to make: all {plan.before} are there."
     flows = {case.flow.name for case in plan.due}
     text = f"{counted(len(plan.due), 'call')} to make of {counted(len(flows), 'flow')}"
     if plan.before:

@@ -154,6 +154,7 @@ def test_a_run_that_is_there_is_not_written_over(agent: str, out: Path, capsys: 
     assert run(options(agent, out)) == ExitCode.USAGE
     assert "--resume" in capsys.readouterr().err
     assert run(options(agent, out, "--resume")) == ExitCode.OK
+    assert f"No call to make: all {calls_of(out)} are there." in capsys.readouterr().err
     assert set(times_kept(out).values()) == {1}
 
 
