@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,12 +27,26 @@ _DISPLAY = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", 
 _BUILD = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY")
 
 
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of every search for garbage: all of it lasts as long as the tests."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Yield a folder for each test; `mktemp` would look through those of all tests before."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _own_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _own_surroundings(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) -> None:
     """Start each test without settings from the environment and with empty user directories."""
     for name in [*_DISPLAY, *_BUILD, *(name for name in os.environ if name.startswith("RIFF_TUI_"))]:
         monkeypatch.delenv(name, raising=False)
-    home = tmp_path_factory.mktemp("home")
+    home = next(_homes)
+    home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     for name, folder in (
         ("XDG_DATA_HOME", "data"),
