@@ -37,7 +37,7 @@ CALLER_FAILED = Column(
     "caller failed",
     kind="count",
     shown=False,
-    short="clr",
+    short="clr fail",
     help="Calls among the excluded ones whose caller failed: that is not the agent's fault.",
 )
 
