@@ -25,7 +25,14 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 ├── Unanswered, Malformed  1  (riff_ingest.judging) a try that brought no answer, or none that is a verdict
 ├── Refused, RunStopped    1  (riff_ingest.judging) a judge, or a run, that cannot go on
 ├── NoSuchTransition       1  (riff_ingest.simulate) an edge that a flow does not have
-├── Unavailable …          1  (riff_ingest.runner) a side that cannot do its part in a call
+├── CallProblem            1  (riff_ingest.runner) a call that cannot be made, and which side is why
+│   ├── Unavailable        1  … for now: it is made again
+│   ├── CallRefused        1  … at all: an endpoint takes the request for wrong
+│   └── EndpointRefused    1  … nor any other: key, quota, unknown model
+├── AgentStopped           1  (riff_ingest.runner) an agent whose own doing ends a call
+├── CallerFailed           1  (riff_ingest.runner) a caller that did not keep to its part
+├── ChatError              1  (riff_ingest.runner.chat) a chat that is not completed, and why
+├── CannotStart, BadLine   1  (riff_ingest.runner.processes) a program that cannot play its part
 ├── ViewFailed             1  (riff_tui) a view of another distribution that fails
 ├── JudgeStopped           1  (riff_tui) a judge that cannot be asked any further
 ├── RunRefused           1,2  (riff_tui) a run that an endpoint ended: 2 where no call was complete

@@ -8,6 +8,7 @@ from riff_ingest.runner.chat.chunks import Choice, Chunk, Message, Usage, chunk_
 from riff_ingest.runner.chat.protocol import ChatNote, ChatToolCall, ChatUsage
 from riff_ingest.runner.chat.speech import SpokenText, mended
 from riff_ingest.runner.chat.tool_calls import ToolCalls
+from riff_store.errors import RiffError
 
 _NOT_OF_THE_API = "the endpoint did not answer in the form of the API"
 _CLOSING_NOTES = {
@@ -18,11 +19,11 @@ _MOST_LINES = 100
 """Lines over which one chunk of a stream may go; the API needs one."""
 
 
-class NotAnAnswer(Exception):
+class NotAnAnswer(RiffError):
     """Report an answer that is not of the API, or that ends too early; another try may bring one."""
 
 
-class ToldError(Exception):
+class ToldError(RiffError):
     """Report an error that an endpoint tells within an answer; `error` is what it says."""
 
     def __init__(self, error: Any) -> None:

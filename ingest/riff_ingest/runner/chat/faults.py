@@ -9,6 +9,7 @@ from typing import Any
 
 from riff_ingest.endpoint import NO_QUOTA, Endpoint, may_pass, retry_after
 from riff_ingest.runner.chat.protocol import ChatError, ContextFull, EndpointGone, NoSuchModel, RequestWrong
+from riff_store.errors import RiffError
 
 _CONTEXT = re.compile(
     r"context[_ ](length|window|size)|maximum context|prompt is too long|too many (input )?tokens|input is too long",
@@ -30,7 +31,7 @@ _OF_KIND = {
 """What errors that are told within an answer are called, and the status that they would have had."""
 
 
-class TryFailed(Exception):
+class TryFailed(RiffError):
     """Report a try that brought no answer, through no fault of the request.
 
     `again` says whether another one makes sense, `after` how many seconds the endpoint wants to be left alone, and
@@ -47,7 +48,7 @@ class TryFailed(Exception):
         self.is_crowded = is_crowded
 
 
-class ParameterRefused(Exception):
+class ParameterRefused(RiffError):
     """Report that an endpoint does not take parameters of the request, or cannot answer with them."""
 
     def __init__(self, reason: str, *parameters: str) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from riff_ingest.endpoint import LARGEST_BODY, Endpoint
-from riff_store.errors import UsageError
+from riff_store.errors import RiffError, UsageError
 
 CONNECT_S = 10.0
 LAST_PIECE_S = 0.05
 
 
-class HttpFault(Exception):
+class HttpFault(RiffError):
     """Report that a request brought no whole answer; `reached` says whether there was a server at all."""
 
     def __init__(self, reason: str, *, reached: bool = True) -> None:
