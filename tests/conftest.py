@@ -23,6 +23,9 @@ settings.load_profile("riff-tui")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Programs that tests start are to run as they do for users, who hardly ever have this.
+os.environ.pop("PYTHONUNBUFFERED", None)
+
 _DISPLAY = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "SSH_CONNECTION", "TMUX")
 _BUILD = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY")
 

@@ -29,12 +29,22 @@ class TerminalDriver(LinuxDriver):
             self._watched = True
             threading.Thread(target=self._await_hangup, name="riff-tui-hangup", daemon=True).start()
 
+    def close(self) -> None:
+        super().close()
+        if self._has_hung_up(wait=False):
+            # What is left of the last screen can be written nowhere, and the process would end with the error of that.
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), 2)
+
     def _await_hangup(self) -> None:
         """Signal the hang-up to this process: the kernel only signals the leader of the session."""
+        if self._has_hung_up(wait=True):
+            os.kill(os.getpid(), signal.SIGHUP)
+
+    def _has_hung_up(self, *, wait: bool) -> bool:
         poll = select.poll()
         poll.register(self.fileno, 0)
-        if any(event & select.POLLHUP for _, event in poll.poll()):
-            os.kill(os.getpid(), signal.SIGHUP)
+        return any(event & select.POLLHUP for _, event in poll.poll(None if wait else 0))
 
     def _get_terminal_size(self) -> tuple[int, int]:
         for descriptor in (2, self.fileno):

@@ -16,7 +16,8 @@ from tests.support.golden import printed
 from tests.support.hostile import HOSTILE
 
 GITHUB = MarkdownIt("gfm-like")
-MARKUP = st.text(st.sampled_from("ab1_*~`|\\<>[]()!#@$&;:/.-+= \tw\n\"'"), max_size=30)
+# Of letters that make no top-level domain: unlike GitHub this renderer links bare names of hosts.
+MARKUP = st.text(st.sampled_from("qv1_*~`|\\<>[]()!#@$&;:/.-+= \tw\n\"'"), max_size=30)
 
 
 class Rendered(HTMLParser):
