@@ -35,6 +35,8 @@ def test_a_state_in_its_graph_at_120_by_36(snap_compare: Compare) -> None:
     async def walk(pilot: Pilot[None]) -> None:
         app = pilot.app
         assert isinstance(app, Explorer)
-        await Walker(app, pilot).press("3", "v", "h")
+        at = Walker(app, pilot)
+        await at.until(lambda: bool(at.row))
+        await at.press("3", "v", "h")
 
     assert snap_compare(explorer(), terminal_size=(120, 36), run_before=walk)
