@@ -12,6 +12,7 @@ from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.words import counted, listed
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts.callers import excluded_text
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
@@ -242,8 +243,7 @@ def _left_out(answer: Effects) -> Iterator[str]:
         why = ", which takes correctness; --aspect completion or another explains these" if no_quality else ""
         yield f"Not measured: {answer.unmeasured} {calls} no {answer.aspect}{why}."
     if answer.excluded:
-        calls = "call is" if answer.excluded == 1 else "calls are"
-        yield f"Excluded: {answer.excluded} errored {calls} not counted in averages."
+        yield f"Excluded: {excluded_text(answer.excluded, answer.caller_failed)}."
 
 
 def _in_brackets(level: str | None) -> str:

@@ -196,10 +196,10 @@ def _count(cell: Cell) -> str:
 
 
 def _not_known(answer: Worklist) -> Iterable[str]:
-    """Say where calls that were lost are not known, since their files were read by an older version."""
+    """Say where calls that were lost are not known: they tell no states, or an older version read their files."""
     listed: Sequence[Cell] = (*answer.flows, *answer.segments, *answer.states)
     if answer.first is None and any(cell.n and cell.lost is None for cell in listed):
-        yield "Lost: not known of these calls; riff-tui ingest PATH... reads their files again and tells."
+        yield "Lost: not known where calls tell no states, or riff-tui ingest PATH... has to read their files again."
 
 
 def _excluded(answer: Worklist) -> Iterable[str]:

@@ -92,6 +92,7 @@ class JudgeOverlap:
 class Effects:
     """Hold the model of a response over the calls that count; `unmeasured` ones have no value, `excluded` are errored.
 
+    Of the excluded ones `caller_failed` are those whose caller failed.
     `aspects` are all responses that the store knows, quality first. `overlap` is there if judges did not all
     score the same calls: the judges that are compared are then of the common calls alone.
     """
@@ -102,3 +103,4 @@ class Effects:
     excluded: int
     aspects: Sequence[str] = ()
     overlap: JudgeOverlap | None = None
+    caller_failed: int = 0

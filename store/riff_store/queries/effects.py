@@ -22,7 +22,7 @@ from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.scope import Scope
-from riff_store.queries.sums import call_counts
+from riff_store.queries.sums import call_sums
 from riff_store.scoring import blended, computed_blend
 from riff_store.vocabulary import aspect_named
 
@@ -69,12 +69,13 @@ def effects(
         read = _qualities if aspect == QUALITY else _scores
         found = list(read(store, calls, chosen, aspects, aspect))
         names: _Names = {"judge": chosen} | {name: names_of(store, DIMENSIONS[name]) for name in FACTORS[1:]}
-        n, excluded = call_counts(store, calls, Grouping(())).get((), (0, 0))
+        whole = call_sums(store, calls, Grouping(())).get(())
+        n, excluded, failed = (whole.n, whole.excluded, whole.caller_failed) if whole else (0, 0, 0)
     model, overlap = _fitted(found, names), None
     scored = _scored(found)
     if any(one != other for one, other in pairwise(scored.values())):
         model, overlap = _with_judges_compared(model, found, names, scored)
-    return Effects(aspect, _corrected(model), n - model.n, excluded, known, overlap)
+    return Effects(aspect, _corrected(model), n - model.n, excluded, known, overlap, failed)
 
 
 def _fitted(found: Sequence[_Observation], names: _Names) -> LinearModel:

@@ -71,6 +71,7 @@ def test_the_model_is_of_what_the_calls_say(aspect: str, expression: str, seed: 
     assert (model.n, model.observations) == (frame["call"].nunique(), len(frame))
     assert model.mean == pytest.approx(frame["y"].mean())
     assert (found.unmeasured, found.excluded) == (counted - model.n, len(left) - counted)
+    assert found.caller_failed == sum(facts.caller_ok is False for facts in left)
     assert [factor.factor for factor in model.factors] == [name for name in FACTORS if frame[name].nunique() > 1]
     for factor in model.factors:
         used = shared(frame) if factor.factor == "judge" else frame

@@ -183,6 +183,11 @@ def test_what_is_left_out_is_said() -> None:
     ]
 
 
+def test_calls_of_failed_callers_are_left_out_apart_from_errored_ones() -> None:
+    notes = effects(Effects("quality", model(AGENT), 0, 3, caller_failed=2)).notes
+    assert "Excluded: 3 calls are not counted in averages: 1 errored, 2 whose caller failed." in notes
+
+
 def test_levels_with_one_call_are_counted_beside_the_intervals() -> None:
     lonely = FactorEffect("agent", [level("a", 0.5), level("b", -0.5, None, n=1)], 0.1, 0.1)
     assert any("1 level has one call and so no interval" in note for note in effects(answer(lonely)).notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from riff_ingest.runner.callers.listening import Heard, SlotWords, slot_words
+from riff_ingest.runner.callers.utterance import SlotWords, Utterance, slot_words
 from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.flows.flow import FlowState
 from riff_ingest.simulate.lexicon import Pool, pools
@@ -49,7 +49,7 @@ class Agenda:
         """Return those of some slots of which the caller knows what they hold."""
         return [slot for slot in slots if slot in self._case.facts]
 
-    def asked_for(self, heard: Heard) -> list[str]:
+    def asked_for(self, heard: Utterance) -> list[str]:
         """Return what the agent plainly asks for and the caller knows."""
         return self.known(heard.asked_for(self._words, self.told))
 
@@ -69,7 +69,7 @@ class Agenda:
         self._hub_entered = entered
         return self._tasks[0] if self._tasks else None
 
-    def is_offered_task(self, heard: Heard) -> bool:
+    def is_offered_task(self, heard: Utterance) -> bool:
         """Tell whether the agent names the task that is next, as one of a menu."""
         return self._has_task and not self.due and self._tasks[0].casefold() in heard.text
 

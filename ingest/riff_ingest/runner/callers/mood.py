@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riff_ingest.runner.callers.listening import Heard
+from riff_ingest.runner.callers.utterance import Utterance
 from riff_ingest.runner.protocol import CallView
 
 IDLE_TURNS = 12
@@ -44,7 +44,7 @@ class Mood:
         """Take in that the agent is silent."""
         self.silences += 1
 
-    def hears(self, heard: Heard, view: CallView, *, told_news: bool, asked_again: Sequence[str]) -> None:
+    def hears(self, heard: Utterance, view: CallView, *, told_news: bool, asked_again: Sequence[str]) -> None:
         """Take in what the agent said to a line in which the caller told something new, or did not.
 
         `asked_again` are the slots that the agent wants to hear though all of them were told.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from riff_ingest.runner.callers.agenda import Agenda, openings, word_pools
-from riff_ingest.runner.callers.listening import Heard
 from riff_ingest.runner.callers.mood import Mood
+from riff_ingest.runner.callers.utterance import Utterance
 from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.flows.flow import FlowState
 from riff_ingest.runner.protocol import CallerNotes, CallerTurn, CallView, StopReason
@@ -90,7 +90,7 @@ class ScriptedSession:
         if not text:
             self._mood.hears_nothing()
             return self._hangs_up() if self._mood.is_over else CallerTurn(self._new(self._phrases.silences))
-        heard = Heard(text)
+        heard = Utterance(text)
         state = self._case.flow.states.get(view.state or "")
         slots = self._wanted(heard, view, state)
         again = slots if all(self._agenda.told[slot] for slot in slots) else []
@@ -111,7 +111,7 @@ class ScriptedSession:
 
     # what the agent wants to hear
 
-    def _wanted(self, heard: Heard, view: CallView, state: FlowState | None) -> list[str]:
+    def _wanted(self, heard: Utterance, view: CallView, state: FlowState | None) -> list[str]:
         """Return the slots to be told: those that the state is short of, else those that the words ask for."""
         asked = self._agenda.asked_for(heard)
         if state is None:
@@ -146,16 +146,16 @@ class ScriptedSession:
 
     # what is said where nothing is asked for
 
-    def _in_state(self, heard: Heard, view: CallView, state: FlowState) -> CallerTurn:
+    def _in_state(self, heard: Utterance, view: CallView, state: FlowState) -> CallerTurn:
         if state.hub:
             task = self._agenda.task_at_hub(view.entered)
             line = self._new(self._phrases.goodbyes) if task is None else self._voice.commands(task)
             return CallerTurn(self._complaint() + line)
-        if heard.farewell and self._mood.idle and Heard(self._lines[-1]).farewell:
+        if heard.farewell and self._mood.idle and Utterance(self._lines[-1]).farewell:
             return CallerTurn(self._new(self._phrases.byes), ends=True, reason="the agent took its leave")
         return CallerTurn(self._complaint() + self._remark(heard, state))
 
-    def _remark(self, heard: Heard, state: FlowState) -> str:
+    def _remark(self, heard: Utterance, state: FlowState) -> str:
         scenario = self._case.scenario
         lacks_fact = any(slot not in self._case.facts for slot in state.required_slots)
         if state.replies and not (lacks_fact and heard.asks_openly):
@@ -169,7 +169,7 @@ class ScriptedSession:
             return self._voice.replies(self._fresh(scenario.clarifies))
         return self._small_talk(heard)
 
-    def _without_state(self, heard: Heard) -> CallerTurn:
+    def _without_state(self, heard: Utterance) -> CallerTurn:
         if heard.farewell:
             return CallerTurn(self._new(self._phrases.byes), ends=True)
         has_just_named, self._has_just_named = self._has_just_named, False
@@ -190,13 +190,13 @@ class ScriptedSession:
             return CallerTurn(self._new(self._phrases.goodbyes), parts, reason="everything is said" if parts else None)
         return CallerTurn(self._small_talk(heard))
 
-    def _clarification(self, heard: Heard) -> str:
+    def _clarification(self, heard: Utterance) -> str:
         """Return what more there is to say of the reason for the call, `""` where there is nothing."""
         if self._case.scenario.clarifies and not heard.offers_help:
             return self._voice.replies(self._case.scenario.clarifies)
         return self._new(openings(self._case)) if heard.offers_help and not self._agenda.told else ""
 
-    def _small_talk(self, heard: Heard) -> str:
+    def _small_talk(self, heard: Utterance) -> str:
         if heard.anything_else:
             return self._new(self._phrases.goodbyes)
         if heard.farewell:
@@ -215,7 +215,7 @@ class ScriptedSession:
         options = self._phrases.impatient if self._mood.annoyance < FRUSTRATED else self._phrases.frustrated
         return f"{self._new(options)} "
 
-    def _mishears(self, heard: Heard) -> bool:
+    def _mishears(self, heard: Utterance) -> bool:
         misheard = self._rng.random() < self._case.persona.mishears
         if not misheard or self._mood.annoyance or heard.farewell or self._misheard == MISHEARD:
             return False

@@ -58,7 +58,7 @@ def slot_words(slot: str, question: str = "") -> SlotWords:
     return SlotWords(own, next((part for part in reversed(parts) if part in own), ""), _content(question))
 
 
-class Heard:
+class Utterance:
     """Hold what an agent said, with what it asks for."""
 
     def __init__(self, text: str) -> None:
