@@ -28,7 +28,8 @@ def _ahead(plans: Sequence[InputPlan], jobs: int, stack: ExitStack) -> Iterator[
 
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, mp_context=context)
-    stack.callback(pool.shutdown, wait=False, cancel_futures=True)
+    # Waited for here, as the interpreter would at its end: there, the pool's thread races with the one that ends it.
+    stack.callback(pool.shutdown, wait=True, cancel_futures=True)
     waiting: deque[tuple[InputPlan, Future[list[Item]] | None]] = deque()
     rest = iter(plans)
 
