@@ -37,7 +37,7 @@ class Settings:
 _KINDS: Mapping[str, type] = {
     "store": str, "theme": str, "ascii": bool, "mouse": bool, "live": bool, "jobs": int,
 }  # fmt: skip
-_TABLES = ("judges", "gate", "marks", "prices")  # read by the command that needs them
+_TABLES = ("judges", "gate", "marks", "prices", "segments")  # read by the command that needs them
 
 
 def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int | None) -> Settings:
@@ -98,6 +98,17 @@ def prices(environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
     if not isinstance(tables, dict):
         raise UsageError(f"settings file {path}: prices must be tables, such as [prices.gpt-5-mini]")
     return tables
+
+
+def segments(environ: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """Return the phases of tools by pattern of their names, from the table `[segments]` of the settings file."""
+    path = config_file(os.environ if environ is None else environ)
+    table = _document(path).get("segments", {})
+    if not isinstance(table, dict) or not all(isinstance(each, str) and each for each in table.values()):
+        raise UsageError(
+            f"settings file {path}: segments must be a table of phases by tool", '[segments] with "find_user*" = "auth"'
+        )
+    return table
 
 
 def bounds(environ: Mapping[str, str] | None = None) -> Bounds:

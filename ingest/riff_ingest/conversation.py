@@ -8,6 +8,7 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.events import Duration, Event
+from riff_store.interaction import Interaction
 from riff_store.voice import Voice
 
 SCHEMA = "riff.flow-transcript/1"
@@ -42,19 +43,24 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
-    """Represent a reference action of the task: called or not, matched or not (docs/metrics.md, section 9)."""
+    """Represent a reference action of the task: called or not, matched or not (docs/metrics.md, section 9).
+
+    `arguments` are those that the task asks for.
+    """
 
     name: str
     by: str = "agent"
     called: bool = False
     matched: bool | None = None
+    arguments: Any = None
 
 
 class Conversation(msgspec.Struct, kw_only=True):
     """Represent one call of one flow by one agent in one run; field meanings are in docs/formats.md, section 1.
 
     Not on the wire, but from sources that know more: `passed` says whether the task was done, `measured` holds
-    computed aspects that no event stream tells, `voice` what is kept of a voice call.
+    computed aspects that no event stream tells, `voice` what is kept of a voice call, `interaction` how its sides
+    shared the line. Of two copies of a call the one in which more is `filled` in counts.
     """
 
     conversation_id: str
@@ -92,6 +98,8 @@ class Conversation(msgspec.Struct, kw_only=True):
     passed: bool | None = None
     measured: dict[str, float] = {}
     voice: Voice | None = None
+    interaction: Interaction | None = None
+    filled: int = 0
 
     def error_count(self) -> int:
         """Return how many errors the call met; a request that was sent again is no error of the agent."""

@@ -80,6 +80,8 @@ def facts_of(
             for step in call.expected_steps
         ],
         transcript=compress(call) if with_text else None,
+        interaction=call.interaction,
+        filled=call.filled,
     )
     notes = [Skipped("defect", line, problem, call.conversation_id) for problem in problems]
     if call.aspects or call.state_aspects:
@@ -95,6 +97,7 @@ def compress(call: Conversation) -> bytes:
     """Return what was said and what happened in a call, as zstd-compressed JSON."""
     document: dict[str, Any] = {"turns": call.turns, "events": call.events}
     parts = {"slots": call.slots, "tool_calls": _kept(call.tool_calls), "errors": call.errors}
+    parts["expected_steps"] = [step for step in call.expected_steps if step.arguments is not None]
     document |= {name: value for name, value in parts.items() if value}
     if call.voice is not None:
         document[VOICE] = call.voice

@@ -21,10 +21,11 @@ from riff_ingest.sources.flow_files import SOURCE as FLOW_FILES
 from riff_ingest.sources.lines import BrokenInput, digest
 from riff_ingest.sources.registry import UNKNOWN, source_of
 from riff_ingest.sources.source import ReadContext, ReadItem, Source, run_of
-from riff_store.facts import ConversationFacts, DescribedFlow, JudgedScore, Skipped, SourceFile
+from riff_ingest.tool_segments import NO_SEGMENTS, ToolSegments
+from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, JudgedScore, Skipped, SourceFile
 from riff_store.metrics import to_compute
 
-Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
+Item: TypeAlias = ConversationFacts | JudgedScore | Annotation | DescribedFlow | Skipped
 
 
 @dataclass(slots=True)
@@ -50,11 +51,13 @@ def plan_inputs(
     with_text: bool = True,
     contracts: Mapping[str, Contract] | None = None,
     run_inputs: RunInputs | None = None,
+    tool_segments: ToolSegments = NO_SEGMENTS,
 ) -> list[InputPlan]:
     """Decide what each input is, and which contracts the conversations have that bring none.
 
     `described` are the paths of flow files, `contracts` those that are known by flow; files among the inputs add to
-    them. `run_inputs` are a dataset and an agent's file for all runs.
+    them. `run_inputs` are a dataset and an agent's file for all runs, `tool_segments` the phases of tools as users
+    set them.
     """
     flow_files = {os.path.abspath(path) for path in described}
     plans = [
@@ -65,6 +68,11 @@ def plan_inputs(
     for plan in plans:
         if plan.source is not None and plan.source.keeps_text:
             plan.file.context += added
+    if tool_segments:
+        for plan in plans:
+            if plan.source is not None and plan.source.derives_states:
+                plan.file.context += tool_segments.digest()
+                plan.context = replace(plan.context, tool_segments=tool_segments)
     known = dict(contracts or {})
     for plan in plans:
         if plan.source is not None:

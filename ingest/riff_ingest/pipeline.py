@@ -24,6 +24,7 @@ from riff_ingest.eva.run_inputs import RunInputs
 from riff_ingest.loader import InputPlan, Item, is_unchanged, left_out, plan_inputs
 from riff_ingest.parallel import loaded
 from riff_ingest.sources.discovery import find_inputs
+from riff_ingest.tool_segments import NO_SEGMENTS, ToolSegments
 from riff_store.facts import ConversationFacts, FileResult, SourceFile, SupersededFile, Unjoined
 
 BATCH_CONVERSATIONS = 1000
@@ -106,6 +107,7 @@ class IngestSummary:
             result.conversations
             or result.scores
             or result.flows
+            or result.annotations
             or (result.status == "unchanged" and not result.skipped)
             for result in self.results
         )
@@ -126,6 +128,7 @@ def ingest(
     kind: str | None = None,
     flow_files: Sequence[str | os.PathLike[str]] = (),
     run_inputs: RunInputs | None = None,
+    tool_segments: ToolSegments = NO_SEGMENTS,
     jobs: int = 1,
     with_text: bool = True,
     rebuild: bool = False,
@@ -134,12 +137,15 @@ def ingest(
     """Read files and directories into the store; what is unchanged is left alone unless `rebuild`.
 
     `kind` takes every file for that kind instead of looking at its content. Broken input is
-    recorded and never raises; an unusable store does. `run_inputs` are files for all runs.
+    recorded and never raises; an unusable store does. `run_inputs` are files for all runs, `tool_segments` the phases
+    of tools as users set them.
     """
     found = find_inputs([*paths, *flow_files])
     summary = IngestSummary()
     known = {flow: msgspec.json.decode(body, type=Contract) for flow, body in writer.contracts().items()}
-    plan = partial(plan_inputs, with_text=with_text, contracts=known, run_inputs=run_inputs)
+    plan = partial(
+        plan_inputs, with_text=with_text, contracts=known, run_inputs=run_inputs, tool_segments=tool_segments
+    )
     plans = plan(found.files, kind, described=flow_files)
     summary.run_inputs = Counter(path for plan in plans for path in plan.context.run_inputs or () if path)
     plans += [left_out(path, reason) for path, reason in found.passed_over]

@@ -152,8 +152,10 @@ def run(
     """Ingest with progress on a terminal into the store at a location, made if it is missing and something is taken."""
     from riff_ingest.eva.run_inputs import RunInputs
     from riff_ingest.pipeline import ingest as read_and_store
+    from riff_ingest.tool_segments import ToolSegments
     from riff_store.writer import Writer
     from riff_tui.output.progress import terminal_progress
+    from riff_tui.settings import segments
 
     with store_to_write(location, create=True) as opened, terminal_progress() as progress:
         summary = read_and_store(
@@ -162,6 +164,7 @@ def run(
             kind=kind,
             flow_files=flow_files,
             run_inputs=RunInputs(*(os.path.abspath(path) if path else None for path in (dataset, agent))),
+            tool_segments=ToolSegments.of(segments()),
             jobs=jobs,
             with_text=with_text,
             rebuild=rebuild,

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from riff_store.interaction import Interaction
+
 
 class StateAspects(msgspec.Struct, gc=False):
     """Hold the metrics of one state in one conversation (docs/metrics.md, section 2).
@@ -62,7 +64,8 @@ class ConversationFacts(msgspec.Struct, gc=False):
     computed aspect to its value. `terminals` names the outcomes (state name → `success` or
     `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
     it first came to each. `transcript` is the compressed document of turns and events, `None` where text is not kept.
-    A call whose `caller`, what played it, failed is not `caller_ok`, and counts as errored.
+    A call whose `caller`, what played it, failed is not `caller_ok`, and counts as errored. Of two copies of a call
+    the one in which more is `filled` in stays, and of equal ones the later.
     """
 
     run: str
@@ -97,6 +100,8 @@ class ConversationFacts(msgspec.Struct, gc=False):
     failure: Failure | None = None
     expected: list[ExpectedStep] = []
     transcript: bytes | None = None
+    interaction: Interaction | None = None
+    filled: int = 0
 
 
 class JudgedScore(msgspec.Struct, gc=False):
@@ -121,6 +126,31 @@ class JudgedScore(msgspec.Struct, gc=False):
     flow: str | None = None
     agent: str | None = None
     trial: int | None = None
+
+
+class Annotation(msgspec.Struct, gc=False):
+    """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is as `started_at`.
+
+    `id` tells it from all others. What is `None` of run, flow, agent and trial is not known. `verdict` is `pass` or
+    `fail`, `code` the kind of failure, `labels` what else it was filed under.
+    """
+
+    id: str
+    conversation: str
+    author: str
+    run: str | None = None
+    flow: str | None = None
+    agent: str | None = None
+    trial: int | None = None
+    turn: int | None = None
+    state: str | None = None
+    verdict: str | None = None
+    code: str | None = None
+    note: str | None = None
+    labels: list[str] = []
+    at: int | None = None
+    supersedes: str | None = None
+    deleted: bool = False
 
 
 class DescribedState(msgspec.Struct, gc=False):
@@ -237,6 +267,7 @@ class FileResult(msgspec.Struct, gc=False):
     conversations: int = 0
     scores: int = 0
     flows: int = 0
+    annotations: int = 0
     replaced: int = 0
     skipped: int = 0
     noted: int = 0

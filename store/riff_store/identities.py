@@ -27,6 +27,7 @@ class HeldCall(NamedTuple):
     line: int
     path: str
     errored: int
+    filled: int
 
 
 def held_calls(connection: sqlite3.Connection, wanted: Iterable[Identity]) -> Iterator[tuple[Identity, HeldCall]]:
@@ -44,7 +45,8 @@ def _found(connection: sqlite3.Connection, wanted: list[Identity]) -> list[tuple
     marks = ", ".join(["(?, ?, ?, ?, ?)"] * len(wanted))
     rows = connection.execute(
         f"WITH wanted (run, name, flow, agent, trial) AS (VALUES {marks})"
-        " SELECT w.run, w.name, w.flow, w.agent, w.trial, c.id, c.source_file_id, c.line, s.path, c.errored"
+        " SELECT w.run, w.name, w.flow, w.agent, w.trial, c.id, c.source_file_id, c.line, s.path, c.errored,"
+        " c.filled"
         " FROM wanted w CROSS JOIN conversation c ON c.run_id = w.run AND c.name = w.name"
         " AND c.flow_id = w.flow AND c.agent_id = w.agent AND c.trial = w.trial"
         " JOIN source_file s ON s.id = c.source_file_id",

@@ -122,3 +122,28 @@ CREATE TABLE "call_rollup" ("flow_id" INTEGER NOT NULL, "agent_id" INTEGER NOT N
   REFERENCES "flow" ("id"), FOREIGN KEY ("agent_id") REFERENCES "agent" ("id"), FOREIGN KEY ("run_id")
   REFERENCES "run" ("id")) WITHOUT ROWID
 """
+
+# How the sides of voice calls shared the line, what people wrote, and which of two copies of a call is the fuller one.
+INTERACTION_AND_NOTES = """
+ALTER TABLE "conversation" ADD COLUMN "filled" INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE "call_interaction" ("conversation_id" INTEGER NOT NULL PRIMARY KEY, "response" INTEGER NOT NULL,
+  "no_response" INTEGER NOT NULL, "response_latency" REAL NOT NULL, "yielded" INTEGER NOT NULL, "no_yield" INTEGER
+  NOT NULL, "yield_latency" REAL NOT NULL, "backchannel_correct" INTEGER NOT NULL, "backchannel_error" INTEGER NOT
+  NULL, "vocal_tic_correct" INTEGER NOT NULL, "vocal_tic_error" INTEGER NOT NULL, "non_directed_correct" INTEGER NOT
+  NULL, "non_directed_error" INTEGER NOT NULL, "agent_interruptions" INTEGER NOT NULL, FOREIGN KEY
+  ("conversation_id") REFERENCES "conversation" ("id") ON DELETE CASCADE);
+CREATE TABLE "interaction_rollup" ("flow_id" INTEGER NOT NULL, "agent_id" INTEGER NOT NULL, "run_id" INTEGER NOT
+  NULL, "errored" INTEGER NOT NULL, "calls" INTEGER NOT NULL, "response" INTEGER NOT NULL, "no_response" INTEGER NOT
+  NULL, "response_latency" INTEGER NOT NULL, "yielded" INTEGER NOT NULL, "no_yield" INTEGER NOT NULL,
+  "yield_latency" INTEGER NOT NULL, "backchannel_correct" INTEGER NOT NULL, "backchannel_error" INTEGER NOT NULL,
+  "vocal_tic_correct" INTEGER NOT NULL, "vocal_tic_error" INTEGER NOT NULL, "non_directed_correct" INTEGER NOT NULL,
+  "non_directed_error" INTEGER NOT NULL, "agent_interruptions" INTEGER NOT NULL, PRIMARY KEY ("flow_id", "agent_id",
+  "run_id", "errored"), FOREIGN KEY ("flow_id") REFERENCES "flow" ("id"), FOREIGN KEY ("agent_id") REFERENCES
+  "agent" ("id"), FOREIGN KEY ("run_id") REFERENCES "run" ("id")) WITHOUT ROWID;
+CREATE TABLE "annotation" ("id" TEXT NOT NULL PRIMARY KEY, "source_file_id" INTEGER, "run_name" TEXT, "flow_name"
+  TEXT, "agent_name" TEXT, "conversation_name" TEXT NOT NULL, "trial" INTEGER, "turn" INTEGER, "state_name" TEXT,
+  "verdict" TEXT, "code" TEXT, "note" TEXT, "labels" TEXT NOT NULL, "author" TEXT NOT NULL, "at" INTEGER,
+  "supersedes" TEXT, "deleted" INTEGER NOT NULL, FOREIGN KEY ("source_file_id") REFERENCES "source_file" ("id"));
+CREATE INDEX "annotation_source_file_id" ON "annotation" ("source_file_id");
+CREATE INDEX "annotation_conversation_name" ON "annotation" ("conversation_name")
+"""

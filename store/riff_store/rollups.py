@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Set
 
+from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.models import ASPECT_SUMS, CALL_SUMS, STATE_SUMS
 
 _BILLIONTHS = "CAST({0} * 1000000000.0 + 0.5 AS INTEGER)"
@@ -33,6 +34,19 @@ SELECT ?1, ?2, ?3, MIN(started_at),
   COALESCE(SUM(CASE WHEN caller_ok = 0 THEN success END), 0)
 FROM conversation WHERE {_CELL}
 GROUP BY flow_id, agent_id, run_id"""
+
+_LINE_COLUMNS = ", ".join(INTERACTION_SUMS)
+_LINE_SUMS = ", ".join(
+    f"SUM({_BILLIONTHS.format(f'i.{name}') if name.endswith('latency') else f'i.{name}'})"
+    for name in INTERACTION_SUMS[1:]
+)
+
+_INTERACTIONS = f"""
+INSERT INTO interaction_rollup (flow_id, agent_id, run_id, errored, {_LINE_COLUMNS})
+SELECT ?1, ?2, ?3, c.errored, COUNT(*), {_LINE_SUMS}
+FROM conversation c CROSS JOIN call_interaction i ON i.conversation_id = c.id
+WHERE {_CELL}
+GROUP BY c.errored"""
 
 _ASPECT_COLUMNS = ", ".join(ASPECT_SUMS)
 
@@ -80,6 +94,7 @@ def _total(kind: str, keys: str, columns: str) -> str:
 
 _ROLLUPS = (
     ("call_rollup", _CALLS),
+    ("interaction_rollup", _INTERACTIONS),
     ("aspect_rollup", _ASPECTS),
     ("state_rollup", _STATES),
     ("transition_rollup", _TRANSITIONS),

@@ -16,8 +16,9 @@ from typing import Any, TypeAlias
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.facts import ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
+from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
 from riff_store.identities import HeldCall, Identity, held_calls
+from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.names import Keys, Names, encodable
 from riff_store.quality import computed_quality
 from riff_store.scoring import succeeded
@@ -90,6 +91,7 @@ class Rows:
         self._ranks = ranks
         self._touched = touched
         self._pending: dict[Identity, ConversationFacts] = {}
+        self._annotations: dict[str, Values] = {}
         self._tables: defaultdict[type[pw.Model], Values] = defaultdict(list)
         self._next_id = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM conversation").fetchone()[0])
         self.taken = 0
@@ -112,6 +114,8 @@ class Rows:
             facts.trial,
         )
         earlier = self._pending.pop(identity, None)
+        if earlier is not None and earlier.filled > facts.filled:
+            earlier, facts = facts, earlier
         if earlier is not None:
             self._note_earlier(earlier.line, facts, _is_excluded(earlier))
         self._pending[identity] = facts
@@ -128,6 +132,17 @@ class Rows:
                 _text(score.flow), _text(score.agent), score.trial, None,
             )
         )  # fmt: skip
+
+    def add_annotation(self, found: Annotation) -> None:
+        """Take what a person wrote; the same one again stands in its place."""
+        key = encodable(found.id)
+        self._connection.execute("DELETE FROM annotation WHERE id = ?", (key,))
+        self._annotations[key] = [
+                key, self._source_file, _text(found.run), _text(found.flow), _text(found.agent),
+                encodable(found.conversation), found.trial, found.turn, _text(found.state), _text(found.verdict),
+                _text(found.code), _text(found.note), encodable(json.dumps(found.labels)), encodable(found.author),
+                found.at, _text(found.supersedes), found.deleted,
+        ]  # fmt: skip
 
     def add_flow(self, described: DescribedFlow) -> None:
         """Take what a flow file describes."""
@@ -167,6 +182,8 @@ class Rows:
             self._call_rows(identity, facts)
         self.taken += len(self._pending)
         self._pending.clear()
+        self._tables[m.Annotation].extend(value for row in self._annotations.values() for value in row)
+        self._annotations.clear()
         for model, values in self._tables.items():
             insert(self._connection, model, values)
             values.clear()
@@ -185,7 +202,7 @@ class Rows:
                 _key(names.labels, facts.final_status), _is_excluded(facts), _text(facts.error), facts.error_count,
                 facts.defects, None if facts.origin == "observed" else facts.origin, self._source_file, facts.line,
                 succeeded(facts.aspects.get("correctness"), facts.aspects.get("completion")), quality, quality,
-                _lost(facts), _key(names.callers, facts.caller), facts.caller_ok,
+                _lost(facts), _key(names.callers, facts.caller), facts.caller_ok, facts.filled,
             )
         )  # fmt: skip
         scored, aspects = self._tables[m.AspectScore], names.aspects
@@ -210,6 +227,8 @@ class Rows:
             self._tables[m.CallFailure].extend(self._failure_row(key, states, facts.failure))
         for position, step in enumerate(facts.expected):
             self._tables[m.ExpectedStep].extend((key, position, states[step.state], step.by, step.called, step.matched))
+        if (sums := facts.interaction) is not None:
+            self._tables[m.CallInteraction].extend((key, *(getattr(sums, name) for name in INTERACTION_SUMS[1:])))
         if facts.transcript is not None:
             self._tables[m.Transcript].extend((key, facts.transcript))
 
@@ -226,8 +245,10 @@ class Rows:
 
     def _yield_to_later_files(self) -> None:
         for identity, held in list(held_calls(self._connection, self._pending)):
-            if held.source_file != self._source_file and self._ranks.get(held.path, -1) > self._rank:
-                mine = self._pending.pop(identity)
+            mine = self._pending[identity]
+            rank = self._ranks.get(held.path, -1) if held.source_file != self._source_file else -2
+            if (held.filled, rank) > (mine.filled, self._rank):
+                del self._pending[identity]
                 self._note_replaced(self._source_file, mine.line, mine, f"{held.path}, line {held.line}", held.path)
             else:
                 self._take_place(identity, held)

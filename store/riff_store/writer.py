@@ -16,6 +16,7 @@ from riff_store import rollups, verdicts
 from riff_store.database import Store
 from riff_store.edits import forget_edits, replace_edits
 from riff_store.facts import (
+    Annotation,
     Commit,
     ConversationFacts,
     DescribedFlow,
@@ -43,7 +44,7 @@ _STANDING = (
     " AND a.name = coalesce(k.agent, a.name) AND c.trial = coalesce(k.trial, c.trial)"
 )
 
-Item: TypeAlias = ConversationFacts | JudgedScore | DescribedFlow | Skipped
+Item: TypeAlias = ConversationFacts | JudgedScore | Annotation | DescribedFlow | Skipped
 
 
 def stored_path(path: str | os.PathLike[str]) -> str:
@@ -151,6 +152,9 @@ class Writer:
             elif isinstance(item, JudgedScore):
                 rows.add_score(item)
                 result.scores += 1
+            elif isinstance(item, Annotation):
+                rows.add_annotation(item)
+                result.annotations += 1
             elif isinstance(item, DescribedFlow):
                 rows.add_flow(item)
                 result.flows += 1
@@ -196,7 +200,14 @@ class Writer:
         self._touched.update(self._connection.execute(cells, (key,)).fetchall())
         verdicts.touch(self._connection, key)
         forget_calls(self._connection, "source_file_id = ?", key)
-        for table in ("judged_score", "skipped_input", "described_state", "described_edge", "flow_contract"):
+        for table in (
+            "judged_score",
+            "annotation",
+            "skipped_input",
+            "described_state",
+            "described_edge",
+            "flow_contract",
+        ):
             self._connection.execute(f"DELETE FROM {table} WHERE source_file_id = ?", (key,))
 
     def orphaned(self) -> list[str]:

@@ -14,14 +14,15 @@ from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
 from riff_ingest.sources.lenient_json import load_document
 from riff_ingest.sources.lines import BrokenInput, digest
-from riff_store.facts import DescribedFlow, JudgedScore, Skipped
+from riff_ingest.tool_segments import NO_SEGMENTS, ToolSegments
+from riff_store.facts import Annotation, DescribedFlow, JudgedScore, Skipped
 
 if TYPE_CHECKING:
     from riff_ingest.eva.run_inputs import RunInputs
 
 ROOT = "(root)"
 
-ReadItem: TypeAlias = Conversation | tuple[int, Conversation] | JudgedScore | DescribedFlow | Skipped
+ReadItem: TypeAlias = Conversation | tuple[int, Conversation] | JudgedScore | Annotation | DescribedFlow | Skipped
 """What a reader yields: a conversation, alone or with the number of its line, anything else as it is stored."""
 
 
@@ -40,6 +41,11 @@ class FileHead:
         return value if isinstance(value, dict) else {}
 
     @property
+    def value(self) -> Any:
+        """Return the value of the document that the whole file is, `None` where it is none."""
+        return self._loaded[0]
+
+    @property
     def misread(self) -> str | None:
         """Return why the file is no document of JSON, TOML or YAML, `None` where it is."""
         return self._loaded[1]
@@ -54,10 +60,14 @@ class FileHead:
 
 @dataclass(frozen=True, slots=True)
 class ReadContext:
-    """Hold what a reader may need beside its input: contracts by flow, and files that the user named for all runs."""
+    """Hold what a reader may need beside its input.
+
+    Contracts by flow, files that the user named for all runs, and the phases of tools as the user set them.
+    """
 
     contracts: Mapping[str, Contract] = field(default_factory=dict)
     run_inputs: RunInputs | None = None
+    tool_segments: ToolSegments = NO_SEGMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +100,7 @@ class Source:
     - `keeps_text`: its transcripts go into the store, unless the user leaves them out.
     - `takes_contracts`: flow files give their contracts to conversations that bring none; `contracts` returns those
       that an input of this kind gives.
+    - `derives_states`: the states of its calls are the tools that were called, with phases that users may set.
     - `find_run_inputs` returns the dataset and the agent's file of an input, from those that the user named.
     - `is_company` tells of a file in a walk that it was written beside inputs of this kind and is none itself.
     - `rank` orders the sources: the lowest is asked first whether it recognises a file.
@@ -107,6 +118,7 @@ class Source:
     keeps_text: bool = True
     takes_contracts: bool = False
     contracts: Callable[[Path], Mapping[str, Contract]] = lambda path: {}
+    derives_states: bool = False
     find_run_inputs: Callable[[Path, RunInputs | None], RunInputs] | None = None
     is_company: Callable[[Path], bool] = lambda path: False
     rank: int = 50

@@ -13,6 +13,7 @@ from riff_store.models.rollups import (
     AspectRollup,
     AspectTotal,
     CallRollup,
+    InteractionRollup,
     StateRollup,
     StateTotal,
     TransitionRollup,
@@ -20,11 +21,13 @@ from riff_store.models.rollups import (
 )
 from riff_store.models.tables import (
     Agent,
+    Annotation,
     Aspect,
     AspectScore,
     BaseModel,
     Caller,
     CallFailure,
+    CallInteraction,
     Conversation,
     DescribedEdge,
     DescribedState,
@@ -53,6 +56,7 @@ from riff_store.models.tables import (
 
 __all__ = [
     "ALL",
+    "ANNOTATIONS",
     "ASPECT_SUMS",
     "CALL_SUMS",
     "COMPUTED_JUDGE",
@@ -66,12 +70,14 @@ __all__ = [
     "SOURCES",
     "STATE_SUMS",
     "Agent",
+    "Annotation",
     "Aspect",
     "AspectRollup",
     "AspectScore",
     "AspectTotal",
     "BaseModel",
     "CallFailure",
+    "CallInteraction",
     "CallRollup",
     "Caller",
     "Conversation",
@@ -82,6 +88,7 @@ __all__ = [
     "FlowContract",
     "FlowEdit",
     "HistoryNode",
+    "InteractionRollup",
     "Judge",
     "JudgedScore",
     "KnownCommit",
@@ -104,14 +111,19 @@ __all__ = [
     "TransitionTotal",
 ]
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 COMPUTED_JUDGE = 1
 
 DIMENSIONS = (Flow, Agent, Persona, Scenario, Caller, Segment, Aspect, Label, Run, Judge, State)
 SOURCES = (SourceFile, SkippedInput)
-OF_CALLS = (AspectScore, StateScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, Transcript)
+OF_CALLS = (
+    AspectScore, StateScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript
+)  # fmt: skip
 FACTS = (Conversation, JudgedScore, *OF_CALLS)
+ANNOTATIONS = (Annotation,)
 DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
 EDITS = (FlowEdit, Repository, HistoryNode, KnownCommit)
-ROLLUPS = (CallRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal)
-ALL = (*DIMENSIONS, *SOURCES, *FACTS, *DESCRIBED, *EDITS, *ROLLUPS)
+ROLLUPS = (
+    CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal
+)  # fmt: skip
+ALL = (*DIMENSIONS, *SOURCES, *FACTS, *ANNOTATIONS, *DESCRIBED, *EDITS, *ROLLUPS)

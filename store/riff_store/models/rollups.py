@@ -48,6 +48,30 @@ class CallRollup(_Cell):
         without_rowid = True
 
 
+class InteractionRollup(_Cell):
+    """Sum how the sides shared the line in the voice calls of a cell, errored ones apart; latencies are billionths."""
+
+    errored = pw.BooleanField()
+    calls = pw.IntegerField()
+    response = pw.IntegerField()
+    no_response = pw.IntegerField()
+    response_latency = pw.BigIntegerField()
+    yielded = pw.IntegerField()
+    no_yield = pw.IntegerField()
+    yield_latency = pw.BigIntegerField()
+    backchannel_correct = pw.IntegerField()
+    backchannel_error = pw.IntegerField()
+    vocal_tic_correct = pw.IntegerField()
+    vocal_tic_error = pw.IntegerField()
+    non_directed_correct = pw.IntegerField()
+    non_directed_error = pw.IntegerField()
+    agent_interruptions = pw.IntegerField()
+
+    class Meta:
+        primary_key = pw.CompositeKey("flow", "agent", "run", "errored")
+        without_rowid = True
+
+
 class _AspectSums(BaseModel):
     aspect = pw.ForeignKeyField(Aspect, index=False)
     judge = pw.ForeignKeyField(Judge, index=False)

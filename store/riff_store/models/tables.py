@@ -120,7 +120,8 @@ class Conversation(BaseModel):
 
     `success` says if it was correct and complete, `quality` is operability of this call alone, `computed_quality`
     the same without what judges say of it (docs/metrics.md, section 5); `lost` says if it ended without being served.
-    One whose caller failed is not `caller_ok` and errored, whatever its line says of the latter.
+    One whose caller failed is not `caller_ok` and errored, whatever its line says of the latter. `filled` says how much
+    of what its source may tell is filled in.
     """
 
     id = pw.AutoField()
@@ -150,6 +151,7 @@ class Conversation(BaseModel):
     lost = pw.IntegerField(null=True)
     caller = pw.ForeignKeyField(Caller, null=True, index=False)
     caller_ok = pw.BooleanField(null=True)
+    filled = pw.IntegerField(constraints=[pw.SQL("DEFAULT 0")])
 
     class Meta:
         indexes = ((("run", "name", "flow", "agent", "trial"), True), (("flow", "agent", "run"), False))
@@ -271,11 +273,62 @@ class ExpectedStep(BaseModel):
         without_rowid = True
 
 
+class CallInteraction(BaseModel):
+    """Sum how the sides of a voice call shared the line (`riff_store.interaction`); latencies are seconds."""
+
+    conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
+    response = pw.IntegerField()
+    no_response = pw.IntegerField()
+    response_latency = pw.DoubleField()
+    yielded = pw.IntegerField()
+    no_yield = pw.IntegerField()
+    yield_latency = pw.DoubleField()
+    backchannel_correct = pw.IntegerField()
+    backchannel_error = pw.IntegerField()
+    vocal_tic_correct = pw.IntegerField()
+    vocal_tic_error = pw.IntegerField()
+    non_directed_correct = pw.IntegerField()
+    non_directed_error = pw.IntegerField()
+    agent_interruptions = pw.IntegerField()
+
+
 class Transcript(BaseModel):
     """Hold turns and events of one call, compressed with zstd."""
 
     conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
     body = pw.BlobField()
+
+
+# what people wrote
+
+
+class Annotation(BaseModel):
+    """Hold what a person wrote on a call or a place in it.
+
+    The call is kept by name, since it may come later, or be replaced: what people wrote stays. `labels` is a JSON list.
+    `source_file` is the file that it was read from, null where it was written here.
+    """
+
+    id = pw.TextField(primary_key=True)
+    source_file = pw.ForeignKeyField(SourceFile, null=True)
+    run_name = pw.TextField(null=True)
+    flow_name = pw.TextField(null=True)
+    agent_name = pw.TextField(null=True)
+    conversation_name = pw.TextField()
+    trial = pw.IntegerField(null=True)
+    turn = pw.IntegerField(null=True)
+    state_name = pw.TextField(null=True)
+    verdict = pw.TextField(null=True)
+    code = pw.TextField(null=True)
+    note = pw.TextField(null=True)
+    labels = pw.TextField(default="[]")
+    author = pw.TextField()
+    at = pw.BigIntegerField(null=True)
+    supersedes = pw.TextField(null=True)
+    deleted = pw.BooleanField()
+
+    class Meta:
+        indexes = ((("conversation_name",), False),)
 
 
 # what flow files say

@@ -1,0 +1,83 @@
+"""Derive the states of a call from the tools that were called in it (docs/metrics.md, section 9).
+
+The state is the tool last called, `user:` and its name where the caller called it, `opening` before the first. The
+same again at once is one visit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from riff_ingest.conversation import ToolCall, Turn
+from riff_ingest.events import LONGEST, Event, GuardEvaluated, StateEntered, StateExited, TurnComplete
+from riff_ingest.tool_segments import NO_SEGMENTS, OPENING, ToolSegments
+
+DERIVED = "derived"
+"""The origin of calls whose states are not their own."""
+
+
+class ToolStates:
+    """Collect a call in its order: what was said and what was called become turns, tool calls and events.
+
+    Times are seconds since the call started, `None` where the source has no clock; latencies milliseconds.
+    `states` are those visited, in order.
+    """
+
+    def __init__(self, segments: ToolSegments = NO_SEGMENTS) -> None:
+        self.turns: list[Turn] = []
+        self.tool_calls: list[ToolCall] = []
+        self.events: list[Event] = []
+        self.states: list[str] = []
+        self._segments = segments
+
+    @property
+    def state(self) -> str | None:
+        """Return the state that the call is in, `None` before it began."""
+        return self.states[-1] if self.states else None
+
+    @property
+    def tool_errors(self) -> int:
+        """Count the calls of the agent that failed."""
+        return sum(call.by == "agent" and call.error is not None for call in self.tool_calls)
+
+    def begin(self, t: float | None = None) -> None:
+        """Open the call where nothing has."""
+        if not self.states:
+            self._enter(OPENING, OPENING, t)
+
+    def say(self, role: str, text: str, t: float | None = None, latency_ms: float | None = None) -> None:
+        """Take what the `agent` or the `caller` said; a latency that cannot be one is left out."""
+        self.begin(t)
+        latency = latency_ms if latency_ms is not None and 0 <= latency_ms <= LONGEST else None
+        if role == "agent":
+            self.events.append(TurnComplete(latency, t))
+        self.turns.append(Turn(role, text, t, self.state, latency))
+
+    def call(
+        self,
+        name: str,
+        *,
+        by: str = "agent",
+        t: float | None = None,
+        arguments: Any = None,
+        result: Any = None,
+        error: str | None = None,
+        state: str | None = None,
+        segment: str | None = None,
+    ) -> None:
+        """Take a call of a tool with what came back; `error` says what went wrong, in the visit of this call.
+
+        `state` is another name for it where the tool's own says too little, `segment` its phase where that is known.
+        """
+        self.begin(t)
+        named = (state or name) if by == "agent" else f"user:{state or name}"
+        if named != self.state:
+            self.events.append(StateExited(self.state or OPENING, named, None, t))
+            self._enter(named, self._segments.segment(named, segment), t)
+        self.tool_calls.append(ToolCall(name, t, arguments, error, by, result))
+        if error is not None:
+            self.events.append(GuardEvaluated(name, None, error, t))
+
+    def _enter(self, state: str, segment: str, t: float | None) -> None:
+        self.events.append(StateEntered(state, t, segment))
+        self.states.append(state)

@@ -1,0 +1,87 @@
+"""Count how the two sides of voice calls shared the line, and draw figures from the counts (tau3-bench's panel 1.0).
+
+Figures are always of the events of all calls together, never means of figures of calls.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Interaction(msgspec.Struct, frozen=True, gc=False):
+    """Hold the sums over voice calls; latencies are seconds, all else counts of events.
+
+    `calls` have a record of who spoke when. A turn of the caller got a `response` or `no_response`; to a caller who
+    broke in the agent gave way (`yielded`) or did not (`no_yield`). Backchannels, vocal tics and words to others
+    (`non_directed`) are `correct` where the agent went on, `error` where it stopped or answered.
+    """
+
+    calls: int = 0
+    response: int = 0
+    no_response: int = 0
+    response_latency: float = 0.0
+    yielded: int = 0
+    no_yield: int = 0
+    yield_latency: float = 0.0
+    backchannel_correct: int = 0
+    backchannel_error: int = 0
+    vocal_tic_correct: int = 0
+    vocal_tic_error: int = 0
+    non_directed_correct: int = 0
+    non_directed_error: int = 0
+    agent_interruptions: int = 0
+
+    def __add__(self, other: Interaction) -> Interaction:
+        return Interaction(*(getattr(self, name) + getattr(other, name) for name in SUMS))
+
+    @property
+    def response_total(self) -> int:
+        """Return the turns of callers that were to be answered."""
+        return self.response + self.no_response
+
+    @property
+    def yield_total(self) -> int:
+        """Return how often callers broke in."""
+        return self.yielded + self.no_yield
+
+    def total(self, kind: str) -> int:
+        """Return the events of a kind: `backchannel`, `vocal_tic` or `non_directed`."""
+        return int(getattr(self, f"{kind}_correct") + getattr(self, f"{kind}_error"))
+
+
+SUMS = Interaction.__struct_fields__
+"""The sums in the order in which rows hold them."""
+KINDS = ("backchannel", "vocal_tic", "non_directed")
+"""The sounds of a caller that ask for no answer."""
+
+
+def panel(sums: Interaction | None) -> dict[str, Any] | None:
+    """Return the figures of sums, `None` where a denominator is 0, and their counts; `None` without any call."""
+    if sums is None or not sums.calls:
+        return None
+    return {
+        "response_latency_mean": _ratio(sums.response_latency, sums.response),
+        "yield_latency_mean": _ratio(sums.yield_latency, sums.yielded),
+        "response_rate": _ratio(sums.response, sums.response_total),
+        "yield_rate": _ratio(sums.yielded, sums.yield_total),
+        "agent_interruption_rate": _ratio(sums.agent_interruptions, sums.response_total),
+        **{f"selectivity_{kind}": _selectivity(sums, kind) for kind in KINDS},
+        "counts": {
+            "n_simulations": sums.calls,
+            "response_total": sums.response_total,
+            "yield_total": sums.yield_total,
+            **{f"{kind}_total": sums.total(kind) for kind in KINDS},
+            "agent_interrupts_count": sums.agent_interruptions,
+        },
+    }
+
+
+def _selectivity(sums: Interaction, kind: str) -> float | None:
+    wrong = _ratio(getattr(sums, f"{kind}_error"), sums.total(kind))
+    return None if wrong is None else 1 - wrong
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,74 @@
+"""States of calls that have none of their own: the tools that were called."""
+
+from __future__ import annotations
+
+import pytest
+
+from riff_ingest.contract import Contract
+from riff_ingest.events import GuardEvaluated, StateEntered, TurnComplete
+from riff_ingest.stream import read_stream
+from riff_ingest.tool_segments import ToolSegments, segment_of_tool
+from riff_ingest.tool_states import ToolStates
+
+
+def test_the_state_is_the_tool_last_called_and_opening_before_the_first() -> None:
+    found = ToolStates()
+    found.say("agent", "Hello", 0.0)
+    found.call("find_user", t=1.0)
+    found.call("find_user", t=2.0)
+    found.say("agent", "There you are", 3.0, 1000.0)
+    found.call("toggle_data", by="caller", t=4.0)
+    found.call("toggle_data", t=5.0)
+    assert found.states == ["opening", "find_user", "user:toggle_data", "toggle_data"]
+    assert [turn.state for turn in found.turns] == ["opening", "find_user"]
+    stream = read_stream(found.events, Contract())
+    assert stream.defects == {}
+    assert stream.turns == 2
+
+
+def test_a_call_that_begins_with_a_tool_opens_all_the_same() -> None:
+    found = ToolStates()
+    found.call("lookup", t=0.0)
+    assert found.states == ["opening", "lookup"]
+
+
+def test_a_failed_tool_is_a_guard_error_in_its_own_visit_and_counts_against_the_agent() -> None:
+    found = ToolStates()
+    found.call("pay", error="declined")
+    found.call("toggle_data", by="caller", error="no signal")
+    assert found.tool_errors == 1
+    guards = [event for event in found.events if isinstance(event, GuardEvaluated)]
+    assert [(guard.guard, guard.error) for guard in guards] == [("pay", "declined"), ("toggle_data", "no signal")]
+
+
+@pytest.mark.parametrize("latency", [-1.0, 1e12, None])
+def test_a_latency_that_cannot_be_one_is_not_measured(latency: float | None) -> None:
+    found = ToolStates()
+    found.say("agent", "Hello", 0.0, latency)
+    assert [event.latency_ms for event in found.events if isinstance(event, TurnComplete)] == [None]
+
+
+@pytest.mark.parametrize(
+    ("tool", "segment"),
+    [
+        ("find_user_id_by_email", "auth"),
+        ("transfer_to_human_agents", "exit"),
+        ("getOrder", "lookup"),
+        ("check_status_bar", "lookup"),
+        ("calculate", "other"),
+        ("book_reservation", "action"),
+        ("run_speed_test", "verify"),
+    ],
+)
+def test_the_name_of_a_tool_tells_its_phase(tool: str, segment: str) -> None:
+    assert segment_of_tool(tool) == segment
+
+
+def test_users_say_which_phase_a_tool_belongs_to() -> None:
+    segments = ToolSegments.of({"user:*": "self-help", "book*": "booking"})
+    assert segments.segment("book_room", "action") == "booking"
+    assert segments.segment("user:book_room") == "self-help"
+    assert segments.segment("think", "other") == "other"
+    found = ToolStates(segments)
+    found.call("book_room", by="caller")
+    assert [event.segment for event in found.events if isinstance(event, StateEntered)] == ["opening", "self-help"]
