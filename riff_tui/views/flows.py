@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from riff_store.metrics import unit_of
 from riff_store.ranking import is_thin, mean
 from riff_tui.table import BOUNDS, Bounds, Column, Row, Severity, Table
-from riff_tui.views.parts import callers, cells, columns, edit_cells
+from riff_tui.views.parts import callers, cells, columns, edit_cells, interaction_cells
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
     judges = sorted({judge for cell in answers for judge in cell.humanness})
     added = columns.added(aspect for cell in answers for aspect in cell.aspects)
     aspects = [column.key for column in (*columns.ASPECTS, *added)]
+    interaction = interaction_cells.columns_of(answers)
     return Table(
         view="flows",
         title=TITLE.format(keys=" × ".join(keys)),
@@ -47,13 +48,19 @@ def flows(answers: Sequence[FlowCell], keys: Sequence[str] = KEYS, bounds: Bound
             *columns.keys(keys),
             *_MEASURED,
             *added,
+            *interaction,
             *_OF_CALLS,
             *callers.shown_where_failed(_OF_CALLERS, answers),
             *(columns.judge(judge) for judge in judges),
             *([LAST_EDIT] if any(cell.last_edit for cell in answers) else []),
         ],
-        rows=[_row(cell, keys, judges, aspects, bounds) for cell in answers],
-        notes=[_units([*columns.ASPECTS, *added]), *callers.note(answers), *_capped(answers)],
+        rows=[_row(cell, keys, judges, aspects, interaction, bounds) for cell in answers],
+        notes=[
+            _units([*columns.ASPECTS, *added]),
+            *callers.note(answers),
+            *interaction_cells.notes(answers),
+            *_capped(answers),
+        ],
     )
 
 
@@ -75,12 +82,20 @@ def _units(aspects: Sequence[Column]) -> str:
     return f"{UNITS}{''.join(added)}."
 
 
-def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str], aspects: Sequence[str], bounds: Bounds) -> Row:
+def _row(
+    cell: FlowCell,
+    keys: Sequence[str],
+    judges: Sequence[str],
+    aspects: Sequence[str],
+    interaction: Sequence[Column],
+    bounds: Bounds,
+) -> Row:
     names = {key: cell.keys.get(key) for key in keys}
     record: dict[str, Any] = {**names, "n": cell.n, "excluded": cell.excluded, "operability": cell.operability}
     record |= {"success_rate": cell.success.mean, "quality": cell.quality.mean, "blend": cell.blend, "lost": cell.lost}
     record |= callers.values_of(cell)
     record |= {aspect: mean(cell.aspects, aspect) for aspect in aspects}
+    record |= interaction_cells.values_of(cell, interaction)
     record["humanness"] = {judge: mean(cell.humanness, judge) for judge in judges}
     record["intervals"] = cells.intervals(
         {
@@ -95,7 +110,8 @@ def _row(cell: FlowCell, keys: Sequence[str], judges: Sequence[str], aspects: Se
         record["trend"] = list(cell.trend)
     if cell.last_edit:
         record["last_edit"] = edit_cells.record_of(cell.last_edit)
-    display = {"last_edit": edit_cells.in_short(cell.last_edit)} if cell.last_edit else {}
+    display = interaction_cells.texts_of(cell.interaction)
+    display |= {"last_edit": edit_cells.in_short(cell.last_edit)} if cell.last_edit else {}
     where = cells.where(names)
     return Row(
         where, record, display, severity=_marks(cell, record, judges, aspects, bounds), thin=is_thin(cell), where=where

@@ -9,6 +9,9 @@ from typing import Any
 
 import msgspec
 
+from riff_store.interaction_metrics import FIGURES
+from riff_store.metric import Pooled
+
 
 class Interaction(msgspec.Struct, frozen=True, gc=False):
     """Hold the sums over voice calls; latencies are seconds, all else counts of events.
@@ -50,11 +53,26 @@ class Interaction(msgspec.Struct, frozen=True, gc=False):
         """Return the events of a kind: `backchannel`, `vocal_tic` or `non_directed`."""
         return int(getattr(self, f"{kind}_correct") + getattr(self, f"{kind}_error"))
 
+    def part(self, figure: Pooled) -> float:
+        """Return what a figure divides by its events: a count, or seconds."""
+        return float(getattr(self, figure.part))
+
+    def events(self, figure: Pooled) -> int:
+        """Return how many events are behind a figure."""
+        return sum(getattr(self, name) for name in figure.whole)
+
+    def value(self, figure: Pooled) -> float | None:
+        """Return a figure, `None` without any event."""
+        events = self.events(figure)
+        return self.part(figure) / events if events else None
+
 
 SUMS = Interaction.__struct_fields__
 """The sums in the order in which rows hold them."""
 KINDS = ("backchannel", "vocal_tic", "non_directed")
 """The sounds of a caller that ask for no answer."""
+FEW_EVENTS = 10
+"""Below so many events a figure is shown, but not trusted; those who publish such figures hide it."""
 
 
 def panel(sums: Interaction | None) -> dict[str, Any] | None:
@@ -62,12 +80,7 @@ def panel(sums: Interaction | None) -> dict[str, Any] | None:
     if sums is None or not sums.calls:
         return None
     return {
-        "response_latency_mean": _ratio(sums.response_latency, sums.response),
-        "yield_latency_mean": _ratio(sums.yield_latency, sums.yielded),
-        "response_rate": _ratio(sums.response, sums.response_total),
-        "yield_rate": _ratio(sums.yielded, sums.yield_total),
-        "agent_interruption_rate": _ratio(sums.agent_interruptions, sums.response_total),
-        **{f"selectivity_{kind}": _selectivity(sums, kind) for kind in KINDS},
+        **{key: sums.value(figure) for key, figure in FIGURES.items()},
         "counts": {
             "n_simulations": sums.calls,
             "response_total": sums.response_total,
@@ -76,12 +89,3 @@ def panel(sums: Interaction | None) -> dict[str, Any] | None:
             "agent_interrupts_count": sums.agent_interruptions,
         },
     }
-
-
-def _selectivity(sums: Interaction, kind: str) -> float | None:
-    wrong = _ratio(getattr(sums, f"{kind}_error"), sums.total(kind))
-    return None if wrong is None else 1 - wrong
-
-
-def _ratio(part: float, whole: float) -> float | None:
-    return part / whole if whole else None

@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import NamedTuple
 
+from riff_store.interaction_metrics import INTERACTION_METRICS
 from riff_store.metric import SHARE as _SHARE
 from riff_store.metric import Direction, Metric, MetricKind
 from riff_store.plugins import load_plugins
@@ -144,12 +145,15 @@ METRICS: tuple[Metric, ...] = (
         definition="required slots of the state that were filled by it ÷ required; not measured where it requires none",
     ),
     *VOICE_METRICS,
+    *INTERACTION_METRICS,
 )  # fmt: skip
 
 OF_CALLS = {metric.key: metric for metric in METRICS if metric.kind != "state"}
 OF_STATES = {metric.key: metric for metric in METRICS if metric.kind == "state"}
 COMPUTED = tuple(metric.key for metric in METRICS if metric.kind == "call")
 """The computed aspects of a call that this distribution knows."""
+POOLED = {metric.key: metric.pooled for metric in METRICS if metric.pooled is not None}
+"""The figures over events of all calls together, each with its sums."""
 RATES = {metric.key: metric.bounds[1] for metric in METRICS if metric.rate_of == metric.key}
 """The aspects that are rates in themselves, each with the value of a call that counts."""
 

@@ -35,7 +35,7 @@ _ALL = [
     *_fields("call", "name", "run conversation flow agent persona scenario caller archetype commit branch label"),
     *_fields("call", "name", "stop_reason final_state final_status judge"),
     *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error"),
-    *_fields("call", "number", metrics.COMPUTED),
+    *_fields("call", "number", (*metrics.COMPUTED, *metrics.POOLED)),
     *_fields("call", "number", "trial duration_s error_count defects"),
     *_fields("call", "flag", "completed errored caller_ok success"),
     *_fields("call", "time", "started_at"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from riff_store.answers.edits import LastEdit
+from riff_store.interaction import Interaction
 from riff_store.measure import Measure
 
 
@@ -19,7 +20,8 @@ class FlowCell:
     `computed_quality` that without judges, `lost` counts the calls that ended without being served. `blend` is
     operability before its caps. `trend` holds success rates. `last_edit` is the flow's last before the latest run
     of the cell. Of the excluded calls `caller_failed` are those whose caller failed; `overall` is the success with
-    these counted as they ended, `None` where there are none.
+    these counted as they ended, `None` where there are none. `interaction` sums how the sides of the calls in `n`
+    shared the line, `interaction_all` adds the excluded ones; both are `None` where no such call has a record of it.
     """
 
     keys: Mapping[str, str | None]
@@ -37,6 +39,8 @@ class FlowCell:
     last_edit: LastEdit | None = None
     caller_failed: int = 0
     overall: Measure | None = None
+    interaction: Interaction | None = None
+    interaction_all: Interaction | None = None
 
 
 @dataclass(frozen=True, slots=True)

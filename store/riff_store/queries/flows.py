@@ -11,6 +11,7 @@ from riff_store.models import COMPUTED_JUDGE
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Or, Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names, judge_names, judges_shown, run_order, run_starts
+from riff_store.queries.interaction import InteractionSums, interaction_sums
 from riff_store.queries.last_edits import Edits
 from riff_store.queries.sums import AspectSums, CallSums, aspect_sums, call_counts, call_sums
 from riff_store.ranking import is_thin, least_operable_first, mean
@@ -53,9 +54,14 @@ def _cells(store: Store, calls: Predicate | None, by: Sequence[str], judges: Pre
     counts = call_sums(store, calls, group)
     sums = aspect_sums(store, calls, group)
     shown = selected_judges(store, judges)
+    shared_line = interaction_sums(store, calls, group)
     return [
-        _cell(dict(zip(by, names, strict=True)), found, sums.get(names, {}), shown) for names, found in counts.items()
-    ]
+        _cell(
+            dict(zip(by, names, strict=True)), found, sums.get(names, {}), shown,
+            shared_line.get(names, InteractionSums()),
+        )
+        for names, found in counts.items()
+    ]  # fmt: skip
 
 
 def selected_judges(store: Store, judges: Predicate | None) -> dict[int, str]:
@@ -73,6 +79,7 @@ def _cell(
     calls: CallSums,
     sums: Mapping[tuple[str, int], AspectSums],
     judges: Mapping[int, str],
+    interaction: InteractionSums,
 ) -> FlowCell:
     aspects = {aspect: found.measure(aspect) for (aspect, judge), found in sums.items() if judge == COMPUTED_JUDGE}
     humanness = {
@@ -96,6 +103,8 @@ def _cell(
         blend=operability_of(parts, judged, capped=False),
         caller_failed=calls.caller_failed,
         overall=calls.overall_measure(),
+        interaction=interaction.counted,
+        interaction_all=interaction.every,
     )
 
 

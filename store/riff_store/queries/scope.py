@@ -15,6 +15,8 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.database import Store
+from riff_store.metric import Pooled
+from riff_store.metrics import POOLED
 from riff_store.predicate_eval import fold, is_version_of, satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
 from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judge_names, judges_shown, names_of
@@ -179,7 +181,7 @@ class Scope:
             if field.kind == "flag" and term.value is not None:
                 term = replace(term, value=bool(term.value))
             return _in_time(column, term) if field.kind == "time" else _compared(column, term)
-        return self._aspect(name, term)
+        return self._pooled(POOLED[name], term) if name in POOLED else self._aspect(name, term)
 
     def _named(self, name: str, term: Term) -> Condition:
         dimension = DIMENSIONS[name]
@@ -228,6 +230,13 @@ class Scope:
         """Return a condition on a computed score, of which a call has one for each aspect at most."""
         keys = {key for key, text in self._aspects().items() if text == name}
         return _some(term, lambda value: self._scored(value, keys, {m.COMPUTED_JUDGE}))
+
+    def _pooled(self, figure: Pooled, term: Term) -> Condition:
+        """Return a condition on a figure over the events of the call alone."""
+        row = m.CallInteraction.alias()
+        events = _combined(operator.add, [getattr(row, name) for name in figure.whole])
+        value = getattr(row, figure.part).cast("REAL") / pw.fn.NULLIF(events, 0)
+        return _some(term, lambda wanted: _exists(row, (row.conversation == self._calls.id) & _compared(value, wanted)))
 
     def _humanness(self, suffix: str | None, term: Term) -> Condition:
         keys = {key for key, text in self._aspects().items() if text == "humanness"}

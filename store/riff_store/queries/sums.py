@@ -257,7 +257,7 @@ def _added(before: tuple[Any, ...] | None, more: tuple[Any, ...]) -> Iterable[An
 def _sums_of(value: Any) -> tuple[Any, ...]:
     return (
         pw.fn.COUNT(value),
-        pw.fn.COALESCE(pw.fn.SUM(_billionths(value)), 0),
+        pw.fn.COALESCE(pw.fn.SUM(billionths(value)), 0),
         pw.fn.COALESCE(pw.fn.SUM(value * value), 0.0),
         _counted(value >= 10),
         _counted(value.is_null()),
@@ -281,9 +281,9 @@ def _call_sums_of(call: Any) -> tuple[Any, ...]:
         known(call.lost),
         summed(call.lost),
         known(call.quality),
-        summed(_billionths(call.quality)),
+        summed(billionths(call.quality)),
         summed(call.quality * call.quality, 0.0),
-        summed(_billionths(call.computed_quality)),
+        summed(billionths(call.computed_quality)),
         summed(call.computed_quality * call.computed_quality, 0.0),
         _counted(~call.caller_ok),
         _counted(~call.caller_ok & call.success.is_null(False)),
@@ -304,10 +304,10 @@ def _state_sums_of(row: Any) -> tuple[Any, ...]:
         pw.fn.SUM(row.escalation),
         pw.fn.SUM(row.revisit),
         pw.fn.SUM(row.revisit * row.revisit * 1.0),
-        pw.fn.SUM(_billionths(row.dwell_turns)),
+        pw.fn.SUM(billionths(row.dwell_turns)),
         pw.fn.SUM(row.dwell_turns * row.dwell_turns),
         latency[0],
-        pw.fn.COALESCE(pw.fn.SUM(_billionths(seconds)), 0),
+        pw.fn.COALESCE(pw.fn.SUM(billionths(seconds)), 0),
         pw.fn.COALESCE(pw.fn.SUM(seconds * seconds), 0.0),
         pw.fn.SUM(row.guard_error),
         pw.fn.SUM(row.guard_error * row.guard_error * 1.0),
@@ -317,7 +317,7 @@ def _state_sums_of(row: Any) -> tuple[Any, ...]:
     )
 
 
-def _billionths(value: Any) -> Any:
+def billionths(value: Any) -> Any:
     """Round a value as the rollups do, so that sums are equal to the last digit."""
     return (value * float(UNIT) + 0.5).cast("BIGINT")
 

@@ -1,0 +1,101 @@
+"""How the sides shared the line: pooled over events, from the rollup and from the calls alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from riff_store import models as m
+from riff_store.database import Store
+from riff_store.facts import ConversationFacts
+from riff_store.interaction import Interaction, panel
+from riff_store.interaction_metrics import FIGURES
+from riff_store.queries.conversations import conversations
+from riff_store.queries.flows import flow_cells
+from riff_store.queries.interaction import call_interaction
+from riff_tui.filters import parse
+from tests.support import spoken_calls
+from tests.support.facts import call, fresh, put
+from tests.support.random_stores import grouped
+
+BY_CALL = "trial>=0"
+"""A filter that holds of every call and takes a look at the calls themselves."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with spoken_calls.made(tmp_path_factory.mktemp("spoken") / "calls.db") as opened:
+        yield opened
+
+
+def by_hand(found: list[ConversationFacts]) -> tuple[Interaction | None, Interaction | None]:
+    counted = spoken_calls.together([facts for facts in found if not facts.errored])
+    return counted, spoken_calls.together(found)
+
+
+@pytest.mark.parametrize("where", ["", BY_CALL])
+@pytest.mark.parametrize("by", [("flow", "agent"), ("run",), ("agent",), ("scenario",), ()])
+def test_figures_are_of_all_events_together(where: str, by: tuple[str, ...], store: Store) -> None:
+    wanted = grouped(list(spoken_calls.calls()), lambda facts: tuple(getattr(facts, name) for name in by))
+    for cell in flow_cells(store, parse(where), by):
+        for mine, theirs in zip(
+            by_hand(wanted[tuple(cell.keys.values())]), (cell.interaction, cell.interaction_all), strict=True
+        ):
+            ours, found = panel(mine), panel(theirs)
+            assert (ours is None) == (found is None)
+            if ours is not None and found is not None:
+                assert found.pop("counts") == ours.pop("counts")
+                assert found == pytest.approx(ours, abs=1e-9)
+
+
+@pytest.mark.parametrize("by", [("flow", "agent"), ("run",), ("agent",)])
+def test_rollup_and_calls_agree_to_the_last_digit(by: tuple[str, ...], store: Store) -> None:
+    def found(where: str) -> list[tuple[Interaction | None, Interaction | None]]:
+        return [(cell.interaction, cell.interaction_all) for cell in flow_cells(store, parse(where), by)]
+
+    assert found("") == found(BY_CALL)
+
+
+def test_errored_calls_alone_give_no_figure_that_counts(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "/in/a.json", [call("c-1", errored=True, interaction=spoken_calls.heard(1)), call("c-2")])
+        [cell] = flow_cells(store)
+        assert cell.interaction is None
+        assert cell.interaction_all is not None
+        assert cell.interaction_all.response_total == spoken_calls.heard(1).response_total
+
+
+def test_calls_without_a_record_have_no_figures(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "/in/a.json", [call("c-1"), call("c-2")])
+        [cell] = flow_cells(store)
+        assert (cell.interaction, cell.interaction_all) == (None, None)
+
+
+@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("<0.6", lambda value: value is not None and value < 0.6),
+        (">=0.6", lambda value: value is not None and value >= 0.6),
+        ("=·", lambda value: value is None),
+        ("!=1", lambda value: value is not None and value != 1),
+    ],
+)
+def test_a_filter_of_calls_goes_by_the_events_of_each_call(
+    key: str, condition: str, holds: Callable[[float | None], bool], store: Store
+) -> None:
+    found = {listed.conversation for listed in conversations(store, parse(f"{key}{condition}"), limit=100)}
+    assert found == {
+        facts.conversation
+        for facts in spoken_calls.calls()
+        if holds(None if facts.interaction is None else facts.interaction.value(FIGURES[key]))
+    }
+
+
+def test_a_call_has_its_own_sums(store: Store) -> None:
+    of_calls = {facts.conversation: facts.interaction for facts in spoken_calls.calls()}
+    rows = list(store.execute(m.Conversation.select(m.Conversation.id, m.Conversation.name)))
+    assert {name: call_interaction(store, key) for key, name in rows} == of_calls

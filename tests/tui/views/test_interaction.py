@@ -1,0 +1,114 @@
+"""How the sides of voice calls shared the line, as the matrix of flows shows it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from riff_store.database import Store
+from riff_store.facts import ConversationFacts
+from riff_store.interaction import Interaction
+from riff_store.interaction_metrics import FIGURES, INTERACTION_METRICS
+from riff_tui.catalog import show
+from riff_tui.request import Request
+from riff_tui.table import Table
+from tests.support import spoken_calls
+from tests.support.facts import call, fresh, put
+from tests.support.golden import printed
+
+GIVES_WAY = Interaction(calls=1, response=6, response_latency=7.5, yielded=6, no_yield=2, yield_latency=3.0)
+TALKS_ON = Interaction(calls=1, response=1, no_response=2, response_latency=2.0, no_yield=3, agent_interruptions=4)
+BROKEN = Interaction(calls=1, no_response=12)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with fresh(tmp_path / "calls.db") as opened:
+        put(opened, "/in/a.json", facts())
+        yield opened
+
+
+def facts() -> Iterator[ConversationFacts]:
+    for agent, heard in (("polite", GIVES_WAY), ("rude", TALKS_ON)):
+        yield from (call(f"{agent}-{number}", agent=agent, interaction=heard) for number in range(6))
+    yield call("polite-broken", agent="polite", interaction=BROKEN, errored=True)
+    yield from (call(f"text-{number}", agent="texter") for number in range(6))
+
+
+def flows(store: Store, **asked: object) -> Table:
+    return show(store, "flows", Request(**asked))  # type: ignore[arg-type]
+
+
+def test_a_row_holds_both_panels(store: Store) -> None:
+    rows = {row.record["agent"]: row.record for row in flows(store).rows}
+    assert rows["polite"]["interaction"]["response_rate"] == 1.0
+    assert rows["polite"]["interaction"]["counts"]["n_simulations"] == 6
+    assert rows["polite"]["interaction_all"]["response_rate"] == 36 / 48
+    assert rows["rude"]["interaction"] == rows["rude"]["interaction_all"]
+    assert rows["rude"]["agent_interruption_rate"] == rows["rude"]["interaction"]["agent_interruption_rate"] == 4 / 3
+    assert rows["texter"]["interaction"] is None
+    assert rows["texter"]["interaction_all"] is None
+
+
+def test_figures_are_columns_to_choose_where_some_call_has_them(store: Store, tmp_path: Path) -> None:
+    columns = {column.key: column for column in flows(store).columns}
+    assert FIGURES.keys() <= columns.keys()
+    assert not any(columns[key].shown for key in FIGURES)
+    with fresh(tmp_path / "text.db") as other:
+        put(other, "/in/a.json", [call("c-1")])
+        table = flows(other)
+    assert not FIGURES.keys() & {column.key for column in table.columns}
+    assert table.rows[0].record["interaction"] is None
+    assert not any(note.startswith("Interaction") for note in table.notes)
+
+
+def test_events_stand_beside_a_figure_and_few_of_them_are_marked(store: Store) -> None:
+    shown = {row.record["agent"]: row.display for row in flows(store).rows}
+    assert shown["polite"]["response_latency_mean"] == "1.25 s (36)"
+    assert shown["polite"]["yield_rate"] == "75% (48)"
+    assert shown["rude"]["response_latency_mean"] == "2.00 s (6~)"
+    assert "yield_latency_mean" not in shown["rude"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "agents"),
+    [
+        ({"where": "yield_rate<0.5"}, ["rude"]),
+        ({"where": "yield_rate<50%"}, ["rude"]),
+        ({"where": "r_y>=0.75"}, ["polite"]),
+        ({"where": "response_rate=·"}, ["texter"]),
+        ({"sort": "-agent_interruption_rate"}, ["rude", "polite", "texter"]),
+    ],
+)
+def test_rows_are_filtered_and_sorted_by_them(asked: dict[str, object], agents: list[str], store: Store) -> None:
+    assert [row.record["agent"] for row in flows(store, **asked).rows] == agents
+
+
+def test_a_note_tells_the_figures_and_what_errored_calls_would_change(store: Store) -> None:
+    told = [note for note in flows(store).notes if note.startswith("Interaction")]
+    assert told == [
+        "Interaction, over all events of 12 voice calls (their number in brackets, ~ below 10):"
+        " resp_lat 1.36 s (42) · yield_lat 0.50 s (36) · resp_rate 78% (54) · yield_rate 55% (66)"
+        " · interrupts 0.44 (54).",
+        "Interaction with 1 errored call as well: resp_rate 64% (66) · interrupts 0.36 (66).",
+    ]
+
+
+def test_a_run_has_a_panel_of_its_own(tmp_path: Path) -> None:
+    with spoken_calls.made(tmp_path / "calls.db") as store:
+        rows = {row.record["run"]: row.record for row in flows(store, by=("run",)).rows}
+    for run, record in rows.items():
+        there = spoken_calls.together([made for made in spoken_calls.calls() if made.run == run])
+        assert there is not None
+        assert record["interaction_all"]["counts"]["n_simulations"] == there.calls
+        assert record["interaction_all"]["counts"]["response_total"] == there.response_total
+
+
+def test_formats_of_data_have_every_figure(store: Store) -> None:
+    table = flows(store)
+    assert all(metric.key in printed(table, "csv").splitlines()[0] for metric in INTERACTION_METRICS)
+    keys = {column["key"]: column for column in json.loads(printed(table, "json"))["columns"]}
+    assert all(keys[metric.key]["better"] == metric.better for metric in INTERACTION_METRICS)
