@@ -86,6 +86,11 @@ class IngestSummary:
         return sum(result.scores for result in self.results if result.status != "unchanged")
 
     @property
+    def annotations(self) -> int:
+        """Count the notes of people that were taken."""
+        return sum(result.annotations for result in self.results if result.status != "unchanged")
+
+    @property
     def replaced(self) -> int:
         """Count the conversations of these files that stand again further down or in another file, and count there."""
         return sum(result.replaced for result in self.results)

@@ -216,7 +216,9 @@ def _line(result: FileResult) -> str:
 
 def _sum(summary: IngestSummary) -> str:
     stored = summary.conversations("taken", "changed")
-    parts = [f"{counted(stored, 'conversation')} and {counted(summary.scores, 'score')} stored"]
+    scores = counted(summary.scores, "score")
+    rest = f", {scores} and {counted(summary.annotations, 'note')}" if summary.annotations else f" and {scores}"
+    parts = [f"{counted(stored, 'conversation')}{rest} stored"]
     if summary.count("unchanged"):
         parts.append(f"{counted(summary.count('unchanged'), 'file')} unchanged")
     if summary.skipped:
@@ -260,11 +262,12 @@ def _dropped(summary: IngestSummary) -> str:
 
 
 def _holds(results: Sequence[FileResult]) -> list[str]:
-    nouns = ("conversation", "score", "flow")
+    nouns = ("conversation", "score", "flow", "note")
     counts = (
         sum(result.conversations for result in results),
         sum(result.scores for result in results),
         sum(result.flows for result in results),
+        sum(result.annotations for result in results),
     )
     held = [counted(count, noun) for count, noun in zip(counts, nouns, strict=True) if count]
     for key, word in (("replaced", "replaced"), ("rerun", "run again"), ("skipped", "skipped"), ("noted", "noted")):

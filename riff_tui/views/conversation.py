@@ -12,7 +12,7 @@ from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.views.conversations import caller_texts, failure_text, record_of
-from riff_tui.views.parts import cells, verdicts
+from riff_tui.views.parts import cells, notes, verdicts
 from riff_tui.views.parts.moment_details import CallWords, Redact, detail_of, failed
 from riff_tui.views.spec import ViewSpec
 
@@ -58,7 +58,13 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
         notes=_notes(detail, visits, words),
         extras=_extras(detail, visits, found, words),
         figure=timeline,
-        prose=Transcript([*_facts(detail, words), *verdicts.lines_of(detail.verdicts, words)[:1]]),
+        prose=Transcript(
+            [
+                *_facts(detail, words),
+                *verdicts.lines_of(detail.verdicts, words)[:1],
+                *notes.lines_of(detail.notes, words),
+            ]
+        ),
     )
     if voice is None:
         return table
@@ -118,6 +124,7 @@ def _extras(
             "computed": dict(detail.aspects),
             "judged": [verdicts.record_of(verdict, words) for verdict in detail.verdicts],
         },
+        "annotations": [notes.record_of(note, words) for note in detail.notes],
         "visits": [_visit(state) for state in visits],
         "turns": [_turn(turn, words) for turn in entries(detail.document, "turns")],
         "slots": _slots(detail.document, of_kind["slot"], words),
@@ -211,6 +218,7 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
 def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: CallWords) -> list[str]:
     call = detail.call
     lines = _facts(detail, words)
+    lines += notes.lines_of(detail.notes, words)
     lines += verdicts.lines_of(detail.verdicts, words)
     lines += [_visit_line(state) for state in visits]
     if call.caller_ok is False:

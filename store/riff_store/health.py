@@ -99,6 +99,7 @@ _COUNTED: Mapping[str, str] = {
     "errored": "SELECT COUNT(*) FROM conversation WHERE errored",
     "transcripts": "SELECT COUNT(*) FROM transcript",
     "verdicts": "SELECT COUNT(*) FROM judged_score",
+    "notes": "SELECT COUNT(*) FROM annotation WHERE NOT deleted",
     "flows": "SELECT COUNT(*) FROM flow",
     "states": "SELECT COUNT(*) FROM state",
     "agents": "SELECT COUNT(*) FROM agent",

@@ -38,6 +38,7 @@ _FIRST_REASON = (
     "CASE WHEN skipped THEN (SELECT coalesce('line ' || k.line || ': ', '') || k.reason"
     " FROM skipped_input k WHERE k.source_file_id = s.id AND k.kind = 'skipped' ORDER BY k.id LIMIT 1) END"
 )
+_ANNOTATIONS = "(SELECT COUNT(*) FROM annotation a WHERE a.source_file_id = s.id)"
 _STANDING = (
     "conversation c JOIN run r ON r.id = c.run_id JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id"
     " WHERE r.name = k.run AND c.name = k.conversation AND f.name = coalesce(k.flow, f.name)"
@@ -77,15 +78,14 @@ class Writer:
     def known(self, file: SourceFile) -> FileResult | None:
         """Return what an earlier reading of this file gave, where it would give the same now."""
         rows = self._store.execute_sql(
-            f"SELECT conversations, scores, skipped, {_FIRST_REASON} FROM source_file s"
+            f"SELECT conversations, scores, {_ANNOTATIONS}, skipped, {_FIRST_REASON} FROM source_file s"
             " WHERE path = ? AND kind = ? AND sha256 = ? AND size = ? AND reader = ? AND with_text = ? AND context = ?",
             (stored_path(file.path), file.kind, file.sha256, file.size, file.reader, file.with_text, file.context),
         )
         if not rows:
             return None
-        conversations, scores, skipped, reason = rows[0]
         result = FileResult(stored_path(file.path), file.kind, "unchanged")
-        result.conversations, result.scores, result.skipped = conversations, scores, skipped
+        result.conversations, result.scores, result.annotations, result.skipped, reason = rows[0]
         result.reason = reason or ""
         return result
 

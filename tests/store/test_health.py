@@ -46,7 +46,17 @@ def test_a_whole_store_is_called_so_and_counted(store: Path) -> None:
     assert (health.wrong, health.readable) == ([], True)
     assert set(health.checks) == {"integrity", "references", "sums"}
     assert health.size == store.stat().st_size
-    wanted = {"files": 1, "calls": 2, "errored": 1, "verdicts": 1, "flows": 1, "agents": 1, "runs": 1, "skipped": 1}
+    wanted = {
+        "files": 1,
+        "calls": 2,
+        "errored": 1,
+        "verdicts": 1,
+        "notes": 0,
+        "flows": 1,
+        "agents": 1,
+        "runs": 1,
+        "skipped": 1,
+    }
     assert {title: health.counts[title] for title in wanted} == wanted
 
 

@@ -68,6 +68,24 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is microseconds since the epoch.
+
+    `verdict` is `pass` or `fail`, `code` the kind of failure, `labels` what else it was filed under.
+    """
+
+    id: str
+    author: str
+    at: int | None
+    text: str | None
+    turn: int | None = None
+    state: str | None = None
+    verdict: str | None = None
+    code: str | None = None
+    labels: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class VisitedState:
     """Describe a state's row of one call (docs/metrics.md, section 2); latency in milliseconds."""
 
@@ -98,6 +116,7 @@ class CallDetail:
     document: Mapping[str, object] | None
     source_path: str
     source_line: int
+    notes: Sequence[Note] = ()
 
 
 class Score(NamedTuple):

@@ -10,6 +10,7 @@ from riff_store import models as m
 from riff_store.answers.calls import CallDetail, Verdict, VisitedState
 from riff_store.database import Store
 from riff_store.errors import NotAStore
+from riff_store.queries.annotations import notes_on
 from riff_store.queries.conversations import calls_of
 from riff_store.queries.dimensions import judges_shown
 from riff_store.transcripts import unpack_transcript
@@ -40,6 +41,7 @@ def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] |
             document=_document(store, key),
             source_path=path,
             source_line=line,
+            notes=notes_on(store, key),
         )
 
 

@@ -272,3 +272,19 @@ def test_a_dataset_that_is_not_there_is_an_error_before_anything_is_read(tmp_pat
     assert run(arguments) == ExitCode.USAGE
     assert "nowhere.json: there is no such file or directory" in capsys.readouterr().err
     assert not store.exists()
+
+
+def test_notes_of_people_are_counted_whether_they_are_new_or_unchanged(tmp_path: Path, capsys: Captured) -> None:
+    note = {"id": "note_1", "note": "Dead line.", "simulation_id": "s-1"}
+    (tmp_path / "task_1_note_1_note.json").write_text(json.dumps(note))
+    command = ["ingest", str(tmp_path), "--store", str(tmp_path / "store.db")]
+    assert run(command) == ExitCode.OK
+    err = capsys.readouterr().err
+    assert "task_1_note_1_note.json: 1 note\n" in err
+    assert "0 conversations, 0 scores and 1 note stored." in err
+    assert run(command) == ExitCode.OK
+    err = capsys.readouterr().err
+    assert "task_1_note_1_note.json: 1 note\n" in err
+    assert "0 conversations and 0 scores stored, 1 file unchanged." in err
+    assert run(["doctor", "--store", str(tmp_path / "store.db")]) == ExitCode.OK
+    assert "\nnotes       1\n" in capsys.readouterr().out

@@ -1,0 +1,57 @@
+"""Notes on a call: which of them are of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from riff_store.database import Store
+from riff_store.facts import Annotation
+from riff_store.queries.conversation import conversation
+from tests.support.facts import call, fresh, put
+
+
+def written(key: str, **given: Any) -> Annotation:
+    return Annotation(key, "c-1", "ann@example.org", note=f"note {key}", **given)
+
+
+def on_call(store: Store, trial: int = 0) -> list[str]:
+    detail = conversation(store, "night-1", "c-1", {"trial": str(trial)})
+    assert detail is not None
+    return [note.id for note in detail.notes]
+
+
+def test_a_note_is_of_the_calls_that_nothing_it_says_tells_apart(tmp_path: Path) -> None:
+    notes = [
+        written("any"),
+        written("first", trial=0, run="night-1", flow="viewing", agent="model-a"),
+        written("second", trial=1),
+        written("of another run", run="night-2"),
+        written("of another flow", flow="dental"),
+        written("of another agent", agent="model-b"),
+        Annotation("of another call", "c-2", "ann@example.org"),
+    ]
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "/in/notes.json", notes)
+        put(store, "/in/a.jsonl", [call("c-1"), call("c-1", trial=1)])
+        assert on_call(store, 0) == ["any", "first"]
+        assert on_call(store, 1) == ["any", "second"]
+
+
+def test_notes_come_in_the_order_of_time_without_those_taken_back_or_written_anew(tmp_path: Path) -> None:
+    notes = [written("b", at=2), written("c", at=1), written("old", at=0), written("a", at=3, supersedes="old")]
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "/in/a.jsonl", [call("c-1")])
+        put(store, "/in/notes.json", [*notes, written("gone", deleted=True)])
+        assert on_call(store) == ["c", "b", "a"]
+
+
+def test_what_a_note_says_is_read_as_it_was_written(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "/in/a.jsonl", [call("c-1")])
+        put(store, "/in/n.json", [written("n", turn=3, state="greet", verdict="fail", code="rude", labels=["agent"])])
+        detail = conversation(store, "night-1", "c-1")
+        assert detail is not None
+        [note] = detail.notes
+        assert (note.turn, note.state, note.verdict, note.code, note.labels) == (3, "greet", "fail", "rude", ("agent",))
+        assert (note.author, note.text, note.at) == ("ann@example.org", "note n", None)
