@@ -20,15 +20,16 @@ class ToolStates:
     """Collect a call in its order: what was said and what was called become turns, tool calls and events.
 
     Times are seconds since the call started, `None` where the source has no clock; latencies milliseconds.
-    `states` are those visited, in order.
+    `states` are those visited, in order. `opening` is another name for the first, where the source knows one.
     """
 
-    def __init__(self, segments: ToolSegments = NO_SEGMENTS) -> None:
+    def __init__(self, segments: ToolSegments = NO_SEGMENTS, opening: str = OPENING) -> None:
         self.turns: list[Turn] = []
         self.tool_calls: list[ToolCall] = []
         self.events: list[Event] = []
         self.states: list[str] = []
         self._segments = segments
+        self._opening = opening
 
     @property
     def state(self) -> str | None:
@@ -43,7 +44,7 @@ class ToolStates:
     def begin(self, t: float | None = None) -> None:
         """Open the call where nothing has."""
         if not self.states:
-            self._enter(OPENING, OPENING, t)
+            self._enter(self._opening, OPENING if self._opening == OPENING else None, t)
 
     def say(self, role: str, text: str, t: float | None = None, latency_ms: float | None = None) -> None:
         """Take what the `agent` or the `caller` said; a latency that cannot be one is left out."""
@@ -71,13 +72,21 @@ class ToolStates:
         """
         self.begin(t)
         named = (state or name) if by == "agent" else f"user:{state or name}"
-        if named != self.state:
-            self.events.append(StateExited(self.state or OPENING, named, None, t))
-            self._enter(named, self._segments.segment(named, segment), t)
+        self._leave_for(named, self._segments.segment(named, segment), t)
         self.tool_calls.append(ToolCall(name, t, arguments, error, by, result))
         if error is not None:
             self.events.append(GuardEvaluated(name, None, error, t))
 
-    def _enter(self, state: str, segment: str, t: float | None) -> None:
+    def move(self, state: str, t: float | None = None) -> None:
+        """Go to a state of the source's own, whose name tells its phase."""
+        self.begin(t)
+        self._leave_for(state, None, t)
+
+    def _leave_for(self, state: str, segment: str | None, t: float | None) -> None:
+        if state != self.state:
+            self.events.append(StateExited(self.state or self._opening, state, None, t))
+            self._enter(state, segment, t)
+
+    def _enter(self, state: str, segment: str | None, t: float | None) -> None:
         self.events.append(StateEntered(state, t, segment))
         self.states.append(state)

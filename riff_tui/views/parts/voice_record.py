@@ -34,7 +34,7 @@ def is_number(value: object) -> bool:
 
 def notes(voice: Voice, words: WordFilter, rows: Sequence[Row]) -> Iterator[str]:
     """Return how the call went at large, how its task ended, and what was wrong with its logs."""
-    known = [voice.pipeline, voice.language, *([f"ended {voice.ended}"] if voice.ended else [])]
+    known = [*filter(None, (voice.pipeline, voice.language)), *([f"ended {voice.ended}"] if voice.ended else [])]
     if voice.turn_taking is not None:
         known.append(f"turn-taking {fixed(voice.turn_taking, 2, trim=True)} of 1")
     broke = {"agent": sum(turn.agent_interrupted for turn in voice.turns)}

@@ -1,0 +1,175 @@
+"""Turn a session report into a call and the verdicts on it (docs/formats.md, section 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from riff_ingest.contract import Contract
+from riff_ingest.conversation import ROLES, Conversation
+from riff_ingest.livekit.lanes import voice_of
+from riff_ingest.livekit.report import Item, Report
+from riff_ingest.sources.source import run_of, text_of
+from riff_ingest.tool_segments import OPENING, ToolSegments
+from riff_ingest.tool_states import DERIVED, ToolStates
+from riff_store.facts import JudgedScore
+
+UNNAMED = "(unnamed tool)"
+CONSOLE = "console-recordings"
+"""The directory in which the SDK itself keeps reports, a directory for each."""
+
+_SUCCESS, _FAIL = "lk.success", "lk.fail"
+_JUDGE = "lk.judge."
+_SCORES = {"pass": 10.0, "maybe": 5.0, "fail": 0.0}
+_STOPS = {
+    "participant_disconnected": "hangup",
+    "user_initiated": "terminal",
+    "task_completed": "terminal",
+}
+
+
+def conversation_of(
+    report: Report, path: Path, contracts: Mapping[str, Contract], segments: ToolSegments
+) -> Conversation:
+    """Return the call of a report; `path` is where it lies, `contracts` are by flow."""
+    first, hands_over = _agents(report)
+    states = ToolStates(segments, first or OPENING)
+    for item in _with_outputs(report.items):
+        _take(item, states, report, hands_over=hands_over)
+    flow = report.agent_name or first or "livekit"
+    outcome = _outcome(report.tags)
+    reason = _reason(report)
+    return Conversation(
+        conversation_id=_name(report, path),
+        flow=flow,
+        run_id=_run(report, path),
+        agent_model=" + ".join(report.models) or "(unknown)",
+        started_at=_iso(report.begins_at),
+        duration_s=report.duration_s,
+        completed=True if outcome is None and reason == "task_completed" else outcome,
+        stop_reason="terminal" if outcome and reason in _STOPS else _STOPS.get(reason or "", reason),
+        final_state=states.state,
+        final_status=report.close_reason,
+        errored=(error := _error(report, reason)) is not None,
+        error=error,
+        errors=_errors(report, states),
+        contract=contracts.get(flow),
+        turns=states.turns,
+        events=states.events,
+        tool_calls=states.tool_calls,
+        origin="observed" if hands_over else DERIVED,
+        passed=outcome,
+        voice=voice_of(report),
+    )
+
+
+def verdicts_of(report: Report, call: Conversation) -> Iterator[JudgedScore]:
+    """Yield what the judges of LiveKit say of a call; a word that is none of theirs is unscored."""
+    for tag in dict.fromkeys(report.tags):
+        judge, colon, verdict = tag.removeprefix(_JUDGE).rpartition(":")
+        if tag.startswith(_JUDGE) and colon and judge:
+            yield JudgedScore(
+                run=call.run_id or "",
+                conversation=call.conversation_id,
+                judge=judge,
+                score=_SCORES.get(verdict.lower()),
+                judged_at=None if report.written_at is None else int(report.written_at * 1e6),
+                aspect=judge,
+                rationale=verdict,
+                flow=call.flow,
+                agent=call.agent_model,
+                trial=call.trial,
+            )
+
+
+def _agents(report: Report) -> tuple[str | None, bool]:
+    """Return the agent that the call began with, and whether it was handed to another one."""
+    handed = [item for item in report.items if item.kind == "agent_handoff" and item.new_agent]
+    if not handed:
+        return report.agent_name, False
+    first = handed[0].old_agent or handed[0].new_agent
+    return first, any(item.new_agent != first for item in handed)
+
+
+def _with_outputs(items: list[Item]) -> Iterator[tuple[Item, Item | None]]:
+    """Yield items with what came back of those that call a tool; an answer to no call stands for its call."""
+    outputs = {item.call_id: item for item in items if item.kind == "function_call_output" and item.call_id}
+    called = {item.call_id for item in items if item.kind == "function_call"}
+    for item in items:
+        if item.kind == "function_call":
+            yield item, outputs.get(item.call_id or "")
+        elif item.kind != "function_call_output":
+            yield item, None
+        elif item.call_id is None or item.call_id not in called:
+            yield item, item
+
+
+def _take(pair: tuple[Item, Item | None], states: ToolStates, report: Report, *, hands_over: bool) -> None:
+    item, output = pair
+    t = report.since(item.at)
+    if item.is_said:
+        states.say(ROLES[item.role], item.text, t, None if item.latency is None else item.latency * 1000)
+    elif item.kind == "agent_handoff" and item.new_agent and hands_over:
+        states.begin(t)
+        states.move(item.new_agent, t)
+    elif item.kind in ("function_call", "function_call_output"):
+        states.begin(t)
+        states.call(
+            item.name or UNNAMED,
+            t=t,
+            arguments=item.arguments,
+            result=None if output is None else output.output,
+            error=None if output is None or not output.is_error else str(output.output or "error"),
+            state=states.state if hands_over else None,
+        )
+
+
+def _outcome(tags: tuple[str, ...]) -> bool | None:
+    """Return what the application says of the call's outcome; a failure among its tags decides."""
+    return False if _FAIL in tags else True if _SUCCESS in tags else None
+
+
+def _reason(report: Report) -> str | None:
+    """Return why the session was closed, in the words of LiveKit's SDK."""
+    return None if report.close_reason is None else report.close_reason.lower().removeprefix("cr_")
+
+
+def _error(report: Report, reason: str | None) -> str | None:
+    """Return why a call counts as errored, `None` where it does not; older reports count no errors."""
+    if reason is None or "error" not in reason or (report.errors is not None and not report.errors):
+        return None
+    parts = ", ".join(f"{part} {count}" for part, count in (report.errors or {}).items())
+    return f"closed by an error{f' ({parts})' if parts else ''}"
+
+
+def _errors(report: Report, states: ToolStates) -> list[Any]:
+    """Return what went wrong during the call: tools that failed, and errors of the session's parts."""
+    tools = [
+        {"kind": "tool", "message": call.error, "t": call.t} for call in states.tool_calls if call.error is not None
+    ]
+    parts = [{"kind": part} for part, count in (report.errors or {}).items() for _ in range(count)]
+    return [*tools, *parts]
+
+
+def _name(report: Report, path: Path) -> str:
+    """Return the name of the call: of its job, else of the directory of its own, else of the file."""
+    if report.job:
+        return report.job
+    if path.name.startswith("session_report."):
+        return run_of(path)
+    return text_of(path.name.partition(".")[0])
+
+
+def _run(report: Report, path: Path) -> str:
+    """Return the run: the directory of the reports, the day where that is the SDK's own, which holds all days."""
+    directory = path.absolute().parent
+    if directory.parent.name == CONSOLE or text_of(directory.name) in (report.job, *report.rooms):
+        directory = directory.parent
+    day = _iso(report.begins_at or report.written_at)
+    return day[:10] if directory.name == CONSOLE and day else run_of(directory / path.name)
+
+
+def _iso(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
