@@ -9,8 +9,8 @@ from riff_store.answers.cells import Neighbor
 from riff_store.ranking import mean
 from riff_tui.charts import neighbor_graph
 from riff_tui.table import Column, Row, Severity, Table
-from riff_tui.text.numbers import fixed, percent
-from riff_tui.views.parts import cells, columns
+from riff_tui.text.numbers import fixed
+from riff_tui.views.parts import cells, columns, steps
 from riff_tui.views.parts import state_latency as latency
 from riff_tui.views.spec import ViewSpec
 
@@ -62,6 +62,7 @@ def neighbors(answer: Neighborhood, pooled: PooledLatency | None = None) -> Tabl
             "blast_basis": answer.blast.basis,
             "reach": {victim.state: victim.through for victim in answer.blast.victims},
             "metrics": _metrics(answer.cell),
+            **({} if answer.steps is None else {"step": steps.record_of(answer.steps)}),
             **latency.extras(pooled),
         },
         figure=latency.StateFigure(neighbor_graph.EgoFigure(graph, answer.blast), pooled),
@@ -105,8 +106,8 @@ def _metrics(cell: StateCell | None) -> dict[str, Any] | None:
     if cell is None:
         return None
     means = {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS}
-    steps = {} if cell.expected is None else {key: getattr(cell, key) for key in columns.STEP_KEYS}
-    return {"segment": cell.segment, "n": cell.n, **means, **steps, "intervals": cells.intervals(cell.measures)}
+    asked = {} if cell.steps is None else steps.record_of(cell.steps)
+    return {"segment": cell.segment, "n": cell.n, **means, **asked, "intervals": cells.intervals(cell.measures)}
 
 
 def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
@@ -118,6 +119,8 @@ def _notes(answer: Neighborhood, pooled: PooledLatency | None) -> Iterator[str]:
         yield from _measured(answer.cell)
         if pooled is not None:
             yield latency.latency_text(pooled, answer.cell.n)
+    if answer.steps is not None:
+        yield steps.asked_text(answer.steps)
     yield from _blast_notes(answer)
 
 
@@ -151,9 +154,6 @@ def _measured(cell: StateCell) -> Iterator[str]:
             low, high = (fixed(end, 2, trim=True) for end in interval)
             text += f" ({low} to {high})"
         yield text
-    if cell.expected is not None:
-        missed, wrong = (percent(share) for share in (cell.missed, cell.wrong_args))
-        yield f"tasks ask for it in {cell.expected} calls: missed {missed}, wrong arguments {wrong}"
 
 
 SPEC = ViewSpec(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.ranking import is_thin
 from riff_tui.table import Row, Table
-from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts import cells, columns, steps
 from riff_tui.views.spec import BY, ViewSpec
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ UNITS = (
 def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
     """Return the matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about."""
     keys = ["flow", "state", *(key for key in by if key not in ("flow", "state"))]
-    has_steps = any(cell.expected is not None for cell in answers)
-    steps = [columns.EXPECTED, columns.MISSED, columns.WRONG_ARGS] if has_steps else []
+    has_steps = any(cell.steps is not None for cell in answers)
     return Table(
         view="states",
         title=TITLE.format(scope=scope),
@@ -33,7 +32,7 @@ def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "a
             columns.HIDDEN_SEGMENT,
             columns.N,
             *columns.STATE_METRICS,
-            *steps,
+            *(columns.STEPS if has_steps else ()),
             columns.TO_STATES,
         ],
         rows=[_row(cell, keys, has_steps) for cell in answers],
@@ -51,7 +50,7 @@ def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     record: dict[str, Any] = {**names, "segment": cell.segment, "n": cell.n, **record_of(cell)}
     record["to_states"] = dict(cell.to_states)
     if has_steps:
-        record |= {"expected": cell.expected, "missed": cell.missed, "wrong_args": cell.wrong_args}
+        record |= steps.record_of(cell.steps)
     record["intervals"] = cells.intervals(cell.measures)
     where = cells.where(names)
     return Row(where, record, severity=cells.state_marks(record), thin=is_thin(cell), where=where)
@@ -100,5 +99,6 @@ SPEC = ViewSpec(
     below="neighbors",
     walk=("flow", "agent", "segment"),
     comparable=True,
+    first=("n", "expected", "missed", "wrong_args"),
     order_by="-stall",
 )

@@ -9,7 +9,7 @@ from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
 from riff_store.ranking import is_thin, mean, reasons
 from riff_tui.table import Column, Row, Section, Table
 from riff_tui.text.numbers import fixed
-from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts import cells, columns, steps
 from riff_tui.views.parts.callers import excluded_text
 from riff_tui.views.parts.first_to_mend import what_is_first
 from riff_tui.views.spec import ViewSpec
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from riff_store.answers.cells import FirstToMend
     from riff_store.answers.lists import Worklist
 
+_NAMED = 3
 Cell: TypeAlias = FlowCell | SegmentCell | StateCell
 TITLE = "What to work on (flow → segment → state)"
 _COLUMNS = (
@@ -31,7 +32,7 @@ _COLUMNS = (
     columns.SUCCESS,
     Column("failed_calls", "failed", kind="count", better="lower", help="Calls that were not correct and complete."),
     *(column for column in columns.STATE_METRICS if column is not columns.LOST),
-    columns.MISSED,
+    *columns.STEPS,
     Column("worst_state", "worst member", kind="text", help="The state of the segment that a mean would hide."),
 )
 
@@ -47,7 +48,12 @@ def worklist(answer: Worklist) -> Table:
         **what_is_first(answer.first),
         columns=_COLUMNS,
         rows=[*flows, *segments, *states],
-        notes=[*_not_known(answer), *_excluded(answer), *_drill(answer.first, states or segments or flows)],
+        notes=[
+            *_by_steps(answer),
+            *_not_known(answer),
+            *_excluded(answer),
+            *_drill(answer.first, states or segments or flows),
+        ],
         sections=[
             Section("Weakest flows", "x", tuple(row.id for row in flows)),
             Section("Weakest segments", "!", tuple(row.id for row in segments)),
@@ -72,7 +78,8 @@ def _tenths(cell: StateCell, metric: str) -> str:
 _REASON_TEXTS: Mapping[str, Callable[[StateCell], str]] = {
     "stall": lambda cell: f"stall {_share(cell, 'stall')}",
     "escalation": lambda cell: f"escalates {_share(cell, 'escalation')}",
-    "missed": lambda cell: f"missed by {cell.missed_failed} of {cell.failed} failed calls",
+    "missed": lambda cell: "" if cell.steps is None else steps.missed_text(cell.steps),
+    "wrong_args": lambda cell: "" if cell.steps is None else steps.wrong_text(cell.steps),
     "dwell_turns": lambda cell: f"dwell {_tenths(cell, 'dwell_turns')}",
     "latency_p95": lambda cell: f"lat_p95 {_tenths(cell, 'latency_p95')} s",
     "guard_error": lambda cell: f"guard errors {_share(cell, 'guard_error')}",
@@ -87,6 +94,7 @@ _ORDERS: Mapping[str, str] = {
     "stall": "-lost",
     "escalation": "-lost",
     "missed": "correctness",
+    "wrong_args": "correctness",
     "slot_fill_rate": "slot_fill_rate",
 }
 """The orders in which calls show the reasons, the worst call first."""
@@ -140,8 +148,8 @@ def _state(rank: int, cell: StateCell) -> Row:
     measured: dict[str, Any] = {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS if key in found}
     if "slot_fill_rate" in found:
         measured["progress"] = mean(cell.measures, "progress")
-    if "missed" in found:
-        measured["missed"] = cell.missed
+    if "missed" in found or "wrong_args" in found:
+        measured |= steps.record_of(cell.steps)
     thin = f" (n {_count(cell)})" if is_thin(cell) else ""
     return _row(
         "states",
@@ -202,6 +210,27 @@ def _not_known(answer: Worklist) -> Iterable[str]:
         yield "Lost: not known where calls tell no states, or riff-tui ingest PATH... has to read their files again."
 
 
+def _by_steps(answer: Worklist) -> Iterable[str]:
+    """Say in which flows states are ranked by steps and why, and which steps are on no list."""
+    if answer.by_steps:
+        flows = ", ".join(answer.by_steps[:_NAMED]) + _more(answer.by_steps)
+        yield (
+            f"Steps: in flows whose tasks ask for steps ({flows}) states are ranked by the failed calls that missed"
+            " the step: a stall in a derived state says where a call ended, not why."
+        )
+    if answer.handovers:
+        missed = [
+            f"{cell.keys['flow']}/{cell.keys['state']} ({steps.short_text(cell.steps)})"
+            for cell in answer.handovers
+            if cell.steps is not None
+        ]
+        yield f"Not listed: steps that hand over to a human, {', '.join(missed[:_NAMED])}{_more(missed)}."
+
+
+def _more(named: Sequence[str]) -> str:
+    return f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+
+
 def _excluded(answer: Worklist) -> Iterable[str]:
     if answer.excluded:
         yield f"Excluded: {excluded_text(answer.excluded, answer.caller_failed)}."
@@ -224,7 +253,7 @@ SPEC = ViewSpec(
     name="worklist",
     title="What to work on",
     help=(
-        "The state that lost most calls, then the weakest flows, segments and states, ten of each.",
+        "The state behind most failed calls, then the weakest flows, segments and states, ten of each.",
         "Each place says why it stands there, and how many calls it lost; thin places come last.",
         "The last line leads further down.",
     ),

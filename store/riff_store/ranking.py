@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
+from riff_store.answers.steps import StepCounts
 from riff_store.measure import THIN, Measure
 
 WEAK_CORRECTNESS = 7.0
@@ -14,6 +15,7 @@ HEALTHY_PROGRESS = 0.7
 LONG_DWELL = 3.0
 SLOW = 8.0
 GUARD_ERRORS = 0.5
+_HUMANS = frozenset(("human", "humans", "agent", "agents", "person", "operator", "representative"))
 
 
 def mean(measures: Mapping[str, Measure], metric: str) -> float | None:
@@ -55,13 +57,20 @@ def is_weak_segment(cell: SegmentCell) -> bool:
 
 
 def reasons(cell: StateCell) -> tuple[str, ...]:
-    """Return the metrics that make a state a root cause, the gravest kind first; none where it is none."""
-    measures = cell.measures
+    """Return the metrics that make a state a root cause, the gravest kind first; none where it is none.
+
+    Where tasks ask for steps, a state that a call ended in says nothing of why it failed, and handing over is an end
+    as well (docs/metrics.md, section 9).
+    """
+    if cell.asks_steps and is_handover(cell.keys.get("state") or ""):
+        return ()
+    measures, steps = cell.measures, cell.steps
     stuck = _less_than(measures, "progress", HEALTHY_PROGRESS)
     found = {
-        "stall": _at_least(measures, "stall", HIGH),
-        "escalation": _at_least(measures, "escalation", HIGH),
-        "missed": bool(cell.missed_failed),
+        "stall": not cell.asks_steps and _at_least(measures, "stall", HIGH),
+        "escalation": not cell.asks_steps and _at_least(measures, "escalation", HIGH),
+        "missed": steps is not None and steps.missed_failed > 0,
+        "wrong_args": steps is not None and steps.wrong_failed > 0,
         "dwell_turns": stuck and _more_than(measures, "dwell_turns", LONG_DWELL),
         "latency_p95": _more_than(measures, "latency_p95", SLOW),
         "guard_error": _at_least(measures, "guard_error", GUARD_ERRORS),
@@ -71,21 +80,32 @@ def reasons(cell: StateCell) -> tuple[str, ...]:
     return tuple(metric for metric, holds in found.items() if holds)
 
 
-def loss(cell: StateCell | SegmentCell, *, expects_steps: bool = False) -> tuple[float, float]:
+def is_handover(state: str) -> bool:
+    """Say whether a derived state hands the call over to a human, by the words of the tool's name."""
+    first, *others = state.removeprefix("user:").lower().split("_")
+    return first == "transfer" and not _HUMANS.isdisjoint(others)
+
+
+def loss(cell: StateCell | SegmentCell) -> tuple[float, ...]:
     """Return by what root causes are ranked, the gravest first: calls lost, then stall and half of escalation.
 
-    In a flow whose tasks ask for steps (`expects_steps`), where a call ended says nothing of why: there the
-    failed calls that missed the step count (docs/metrics.md, section 9).
+    In a flow whose tasks ask for steps the failed calls that missed the step count instead (docs/metrics.md,
+    section 9).
     """
-    if expects_steps and isinstance(cell, StateCell):
-        return -float(cell.missed_failed or 0), 0.0
+    if isinstance(cell, StateCell) and cell.asks_steps:
+        return (0.0,) if cell.steps is None else loss_by_step(cell.steps)
     share = (mean(cell.measures, "stall") or 0.0) + 0.5 * (mean(cell.measures, "escalation") or 0.0)
     return -float(cell.lost or 0), -share
 
 
+def loss_by_step(steps: StepCounts) -> tuple[float, ...]:
+    """Return by what steps are ranked: failed calls that missed it, their share, those that took it wrongly."""
+    return -float(steps.missed_failed), -(steps.missed_failed_share or 0.0), -float(steps.wrong_failed)
+
+
 def is_thin(cell: FlowCell | SegmentCell | StateCell) -> bool:
     """Say whether too few calls stand behind a cell to trust it."""
-    expected = cell.expected or 0 if isinstance(cell, StateCell) else 0
+    expected = cell.steps.expected if isinstance(cell, StateCell) and cell.steps is not None else 0
     return max(cell.n, expected) < THIN
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from riff_store.answers.calls import Call, CallDetail, VisitedState
 from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
+from riff_store.answers.steps import StepCounts
 from riff_store.measure import UNIT, Measure
 
 RATES = {"progress", "stall", "escalation"}
@@ -62,11 +63,8 @@ def state_cell(
     to_states: Mapping[str, int] | None = None,
     keys: Mapping[str, str | None] | None = None,
     lost: int | None = 1,
-    expected: int | None = None,
-    missed: float | None = None,
-    wrong_args: float | None = None,
-    failed: int | None = None,
-    missed_failed: int | None = None,
+    steps: StepCounts | None = None,
+    asks_steps: bool = False,
     **values: float | None,
 ) -> StateCell:
     return StateCell(
@@ -76,11 +74,8 @@ def state_cell(
         measures=measures(n, values),
         to_states=to_states or {},
         lost=lost,
-        expected=expected,
-        missed=missed,
-        wrong_args=wrong_args,
-        failed=failed,
-        missed_failed=missed_failed,
+        steps=steps,
+        asks_steps=asks_steps or steps is not None,
     )
 
 

@@ -151,8 +151,9 @@ def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
         marks["guard_error"] = "bad" if record["guard_error"] >= GUARD_ERRORS else "warn"
     if stuck and record["slot_fill_rate"] is not None and record["slot_fill_rate"] < HEALTHY_PROGRESS:
         marks["slot_fill_rate"] = "bad" if record["slot_fill_rate"] < HARDLY else "warn"
-    if record.get("missed"):
-        marks["missed"] = "bad" if record["missed"] >= HIGH else "warn"
+    # A step that only calls that passed have missed is a hint, no failure.
+    if record.get("missed_failed"):
+        marks["missed"] = "bad" if record["missed_failed"] >= HIGH else "warn"
     row = worst_of(mark for key, mark in marks.items() if key != "progress")
     if row:
         marks[""] = row

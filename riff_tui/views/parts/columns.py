@@ -81,8 +81,16 @@ WRONG_ARGS = Column(
     "wrong_args", "wrong_args", unit="share", better="lower", decimals=2, trim=True,
     help="Of the calls that had to take this step, those that took it with other arguments than the reference.",
 )  # fmt: skip
-STEPS = (EXPECTED, MISSED, WRONG_ARGS)
-STEP_KEYS = tuple(column.key for column in STEPS)
+BY = Column("by", "by", kind="name", shown=False, help="Who has to take this step: the agent or the caller.")
+EXPECTED_FAILED = Column(
+    "expected_failed", "exp failed", kind="count", shown=False,
+    help="Calls whose task asks for this step and that were not correct.",
+)  # fmt: skip
+MISSED_FAILED = Column(
+    "missed_failed", "missed failed", unit="share", better="lower", decimals=2, trim=True, shown=False,
+    help="Of the failed calls that had to take this step, those that never did.",
+)  # fmt: skip
+STEPS = (EXPECTED, MISSED, WRONG_ARGS, BY, EXPECTED_FAILED, MISSED_FAILED)
 TO_STATES = Column(
     "to_states", "to_states", kind="object", shown=False, help="Where the state led to, with the count of each."
 )

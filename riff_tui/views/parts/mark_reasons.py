@@ -73,7 +73,7 @@ def _slots(bad: bool) -> str:
 
 
 def _missed(bad: bool) -> str:
-    return _share(True) if bad else "some calls never took the step"
+    return f"{percent(HIGH)} or more of the failed calls never took it" if bad else "some failed calls never took it"
 
 
 def _kappa(bad: bool) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from riff_store.answers.edits import LastEdit
+from riff_store.answers.steps import StepCounts
 from riff_store.interaction import Interaction
 from riff_store.measure import Measure
 
@@ -63,9 +64,8 @@ class StateCell:
     """Describe a cell of the state matrix; `keys` hold flow, state and any `by`, `lost` counts the calls lost there.
 
     `measures` are progress, stall, escalation, revisit, dwell_turns, latency_p95 (seconds), guard_error
-    and slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `expected`
-    counts the calls whose task asks for the state, `missed` and `wrong_args` are shares of them;
-    of the `failed` ones among them `missed_failed` never came there.
+    and slot_fill_rate. A state that a flow file describes and no call has seen has n = 0. `steps` counts the
+    calls whose task asks for the state, `None` where none does; `asks_steps` says that tasks of its flow name steps.
     """
 
     keys: Mapping[str, str | None]
@@ -74,11 +74,8 @@ class StateCell:
     measures: Mapping[str, Measure]
     to_states: Mapping[str, int]
     lost: int | None = None
-    expected: int | None = None
-    missed: float | None = None
-    wrong_args: float | None = None
-    failed: int | None = None
-    missed_failed: int | None = None
+    steps: StepCounts | None = None
+    asks_steps: bool = False
 
     def figure(self, metric: str) -> float | None:
         """Return what a metric shows: its mean, of lost calls their number."""
@@ -114,11 +111,14 @@ def _figure(cell: StateCell | SegmentCell, metric: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class FirstToMend:
-    """Name the state that lost most calls, and what mending it could bring.
+    """Name the state behind most failed calls, and what mending it could bring.
 
     It lost `lost` of the `n` calls of its flow; `completion` is the share of these that were complete, and
     `completion_at_most` what it could be without the loss. Of the `agents` that led calls through the state
     `losing` lost some.
+
+    With `steps` it is a step that tasks ask for: `agents` led calls that had to take it, failed ones of those that are
+    `losing` missed it. Mended, `success_rate` could rise to `success_rate_at_most`; of completion nothing is known.
     """
 
     flow: str
@@ -129,6 +129,9 @@ class FirstToMend:
     completion_at_most: float | None
     agents: Sequence[str]
     losing: Sequence[str]
+    steps: StepCounts | None = None
+    success_rate: float | None = None
+    success_rate_at_most: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,7 @@ class BlastRadius:
 class Neighborhood:
     """Describe a state between its predecessors and successors, and what starves if it breaks.
 
-    `cell` is None where no call saw the state.
+    `cell` is None where no call saw the state; `steps` counts the calls whose tasks ask for it, seen or not.
     """
 
     flow: str
@@ -186,6 +189,7 @@ class Neighborhood:
     loops: int
     blast: BlastRadius
     calls: int
+    steps: StepCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,9 @@ class SkippedEntry:
 class Worklist:
     """Hold the cells behind each list of the worklist, ranked and cut, and the state to begin with.
 
-    `excluded` and `caller_failed` are as in a cell of flows, over all of them.
+    `excluded` and `caller_failed` are as in a cell of flows, over all of them. `by_steps` are the flows whose states
+    are ranked by the steps that their tasks ask for, `handovers` those steps of failed calls that hand over to a human
+    and were missed, which are on no list.
     """
 
     flows: Sequence[FlowCell]
@@ -75,3 +77,5 @@ class Worklist:
     excluded: int
     first: FirstToMend | None = None
     caller_failed: int = 0
+    by_steps: Sequence[str] = ()
+    handovers: Sequence[StateCell] = ()

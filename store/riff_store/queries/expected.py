@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.scope import STATE_COLUMNS, Scope
-
-
-class StepCounts(NamedTuple):
-    """Count the calls whose task asks for a state, and those that missed it or took it with other arguments.
-
-    `failed` of them did not get it all right; `missed_failed` failed and missed the step.
-    """
-
-    calls: int
-    missed: int
-    wrong: int
-    failed: int
-    missed_failed: int
 
 
 def expected_steps(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, StepCounts]:
@@ -38,16 +24,17 @@ def expected_steps(store: Store, rows: Predicate | None, group: Grouping) -> dic
     columns = group.columns(m.Conversation, states)
     one = _by_call(columns).where(Scope(store, m.Conversation, states).condition(rows)).alias("one")
     keys = [getattr(one.c, column.column_name) for column in columns]
-    called, wrong, failed = one.c.called, one.c.wrong, one.c.failed
-    missed_failed = pw.fn.SUM((1 - called) * failed)
-    sums = (pw.fn.COUNT(pw.SQL("*")), pw.fn.SUM(1 - called), pw.fn.SUM(wrong), pw.fn.SUM(failed), missed_failed)
-    answer = store.execute(pw.Select([one], [*keys, *sums]).group_by(*keys))
+    counted = (1, 1 - one.c.called, one.c.wrong, one.c.failed, (1 - one.c.called) * one.c.failed,
+               one.c.wrong * one.c.failed)  # fmt: skip
+    sums = [pw.fn.SUM(each) for each in counted]
+    answer = store.execute(pw.Select([one], [*keys, pw.fn.MIN(one.c.by), *sums]).group_by(*keys))
     names = group.namer(store)
     found: dict[Names, StepCounts] = {}
     for row in answer:
-        counts = StepCounts(*(int(count) for count in row[-5:]))
-        before = found.get(names(row[:-5]), StepCounts(0, 0, 0, 0, 0))
-        found[names(row[:-5])] = StepCounts(*(a + b for a, b in zip(before, counts, strict=True)))
+        key = names(row[: len(keys)])
+        by, *counts = row[len(keys) :]
+        counts_there = StepCounts(by, *(int(count) for count in counts))
+        found[key] = found[key] + counts_there if key in found else counts_there
     return found
 
 
@@ -68,6 +55,7 @@ def _by_call(columns: list[pw.Field]) -> pw.ModelSelect[m.ExpectedStep]:
     return (
         step.select(
             *columns,
+            pw.fn.MIN(step.by).alias("by"),
             _any(step.called).alias("called"),
             _any(step.called & (step.matched == False)).alias("wrong"),  # noqa: E712
             _any(score.value < 10).alias("failed"),

@@ -65,6 +65,7 @@ def neighborhood(store: Store, flow: str, state: str, calls: Predicate | None = 
         loops=loops,
         blast=blast,
         calls=total,
+        steps=None if cell is None else cell.steps,
     )
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from riff_store import models as m
 from riff_store.answers.cells import SegmentCell, StateCell
+from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate, both, terms
 from riff_store.queries.dimensions import Grouping, Names
-from riff_store.queries.expected import StepCounts, expected_steps
+from riff_store.queries.expected import expected_steps, flows_with_steps
 from riff_store.queries.sums import NO_ROWS, StateSums, add, state_sums, step_counts
 from riff_store.ranking import is_thin, mean, worst_first
 
@@ -36,6 +37,7 @@ def state_cells(
         sums = state_sums(store, rows, group)
         steps = step_counts(store, rows, group)
         expected = expected_steps(store, rows, group)
+        asking = flows_with_steps(store)
         described = _described(store, rows, by) if set(by) == {"flow", "state"} else {}
     cells = [
         _cell(
@@ -43,6 +45,7 @@ def state_cells(
             sums.get(names, {}),
             steps.get(names, {}),
             expected.get(names),
+            asking,
             segment,
         )
         for names, segment in (dict.fromkeys([*sums, *expected], UNKNOWN_SEGMENT) | described).items()
@@ -55,6 +58,7 @@ def _cell(
     segments: Mapping[str, StateSums],
     steps: Mapping[str, int],
     expected: StepCounts | None,
+    asking: Set[str],
     described: str,
 ) -> StateCell:
     total = NO_ROWS
@@ -67,11 +71,8 @@ def _cell(
         measures=total.measures(),
         to_states=dict(sorted(steps.items())),
         lost=total.lost if total.lost_n else None,
-        expected=expected.calls if expected else None,
-        missed=expected.missed / expected.calls if expected else None,
-        wrong_args=expected.wrong / expected.calls if expected else None,
-        failed=expected.failed if expected else None,
-        missed_failed=expected.missed_failed if expected else None,
+        steps=expected,
+        asks_steps=keys.get("flow") in asking,
     )
 
 

@@ -9,7 +9,7 @@ from riff_store.predicates import Predicate
 from riff_store.queries.first_to_mend import first_to_mend
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.states import segment_cells, state_cells
-from riff_store.ranking import is_thin, is_weak_flow, is_weak_segment, loss, mean, reasons, worst_first
+from riff_store.ranking import is_handover, is_thin, is_weak_flow, is_weak_segment, loss, mean, reasons, worst_first
 
 LIMIT = 10
 
@@ -21,15 +21,12 @@ def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT) -
         segments = segment_cells(store, calls)
         states = state_cells(store, calls)
         first = first_to_mend(store, calls)
-    with_steps = {cell.keys["flow"] for cell in states if cell.expected is not None}
-
-    def urgency(cell: StateCell) -> tuple[object, ...]:
-        return is_thin(cell), *loss(cell, expects_steps=cell.keys["flow"] in with_steps), worst_first(cell)
-
     return Worklist(
         flows=sorted((cell for cell in flows if is_weak_flow(cell)), key=_weakness)[:limit],
-        segments=sorted((cell for cell in segments if is_weak_segment(cell)), key=_loss_of_segment)[:limit],
-        states=sorted((cell for cell in states if reasons(cell)), key=urgency)[:limit],
+        segments=sorted((cell for cell in segments if is_weak_segment(cell)), key=_loss)[:limit],
+        states=sorted((cell for cell in states if reasons(cell)), key=_loss)[:limit],
+        by_steps=sorted({cell.keys["flow"] or "" for cell in states if cell.asks_steps}),
+        handovers=sorted((cell for cell in states if _missed_handover(cell)), key=_loss),
         excluded=sum(cell.excluded for cell in flows),
         caller_failed=sum(cell.caller_failed for cell in flows),
         first=first,
@@ -40,5 +37,9 @@ def _weakness(cell: FlowCell) -> tuple[object, ...]:
     return is_thin(cell), mean(cell.aspects, "correctness"), cell.keys["flow"], cell.keys["agent"]
 
 
-def _loss_of_segment(cell: SegmentCell) -> tuple[object, ...]:
-    return is_thin(cell), *loss(cell), worst_first(cell)
+def _missed_handover(cell: StateCell) -> bool:
+    return cell.steps is not None and cell.steps.missed_failed > 0 and is_handover(cell.keys["state"] or "")
+
+
+def _loss(cell: SegmentCell | StateCell) -> tuple[object, ...]:
+    return is_thin(cell), loss(cell), worst_first(cell)

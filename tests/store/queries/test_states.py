@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riff_store.answers.cells import StateCell
+from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, DescribedFlow, DescribedState, ExpectedStep, StateAspects
 from riff_store.measure import Measure
@@ -266,10 +267,9 @@ def test_counts_calls_that_missed_a_step_or_took_it_wrongly(store: Store) -> Non
         ],
     )
     [pay] = [cell for cell in state_cells(store) if cell.keys["state"] == "pay"]
-    assert (pay.n, pay.expected, pay.missed, pay.wrong_args) == (0, 6, 2 / 6, 1 / 6)
-    assert (pay.failed, pay.missed_failed) == (3, 1)
+    assert (pay.n, pay.steps) == (0, StepCounts("agent", 6, 2, 1, failed=3, missed_failed=1, wrong_failed=1))
     [opening] = [cell for cell in state_cells(store) if cell.keys["state"] == "opening"]
-    assert (opening.expected, opening.missed) == (None, None)
+    assert (opening.steps, opening.asks_steps) == (None, True)
 
 
 def test_expected_steps_follow_the_filter_and_the_rows(store: Store) -> None:
@@ -277,7 +277,8 @@ def test_expected_steps_follow_the_filter_and_the_rows(store: Store) -> None:
     put(store, "calls.jsonl", [task("a", 0.0, step, persona="p1"), task("b", 0.0, step, agent="model-b")])
 
     def expected(expression: str, by: tuple[str, ...] = ("flow", "state")) -> list[int | None]:
-        return [cell.expected for cell in state_cells(store, parse(expression), by=by) if cell.keys["state"] == "pay"]
+        cells = state_cells(store, parse(expression), by=by)
+        return [cell.steps.expected if cell.steps else None for cell in cells if cell.keys["state"] == "pay"]
 
     assert expected("persona=p1") == [1]
     assert expected("state=pay") == [2]
@@ -298,10 +299,10 @@ def test_expected_steps_are_those_of_plain_python(seed: int) -> None:
                 for facts in calls.get(cell.keys["flow"], [])
             ]
             expected_steps = [some for some in steps if some]
-            assert (cell.expected or 0) == len(expected_steps)
-            if expected_steps:
+            assert (cell.steps.expected if cell.steps else 0) == len(expected_steps)
+            if cell.steps:
                 missed = sum(not any(step.called for step in some) for some in expected_steps)
-                assert cell.missed == missed / len(expected_steps)
+                assert cell.steps.missed_share == missed / len(expected_steps)
 
 
 def test_facts_kept_apart_narrow_the_rows_as_well(store: Store) -> None:

@@ -14,7 +14,7 @@ from riff_store.facts import ConversationFacts, ExpectedStep
 from riff_store.measure import Measure
 from riff_store.queries.first_to_mend import first_to_mend
 from riff_store.queries.worklist import worklist
-from riff_store.ranking import loss, reasons
+from riff_store.ranking import is_handover, loss, reasons
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
 
@@ -154,23 +154,80 @@ def test_counts_what_is_in_no_mean_and_follows_the_filter(store: Store) -> None:
     assert ([cell.keys["flow"] for cell in narrowed.flows], narrowed.excluded) == (["a"], 0)
 
 
-def test_where_tasks_ask_for_steps_the_missed_ones_come_first(store: Store) -> None:
-    found_line = ExpectedStep("get_line", "agent", True, True)
+def task(
+    number: int, called: bool, correctness: float, *, step: str = "enable_roaming", matched: bool = True
+) -> ConversationFacts:
+    """Return a call of a task that asks for two steps, which ended, as all of them do, in a hand-over."""
+    return call(
+        f"{step}-{number}", flow="telecom", aspects={"correctness": correctness, "completion": 10.0},
+        states=[state("transfer_to_human_agents", stall=1, lost=1, progress=0, latency_p95_ms=9000.0)],
+        expected=[
+            ExpectedStep(step, "agent", called, matched if called else None),
+            ExpectedStep("get_line", "agent", True, True),
+        ],
+    )  # fmt: skip
 
-    def task(number: int, called: bool, correctness: float) -> ConversationFacts:
-        return call(
-            f"t{number}", flow="telecom", aspects={"correctness": correctness},
-            states=[state("transfer", stall=1, progress=0)],
-            expected=[ExpectedStep("enable_roaming", "agent", called, None), found_line],
-        )  # fmt: skip
 
+def test_where_tasks_ask_for_steps_the_missed_ones_stand_there_and_no_end_of_calls(store: Store) -> None:
     put(store, "calls.jsonl", [task(number, number == 0, 10.0 if number < 2 else 0.0) for number in range(8)])
     found = worklist(store)
-    first = found.states[0]
-    assert first.keys["state"] == "enable_roaming"
-    assert (first.missed_failed, first.failed, first.expected) == (6, 6, 8)
-    assert reasons(first) == ("missed",)
-    assert [cell.keys["state"] for cell in found.states] == ["enable_roaming", "transfer"]
+    [missed] = found.states
+    assert missed.keys["state"] == "enable_roaming"
+    assert missed.steps is not None
+    assert (missed.steps.missed_failed, missed.steps.failed, missed.steps.expected) == (6, 6, 8)
+    assert reasons(missed) == ("missed",)
+    assert (found.by_steps, found.handovers) == (["telecom"], [])
+
+
+def test_a_hand_over_that_tasks_ask_for_is_told_of_and_on_no_list(store: Store) -> None:
+    put(store, "calls.jsonl", [task(number, False, 0.0, step="transfer_to_human_agents") for number in range(5)])
+    found = worklist(store)
+    assert found.states == []
+    assert [cell.keys["state"] for cell in found.handovers] == ["transfer_to_human_agents"]
+    assert found.first is None
+
+
+@pytest.mark.parametrize(
+    ("state", "hands_over"),
+    [
+        ("transfer_to_human_agents", True),
+        ("transfer_to_agent", True),
+        ("user:transfer_to_human_agents", True),
+        ("transfer_money_to_savings", False),
+        ("list_human_agents", False),
+    ],
+)
+def test_a_hand_over_is_told_by_its_name(state: str, hands_over: bool) -> None:
+    assert is_handover(state) is hands_over
+
+
+def test_first_to_mend_is_the_step_that_most_failed_calls_missed(store: Store) -> None:
+    put(store, "calls.jsonl", [
+        *(task(number, number > 5, 10.0 if number > 7 else 0.0) for number in range(10)),
+        *(task(number, True, 0.0, step="pay", matched=False) for number in range(5)),
+    ])  # fmt: skip
+    first = first_to_mend(store)
+    assert first is not None
+    assert (first.flow, first.state, first.lost, first.n) == ("telecom", "enable_roaming", 0, 15)
+    assert (first.completion, first.completion_at_most) == (1.0, None)
+    assert (first.success_rate, first.success_rate_at_most) == (2 / 15, 8 / 15)
+    assert (first.agents, first.losing) == (["model-a"], ["model-a"])
+    assert [cell.keys["state"] for cell in worklist(store).states] == ["enable_roaming", "pay"]
+
+
+def test_states_that_lost_calls_and_missed_steps_are_ranked_side_by_side(store: Store) -> None:
+    def lost(n: int) -> list[ConversationFacts]:
+        return [call(f"dog-{number}", flow="dog", states=[state("listen", stall=1, lost=1)]) for number in range(n)]
+
+    missed = [task(number, False, 0.0) for number in range(6)]
+    put(store, "steps.jsonl", missed)
+    put(store, "calls.jsonl", lost(5))
+    assert [cell.keys["state"] for cell in worklist(store).states] == ["enable_roaming", "listen"]
+    put(store, "calls.jsonl", lost(7), sha256="bb")
+    found = worklist(store)
+    assert [cell.keys["state"] for cell in found.states] == ["listen", "enable_roaming"]
+    assert found.first is not None
+    assert (found.first.state, found.first.steps) == ("listen", None)
 
 
 def test_a_step_missed_in_calls_that_passed_is_no_cause(store: Store) -> None:

@@ -6,6 +6,7 @@ import io
 
 import pytest
 
+from riff_store.answers.steps import StepCounts
 from riff_tui.output.sinks import render
 from riff_tui.views.segments import segments
 from riff_tui.views.states import states, successors
@@ -31,9 +32,12 @@ def test_the_agent_is_a_key_where_it_was_asked_for() -> None:
 
 
 def test_expected_steps_show_where_some_task_has_them() -> None:
-    cells = [state_cell("f", "s", expected=8, missed=1.0, wrong_args=0.0), state_cell("f", "t")]
+    counts = StepCounts("caller", expected=8, missed=8, wrong=0, failed=4, missed_failed=4, wrong_failed=0)
+    cells = [state_cell("f", "s", steps=counts), state_cell("f", "t")]
     table = states(cells)
     assert {row.record["state"]: row.record["missed"] for row in table.rows} == {"s": 1.0, "t": None}
+    assert {row.record["state"]: row.record["missed_failed"] for row in table.rows} == {"s": 1.0, "t": None}
+    assert [column.key for column in table.columns if column.shown][-3:] == ["expected", "missed", "wrong_args"]
     assert states(cells[1:]).column("missed") is None
 
 
@@ -85,6 +89,17 @@ def test_markdown_of_states_has_the_shape_that_people_paste() -> None:
         ["ceo_command_center", "status_query", "2~", "0.0", "**1.0**", "0.0", "0.0", "5.0", "3.1", "·"],
         ["dog_grooming", "listen_owner", "9", "0.22", "**0.33**", "0.44", "0.0", "2.6", "1.7", "0.0"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("failed", "missed_failed", "mark"), [(8, 2, "bad"), (8, 1, "warn"), (8, 0, None), (0, 0, None)]
+)
+def test_a_step_is_marked_for_the_failed_calls_that_missed_it_and_never_for_others(
+    failed: int, missed_failed: int, mark: str | None
+) -> None:
+    counts = StepCounts("agent", 10, missed=9, wrong=0, failed=failed, missed_failed=missed_failed, wrong_failed=0)
+    (row,) = states([state_cell("f", "s", steps=counts)]).rows
+    assert row.severity.get("missed") == mark
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from riff_store.answers.cells import FirstToMend, StateCell
 from riff_store.answers.lists import Worklist
+from riff_store.answers.steps import StepCounts
 from riff_tui.output.sinks import render
 from riff_tui.views.worklist import reason_texts, worklist
 from tests.support.view_answers import flow_cell, segment_cell, state_cell
@@ -107,11 +108,48 @@ def test_reasons_begin_at_the_thresholds_of_the_worklist(values: dict[str, Any],
     assert list(reason_texts(state_cell("f", "s", **values)).values()) == reasons
 
 
+MISSED = StepCounts("caller", expected=8, missed=8, wrong=0, failed=7, missed_failed=7, wrong_failed=0)
+
+
 def test_steps_that_the_task_asked_for_and_failed_calls_missed_are_a_reason() -> None:
-    cell = state_cell("telecom", "enable_roaming", n=0, expected=8, missed=1.0, failed=7, missed_failed=7)
-    assert list(reason_texts(cell).values()) == ["missed by 7 of 7 failed calls"]
+    cell = state_cell("telecom", "user:toggle_roaming", n=0, steps=MISSED)
+    assert list(reason_texts(cell).values()) == ["never called in 7 of 7 failed calls that should have"]
     (row,) = worklist(Worklist([], [], [cell], 0)).rows
-    assert (row.record["missed"], row.thin) == (1.0, False)
+    assert {key: row.record[key] for key in ("by", "expected", "missed", "expected_failed", "missed_failed")} == {
+        "by": "caller", "expected": 8, "missed": 1.0, "expected_failed": 7, "missed_failed": 1.0,
+    }  # fmt: skip
+    assert not row.thin
+
+
+def test_steps_taken_with_other_arguments_are_a_reason_in_failed_calls() -> None:
+    steps = StepCounts("agent", expected=9, missed=1, wrong=6, failed=6, missed_failed=1, wrong_failed=5)
+    assert list(reason_texts(state_cell("airline", "book_reservation", steps=steps)).values()) == [
+        "never called in 1 of 6 failed calls that should have",
+        "called with wrong arguments in 5 of 6 failed calls",
+    ]
+
+
+def test_the_first_line_tells_of_a_missed_step_what_mending_it_could_bring() -> None:
+    first = FirstToMend("telecom", "user:toggle_roaming", 0, 16, 1.0, None, ["a", "b"], ["a"], MISSED, 3 / 16, 10 / 16)
+    table = worklist(Worklist([], [], [], 0, first))
+    assert table.lead == (
+        "telecom/user:toggle_roaming was never called in 7 of 7 failed calls that should have (1 of 2 agents);"
+        " mended, success could rise from 19 % to at most 63 %."
+    )
+    assert table.headline == "telecom/user:toggle_roaming missed in 7 of 7 failed calls"
+    assert {"flow", "state", "lost", "n", "completion", "completion_at_most"} <= table.extras["first"].keys()
+    assert table.extras["first"]["missed_failed"] == 1.0
+
+
+def test_says_where_states_are_ranked_by_steps_and_what_is_left_out() -> None:
+    handover = state_cell("telecom", "transfer_to_human_agents", n=0, steps=MISSED)
+    notes = worklist(Worklist([], [], [], 0, by_steps=list("abcde"), handovers=[handover])).notes
+    assert notes == [
+        "Steps: in flows whose tasks ask for steps (a, b, c and 2 more) states are ranked by the failed calls that"
+        " missed the step: a stall in a derived state says where a call ended, not why.",
+        "Not listed: steps that hand over to a human, telecom/transfer_to_human_agents (missed in 7 of 7 failed"
+        " calls).",
+    ]
 
 
 def test_thin_places_carry_their_mark() -> None:
