@@ -60,7 +60,7 @@ def compare(
 ) -> None:
     """Print what B differs in from A, and if by more than chance.
 
-    Calls of the same flow, scenario, persona and trial are compared in pairs where there are enough of
+    Calls of the same flow, scenario or persona and trial are compared in pairs where there are enough of
     them. p-values are exact, and corrected across all rows.
     """
     from riff_store.database import open_store

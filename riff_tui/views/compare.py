@@ -241,7 +241,7 @@ def _pairing(answer: Comparison) -> str:
     pairs = f"{found} {'pair' if found == 1 else 'pairs'}"
     others = f" {rest} {'row is' if rest == 1 else 'rows are'} unpaired (Fisher, Mann-Whitney U)." if rest else ""
     return (
-        f"Paired by flow, scenario, persona, trial and {within}: {pairs},"
+        f"Paired by flow, scenario or persona, trial and {within}: {pairs},"
         f" tested by McNemar's exact test for rates, the sign test for scores."
         f" Without a partner, so left out of paired rows: {alone[0]} of A, {alone[1]} of B.{others}"
     )

@@ -123,7 +123,7 @@ class FailedCall:
 
 @dataclass(frozen=True, slots=True)
 class FailedPair:
-    """Hold two calls of the same task, of which one or both failed."""
+    """Hold two calls of the same task, of which one or both failed; `persona` is `None` where theirs differ."""
 
     failed: Failed
     flow: str

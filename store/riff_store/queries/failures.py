@@ -79,7 +79,8 @@ def _call_rows(store: Store, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
 def _pair(a: tuple[Any, ...], score_a: float, b: tuple[Any, ...], score_b: float) -> FailedPair:
     return FailedPair(
         failed=_FAILED[score_a < SUCCESS, score_b < SUCCESS],
-        flow=a[2], persona=a[4], scenario=a[5], trial=a[6], a=_call(a, score_a), b=_call(b, score_b),
+        flow=a[2], persona=a[4] if a[4] == b[4] else None, scenario=a[5], trial=a[6],
+        a=_call(a, score_a), b=_call(b, score_b),
     )  # fmt: skip
 
 

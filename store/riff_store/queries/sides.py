@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from riff_store import models as m
 from riff_store.answers.comparison import Side
@@ -198,32 +198,48 @@ def _callers(store: Store) -> list[tuple[int, str]]:
 
 
 def paired(a: SideCalls, b: SideCalls) -> dict[int, list[Pair]]:
-    """Pair calls of each flow with the same scenario, persona and trial, of the same agent (or in the same run).
+    """Pair calls of each flow with the same scenario or persona and trial, of the same agent (or in the same run).
 
-    A call takes part where its scenario or persona is known, and where no other call of its side
-    is of the same task. Two agents are paired within the runs in which both led calls.
+    A call takes part where its scenario or persona is known, and where no other call of its side is of the same task.
+    The persona tells tasks apart only where a side has several calls of one scenario and trial, or none is known: a
+    benchmark may draw the voice of a scenario anew in each run. Two agents are paired within the runs in which both
+    led calls.
     """
     shared = None
     if a.side.kind == "agent":
         shared = {call.run for call in a.counted} & {call.run for call in b.counted}
     first, second = _by_task(a.counted, shared), _by_task(b.counted, shared)
     found: dict[int, list[Pair]] = {}
-    for task, key in first.items():
-        other = second.get(task)
-        if other is not None:
-            found.setdefault(task[0], []).append((key, other))
+    for task, calls in first.items():
+        others = second.get(task, [])
+        apart = len(calls) > 1 or len(others) > 1 or task.scenario is None
+        mine, theirs = _by_persona(calls, apart), _by_persona(others, apart)
+        pairs = [(key, theirs[persona]) for persona, key in mine.items() if persona in theirs]
+        if pairs:
+            found.setdefault(task.flow, []).extend(pairs)
     return found
 
 
-def _by_task(calls: Iterable[SideCall], shared: set[int] | None) -> Mapping[Sequence[Any], int]:
-    found: dict[Any, int] = {}
-    several: set[Any] = set()
+class _Task(NamedTuple):
+    flow: int
+    scenario: int | None
+    trial: int
+    within: int | None
+
+
+def _by_task(calls: Iterable[SideCall], shared: set[int] | None) -> dict[_Task, list[SideCall]]:
+    found: dict[_Task, list[SideCall]] = {}
     for call in calls:
         if call.persona is None and call.scenario is None:
             continue
         within = call.agent if shared is None else call.run if call.run in shared else None
-        task = (call.flow, call.scenario, call.persona, call.trial, within)
-        if task in found:
-            several.add(task)
-        found[task] = call.key
-    return {task: key for task, key in found.items() if task not in several}
+        found.setdefault(_Task(call.flow, call.scenario, call.trial, within), []).append(call)
+    return found
+
+
+def _by_persona(calls: Sequence[SideCall], apart: bool) -> dict[int | None, int]:
+    """Return the calls that are alone with their persona, which counts only where it tells them `apart`."""
+    found: dict[int | None, list[int]] = {}
+    for call in calls:
+        found.setdefault(call.persona if apart else None, []).append(call.key)
+    return {persona: keys[0] for persona, keys in found.items() if len(keys) == 1}

@@ -78,10 +78,21 @@ def expected(calls: pd.DataFrame, kind: str, a: str, b: str) -> dict[tuple[str, 
 
     def with_task(side: pd.DataFrame) -> pd.DataFrame:
         side = side.assign(within=side[within] if kind == "run" else side["run"].where(side["run"].isin(shared), "-"))
-        known = side[side["scenario"].notna() | side["persona"].notna()].fillna({"scenario": "-", "persona": "-"})
-        return known[~known.duplicated(key, keep=False)]
+        known = side["scenario"].notna() | side["persona"].notna()
+        return side[known].fillna({"scenario": "-", "persona": "-"})
 
-    pairs = with_task(first).merge(with_task(second), on=key, suffixes=("_a", "_b"))
+    one, other = with_task(first), with_task(second)
+    without_persona = [name for name in key if name != "persona"]
+    several = {
+        tuple(row) for side in (one, other) for row in side[side.duplicated(without_persona)][without_persona].values
+    }
+
+    def alone(side: pd.DataFrame) -> pd.DataFrame:
+        told = [row["scenario"] == "-" or tuple(row[without_persona]) in several for _, row in side.iterrows()]
+        side = side.assign(persona=side["persona"].where(pd.Series(told, index=side.index, dtype=bool), "*"))
+        return side[~side.duplicated(key, keep=False)]
+
+    pairs = alone(one).merge(alone(other), on=key, suffixes=("_a", "_b"))
     columns = [(name, f"x.{source}", scale) for name, (source, scale) in KINDS.items()]
     columns += [(f"humanness {name}", f"j.{name}", 0) for name in SHOWN]
     found = {}
@@ -246,6 +257,24 @@ def test_an_errored_call_takes_no_part_and_takes_no_partner_away(store: Store) -
     assert [(side.n, side.excluded) for side in (found.a, found.b)] == [(4, 1), (3, 1)]
     (flow,) = found.flows
     assert (flow.n_a, flow.n_b, flow.excluded_a, flow.excluded_b, flow.pairs) == (4, 3, 1, 1, 3)
+
+
+def test_a_voice_that_was_drawn_anew_does_not_part_a_pair(store: Store) -> None:
+    put(store, "a.jsonl", [call(f"a{n}", run="a", scenario=f"s{n}", persona="calm") for n in range(3)])
+    put(store, "b.jsonl", [call(f"b{n}", run="b", scenario=f"s{n}", persona="brisk") for n in range(3)])
+    assert only(compare(store, "a", "b"), "success_rate").pairs == 3
+
+
+def test_personas_tell_calls_of_one_scenario_apart(store: Store) -> None:
+    for run, personas in (("a", ("calm", "brisk")), ("b", ("brisk", "calm", "deaf"))):
+        calls = [
+            call(f"{run}-{persona}", run=run, scenario="s", persona=persona, aspects={"correctness": 10.0 * won})
+            for persona, won in zip(personas, (1, 0, 0), strict=False)
+        ]
+        put(store, f"{run}.jsonl", calls)
+    row = only(compare(store, "a", "b"), "correctness")
+    assert (row.pairs, row.alone_a, row.alone_b) == (2, 0, 1)
+    assert (row.a.mean, row.b.mean) == (5.0, 5.0)
 
 
 def test_without_persona_and_scenario_calls_are_compared_unpaired(store: Store) -> None:
