@@ -15,7 +15,17 @@ import msgspec
 
 from riff_ingest.sources.compression import BrokenInput, digest, expand
 
-__all__ = ["MAX_LINE", "MAX_WHOLE", "BrokenInput", "Report", "digest", "read_lines", "read_start", "read_whole"]
+__all__ = [
+    "MAX_LINE",
+    "MAX_WHOLE",
+    "BrokenInput",
+    "Report",
+    "digest",
+    "read_lines",
+    "read_pieces",
+    "read_start",
+    "read_whole",
+]
 
 MAX_LINE = 64 * 1024 * 1024
 MAX_WHOLE = 1024 * 1024 * 1024
@@ -66,6 +76,11 @@ def read_whole(path: Path, limit: int = MAX_WHOLE) -> bytes:
             raise _too_large(limit)
         pieces.append(piece)
     return b"".join(pieces)
+
+
+def read_pieces(path: Path) -> Iterator[bytes]:
+    """Yield the content of a plain or gzip file as UTF-8, in pieces; raise `BrokenInput` after the last good one."""
+    return _utf8(expand(path))
 
 
 def read_start(path: Path) -> bytes:

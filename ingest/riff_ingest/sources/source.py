@@ -102,6 +102,7 @@ class Source:
       that an input of this kind gives.
     - `derives_states`: the states of its calls are the tools that were called, with phases that users may set.
     - `find_run_inputs` returns the dataset and the agent's file of an input, from those that the user named.
+    - `digest_file` returns the SHA-256 and the size of a file with what is read beside it; raises `BrokenInput`.
     - `is_company` tells of a file in a walk that it was written beside inputs of this kind and is none itself.
     - `rank` orders the sources: the lowest is asked first whether it recognises a file.
     """
@@ -120,6 +121,7 @@ class Source:
     contracts: Callable[[Path], Mapping[str, Contract]] = lambda path: {}
     derives_states: bool = False
     find_run_inputs: Callable[[Path, RunInputs | None], RunInputs] | None = None
+    digest_file: Callable[[Path], tuple[str, int]] = digest
     is_company: Callable[[Path], bool] = lambda path: False
     rank: int = 50
 
@@ -136,7 +138,7 @@ class Source:
 
     def digest(self, path: Path) -> tuple[str, int]:
         """Return the SHA-256 (hexadecimal) and the size in bytes of an input; raise `BrokenInput`."""
-        return self.directory.digest(path) if self.directory and path.is_dir() else digest(path)
+        return self.directory.digest(path) if self.directory and path.is_dir() else self.digest_file(path)
 
 
 def run_of(path: Path) -> str:

@@ -1,0 +1,93 @@
+"""Read the results of tau2-bench and tau3-bench: a run is one input (docs/formats.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from riff_ingest.conversation import Conversation
+from riff_ingest.sources.json_members import Member, read_members
+from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.lines import digest as digest_of_file
+from riff_ingest.sources.source import FileHead, ReadContext, Source
+from riff_store.facts import JudgedScore, Skipped
+
+DISCARDED = "attempts that the benchmark threw away, so they do not count"
+NO_INFO = "simulations of tau2-bench without what their run was (info); give the results of the run"
+ONE = "one simulation of tau3-bench alone; give the folder of its run, with results.json"
+
+_DISCARDED_IN = "hallucination_discarded"
+_LISTS = ("tasks", "simulations")
+_WORDS = (b'"agent_info"', b'"environment_info"', b'"simulations"', b'"tasks"')
+_OF_A_SIMULATION = (b'"task_id"', b'"termination_reason"')
+_OF_INFO = (b'"agent_info"', b'"user_info"', b'"environment_info"')
+
+
+def read(path: Path, context: ReadContext) -> Iterator[Conversation | JudgedScore | Skipped]:
+    """Yield the calls of a run, what judges said of them, and what was left out.
+
+    Raises `BrokenInput` where the file cannot be read any further, after all before it.
+    """
+    if path.parent.name == _DISCARDED_IN:
+        yield Skipped("defect", None, DISCARDED)
+        return
+    from riff_ingest.tau.results import read_results
+
+    yield from read_results(path, context.tool_segments)
+
+
+def digest(path: Path) -> tuple[str, int]:
+    """Return what stands for everything that is read of a run, and its size in bytes; raise `BrokenInput`."""
+    if path.name.startswith("results.json"):
+        from riff_ingest.tau.layout import digest_of_results
+
+        return digest_of_results(path)
+    return digest_of_file(path)
+
+
+def _recognises(head: FileHead) -> str | None:
+    start = head.start.lstrip()
+    if all(word in start for word in _OF_A_SIMULATION) and not any(word in start for word in _WORDS):
+        if start.startswith(b"["):
+            raise BrokenInput(NO_INFO)
+        if b'"messages"' in start or b'"ticks"' in start:
+            raise BrokenInput(ONE)
+    if start.startswith(b"{") and any(word in start for word in _WORDS) and _is_of_a_run(head.path):
+        return "it has the info of a tau2-bench run with its tasks or simulations"
+    return None
+
+
+def _is_of_a_run(path: Path) -> bool:
+    """Tell whether a file has what a run was, and a list of its tasks or simulations."""
+    has_info = has_list = False
+    try:
+        for member in read_members(path, ("info",), _LISTS):
+            if isinstance(member, Member) and member.key == "info":
+                has_info = any(word in member.value for word in _OF_INFO)
+            elif isinstance(member, Member):
+                has_list = True
+            if has_info and has_list:
+                return True
+    except BrokenInput:
+        return False
+    return False
+
+
+def _is_company(path: Path) -> bool:
+    from riff_ingest.tau.layout import is_of_a_run
+
+    return is_of_a_run(path)
+
+
+SOURCE = Source(
+    kind="tau",
+    version=1,
+    read=read,
+    title="Results of tau2-bench and tau3-bench",
+    known_by="JSON with info, tasks and simulations, or a results.json beside a folder of simulations",
+    recognises=_recognises,
+    digest_file=digest,
+    is_company=_is_company,
+    derives_states=True,
+    rank=5,
+)

@@ -1,0 +1,206 @@
+"""Read the results of a run, in one file or with a file for each simulation, one simulation at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+import msgspec
+
+from riff_ingest.conversation import Conversation
+from riff_ingest.sources.json_members import MAX_VALUE, Member, read_members
+from riff_ingest.sources.lines import BrokenInput, read_whole
+from riff_ingest.sources.source import text_of
+from riff_ingest.tau.calls import conversation_of, has_ticks, judged
+from riff_ingest.tau.layout import SIMULATIONS, simulation_files
+from riff_ingest.tau.records import IndexEntry, Info, Simulation, Task, record_of
+from riff_ingest.tau.run import Run, run_from
+from riff_ingest.tool_segments import ToolSegments
+from riff_store.facts import JudgedScore, Skipped
+
+Item = Conversation | JudgedScore | Skipped
+
+NOTHING = "it holds no simulations"
+
+_INFO, _TIMESTAMP, _TASKS, _INDEX = "info", "timestamp", "tasks", "simulation_index"
+_NOT_MEASURED = 60.0
+"""The duration in seconds of every call of a file in which none was measured."""
+_ENOUGH = 64
+"""The calls of just that duration after which that is taken for granted."""
+
+
+def read_results(path: Path, segments: ToolSegments) -> Iterator[Item]:
+    """Yield the calls of a run with the verdicts on them, and what was left out.
+
+    Raises `BrokenInput` where the file cannot be read any further, after all before it.
+    """
+    return _Reader(path, segments).items()
+
+
+def run_at(path: Path) -> Run | None:
+    """Return the run that the results at a path are of, `None` where they do not say."""
+    reader = _Reader(path, ToolSegments())
+    with suppress(BrokenInput):
+        for member in read_members(path, (_INFO, _TIMESTAMP)):
+            reader.head(member)
+    return reader.run if reader.has_info else None
+
+
+class _Reader:
+    def __init__(self, path: Path, segments: ToolSegments) -> None:
+        self._path = path
+        self._segments = segments
+        self._lines = count(1)
+        self._info, self._timestamp = Info(), b"null"
+        self._tasks: dict[str, Task] = {}
+        self._index: list[str] = []
+        self._run: Run | None = None
+        self._notes: list[Item] = []
+        self.has_info = False
+
+    @property
+    def run(self) -> Run:
+        """Return the run that the results are of, as far as it was read."""
+        if self._run is None:
+            timestamp = None
+            with suppress(msgspec.MsgspecError):
+                timestamp = msgspec.json.decode(self._timestamp, type=str)
+            self._run = run_from(self._info, timestamp, self._path)
+        return self._run
+
+    def items(self) -> Iterator[Item]:
+        """Yield everything; durations that stand for none are taken out."""
+        held: list[tuple[Simulation | None, list[Item]]] | None = []
+        problem = None
+        found = self._simulations()
+        while True:
+            try:
+                simulation, items = next(found)
+            except StopIteration:
+                break
+            except BrokenInput as broken:
+                problem = broken
+                break
+            if held is None:
+                yield from items
+                continue
+            held.append((simulation, items))
+            if simulation is not None and _is_measured(simulation):
+                yield from (item for _, each in held for item in each)
+                held = None
+            elif len(held) == _ENOUGH:
+                break
+        if held:
+            for _, items in held:
+                yield from map(_without_duration, items)
+            for _, items in found if problem is None else ():
+                yield from map(_without_duration, items)
+        if problem is not None:
+            raise problem
+
+    def head(self, member: Member | str) -> None:
+        """Take what results say beside their simulations."""
+        if isinstance(member, str):
+            self._notes.append(Skipped("skipped", None, member))
+        elif member.key == _INFO:
+            self._info = record_of(member.value, Info, self._misfit("info"))
+            self.has_info = True
+        elif member.key == _TIMESTAMP:
+            self._timestamp = member.value
+        elif member.place is not None:
+            self._listed(member)
+
+    def _listed(self, member: Member) -> None:
+        what = f"{member.key}, number {(member.place or 0) + 1}"
+        try:
+            if member.key == _TASKS:
+                task = record_of(member.value, Task, self._misfit(what))
+                self._tasks[str(task.id)] = task
+            elif member.key == _INDEX:
+                self._index.append(str(record_of(member.value, IndexEntry, self._misfit(what)).id))
+        except BrokenInput as problem:
+            self._notes.append(Skipped("skipped", None, f"{what}: {problem.reason}"))
+
+    def _simulations(self) -> Iterator[tuple[Simulation | None, list[Item]]]:
+        """Yield what each simulation becomes, and what was left out before and after."""
+        are_here = False
+        for member in read_members(self._path, (_INFO, _TIMESTAMP), (_TASKS, _INDEX, SIMULATIONS)):
+            if isinstance(member, str) or member.key != SIMULATIONS or member.place is None:
+                self.head(member)
+                continue
+            if not are_here and not (self.has_info and self._tasks):
+                self._look_ahead()
+            are_here = True
+            yield None, self._noted()
+            yield self._taken(member.value, f"{SIMULATIONS}, number {(member.place or 0) + 1}")
+        yield None, self._noted()
+        if not are_here:
+            yield from self._files()
+
+    def _look_ahead(self) -> None:
+        """Take what results say beside their simulations, where that stands after them."""
+        before = self._notes, self._tasks
+        with suppress(BrokenInput):
+            for member in read_members(self._path, (_INFO, _TIMESTAMP), (_TASKS,)):
+                self.head(member)
+        self._notes, _ = before
+
+    def _files(self) -> Iterator[tuple[Simulation | None, list[Item]]]:
+        """Yield what the simulations become that have files of their own."""
+        files, seen = simulation_files(self._path), set()
+        if not files:
+            yield None, [Skipped("defect", None, NOTHING)]
+        for file in files:
+            name = text_of(file.name).removesuffix(".gz").removesuffix(".json")
+            seen.add(name)
+            try:
+                simulation, items = self._taken(
+                    read_whole(file, MAX_VALUE), f"{SIMULATIONS}/{text_of(file.name)}", name
+                )
+            except BrokenInput as problem:
+                yield None, [Skipped("skipped", None, f"{SIMULATIONS}/{text_of(file.name)}: {problem.reason}", name)]
+                continue
+            yield simulation, items
+            if simulation is not None:
+                seen.add(str(simulation.id))
+                if self._index and not {name, str(simulation.id)} & set(self._index):
+                    yield None, [Skipped("defect", None, f"not in the index: {simulation.id}", str(simulation.id))]
+        for missing in [each for each in self._index if each not in seen]:
+            yield None, [Skipped("skipped", None, f"missing simulation {missing}", missing)]
+
+    def _taken(self, data: bytes, what: str, name: str | None = None) -> tuple[Simulation | None, list[Item]]:
+        """Return a simulation with its call and the verdicts on it, or why it is left out."""
+        misfits: dict[str, None] = {}
+        try:
+            simulation = record_of(data, Simulation, misfits.setdefault)
+            if simulation.id is None:
+                simulation.id = name
+            task = self._tasks.get(str(simulation.task_id))
+            read = conversation_of(self.run, task, simulation, self._segments)
+        except BrokenInput as problem:
+            return None, [Skipped("skipped", None, f"{what}: {problem.reason}")]
+        call = read.conversation
+        notes = [
+            Skipped("defect", None, f"{part} does not fit and is left out", call.conversation_id) for part in misfits
+        ]
+        notes += [Skipped("mismatch", None, reason, call.conversation_id) for reason in read.mismatches]
+        return simulation, [call, *notes, *judged(read, simulation, self._lines)]
+
+    def _misfit(self, what: str) -> Callable[[str], None]:
+        return lambda part: self._notes.append(Skipped("defect", None, f"{what}: {part} does not fit and is left out"))
+
+    def _noted(self) -> list[Item]:
+        notes, self._notes = self._notes, []
+        return notes
+
+
+def _is_measured(simulation: Simulation) -> bool:
+    return has_ticks(simulation) or simulation.duration not in (None, 0.0, _NOT_MEASURED)
+
+
+def _without_duration(item: Item) -> Item:
+    if isinstance(item, Conversation) and item.duration_s == _NOT_MEASURED:
+        item.duration_s = None
+    return item

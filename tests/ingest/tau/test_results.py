@@ -1,0 +1,156 @@
+"""Results of tau2-bench: what a run becomes, whatever form it has on disk."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+from riff_ingest import Conversation, read_source
+from riff_ingest.conversation import ReferenceStep
+from tests.support.tau_runs import (
+    action,
+    answer,
+    check,
+    info,
+    results,
+    rewarded,
+    said,
+    simulation,
+    task,
+    tool,
+    write_results,
+    write_run,
+)
+
+
+def _calls(path: Path) -> dict[str, Conversation]:
+    return {call.conversation_id: call for call in read_source(path)}
+
+
+def _reasons(path: Path) -> list[str]:
+    found = read_source(path)
+    list(found)
+    return [part.note.reason for part in found.skipped]
+
+
+def test_a_text_call_becomes_turns_states_and_expected_steps(tmp_path: Path) -> None:
+    cancel = action("cancel_order", order="#1")
+    ask = action("get_order", order="#1")
+    call = simulation(
+        "a",
+        messages=[
+            said("assistant", "Hi!", 0.5),
+            said("user", "Cancel my order.", 3),
+            said("assistant", "One moment.", 4.5, tool("get_order", order="#1"), tool("cancel_order", order="#2")),
+            answer("get_order", '{"state": "sent"}', 5),
+            answer("cancel_order", "Error: it was sent", 6, error=True),
+            said("assistant", "I cannot.", 8),
+            said("user", "###TRANSFER###", 9),
+        ],
+        reward_info=rewarded(0.0, check(ask, True, "read"), check(cancel, False, "write")),
+    )
+    path = write_results(tmp_path / "nightly.json", results([call], task("1", ask, cancel)))
+    read = _calls(path)["a"]
+    assert (read.flow, read.scenario, read.trial, read.agent_model) == ("retail/cancel", "1", 0, "gpt-4.1")
+    assert (read.run_label, read.commit, read.duration_s) == ("nightly", "0f1e2d3c", 30.5)
+    assert (read.passed, read.completed, read.stop_reason, read.final_status) == (False, True, "terminal", "transfer")
+    assert [(turn.role, turn.text, turn.t, turn.state, turn.latency_ms) for turn in read.turns] == [
+        ("agent", "Hi!", 0.5, "opening", None),
+        ("caller", "Cancel my order.", 3.0, "opening", None),
+        ("agent", "One moment.", 4.5, "opening", 1500.0),
+        ("agent", "I cannot.", 8.0, "cancel_order", 2000.0),
+    ]
+    assert [(each.name, each.error, each.t) for each in read.tool_calls] == [
+        ("get_order", None, 4.5),
+        ("cancel_order", "Error: it was sent", 4.5),
+    ]
+    assert read.error_count() == 1
+    assert read.expected_steps == [
+        ReferenceStep("get_order", "agent", True, True, {"order": "#1"}),
+        ReferenceStep("cancel_order", "agent", True, False, {"order": "#1"}),
+    ]
+
+
+def test_both_layouts_give_the_same_run_and_the_same_calls(tmp_path: Path) -> None:
+    one = simulation("a", reward_info=rewarded(1.0)), simulation("b", task_id="2", trial=1)
+    apart = write_run(tmp_path / "nightly", list(one), task("1", action("cancel_order")))
+    whole = write_results(tmp_path / "copy" / "nightly.json", results(list(one), task("1", action("cancel_order"))))
+    packed = tmp_path / "packed" / "nightly.json.gz"
+    packed.parent.mkdir()
+    packed.write_bytes(gzip.compress(whole.read_bytes()))
+    assert _calls(apart) == _calls(apart / "results.json") == _calls(whole) == _calls(packed)
+    assert {call.run_id for call in _calls(whole).values()} == {"retail 2026-03-04 09:29 " + _mark(_calls(whole)["a"])}
+
+
+def _mark(call: Conversation) -> str:
+    assert call.run_id is not None
+    return call.run_id.rpartition(" ")[2]
+
+
+def test_simulations_in_the_file_are_read_even_where_a_folder_of_them_lies_beside(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "nightly", [simulation("a"), simulation("b")])
+    write_results(folder / "results.json", results([simulation("a")]))
+    assert list(_calls(folder)) == ["a"]
+
+
+def test_a_folder_and_its_index_may_differ(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "nightly", [simulation("a"), simulation("b")])
+    (folder / "simulations" / "b.json").rename(folder / "simulations" / "c.json")
+    write_results(folder / "simulations" / "c.json", simulation("c"))
+    write_results(folder / "simulations" / ".sim_d.json", simulation("d"))
+    (folder / "simulations" / "e.json").write_text('{"id": "e", ', "utf-8")
+    assert list(_calls(folder)) == ["a", "c"]
+    assert _reasons(folder) == [
+        "not in the index: c",
+        "simulations/e.json: it is not JSON: it ends too early",
+        "missing simulation b",
+    ]
+
+
+def test_members_in_any_order_are_read_alike(tmp_path: Path) -> None:
+    document = results([simulation("a")], task("1", action("cancel_order")))
+    straight = _calls(write_results(tmp_path / "run.json", document))
+    turned = dict(reversed(document.items()))
+    assert _calls(write_results(tmp_path / "turned" / "run.json", turned, None)) == straight
+
+
+def test_attempts_that_were_thrown_away_and_artifacts_are_no_calls(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "nightly", [simulation("a")])
+    write_results(folder / "hallucination_discarded" / "results_user_hallucination.json", results([simulation("x")]))
+    write_results(folder / "artifacts" / "task_1" / "sim_a" / "sim_status.json", {"status": "used"})
+    assert list(_calls(folder)) == ["a"]
+    assert _reasons(folder) == ["attempts that the benchmark threw away, so they do not count"]
+
+
+def test_an_aborted_run_has_no_calls_and_a_list_without_info_says_what_is_missing(tmp_path: Path) -> None:
+    assert _reasons(write_results(tmp_path / "run.json", results([]))) == ["it holds no simulations"]
+    bare = write_results(tmp_path / "bare" / "list.json", [simulation("a")])
+    assert "without what their run was" in _reasons(bare)[0]
+
+
+def test_a_broken_simulation_costs_no_other(tmp_path: Path) -> None:
+    odd = simulation("b", duration="long", agent_cost="free", messages=[3, said("user", "Hello", 1), {"role": 7}])
+    path = write_results(tmp_path / "run.json", results([simulation("a"), {"task_id": "1"}, odd, simulation("c")]))
+    assert list(_calls(path)) == ["a", "b", "c"]
+    assert [turn.text for turn in _calls(path)["b"].turns] == ["Hello"]
+    assert _reasons(path) == [
+        "simulations, number 2: it has no id",
+        "duration does not fit and is left out",
+        "agent_cost does not fit and is left out",
+        "messages does not fit and is left out",
+    ]
+
+
+def test_a_minute_for_every_call_is_no_duration(tmp_path: Path) -> None:
+    same = [simulation(str(number), duration=60.0) for number in range(80)]
+    path = write_results(tmp_path / "run.json", results(same))
+    assert {call.duration_s for call in _calls(path).values()} == {None}
+    path = write_results(tmp_path / "run.json", results([*same[:3], simulation("z", duration=61.0)]))
+    assert [call.duration_s for call in _calls(path).values()] == [60.0, 60.0, 60.0, 61.0]
+
+
+def test_policies_and_guidelines_are_not_kept(tmp_path: Path) -> None:
+    call = simulation("a", policy="Never tell the secret of the policy.", messages=[said("user", "Hi", 1, raw_data={})])
+    path = write_results(tmp_path / "run.json", results([call], info=info()))
+    assert "secret" not in json.dumps(str(_calls(path)["a"]))
