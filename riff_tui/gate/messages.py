@@ -15,7 +15,7 @@ from riff_tui.text.words import counted
 
 LISTED = 12
 NAME_WIDTH = 80
-_DECIMALS = {"s": 2, "0-1": 2}
+_DECIMALS = {"s": 2, "0-1": 2, "interruptions per turn": 2}
 
 
 def value(check: Check, number: float | None) -> str:

@@ -87,7 +87,7 @@ def _named(name: str, source: str) -> tuple[Metric, str | None]:
 def _amount(metric: Metric, amount: str | float) -> float | None:
     text = str(amount).strip()
     percent = text.endswith("%")
-    if percent and not metric.rate_of:
+    if percent and not metric.is_rate:
         return None
     try:
         value = float(text.removesuffix("%"))
@@ -98,7 +98,7 @@ def _amount(metric: Metric, amount: str | float) -> float | None:
 
 def _takes(metric: Metric) -> str:
     if metric.unit == "share":
-        return "it takes a share from 0 to 1, such as 0.05" + (" or 5%" if metric.rate_of else "")
+        return "it takes a share from 0 to 1, such as 0.05" + (" or 5%" if metric.is_rate else "")
     if metric.unit == "0-1":
         return "it takes points from 0 to 1, such as 0.05"
     if metric.unit != "0-10":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from riff_store.interaction import FEW_EVENTS
 from riff_store.measure import THIN
 from riff_store.metrics import unit_of
 from riff_tui.table import Column, Row, Severity, Table
@@ -23,9 +25,13 @@ UNITS = (
 IN_UNITS = "B − A is in the unit of its row; low, high: its 95 % interval."
 NOISE = "noise: p adj. is above 0.05, so a difference as large may well be chance"
 MIXED = "mixed: most calls went one way and the mean went the other, so it is neither better nor worse."
+EVENTS = "Figures over the events of all calls are tested by permuting calls: the events of one have much in common."
 _FINEST = 2
 _MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good", "mixed": "warn", "differs": "warn"}
 _FAILED = "of the pairs, for rates"
+
+_FEW = f"below {FEW_EVENTS} they are few and carry `~`"
+_EVENTS = ("events_a", "events_b")
 
 _COLUMNS: Sequence[Column] = (
     columns.FLOW,
@@ -42,6 +48,8 @@ _COLUMNS: Sequence[Column] = (
     Column("effect", "B − A", decimals=_FINEST, strong=True, help="What B has more, in the row's unit."),
     Column("n_a", "n(A)", kind="count", help=f"Calls of A behind the row; below {THIN} it is thin and carries `~`."),
     Column("n_b", "n(B)", kind="count", help=f"Calls of B behind the row; below {THIN} it is thin and carries `~`."),
+    Column("events_a", "events(A)", kind="count", shown=False, help=f"Events of A behind the figure; {_FEW}."),
+    Column("events_b", "events(B)", kind="count", shown=False, help=f"Events of B behind the figure; {_FEW}."),
     Column("p_adjusted", "p adj.", decimals=3, help="p corrected across all rows of the comparison."),
     Column("low", "low", decimals=_FINEST, help="Where the 95 % interval of B − A begins."),
     Column("high", "high", decimals=_FINEST, help="Where the 95 % interval of B − A ends."),
@@ -64,11 +72,12 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
     `scope` is the filter that the comparison is within, `drill` the command that lists failures.
     """
     of_runs = answer.a.kind == "run"
+    pooled = any(difference.events_a is not None for difference in answer.differences)
     return Table(
         view="compare",
         title=f"Compare: B {answer.b.name} against A {answer.a.name}{f' where {scope}' if scope else ''}"
         f" ({'newly broken and mended' if of_runs else 'worst'} first)",
-        columns=_COLUMNS,
+        columns=[replace(column, shown=True) if pooled and column.key in _EVENTS else column for column in _COLUMNS],
         rows=[_row(difference) for difference in answer.differences],
         notes=[*_notes(answer), *([f"Drill: {drill}"] if drill and answer.differences else [])],
         extras={
@@ -138,6 +147,8 @@ def _row(difference: Difference) -> Row:
         "pairs": difference.pairs,
         "n_a": difference.a.n,
         "n_b": difference.b.n,
+        "events_a": difference.events_a,
+        "events_b": difference.events_b,
         "only_a": difference.only_a,
         "only_b": difference.only_b,
         "both": difference.both,
@@ -156,7 +167,7 @@ def _row(difference: Difference) -> Row:
         record,
         display={**_display(difference), **_signed({"effect": difference.effect, "low": low, "high": high})},
         severity={} if mark is None else {"verdict": mark, "": mark},
-        thin=cells.is_thin(min(difference.a.n, difference.b.n)),
+        thin=cells.is_thin(min(difference.a.n, difference.b.n)) or any(map(_are_few, _events(difference).values())),
         where=where,
     )
 
@@ -168,6 +179,8 @@ def _display(difference: Difference) -> dict[str, str]:
     for key, measure in (("n_a", difference.a), ("n_b", difference.b)):
         if cells.is_thin(measure.n):
             shown[key] = f"{measure.n}~"
+    for key, events in _events(difference).items():
+        shown[key] = "" if events is None else f"{events}~" if _are_few(events) else f"{events}"
     for key, p in (("p", difference.p), ("p_adjusted", difference.p_adjusted)):
         if p is not None:
             shown[key] = "<0.001" if p < 0.001 else fixed(p, 3)
@@ -175,6 +188,14 @@ def _display(difference: Difference) -> dict[str, str]:
         # A sign in each cell would say that something is missing.
         shown |= dict.fromkeys(("only_a", "only_b", "both", "neither"), "")
     return shown
+
+
+def _events(difference: Difference) -> dict[str, int | None]:
+    return dict(zip(_EVENTS, (difference.events_a, difference.events_b), strict=True))
+
+
+def _are_few(events: int | None) -> bool:
+    return events is not None and events < FEW_EVENTS
 
 
 def _signed(values: Mapping[str, float | None]) -> dict[str, str]:
@@ -198,6 +219,8 @@ def _notes(answer: Comparison) -> Iterator[str]:
         more = columns.units_of(each.aspect for each in answer.looked_at if each.judge is None)
         yield f"{UNITS}{more}. {IN_UNITS}"
         yield _pairing(answer)
+        if any(difference.events_a is not None for difference in answer.looked_at):
+            yield EVENTS
         rows = f"{answer.tested} {'row' if answer.tested == 1 else 'rows'}"
         yield f"{NOISE}. p is corrected across {rows} (Benjamini-Hochberg)."
     if any(difference.verdict == "mixed" for difference in answer.looked_at):

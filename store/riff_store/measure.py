@@ -56,6 +56,36 @@ class Measure:
         return Measure(self.n + other.n, self.total + other.total, squares, self.rate, self.scale)
 
 
+@dataclass(frozen=True, slots=True)
+class PooledMeasure:
+    """Hold a figure over the events of `n` calls together: `total` in billionths ÷ `events`.
+
+    `n` counts calls with such events. `spread` adds up the squares of what each call's part is more than the figure
+    would have it, in plain units; the figure is at most `high`.
+    """
+
+    n: int
+    total: int
+    events: int
+    spread: float = 0.0
+    high: float = math.inf
+    rate: bool = False
+    scale: float = 1.0
+
+    @property
+    def mean(self) -> float | None:
+        """Return the figure, or `None` without any event."""
+        return self.total / UNIT / self.events if self.events else None
+
+    def interval(self) -> tuple[float, float] | None:
+        """Return the 95 % interval: Student's t by the delta method, over calls; `None` where calls do not vary."""
+        if self.n < 2 or not self.events or not self.spread:
+            return None
+        figure = self.total / UNIT / self.events
+        half = student_t(self.n - 1) * math.sqrt(self.n / (self.n - 1) * self.spread) / self.events
+        return max(0.0, figure - half), min(self.high, figure + half)
+
+
 def wilson(successes: float, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % score interval of a proportion (Wilson 1927), without continuity correction."""
     share = min(1.0, max(0.0, successes / n))

@@ -14,7 +14,7 @@ from riff_tui.text.numbers import ends_text, utc
 
 if TYPE_CHECKING:
     from riff_store.answers.cells import FlowCell
-    from riff_store.measure import Measure
+    from riff_store.measure import Measure, PooledMeasure
 
 Keys = Mapping[str, str | None]
 
@@ -47,7 +47,7 @@ def call_where(call: NamedCall) -> str:
     return where({"run": call.run, "conversation": call.conversation, **call.told_by})
 
 
-def intervals(measures: Mapping[str, Measure]) -> dict[str, list[float]]:
+def intervals(measures: Mapping[str, Measure | PooledMeasure]) -> dict[str, list[float]]:
     """Return the 95 % interval of each measure that has one."""
     found = {}
     for key, measure in measures.items():

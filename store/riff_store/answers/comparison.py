@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from riff_store.measure import Measure
+from riff_store.measure import Measure, PooledMeasure
 
 Verdict: TypeAlias = Literal["worse", "better", "differs", "mixed", "noise", "not measured"]
 Newly: TypeAlias = Literal["broken", "mended"]
@@ -47,8 +47,8 @@ class Difference:
     judge: str | None
     better: Literal["higher", "lower"] | None
     rate: bool
-    a: Measure
-    b: Measure
+    a: Measure | PooledMeasure
+    b: Measure | PooledMeasure
     effect: float | None
     interval: tuple[float, float] | None
     pairs: int | None
@@ -64,6 +64,16 @@ class Difference:
     both: int | None = None
     neither: int | None = None
     newly: Newly | None = None
+
+    @property
+    def events_a(self) -> int | None:
+        """Return the events of A, `None` for what is no figure over events."""
+        return self.a.events if isinstance(self.a, PooledMeasure) else None
+
+    @property
+    def events_b(self) -> int | None:
+        """Return the events of B, `None` for what is no figure over events."""
+        return self.b.events if isinstance(self.b, PooledMeasure) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,9 @@ from riff_store.measure import UNIT, Measure
 from riff_store.metrics import OF_CALLS, Direction, Metric, plugins
 from riff_store.predicates import Predicate
 from riff_store.queries.flows import selected_judges
-from riff_store.queries.sides import Pair, SideCalls, Values, paired, sides
+from riff_store.queries.interaction import has_interaction
+from riff_store.queries.pooled_comparison import pooled_differences
+from riff_store.queries.sides import Pair, SideCalls, Values, compared, paired, sides
 from riff_store.statistics import intervals, significance
 
 SIGNIFICANT = significance.SIGNIFICANT
@@ -79,6 +81,11 @@ def compare(
             for kind, judge, on_a, on_b in _measured(store, first, second, shown, also)
             for flow in shared
         ]
+        heard_a, heard_b = (side.interactions() if has_interaction(store) else {} for side in (first, second))
+        for flow in shared if heard_a and heard_b else ():
+            found += pooled_differences(
+                names[flow], (flows_a[flow], heard_a), (flows_b[flow], heard_b), pairs.get(flow, ())
+            )
         seen = (first, second)
         if within is not None and within != calls:
             seen = SideCalls(store, first.side, within), SideCalls(store, second.side, within)
@@ -135,31 +142,24 @@ def _difference(
     pairs: Iterable[Pair],
 ) -> Difference | None:
     """Return the difference in one flow, or `None` where neither side measured anything."""
-    (calls_a, on_a), (calls_b, on_b) = a, b
-    first = [on_a[call] for call in calls_a if call in on_a]
-    second = [on_b[call] for call in calls_b if call in on_b]
+    first, second, on_pairs, alone = compared(a, b, pairs)
     if not first and not second:
         return None
-    both = [(on_a[one], on_b[other]) for one, other in pairs if one in on_a and other in on_b]
-    on_pairs = bool(both) and 2 * len(both) >= min(len(first), len(second))
-    alone = (len(first) - len(both), len(second) - len(both)) if on_pairs else (0, 0)
-    if on_pairs:
-        first, second = [one for one, _ in both], [other for _, other in both]
     plain = Difference(
         flow=flow, aspect=kind.name, judge=judge, better=kind.better, rate=kind.rate,
         a=_measure(kind, first), b=_measure(kind, second), effect=None, interval=None,
-        pairs=len(both) if on_pairs else None, alone_a=alone[0], alone_b=alone[1],
+        pairs=on_pairs, alone_a=alone[0], alone_b=alone[1],
         test=None, p=None, p_adjusted=None, verdict="not measured", tendency="not measured",
     )  # fmt: skip
     if not first or not second:
         return plain
-    compared = {
+    test = {
         (True, True): _paired_rates,
         (True, False): _unpaired_rates,
         (False, True): _paired_scores,
         (False, False): _unpaired_scores,
-    }[kind.rate, on_pairs]
-    return compared(plain, kind, first, second)
+    }[kind.rate, on_pairs is not None]
+    return test(plain, kind, first, second)
 
 
 def _measure(kind: _Aspect, values: Sequence[float]) -> Measure:

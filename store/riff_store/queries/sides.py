@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import NamedTuple, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from riff_store import models as m
 from riff_store.answers.comparison import Side
 from riff_store.database import Store
 from riff_store.errors import UsageError
+from riff_store.interaction import SUMS, Interaction
 from riff_store.predicates import Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, run_order, run_starts
 from riff_store.queries.scope import Scope
@@ -115,6 +116,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 Pair: TypeAlias = tuple[int, int]
+Value = TypeVar("Value")
 Values: TypeAlias = dict[int, float]
 """What was measured, by the key of the call."""
 
@@ -179,6 +181,17 @@ class SideCalls:
         query = call.select(call.id, value).where(value.is_null(False), ~call.errored, self._condition)
         return dict(self._store.execute(query))
 
+    def interactions(self) -> dict[int, Interaction]:
+        """Return how the sides of each call shared the line, where that is known."""
+        call, row = m.Conversation, m.CallInteraction
+        query = call.select(call.id, *(getattr(row, name) for name in SUMS[1:])).join(
+            row, on=(row.conversation == call.id)
+        )
+        return {
+            key: Interaction(1, *sums)
+            for key, *sums in self._store.execute(query.where(~call.errored, self._condition))
+        }
+
     def values(self, aspect: int) -> dict[int, Values]:
         """Return the values that each judge gave an aspect."""
         call, score = m.Conversation, m.AspectScore
@@ -191,6 +204,32 @@ class SideCalls:
         for judge, key, value in self._store.execute(query):
             found.setdefault(judge, {})[key] = value
         return found
+
+
+class Compared(NamedTuple, Generic[Value]):
+    """Hold the values of both sides that are compared: those of `pairs`, one beside the other, or `None` and all.
+
+    `alone` counts what a paired comparison leaves out of either side.
+    """
+
+    first: list[Value]
+    second: list[Value]
+    pairs: int | None
+    alone: tuple[int, int]
+
+
+def compared(
+    a: tuple[Sequence[int], Mapping[int, Value]], b: tuple[Sequence[int], Mapping[int, Value]], pairs: Iterable[Pair]
+) -> Compared[Value]:
+    """Choose what is compared of the calls of a flow and their values: pairs, if these are half of the smaller side."""
+    (calls_a, on_a), (calls_b, on_b) = a, b
+    first = [on_a[call] for call in calls_a if call in on_a]
+    second = [on_b[call] for call in calls_b if call in on_b]
+    both = [(on_a[one], on_b[other]) for one, other in pairs if one in on_a and other in on_b]
+    if not both or 2 * len(both) < min(len(first), len(second)):
+        return Compared(first, second, None, (0, 0))
+    alone = (len(first) - len(both), len(second) - len(both))
+    return Compared([one for one, _ in both], [other for _, other in both], len(both), alone)
 
 
 def _callers(store: Store) -> list[tuple[int, str]]:

@@ -51,7 +51,7 @@ def paired_means(differences: Sequence[float]) -> Interval | None:
     if len(differences) < 2:
         return None
     mean, variance = _moments(differences)
-    return _around(mean, variance / len(differences), len(differences) - 1)
+    return around(mean, variance / len(differences), len(differences) - 1)
 
 
 def unpaired_means(first: Sequence[float], second: Sequence[float]) -> Interval | None:
@@ -65,10 +65,11 @@ def unpaired_means(first: Sequence[float], second: Sequence[float]) -> Interval 
     # As shares of the whole, so that squares of tiny variances do not vanish.
     share_1, share_2 = part_1 / (part_1 + part_2), part_2 / (part_1 + part_2)
     degrees = 1 / (share_1**2 / (len(first) - 1) + share_2**2 / (len(second) - 1))
-    return _around(mean_2 - mean_1, part_1 + part_2, degrees)
+    return around(mean_2 - mean_1, part_1 + part_2, degrees)
 
 
-def _around(middle: float, variance: float, degrees: float) -> Interval:
+def around(middle: float, variance: float, degrees: float) -> Interval:
+    """Return Student's t interval around an estimate of such a variance."""
     from scipy.special import stdtrit
 
     half = float(stdtrit(degrees, _UPPER)) * math.sqrt(variance)
