@@ -54,6 +54,11 @@ class ReferenceStep(msgspec.Struct, frozen=True, gc=False):
     matched: bool | None = None
     arguments: Any = None
 
+    @property
+    def state(self) -> str:
+        """Return the state that a call enters by this step, where states are derived from tools."""
+        return self.name if self.by == "agent" else f"user:{self.name}"
+
 
 class Conversation(msgspec.Struct, kw_only=True):
     """Represent one call of one flow by one agent in one run; field meanings are in docs/formats.md, section 1.

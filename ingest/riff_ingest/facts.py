@@ -75,10 +75,7 @@ def facts_of(
         terminals=stream.outcomes,
         outcome_positions=stream.outcome_positions,
         failure=first_failure(call, stream),
-        expected=[
-            ExpectedStep(step.name if step.by == "agent" else f"user:{step.name}", step.by, step.called, step.matched)
-            for step in call.expected_steps
-        ],
+        expected=[ExpectedStep(step.state, step.by, step.called, step.matched) for step in call.expected_steps],
         transcript=compress(call) if with_text else None,
         interaction=call.interaction,
         filled=call.filled,

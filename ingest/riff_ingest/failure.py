@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from riff_ingest.conversation import Conversation, ToolCall
+from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall
 from riff_ingest.error_class import error_class
 from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited
 from riff_ingest.state_aspects import was_served
 from riff_ingest.stream import Stream, says_something
+from riff_ingest.tool_states import DERIVED
 from riff_store.facts import Failure
 
 LOOPING = 3
@@ -34,9 +35,14 @@ class Visit(msgspec.Struct, gc=False):
 
 def first_failure(call: Conversation, stream: Stream) -> Failure | None:
     """Return where a call first went wrong, `None` for one that was served, was errored or does not tell."""
-    served = was_served(stream, call.contract, call.completed) if call.events else call.completed
+    ended_well = was_served(stream, call.contract, call.completed) if call.events else call.completed
+    # The last tool of a call says nothing of its task: where states are derived, whether that was done decides.
+    derived = call.origin == DERIVED
+    served = call.passed if derived and call.passed is not None else ended_well
     if call.is_excluded() or served is not False:
         return None
+    if derived and (missed := _first_missed(call.expected_steps)) is not None:
+        return missed
     outcomes, escalations = stream.terms.outcomes, stream.terms.escalations
     visits = visits_of(call.events)
     last = max((place for place, visit in enumerate(visits) if visit.state not in outcomes), default=-1)
@@ -50,13 +56,27 @@ def first_failure(call: Conversation, stream: Stream) -> Failure | None:
         if place in broken:
             tool = broken[place]
             return Failure(before, visit.state, "tool error", _name(tool), error_class(tool.error))
+        if place == last and ended_well:
+            break
         if place == last and not stream.escalated:
             return Failure(before, visit.state, "stall")
         if place == last or visit.to in escalations:
             return Failure(before, visit.state, "escalation")
-        if visit.loops:
+        if visit.loops and not derived:
             return Failure(before, visit.state, "loop")
     return Failure(None, None, "none")
+
+
+def _first_missed(steps: Iterable[ReferenceStep]) -> Failure | None:
+    """Return the first step of the task that was missed or taken with other arguments, after the last right one."""
+    before: str | None = None
+    for step in steps:
+        if not step.called:
+            return Failure(before, step.state, "missed step")
+        if step.matched is False:
+            return Failure(before, step.state, "wrong arguments")
+        before = step.state
+    return None
 
 
 def visits_of(events: Iterable[Event]) -> list[Visit]:

@@ -27,7 +27,9 @@ _COLUMNS = (
     columns.FLOW,
     LAST_OK,
     FIRST_FAILED,
-    Column("kind", "Kind", kind="name", help="What went wrong there: a guard or tool error, stall, escalation, loop."),
+    Column(
+        "kind", "Kind", kind="name", help="What went wrong there: a missed step, wrong arguments, an error, stall, …"
+    ),
     Column("stop_reason", "Stop", kind="name", help="Why the calls ended."),
     Column("stands_out", "Stands out", kind="text", help="Names that more of its calls have than chance would give."),
     Column("error", "Error", kind="text", help="What the guard or tool said, without numbers, ids and quoted parts."),

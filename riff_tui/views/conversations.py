@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.failing import START
+from riff_store.answers.failing import FAILURES_OF_STEPS, START
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns, rows
 from riff_tui.views.spec import ViewSpec
@@ -89,6 +89,8 @@ def failure_text(call: Mapping[str, Any]) -> str:
         return "Failed, and no event tells where"
     what = " ".join(part for part in (call["failure"], call["failure_detail"]) if part)
     before = "from the start" if call["last_ok"] == START else f"after {call['last_ok']}"
+    if call["failure"] in FAILURES_OF_STEPS:
+        return f"First {call['failure']}: {call['first_failed']}, {before}"
     return f"First failed in {call['first_failed']}: {what}, {before}"
 
 

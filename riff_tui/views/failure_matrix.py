@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from riff_store.answers.failing import Example, FailureCell, FailureMatrix
 
 GRID = "Grid: failed calls by last good state (rows) and first failed state (columns); [] the most; · none."
-LAST_OK = Column("last_ok", "Last good", kind="name", help="The state of the visit before the one that went wrong.")
+LAST_OK = Column("last_ok", "Last good", kind="name", help="The state, or the step of the task, before it.")
 FIRST_FAILED = Column(
-    "first_failed", "First failed", kind="name", help="The earliest state in which something went wrong."
+    "first_failed",
+    "First failed",
+    kind="name",
+    help="The earliest state in which something went wrong, or step missed.",
 )
 EXAMPLE = Column(
     "example", "Shortest", kind="text", help="The shortest of these calls, as a filter in the data formats."

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store import metrics
+from riff_store.answers.failing import FAILURES_OF_STEPS
 
 FieldKind: TypeAlias = Literal["name", "number", "flag", "time"]
 Level: TypeAlias = Literal["call", "state", "row"]
@@ -88,7 +89,7 @@ def _aliases() -> dict[str, str]:
 
 
 ALIASES = _aliases()
-FAILURE_KINDS = ("guard error", "tool error", "stall", "escalation", "loop", "none")
+FAILURE_KINDS = (*FAILURES_OF_STEPS, "guard error", "tool error", "stall", "escalation", "loop", "none")
 """What can go wrong first in a call, the gravest first; `none` where no event tells."""
 CALL_NAMES = (
     "run", "conversation", "flow", "agent", "persona", "scenario", "stop_reason", "final_state", "final_status"

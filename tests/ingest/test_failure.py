@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from riff_ingest.contract import Contract
-from riff_ingest.conversation import Conversation, ToolCall
+from riff_ingest.conversation import Conversation, ReferenceStep, ToolCall
 from riff_ingest.events import Event, GuardEvaluated, SlotFilled, StateEntered, StateExited
 from riff_ingest.facts import facts_of
+from riff_ingest.tool_states import DERIVED
 from riff_store.facts import Failure
 from tests.support import failure_oracle
 from tests.support.random_streams import random_call
@@ -132,3 +133,51 @@ def test_random_streams_fail_where_a_second_computation_says() -> None:
             assert (*names, found.kind, found.detail) == wanted, line
             kinds.add(found.kind)
     assert kinds == {"guard error", "tool error", "stall", "escalation", "loop", "none"}
+
+
+# calls whose states are derived from tools
+
+
+def step(name: str, *, called: bool = True, matched: bool | None = True, by: str = "agent") -> ReferenceStep:
+    return ReferenceStep(name, by, called, matched if called else None)
+
+
+def derived(*steps: ReferenceStep, states: tuple[str, ...] = ("opening", "find"), **given: Any) -> Failure | None:
+    settings: dict[str, Any] = {"contract": None, "completed": True, "passed": False, "origin": DERIVED}
+    return failure(walk(*states), **(settings | given), expected_steps=list(steps))
+
+
+def test_a_derived_call_that_ended_well_and_did_not_do_its_task_failed_at_the_first_step_that_it_missed() -> None:
+    missed = Failure("find", "user:toggle_roaming", "missed step")
+    steps = (step("find"), step("toggle_roaming", called=False, by="caller"), step("enable_roaming", called=False))
+    assert derived(*steps) == missed
+    assert derived(*steps, completed=False) == missed
+    assert derived(*steps, passed=None, completed=False) == missed
+    assert derived(step("pay", called=False)) == Failure(None, "pay", "missed step")
+    assert derived(*steps, passed=True) is None
+    assert derived(*steps, passed=True, completed=False) is None
+    assert derived(*steps, passed=None) is None
+    assert derived(*steps, errored=True) is None
+
+
+def test_a_step_with_other_arguments_is_where_a_derived_call_failed_unless_one_before_it_was_missed() -> None:
+    wrong = step("book", matched=False)
+    assert derived(step("find"), wrong, step("pay", called=False)) == Failure("find", "book", "wrong arguments")
+    assert derived(step("pay", called=False), wrong) == Failure(None, "pay", "missed step")
+    assert derived(step("find"), step("book", matched=None)) == Failure(None, None, "none")
+
+
+def test_a_derived_call_with_all_its_steps_right_tells_of_tools_that_failed_and_of_no_end_or_loop() -> None:
+    again = ("opening", "find", "look", "find", "look", "find", "close")
+    assert derived(step("find"), states=again) == Failure(None, None, "none")
+    assert derived(step("find"), states=again, completed=False) == Failure("find", "close", "stall")
+    events = [*walk("opening", "find"), GuardEvaluated("find", None, "no such line")]
+    assert failure(events, contract=None, completed=True, passed=False, origin=DERIVED) == Failure(
+        "opening", "find", "guard error", "find", "no such line"
+    )
+
+
+def test_steps_and_the_outcome_of_the_task_say_nothing_of_calls_with_states_of_their_own() -> None:
+    steps = [step("find", called=False)]
+    assert failure(walk("greet", "booked"), completed=True, passed=False, expected_steps=steps) is None
+    assert failure(walk("greet", "collect"), passed=True, expected_steps=steps) == Failure("greet", "collect", "stall")

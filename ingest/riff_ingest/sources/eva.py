@@ -200,7 +200,7 @@ def _result(path: Path) -> dict[str, Any] | None:
 
 SOURCE = Source(
     kind="eva",
-    version=2,
+    version=3,
     read=read,
     title="Calls of an EVA run",
     known_by="directories with an audit_log.json or a result.json",

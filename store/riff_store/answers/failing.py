@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 Dimension: TypeAlias = Literal["agent", "persona", "scenario", "commit"]
 START, NONE_FOUND = "(start)", "(none found)"
+FAILURES_OF_STEPS = ("missed step", "wrong arguments")
+"""The kinds of what goes wrong first that are about a step of the task, not about a visit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.failing import NONE_FOUND, START, FailureCell, FailureMatrix
+from riff_store.answers.failing import FAILURES_OF_STEPS, NONE_FOUND, START, FailureCell, FailureMatrix
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
@@ -40,7 +40,7 @@ def failure_matrix(store: Store, calls: Predicate | None = None) -> FailureMatri
             first_failed=NONE_FOUND if place[2] is None else states[place[2]] or "",
             n=len(members),
             share=len(members) / failed[place[0]],
-            taken=None if place[2] is None else _at_least(taken.get(place, 0), len(members)),
+            taken=None if place[2] is None else _taken(taken.get(place, 0), members),
             kinds=dict(sorted(Counter(call.kind for call in members).items(), key=lambda kind: (-kind[1], kind[0]))),
             example=examples[place],
         )
@@ -54,9 +54,13 @@ def failure_matrix(store: Store, calls: Predicate | None = None) -> FailureMatri
     )
 
 
-def _at_least(taken: int, n: int) -> int | None:
-    """Return how many calls took a step, `None` where fewer are known to than failed at its end."""
-    return taken if taken >= n else None
+def _taken(taken: int, members: Sequence[FailingCall]) -> int | None:
+    """Return how many calls took a step, `None` where fewer are known to than failed at its end.
+
+    It is `None` as well where any of these failed by a step of its task, which lies on no way from state to state.
+    """
+    by_task = any(call.kind in FAILURES_OF_STEPS for call in members)
+    return None if by_task or taken < len(members) else taken
 
 
 def _steps_taken(store: Store, calls: Predicate | None) -> dict[Place, int]:

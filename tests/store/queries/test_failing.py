@@ -60,6 +60,14 @@ def test_a_step_that_fewer_are_known_to_have_taken_has_no_count(store: Store) ->
     assert failure_matrix(store).cells[0].taken is None
 
 
+def test_a_step_of_the_task_that_went_wrong_was_taken_from_no_state(store: Store) -> None:
+    good = [call(f"good-{number}", states=[*STATES[:1], state("collect", position=1)]) for number in range(3)]
+    put(store, "calls.jsonl", [*good, failed("1", Failure("greet", "collect", "missed step"))])
+    (cell,) = failure_matrix(store).cells
+    assert (cell.taken, cell.kinds) == (None, {"missed step": 1})
+    assert [each.conversation for each in conversations(store, parse('failure="missed step"'))] == ["1"]
+
+
 @pytest.mark.parametrize(
     ("where", "wanted"),
     [
