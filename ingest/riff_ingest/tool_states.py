@@ -68,13 +68,14 @@ class ToolStates:
     ) -> None:
         """Take a call of a tool with what came back; `error` says what went wrong, in the visit of this call.
 
+        Only a call of the agent that failed is a guard that raised: what fails for callers is no error of the agent.
         `state` is another name for it where the tool's own says too little, `segment` its phase where that is known.
         """
         self.begin(t)
         named = (state or name) if by == "agent" else f"user:{state or name}"
         self._leave_for(named, self._segments.segment(named, segment), t)
         self.tool_calls.append(ToolCall(name, t, arguments, error, by, result))
-        if error is not None:
+        if error is not None and by == "agent":
             self.events.append(GuardEvaluated(name, None, error, t))
 
     def move(self, state: str, t: float | None = None) -> None:
