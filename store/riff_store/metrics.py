@@ -144,6 +144,12 @@ METRICS: tuple[Metric, ...] = (
         help="Required slots that this state filled; low with healthy progress means that the caller said it earlier.",
         definition="required slots of the state that were filled by it ÷ required; not measured where it requires none",
     ),
+    Metric(
+        "agent_cost", "agent_cost", unit="USD", better="lower", short="cost", aliases=("cost",), decimals=4,
+        shown=False, optional=True,
+        help="US dollars that the models of the agent cost in a call.",
+        definition="US dollars that the models of the agent cost, as the source says; not measured without a price",
+    ),
     *VOICE_METRICS,
     *INTERACTION_METRICS,
 )  # fmt: skip
