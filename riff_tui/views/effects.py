@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_store.answers.effects import QUALITY
 from riff_store.answers.quality import COMPUTED
-from riff_store.metrics import metric_of, unit_of
+from riff_store.metrics import POOLED, metric_of, unit_of
 from riff_tui.table import NOT_MEASURED, Better, Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
 from riff_tui.text.words import counted, listed
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 INDENT = "  "
 CAPPED = "Operability is capped, so causes do not simply add up: the model describes means, it does not predict a call."
 SHARES = "share: squares that only this factor explains (type II); alone: what it would explain without the others."
+EVENTS = (
+    "An observation is an event of a call, and its value that of all such events of the call: shares are of what calls"
+    " differ in."
+)
 FEW = 100
 SIGNIFICANT = 0.05
 
@@ -176,6 +180,8 @@ def _notes(answer: Effects, better: Better | None) -> Iterator[str]:
         yield _certainty(model, better)
         if answer.aspect == QUALITY:
             yield CAPPED
+        if answer.aspect in POOLED:
+            yield EVENTS
     yield from _left_out(answer)
 
 

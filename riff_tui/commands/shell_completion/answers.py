@@ -91,9 +91,9 @@ def _values(parameter: Any, value: str, words: Sequence[str], command: str) -> I
         keys = [column.key for column in view.columns if column.kind != "object"] if view else []
         yield from (f"{sign}{key}" for sign in ("", "-") for key in keys)
     elif parameter.name == "aspect":
-        from riff_store.metrics import COMPUTED
+        from riff_store.metrics import COMPUTED, POOLED
 
-        yield from (*COMPUTED, "humanness")
+        yield from (*COMPUTED, *POOLED, "humanness")
     elif parameter.name in ("baseline", "candidate", "run"):
         yield from _names("run", words)
     elif command in ("run", "simulate"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, repeat
 from math import isfinite
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -16,15 +16,16 @@ from riff_store.answers.effects import QUALITY, Effects, FactorEffect, JudgeOver
 from riff_store.answers.quality import COMPUTED
 from riff_store.database import Store
 from riff_store.errors import UsageError
-from riff_store.metrics import unit_of
+from riff_store.metrics import POOLED, unit_of
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
 from riff_store.queries.flows import selected_judges
+from riff_store.queries.interaction import has_interaction
 from riff_store.queries.scope import Scope
 from riff_store.queries.sums import call_sums
 from riff_store.scoring import blended, computed_blend
-from riff_store.vocabulary import aspect_named
+from riff_store.vocabulary import ALIASES, aspect_named
 
 FACTORS = ("judge", "agent", "flow", "persona")
 _BLENDED = ("correctness", "completion", "errors", "latency_p95")
@@ -52,13 +53,14 @@ def effects(
     """Fit a linear model of quality, or of one aspect, over the calls that count; raises `UnknownAspect`.
 
     An observation is a call in the eyes of a judge, or of none: `(computed)`. `judges` chooses among
-    these, `(computed)` included. They are compared on the calls that all of them scored.
+    these, `(computed)` included. They are compared on the calls that all of them scored. Of a figure over events it is
+    an event.
     """
     with store.snapshot():
         aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
-        known = [QUALITY, *sorted(aspects)]
+        known = [QUALITY, *sorted(aspects), *(POOLED if has_interaction(store) else ())]
         if aspect not in known:
-            aspect = aspect_named(aspect)
+            aspect = aspect_named(ALIASES.get(aspect, aspect))
         if aspect not in known:
             raise UnknownAspect(aspect, known)
         # Judges score from 0 to 10, a scale that an aspect in seconds, or from 0 to 1, does not share.
@@ -66,7 +68,7 @@ def effects(
         chosen = {} if alone else selected_judges(store, judges)
         if judges is None or matches(judges, {"judge": [COMPUTED]}, ("judge",)):
             chosen[m.COMPUTED_JUDGE] = COMPUTED
-        read = _qualities if aspect == QUALITY else _scores
+        read = _events if aspect in POOLED else _qualities if aspect == QUALITY else _scores
         found = list(read(store, calls, chosen, aspects, aspect))
         names: _Names = {"judge": chosen} | {name: names_of(store, DIMENSIONS[name]) for name in FACTORS[1:]}
         whole = call_sums(store, calls, Grouping(())).get(())
@@ -165,6 +167,25 @@ def _scores(
     for key, judge, agent, flow, persona, value in _rows(store, calls, columns, aspects[aspect]):
         if judge in judges and isfinite(value):
             yield key, judge, agent, flow, persona or _UNNAMED, value
+
+
+def _events(
+    store: Store, calls: Predicate | None, judges: Mapping[int, str], aspects: Mapping[str, int], aspect: str
+) -> Iterator[_Observation]:
+    """Yield each event behind a figure with what the figure is of the events of its call (docs/metrics.md, section 16).
+
+    What is summed up of a call does not tell its events apart; so their mean over calls is that of all events.
+    """
+    if m.COMPUTED_JUDGE not in judges:
+        return
+    call, row, figure = m.Conversation, m.CallInteraction, POOLED[aspect]
+    sums = (getattr(row, name) for name in (figure.part, *figure.whole))
+    query = call.select(call.id, call.agent, call.flow, call.persona, *sums).join(row, on=(row.conversation == call.id))
+    for key, agent, flow, persona, part, *whole in store.execute(
+        query.where(~call.errored, Scope(store).condition(calls))
+    ):
+        observed = (key, m.COMPUTED_JUDGE, agent, flow, persona or _UNNAMED, part / (sum(whole) or 1))
+        yield from repeat(observed, sum(whole))
 
 
 def _judged(store: Store, calls: Predicate | None, humanness: int) -> Iterator[tuple[int, int, float]]:

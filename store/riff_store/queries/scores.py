@@ -10,12 +10,15 @@ import peewee as pw
 from riff_store import models as m
 from riff_store.answers.calls import Score
 from riff_store.database import Store
+from riff_store.interaction import SUMS
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import judges_shown, run_order, run_starts
+from riff_store.queries.interaction import has_interaction
 from riff_store.queries.last_edits import Edits
 from riff_store.queries.scope import Scope
 
 PAGE = 500
+_INTERACTION = "interaction."
 
 # Aspect, judge as shown and by its own name, value; of the verdict its time, model, and prompt's hash and version.
 _Told = tuple[str, str, str, float | None, int | None, str | None, str | None, str | None]
@@ -66,6 +69,7 @@ class _Names:
         prompts = store.execute(m.Judge.select(m.Judge.id, m.Judge.prompt_hash))
         self.prompts: Mapping[int, str | None] = {key: prompt_hash or None for key, prompt_hash in prompts}
         self.edits = Edits(store)
+        self.has_interaction = has_interaction(store)
 
 
 def _calls(store: Store, run: _Run, condition: Any, after: Any, size: int) -> list[tuple[Any, ...]]:
@@ -90,6 +94,8 @@ def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Nam
         called = names.judges[judge], names.judge_names[judge]
         told = (names.aspects[aspect], *called, value, at, model, names.prompts[judge], version)
         scores.setdefault(key, []).append(told)
+    if names.has_interaction:
+        _add_interaction(store, [call[0] for call in calls], names, scores)
     edits = {flow: names.edits.last(names.flows[flow], run.name) for flow in {call[2] for call in calls}}
     return [
         Score(
@@ -99,6 +105,18 @@ def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Nam
         for key, name, flow, agent, trial, started_at, persona, errored in calls
         for found in sorted(scores.get(key, ()), key=lambda row: row[:2])
     ]  # fmt: skip
+
+
+def _add_interaction(store: Store, calls: Sequence[int], names: _Names, scores: dict[int, list[_Told]]) -> None:
+    """Add the sums of how the sides of voice calls shared the line: figures have to be pooled from these."""
+    computed = names.judges[m.COMPUTED_JUDGE], names.judge_names[m.COMPUTED_JUDGE]
+    row, events = m.CallInteraction, SUMS[1:]
+    query = row.select(row.conversation, *(getattr(row, name) for name in events)).where(row.conversation.in_(calls))
+    for key, *sums in store.execute(query):
+        scores.setdefault(key, []).extend(
+            (f"{_INTERACTION}{name}", *computed, float(value), None, None, None, None)
+            for name, value in zip(events, sums, strict=True)
+        )
 
 
 def _judged(store: Store, run: _Run, names: Iterable[str]) -> _Judged:

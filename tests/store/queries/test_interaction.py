@@ -10,11 +10,14 @@ import pytest
 from riff_store import models as m
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
-from riff_store.interaction import Interaction, panel
+from riff_store.interaction import SUMS, Interaction, panel
 from riff_store.interaction_metrics import FIGURES
 from riff_store.queries.conversations import conversations
+from riff_store.queries.effects import effects
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.interaction import call_interaction
+from riff_store.queries.scores import score_pages
+from riff_store.statistics.linear_model import Factor, fit
 from riff_tui.filters import parse
 from tests.support import spoken_calls
 from tests.support.facts import call, fresh, put
@@ -99,3 +102,51 @@ def test_a_call_has_its_own_sums(store: Store) -> None:
     of_calls = {facts.conversation: facts.interaction for facts in spoken_calls.calls()}
     rows = list(store.execute(m.Conversation.select(m.Conversation.id, m.Conversation.name)))
     assert {name: call_interaction(store, key) for key, name in rows} == of_calls
+
+
+def test_effects_are_of_events_and_intervals_of_calls(store: Store) -> None:
+    """The same model over single events, each its own value: effects and intervals must not tell the difference."""
+    answer = effects(store, aspect="response_rate")
+    calls = [made for made in spoken_calls.calls() if not made.errored and made.interaction]
+    rows = [
+        (number, made.agent, made.flow, float(place < sums.response))
+        for number, made in enumerate(calls)
+        if (sums := made.interaction)
+        for place in range(sums.response_total)
+    ]
+    agents, flows = ["hasty-one", "swift"], ["airline", "retail"]
+    single = fit(
+        [
+            Factor("agent", [agents.index(row[1]) for row in rows], dict(enumerate(agents))),
+            Factor("flow", [flows.index(row[2]) for row in rows], dict(enumerate(flows))),
+        ],
+        [row[0] for row in rows],
+        [row[3] for row in rows],
+    )
+    assert answer.model.observations == len(rows)
+    assert answer.model.mean == pytest.approx(single.mean)
+    for mine, theirs in zip(answer.model.factors, single.factors, strict=True):
+        for one, other in zip(mine.levels, theirs.levels, strict=True):
+            assert (one.level, one.n, one.observations) == (other.level, other.n, other.observations)
+            assert (one.effect, one.low, one.high) == pytest.approx((other.effect, other.low, other.high))
+
+
+def test_effects_know_the_figures_where_some_call_has_them(store: Store, tmp_path: Path) -> None:
+    assert set(FIGURES) < set(effects(store).aspects)
+    with fresh(tmp_path / "text.db") as other:
+        put(other, "/in/a.json", [call("c-1")])
+        assert not set(FIGURES) & set(effects(other).aspects)
+
+
+def test_the_export_has_what_figures_are_pooled_from(store: Store) -> None:
+    sums: dict[str, dict[str, float | None]] = {}
+    for page in score_pages(store):
+        for score in page:
+            if score.aspect.startswith("interaction."):
+                assert score.judge == "(computed)"
+                sums.setdefault(score.conversation, {})[score.aspect.removeprefix("interaction.")] = score.value
+    assert sums == {
+        made.conversation: {name: pytest.approx(getattr(made.interaction, name)) for name in SUMS[1:]}
+        for made in spoken_calls.calls()
+        if made.interaction is not None
+    }

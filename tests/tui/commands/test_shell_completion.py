@@ -66,7 +66,7 @@ def answered(store: Path, line: str, monkeypatch: pytest.MonkeyPatch, capsys: Ca
         ("riff-tui dump flows --where 'flow=vie", ["flow=viewing"]),
         ("riff-tui dump flows --where flow=vie", ["viewing"]),
         ("riff-tui dump flows --where=flow=vie", ["viewing"]),
-        ("riff-tui dump flows --where 'flow=viewing age", ["flow=viewing agent="]),
+        ("riff-tui dump flows --where 'flow=viewing pers", ["flow=viewing persona="]),
         ('riff-tui dump flows --where "agent:qw', ["agent:qwen"]),
         ("riff-tui compare run", ["run-1", "run-2"]),
         ("riff-tui compare agent:gem", ["gemini"]),
