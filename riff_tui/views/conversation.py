@@ -12,7 +12,7 @@ from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.views.conversations import caller_texts, failure_text, record_of
-from riff_tui.views.parts import cells, notes, verdicts
+from riff_tui.views.parts import cells, interaction_cells, notes, verdicts
 from riff_tui.views.parts.moment_details import CallWords, Redact, detail_of, failed
 from riff_tui.views.spec import ViewSpec
 
@@ -116,6 +116,7 @@ def _marks(moment: Moment, record: Mapping[str, Any]) -> dict[str, Severity]:
 def _extras(
     detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: CallWords
 ) -> dict[str, Any]:
+    interaction = interaction_cells.record_of(detail.interaction)
     of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
     return {
         "call": record_of(detail.call)
@@ -124,6 +125,7 @@ def _extras(
             "computed": dict(detail.aspects),
             "judged": [verdicts.record_of(verdict, words) for verdict in detail.verdicts],
         },
+        **({"interaction": interaction} if interaction else {}),
         "annotations": [notes.record_of(note, words) for note in detail.notes],
         "visits": [_visit(state) for state in visits],
         "turns": [_turn(turn, words) for turn in entries(detail.document, "turns")],
@@ -207,10 +209,12 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
     call = detail.call
     caller = caller_texts({**record_of(call), "error": words(call.error)})
     known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
+    heard = interaction_cells.told(interaction_cells.record_of(detail.interaction))
     ended = [("stop", call.stop_reason), ("final state", call.final_state), ("status", call.final_status)]
     return [
         " · ".join([*(f"{title} {value}" for title, value in [*known, *ended] if value), *caller]),
         "Computed: " + " · ".join(f"{aspect} {_scored(aspect, value)}" for aspect, value in detail.aspects.items()),
+        *([f"Interaction: {heard}"] if heard else []),
         *([f"{failure_text(record_of(call))}."] if call.failure is not None else []),
     ]
 

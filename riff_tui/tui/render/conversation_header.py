@@ -19,6 +19,7 @@ from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line, Piece, cut, width_of
 from riff_tui.views.conversations import caller_texts, failure_text
+from riff_tui.views.parts import interaction_cells
 
 Nearness: TypeAlias = Literal["all", "part", "nearest"]
 
@@ -29,7 +30,7 @@ _OPTIONAL = [metric for metric in METRICS if metric.optional]
 
 
 def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """Return a line on how the call ended and who took part, and one on what it scored, two where judges need room."""
+    """Return a line on how the call ended and who took part, and what it scored, in as many as that takes."""
     call = table.extras.get("call")
     if not isinstance(call, Mapping):
         return [((f" {fit(shown(note, glyphs), width - 2, glyphs.ellipsis)}", None),) for note in list(table.notes)[:2]]
@@ -119,13 +120,17 @@ class LanesHeader:
 def _scores(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
     aspects = table.extras.get("aspects")
     aspects = aspects if isinstance(aspects, Mapping) else {}
-    computed = [(" ", None), *_computed(aspects.get("computed") or {}, palette)]
     judged: list[Piece] = []
     for verdict in aspects.get("judged") or ():
         score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
         judged += [(f"{shown(str(verdict.get('judge')), glyphs)} ", palette.faint), (f"{score}  ", None)]
-    together = [*computed, *judged]
-    return [together] if not judged or width_of(together) <= width else [computed, [(" ", None), *judged]]
+    heard = interaction_cells.told(table.extras.get("interaction"))
+    lines: list[list[Piece]] = [[(" ", None), *_computed(aspects.get("computed") or {}, palette)]]
+    for pieces in (judged, [(shown(heard, glyphs), None)] if heard else []):
+        if pieces and width_of([*lines[-1], *pieces]) > width:
+            lines.append([(" ", None)])
+        lines[-1] += pieces
+    return [tuple(line) for line in lines]
 
 
 def _computed(computed: Mapping[str, Any], palette: Palette) -> list[Piece]:

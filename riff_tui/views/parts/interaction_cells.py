@@ -7,16 +7,17 @@ from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from riff_store.interaction import FEW_EVENTS, Interaction, panel
+from riff_store.interaction import FEW_EVENTS, SUMS, Interaction, panel
 from riff_store.metrics import OF_CALLS, POOLED
 from riff_tui.table import NOT_MEASURED, Column
-from riff_tui.text.numbers import screen_text
+from riff_tui.text.numbers import fixed, screen_text
 from riff_tui.text.words import counted
 from riff_tui.views.parts import columns
 
 if TYPE_CHECKING:
     from riff_store.answers.cells import FlowCell
 
+_SOUNDS = {"backchannel": "backchannels", "vocal_tic": "vocal tics", "non_directed": "words to others"}
 _COLUMNS: Mapping[str, Column] = {key: columns.column_of(OF_CALLS[key]) for key in POOLED}
 
 
@@ -37,6 +38,30 @@ def texts_of(sums: Interaction | None) -> dict[str, str]:
     return {key: _text(key, sums) for key, figure in POOLED.items() if sums is not None and sums.events(figure)}
 
 
+def record_of(sums: Interaction | None) -> dict[str, Any] | None:
+    """Return the panel of one call, with the sums behind it, as the data formats print it."""
+    figures = panel(sums)
+    return (
+        None if sums is None or figures is None else {**figures, "sums": {name: getattr(sums, name) for name in SUMS}}
+    )
+
+
+def told(record: Mapping[str, Any] | None) -> str:
+    """Return what such a record of one call says, in counts, since a call has few events; empty without a record."""
+    if not record:
+        return ""
+    sums = Interaction(**record["sums"])
+    parts = [
+        _of("answered", sums.response, sums.response_total, sums.response_latency),
+        _of("gave way", sums.yielded, sums.yield_total, sums.yield_latency),
+        f"broke in {sums.agent_interruptions}×" if sums.agent_interruptions else "",
+    ]
+    sounds = ((getattr(sums, f"{kind}_correct"), sums.total(kind), noun) for kind, noun in _SOUNDS.items())
+    unmoved = ", ".join(f"{correct} of {total} {noun}" for correct, total, noun in sounds if total)
+    parts.append(f"unmoved by {unmoved}" if unmoved else "")
+    return " · ".join(part for part in parts if part) or "no event"
+
+
 def notes(answers: Sequence[FlowCell]) -> Iterator[str]:
     """Yield the figures of all rows together, and those that errored calls would change."""
     without = _together([cell.interaction for cell in answers])
@@ -53,6 +78,12 @@ def notes(answers: Sequence[FlowCell]) -> Iterator[str]:
     if errored:
         changed = _changed(without or Interaction(), every)
         yield f"Interaction with {counted(errored, 'errored call')} as well: {changed or 'no figure differs'}."
+
+
+def _of(verb: str, count: int, total: int, seconds: float) -> str:
+    if not total:
+        return ""
+    return f"{verb} {count} of {total}" + (f" in {fixed(seconds / count, 2)} s" if count else "")
 
 
 def _changed(without: Interaction, every: Interaction) -> str:

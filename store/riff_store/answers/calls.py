@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from riff_store.answers.edits import LastEdit
+from riff_store.interaction import Interaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,8 @@ class VisitedState:
 class CallDetail:
     """Hold all that is known of one call; `document` is the kept transcript as plain JSON values.
 
-    `document` is None where text was not kept; its keys are turns, events, slots, tool_calls, errors.
+    `document` is None where text was not kept; its keys are turns, events, slots, tool_calls, errors. `interaction` is
+    None where there is no record of who spoke when.
     """
 
     call: Call
@@ -117,6 +119,7 @@ class CallDetail:
     source_path: str
     source_line: int
     notes: Sequence[Note] = ()
+    interaction: Interaction | None = None
 
 
 class Score(NamedTuple):

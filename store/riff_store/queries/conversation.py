@@ -13,6 +13,7 @@ from riff_store.errors import NotAStore
 from riff_store.queries.annotations import notes_on
 from riff_store.queries.conversations import calls_of
 from riff_store.queries.dimensions import judges_shown
+from riff_store.queries.interaction import call_interaction
 from riff_store.transcripts import unpack_transcript
 
 
@@ -42,6 +43,7 @@ def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] |
             source_path=path,
             source_line=line,
             notes=notes_on(store, key),
+            interaction=call_interaction(store, key),
         )
 
 

@@ -15,6 +15,9 @@ from riff_store.interaction_metrics import FIGURES, INTERACTION_METRICS
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.table import Table
+from riff_tui.text.glyphs import UNICODE
+from riff_tui.tui.render.conversation_header import conversation_lines
+from riff_tui.tui.render.palette import PALETTES
 from tests.support import spoken_calls
 from tests.support.facts import call, fresh, put
 from tests.support.golden import printed
@@ -36,6 +39,10 @@ def facts() -> Iterator[ConversationFacts]:
         yield from (call(f"{agent}-{number}", agent=agent, interaction=heard) for number in range(6))
     yield call("polite-broken", agent="polite", interaction=BROKEN, errored=True)
     yield from (call(f"text-{number}", agent="texter") for number in range(6))
+
+
+def header(table: Table) -> list[str]:
+    return ["".join(text for text, _ in line) for line in conversation_lines(table, 120, UNICODE, PALETTES["ansi"])]
 
 
 def flows(store: Store, **asked: object) -> Table:
@@ -112,3 +119,34 @@ def test_formats_of_data_have_every_figure(store: Store) -> None:
     assert all(metric.key in printed(table, "csv").splitlines()[0] for metric in INTERACTION_METRICS)
     keys = {column["key"]: column for column in json.loads(printed(table, "json"))["columns"]}
     assert all(keys[metric.key]["better"] == metric.better for metric in INTERACTION_METRICS)
+
+
+@pytest.mark.parametrize(
+    ("heard", "said"),
+    [
+        (GIVES_WAY, "answered 6 of 6 in 1.25 s · gave way 6 of 8 in 0.50 s"),
+        (TALKS_ON, "answered 1 of 3 in 2.00 s · gave way 0 of 3 · broke in 4×"),
+        (
+            Interaction(calls=1, backchannel_correct=2, backchannel_error=1, non_directed_error=1),
+            "unmoved by 2 of 3 backchannels, 0 of 1 words to others",
+        ),
+        (Interaction(calls=1), "no event"),
+    ],
+)
+def test_a_call_tells_its_own_events(heard: Interaction, said: str, tmp_path: Path) -> None:
+    with fresh(tmp_path / "one.db") as one:
+        put(one, "/in/a.json", [call("c-1", interaction=heard)])
+        table = show(one, "conversation", Request(where="conversation=c-1"))
+    assert f"Interaction: {said}" in table.notes
+    found = json.loads(printed(table, "json"))["interaction"]
+    assert found["counts"]["response_total"] == heard.response_total
+    assert found["sums"]["response_latency"] == heard.response_latency
+    assert any(said in line for line in header(table))
+
+
+def test_a_call_without_a_record_tells_nothing(tmp_path: Path) -> None:
+    with fresh(tmp_path / "one.db") as one:
+        put(one, "/in/a.json", [call("c-1")])
+        table = show(one, "conversation", Request(where="conversation=c-1"))
+    assert "interaction" not in table.extras
+    assert not any(note.startswith("Interaction") for note in table.notes)
