@@ -1,0 +1,1 @@
+"""Turn logs of Inspect AI into conversations and verdicts (docs/formats.md, Logs of Inspect AI)."""
