@@ -61,6 +61,8 @@ class _TranscriptWriter:
         kind = row.record.get("kind")
         if kind == "state":
             return [self._entered(row)]
+        if kind == "step":
+            return self._step(row) if row.record.get("role") else [self._steps(row)]
         return self._said(row) if kind == "turn" else self._happened(row)
 
     def note(self, note: str) -> list[Line]:
@@ -75,6 +77,23 @@ class _TranscriptWriter:
         name = fit(state, max(8, room), self._glyphs.ellipsis)
         line = f"{tail}{rule * max(0, room - cell_width(name))}"
         return ((head, "faint"), (name, "accent"), (line, "faint"))
+
+    def _steps(self, row: Row) -> Line:
+        """Return the rule above the steps that the task asks for."""
+        rule = self._glyphs.box["ew"]
+        head = f"{' ' * _TIME} {rule}{rule} {plain(str(row.record.get('detail') or ''), self._glyphs)} "
+        head = fit(head, self._width - 1, self._glyphs.ellipsis)
+        return ((f"{head}{rule * max(0, self._width - 1 - cell_width(head))}", "faint"),)
+
+    def _step(self, row: Row) -> list[Line]:
+        mark = self._mark(row.severity.get("detail"))
+        room = self._width - len(self._indent) - 2
+        first, *more = self._pieces(f"{mark}{' ' if mark else ''}{row.record.get('detail') or ''}", room)
+        who = self._who(plain(str(row.record.get("role") or ""), self._glyphs))
+        head = f"{self._time(row)}{'' if not self._numbered else ' ' * _TURN}  {who} "
+        tone = row.severity.get("detail")
+        lines: list[Line] = [((head, "faint"), (first, tone))]
+        return lines + [((f"{self._indent}  {piece}", tone),) for piece in more]
 
     def _said(self, row: Row) -> list[Line]:
         latency = row.record.get("latency_ms")

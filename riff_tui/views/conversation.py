@@ -12,7 +12,7 @@ from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.timeline_events import Entry, Moment, duration, entries, moments, name, number, spans
 from riff_tui.views.conversations import caller_texts, failure_text, record_of
-from riff_tui.views.parts import cells, interaction_cells, notes, verdicts
+from riff_tui.views.parts import call_steps, cells, interaction_cells, notes, verdicts
 from riff_tui.views.parts.moment_details import CallWords, Redact, detail_of, failed
 from riff_tui.views.spec import ViewSpec
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 _COLUMNS: Sequence[Column] = (
     Column("t", "t(s)", unit="s", help="Seconds since the call started."),
-    Column("kind", "Kind", kind="name", help="turn, state, slot, guard, tool or retried."),
+    Column(
+        "kind", "Kind", kind="name", help="turn, state, slot, guard, tool or retried; step: one that the task asks for."
+    ),
     Column("state", "State", kind="name", help="The state that the call was in."),
     Column("role", "Who", kind="name", help="agent or caller."),
     Column("text", "Text", kind="text", help="What was said."),
@@ -66,11 +68,11 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
             ]
         ),
     )
-    if voice is None:
-        return table
-    from riff_tui.views.parts.voice_call import with_voice
+    if voice is not None:
+        from riff_tui.views.parts.voice_call import with_voice
 
-    return with_voice(table, voice, words)
+        table = with_voice(table, voice, words)
+    return call_steps.with_steps(table, call_steps.taken_steps(detail, found), detail, words)
 
 
 def _rows(detail: CallDetail, found: Sequence[Moment], words: CallWords) -> list[Row]:
@@ -205,7 +207,7 @@ def _visit(state: VisitedState) -> dict[str, Any]:
 
 
 def _facts(detail: CallDetail, words: CallWords) -> list[str]:
-    """Return who took part and how the call ended, and what it scored."""
+    """Return who took part and how the call ended, what it scored, and which steps of its task it took."""
     call = detail.call
     caller = caller_texts({**record_of(call), "error": words(call.error)})
     known = [("flow", call.flow), ("agent", call.agent), ("persona", call.persona), ("scenario", call.scenario)]
@@ -216,6 +218,7 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
         "Computed: " + " · ".join(f"{aspect} {_scored(aspect, value)}" for aspect, value in detail.aspects.items()),
         *([f"Interaction: {heard}"] if heard else []),
         *([f"{failure_text(record_of(call))}."] if call.failure is not None else []),
+        *([f"Steps: {call_steps.summary(detail.steps)}."] if detail.steps else []),
     ]
 
 

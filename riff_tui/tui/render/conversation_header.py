@@ -19,7 +19,7 @@ from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line, Piece, cut, width_of
 from riff_tui.views.conversations import caller_texts, failure_text
-from riff_tui.views.parts import interaction_cells
+from riff_tui.views.parts import call_steps, interaction_cells
 
 Nearness: TypeAlias = Literal["all", "part", "nearest"]
 
@@ -49,7 +49,10 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     said += [failed[0].lower() + failed[1:]] if failed else []
     said += [f"{key} {call[key]}" for key in ("persona", "scenario", "flow", "agent", "run") if call.get(key)]
     first = [(f"{mark}{shown(ended, glyphs)}", style), (shown(f" · {' · '.join(said)}", glyphs), None)]
+    steps, missed = call_steps.told(table)
+    style = palette.bad if missed else None
     lines = [first, *_scores(table, width - 1, glyphs, palette)]
+    lines += [[(f" {shown(steps, glyphs)}", style)]] if steps else []
     return [cut(line, width - 1, glyphs) for line in lines]
 
 

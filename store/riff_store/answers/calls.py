@@ -104,11 +104,29 @@ class VisitedState:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedStep:
+    """Describe a step that a call's task asks for: the state that it enters, and the side that has to take it.
+
+    `matched` says whether its arguments were those of the task, `None` where nothing tells.
+    """
+
+    state: str
+    by: str
+    called: bool
+    matched: bool | None
+
+    @property
+    def is_right(self) -> bool:
+        """Return whether the step was taken, and nothing speaks against its arguments."""
+        return self.called and self.matched is not False
+
+
+@dataclass(frozen=True, slots=True)
 class CallDetail:
     """Hold all that is known of one call; `document` is the kept transcript as plain JSON values.
 
-    `document` is None where text was not kept; its keys are turns, events, slots, tool_calls, errors. `interaction` is
-    None where there is no record of who spoke when.
+    `document` is None where text was not kept; its keys are turns, events, slots, tool_calls, expected_steps, errors.
+    `interaction` is None where there is no record of who spoke when. `steps` are those of the task, in its order.
     """
 
     call: Call
@@ -120,6 +138,7 @@ class CallDetail:
     source_line: int
     notes: Sequence[Note] = ()
     interaction: Interaction | None = None
+    steps: Sequence[AskedStep] = ()
 
 
 class Score(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from riff_store import models as m
-from riff_store.answers.calls import CallDetail, Verdict, VisitedState
+from riff_store.answers.calls import AskedStep, CallDetail, Verdict, VisitedState
 from riff_store.database import Store
 from riff_store.errors import NotAStore
 from riff_store.queries.annotations import notes_on
@@ -39,6 +39,7 @@ def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] |
             aspects=_aspects(store, key),
             verdicts=_verdicts(store, key),
             states=_states(store, key),
+            steps=_steps(store, key),
             document=_document(store, key),
             source_path=path,
             source_line=line,
@@ -134,6 +135,20 @@ def _states(store: Store, key: int) -> list[VisitedState]:
         .order_by(m.State.name)
     )  # fmt: skip
     return [VisitedState(*(*values, steps.get(values[0], {}))) for values in store.execute(query)]
+
+
+def _steps(store: Store, key: int) -> list[AskedStep]:
+    step = m.ExpectedStep
+    query = (
+        step.select(m.State.name, step.by, step.called, step.matched)
+        .join(m.State, on=(m.State.id == step.state))
+        .where(step.conversation == key)
+        .order_by(step.position)
+    )
+    return [
+        AskedStep(state, by, bool(called), None if matched is None else bool(matched))
+        for state, by, called, matched in store.execute(query)
+    ]
 
 
 def _document(store: Store, key: int) -> Mapping[str, object] | None:
