@@ -1,0 +1,34 @@
+"""Turn the spans that pipecat traces, OTLP JSON lines on stdin, into flow transcripts on stdout."""
+
+import json
+import sys
+from collections import defaultdict
+
+
+def attributes(span):
+    return {each["key"]: next(iter(each["value"].values()), None) for each in span.get("attributes", [])}
+
+
+calls = defaultdict(list)  # a trace is a call
+for resource in (resource for line in sys.stdin for resource in json.loads(line)["resourceSpans"]):
+    for span in (span for scope in resource["scopeSpans"] for span in scope["spans"]):
+        calls[span["traceId"]].append((int(span["startTimeUnixNano"]) / 1e9, span, attributes(span)))
+
+for trace, spans in calls.items():
+    spans.sort(key=lambda each: each[0])
+    start, name, model, ended, turns = spans[0][0], trace, "(unknown)", 0, []
+    latency = {span["spanId"]: known.get("turn.user_bot_latency_seconds") for _, span, known in spans}
+    for begin, span, known in spans:
+        ended = max(ended, int(span["endTimeUnixNano"]) / 1e9 - start)
+        if span["name"] == "conversation":
+            name = known.get("conversation.id", trace)
+        if span["name"] == "stt" and known.get("transcript"):
+            turns.append({"role": "caller", "text": known["transcript"], "t": begin - start})
+        if span["name"] == "llm":
+            model = known.get("gen_ai.request.model", model)
+            if known.get("output"):  # its first answer in a turn is what the caller waited for
+                wait = latency.pop(span.get("parentSpanId"), None)
+                turn = {"role": "agent", "text": known["output"], "t": begin - start}
+                turns.append(turn | {"latency_ms": wait and wait * 1000})
+    call = {"conversation_id": name, "flow": "traced", "agent_model": model, "duration_s": ended, "turns": turns}
+    print(json.dumps(call))
