@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
-from riff_tui.views.compare import side_notes, side_record
+from riff_tui.text.words import counted
+from riff_tui.views.compare import counts_record, side_notes, side_record, solved
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 
@@ -54,11 +55,13 @@ def failures(answer: Failures) -> Table:
         title=f"Failures: B {answer.b.name} against A {answer.a.name}",
         columns=_COLUMNS,
         rows=rows,
+        lead=solved(answer.counts),
         notes=list(_notes(answer)),
         extras={
             "a": side_record(answer.a),
             "b": side_record(answer.b),
-            "passed": answer.passed,
+            "passed": answer.counts.neither,
+            "pairs": counts_record(answer.counts),
             "unknown": answer.unknown,
             "alone_a": answer.alone_a,
             "alone_b": answer.alone_b,
@@ -119,7 +122,7 @@ def _ended(call: FailedCall) -> str:
 
 def _notes(answer: Failures) -> Iterator[str]:
     yield from side_notes(answer.a, answer.b)
-    yield f"{FAILED} {answer.passed} {'pair' if answer.passed == 1 else 'pairs'} failed on neither side."
+    yield f"{FAILED} {counted(answer.counts.neither, 'pair')} failed on neither side."
     if answer.alone_a or answer.alone_b:
         yield f"Failed without a partner, so not listed: {answer.alone_a} of A, {answer.alone_b} of B."
     if answer.unknown:

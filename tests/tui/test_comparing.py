@@ -127,6 +127,7 @@ def test_failures_are_three_lists_that_lead_to_the_calls(store: Store) -> None:
         ("Only B failed", 11),
         ("Both failed", 1),
     ]
+    assert table.lead == "Only A solved 11 of 39 pairs, only B 1 (exact p 0.0063); both 26, neither 1."
     assert (table.extras["passed"], table.extras["alone_a"], table.extras["alone_b"]) == (26, 1, 1)
     for row in table.rows:
         shown = show(store, "conversation", Request(where=row.where)).extras["call"]

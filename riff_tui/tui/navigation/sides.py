@@ -44,6 +44,7 @@ def heading(table: Table, within: str = "") -> list[str]:
     """Return what is compared within, who is who, with how many calls, and what came out of it; names are raw text."""
     lines = [f"In {within}"] if within and table.view == "compare" else []
     lines += [_side(letter.upper(), table.extras[letter]) for letter in "ab" if letter in table.extras]
+    lines += [table.lead] if table.lead else []
     return [*lines, *(note for note in table.notes[:2] if table.view == "compare" and note.startswith(_OUTCOMES))]
 
 

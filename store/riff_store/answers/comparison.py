@@ -89,11 +89,28 @@ class FlowPairs:
 
 
 @dataclass(frozen=True, slots=True)
+class PairCounts:
+    """Count pairs by which of their calls failed; `p` is McNemar's, exact, of those that came out differently."""
+
+    only_a: int
+    only_b: int
+    both: int
+    neither: int
+    p: float
+
+    @property
+    def pairs(self) -> int:
+        """Return the number of all pairs."""
+        return self.only_a + self.only_b + self.both + self.neither
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Hold the differences of two sides, the worst first; `tested` of them have a p and were corrected for.
 
     The sides, `flows`, `only_in_a` and `only_in_b` are of the calls that are looked at, `differences` of every flow.
-    `only_in_a` and `only_in_b` are flows that one side alone has calls of that count, with how many.
+    `only_in_a` and `only_in_b` are flows that one side alone has calls of that count, with how many. `counts` are those
+    of all paired success rates that are looked at, `None` without any.
     """
 
     a: Side
@@ -102,6 +119,7 @@ class Comparison:
     flows: Sequence[FlowPairs]
     only_in_a: Mapping[str, int]
     only_in_b: Mapping[str, int]
+    counts: PairCounts | None = None
 
     @property
     def tested(self) -> int:
@@ -148,14 +166,14 @@ class FailedPair:
 class Failures:
     """Hold the pairs that failed: by side, then flow, scenario, persona and trial.
 
-    `passed` pairs failed on neither side. `alone_a` and `alone_b` count failed calls without a partner,
+    `counts` are of all pairs that are measured. `alone_a` and `alone_b` count failed calls without a partner,
     `unknown` the pairs of which a side has neither correctness nor completion.
     """
 
     a: Side
     b: Side
     pairs: Sequence[FailedPair]
-    passed: int
+    counts: PairCounts
     unknown: int
     alone_a: int
     alone_b: int

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from riff_store import models as m
-from riff_store.answers.comparison import Comparison, Difference, FlowPairs, Newly, Verdict
+from riff_store.answers.comparison import Comparison, Difference, FlowPairs, Newly, PairCounts, Verdict
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import OF_CALLS, Direction, Metric, plugins
@@ -89,9 +89,11 @@ def compare(
         seen = (first, second)
         if within is not None and within != calls:
             seen = SideCalls(store, first.side, within), SideCalls(store, second.side, within)
+    seen_flows = {names[flow] for flow in shared if any(flow in side.flows for side in seen)}
     return Comparison(
         a=seen[0].side,
         b=seen[1].side,
+        counts=_counts(each for each in found if each is not None and each.flow in seen_flows),
         differences=_ranked(_corrected([each for each in found if each is not None], of_runs=first.side.kind == "run")),
         flows=[
             FlowPairs(
@@ -99,11 +101,22 @@ def compare(
                 second.errored.get(flow, 0), len(pairs.get(flow, ())),
             )
             for flow in shared
-            if any(flow in side.flows for side in seen)
+            if names[flow] in seen_flows
         ],
         only_in_a={names[flow]: len(flows_a[flow]) for flow in sorted(seen[0].flows - flows_b.keys())},
         only_in_b={names[flow]: len(flows_b[flow]) for flow in sorted(seen[1].flows - flows_a.keys())},
     )  # fmt: skip
+
+
+def _counts(differences: Iterable[Difference]) -> PairCounts | None:
+    """Count the pairs of all success rates that are compared in pairs."""
+    paired_rates = [each for each in differences if each.aspect == "success_rate" and each.pairs]
+    if not paired_rates:
+        return None
+    only_a, only_b, both, neither = (
+        sum(getattr(each, name) or 0 for each in paired_rates) for name in ("only_a", "only_b", "both", "neither")
+    )
+    return PairCounts(only_a, only_b, both, neither, significance.mcnemar(only_a, only_b))
 
 
 def _measured(

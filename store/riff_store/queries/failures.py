@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from riff_store import models as m
-from riff_store.answers.comparison import Failed, FailedCall, FailedPair, Failures
+from riff_store.answers.comparison import Failed, FailedCall, FailedPair, Failures, PairCounts
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.call_names import told_by
 from riff_store.queries.sides import SideCalls, paired, sides
+from riff_store.statistics import significance
 
 SUCCESS = 10.0
 _CHUNK = 500
@@ -35,11 +36,16 @@ def failures(store: Store, a: str, b: str, calls: Predicate | None = None, withi
         a=first.side,
         b=second.side,
         pairs=sorted(found, key=_place),
-        passed=len(known) - len(failed),
+        counts=_counts(found, neither=len(known) - len(failed)),
         unknown=len(pairs) - len(known),
         alone_a=_failed_alone(scores_a, (one for one, _ in pairs)),
         alone_b=_failed_alone(scores_b, (other for _, other in pairs)),
     )
+
+
+def _counts(failed: Sequence[FailedPair], neither: int) -> PairCounts:
+    only_a, only_b, both = (sum(pair.failed == side for pair in failed) for side in ("a", "b", "both"))
+    return PairCounts(only_a, only_b, both, neither, significance.mcnemar(only_a, only_b))
 
 
 def _scores(store: Store, side: SideCalls) -> dict[int, float]:

@@ -471,7 +471,7 @@ def test_failed_pairs_are_told_apart(store: Store) -> None:
         ("b", "s1", "a1", "b1"),
         ("both", "s2", "a2", "b2"),
     ]
-    assert (found.passed, found.unknown, found.alone_a, found.alone_b) == (1, 0, 0, 0)
+    assert (found.counts.neither, found.unknown, found.alone_a, found.alone_b) == (1, 0, 0, 0)
     last = found.pairs[2].b
     assert (last.run, last.agent, last.stop_reason, last.final_state, last.score) == (
         "b", "model-a", "stop-b", "end-b", 4.2,
@@ -502,10 +502,13 @@ def test_failed_pairs_agree_with_the_counts_of_the_comparison(store: Store) -> N
             for flow in ("x", "y") for n in range(40)
         ]  # fmt: skip
         put(store, f"{run}.jsonl", calls)
-    rows = [row for row in compare(store, "a", "b").differences if row.aspect == "success_rate"]
+    found = compare(store, "a", "b")
+    rows = [row for row in found.differences if row.aspect == "success_rate"]
     listed = failures(store, "a", "b")
+    assert found.counts == listed.counts
+    assert listed.counts.p == stats.binomtest(listed.counts.only_a, listed.counts.only_a + listed.counts.only_b).pvalue
     for row in rows:
         counted = [sum(p.failed == side for p in listed.pairs if p.flow == row.flow) for side in ("a", "b", "both")]
         assert counted == [row.only_a, row.only_b, row.both]
         assert min(counted) > 0
-    assert sum(row.neither or 0 for row in rows) == listed.passed
+    assert sum(row.neither or 0 for row in rows) == listed.counts.neither
