@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Literal, TypeAlias
 
 from riff_tui.charts.lane_cells import Interval, Scale, shares
+from riff_tui.charts.lane_marks import MarkSign, MarkSigns
 from riff_tui.charts.lane_times import LaneTimes, Speaker
 from riff_tui.text.glyphs import Glyphs, in_ascii
 from riff_tui.text.numbers import fixed
@@ -20,6 +21,7 @@ _NARROW = 34
 _SHORTEST_NAME = 4
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _UNNAMED = "*"
+_GAP = "  "
 
 
 class Painter:
@@ -34,21 +36,24 @@ class Painter:
         self._both = "X" if signs.ascii_only else signs.half_filled
         self._waits = signs.not_measured.replace("-", ".")
         self._letters = _letters(tool.name for tool in lanes.tools)
+        self._marks = MarkSigns(lanes.marks, signs)
+        self._on_line = list(self._marks.on_line())
 
     def lines(self) -> list[list[Piece]]:
         """Return as many lines for every window of a call, so that nothing below them moves."""
         lanes, both = self._lanes, self._lanes.both
-        between = self._between() if lanes.breaks or lanes.gaps else None
+        between = self._between() if lanes.breaks or lanes.gaps or lanes.marks else None
         lines = [
             self._line(self._zoom(), self._axis()),
             self._line("turn", self._turns()),
             self._line("caller", self._lane(lanes.caller, both, "caller")),
             *([self._line("s", between)] if between is not None else []),
             self._line("agent", self._lane(lanes.agent, both, "agent")),
+            *([self._line("line", self._noises())] if self._on_line else []),
             *([self._line("tools", self._tools())] if lanes.tools else []),
         ]
-        legend = self._legend(bool(both))
-        return [*lines, [(legend, "faint")]] if legend else lines
+        legend: list[list[Piece]] = [[(line, "faint")] for line in self._legend(bool(both))]
+        return lines + legend
 
     def _line(self, name: str, cells: Sequence[Piece]) -> list[Piece]:
         """Return a row of cells behind its name, neighbours of one tone as one piece."""
@@ -105,6 +110,16 @@ class Painter:
         for interval in both:
             for at in self._scale.touched(interval):
                 cells[at] = (self._both, "both")
+        for interval, sign in self._marks.on_lane(side):
+            for at in self._scale.touched(interval):
+                cells[at] = (sign, side)
+        return cells
+
+    def _noises(self) -> list[Piece]:
+        cells = self._blank()
+        for interval, letter in self._on_line:
+            for at in self._scale.touched(interval):
+                cells[at] = (letter, "warn")
         return cells
 
     def _height(self, share: float) -> str:
@@ -117,21 +132,24 @@ class Painter:
         """Mark who broke in, with the seconds that both spoke, and which answers were late; the gravest first."""
         cells = self._blank()
         signs, waits = self._signs, self._lanes.gaps
-        arrows: dict[Speaker, str] = {"agent": signs.rising, "caller": signs.falling}
-        marks: list[tuple[float, str, float | None, Tone]] = [
-            (each.t, arrows[each.by], each.seconds, "bad") for each in self._lanes.breaks
+        marks: list[MarkSign] = [
+            MarkSign(each.t, signs.rising, "" if each.seconds is None else fixed(each.seconds, 1), True)
+            if each.by == "agent"
+            else self._marks.caller_breaks_in(each)
+            for each in self._lanes.breaks
         ]
-        for severity in ("bad", "warn"):
-            tone: Tone = "bad" if severity == "bad" else "warn"
-            marks += [
-                (min(gap.start, gap.end), signs.mark(gap.severity), gap.seconds, tone)
-                for gap in waits
-                if gap.severity == severity
-            ]
-        for t, sign, seconds, tone in marks:
-            at = self._scale.cell(t)
+        marks += self._marks.verdicts()
+        marks += [
+            MarkSign(min(gap.start, gap.end), signs.mark(gap.severity), fixed(gap.seconds, 1), gap.severity == "bad")
+            for gap in waits
+        ]
+        marks.sort(key=lambda mark: not mark.grave)
+        marks += self._marks.silences([(gap.start, gap.end) for gap in waits])
+        for mark in marks:
+            at = self._scale.cell(mark.t)
             if at is not None:
-                self._mark(cells, at, sign, "" if seconds is None else fixed(seconds, 1), tone)
+                tone: Tone = "bad" if mark.grave else "faint" if mark.grave is None else "warn"
+                self._mark(cells, at, mark.sign, mark.label, tone)
         return cells
 
     @staticmethod
@@ -156,25 +174,29 @@ class Painter:
                 cells[free] = (self._letters[tool.name], "tool")
         return cells
 
-    def _legend(self, both: bool) -> str:
+    def _legend(self, both: bool) -> list[str]:
+        """Return what the signs mean, in a second line too where marks need it."""
         signs, lanes = self._signs, self._lanes
         meanings = [
             (both, f"{self._both} both"),
             (any(each.by == "agent" for each in lanes.breaks), f"{signs.rising} agent breaks in"),
             (any(each.by == "caller" for each in lanes.breaks), f"{signs.falling} caller breaks in"),
+            *((True, meaning) for meaning in self._marks.legend(lanes.breaks)),
             (any(gap.seconds > 0 for gap in lanes.gaps), f"{self._waits} late"),
             (any(gap.seconds <= 0 for gap in lanes.gaps), f"{signs.bad} early"),
         ]
+        said = [meaning for applies, meaning in meanings if applies]
         # Names give way one cell after the other, so that as many letters as can be are explained.
-        said = "  ".join(meaning for applies, meaning in meanings if applies)
         names = {letter: self._safe(name) for name, letter in self._letters.items()}
-        room = max(map(cell_width, names.values()), default=0)
+        room, most = max(map(cell_width, names.values()), default=0), 2 if lanes.marks else 1
         while True:
             tools = [f"{letter} {fit(name, room, signs.ellipsis)}" for letter, name in names.items()]
-            legend = "  ".join([*([said] if said else []), *tools])
-            if cell_width(legend) <= self._width or room <= _SHORTEST_NAME:
-                return fit(legend, self._width, signs.ellipsis)
+            lines = _flowed([*said, *tools], self._width)
+            if len(lines) <= most or room <= _SHORTEST_NAME:
+                break
             room -= 1
+        kept = [*lines[: most - 1], _GAP.join(lines[most - 1 :])] if lines else []
+        return [fit(line, self._width, signs.ellipsis) for line in kept]
 
     def _safe(self, name: str) -> str:
         safe = one_line(name)
@@ -196,6 +218,17 @@ def _letters(names: Iterable[str]) -> dict[str, str]:
 
 def _initials(name: str) -> str:
     return "".join(part[:1] for part in name.replace("-", "_").split("_"))
+
+
+def _flowed(parts: Iterable[str], width: int) -> list[str]:
+    """Put parts into lines of a width, one behind the other."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and cell_width(lines[-1]) + len(_GAP) + cell_width(part) <= width:
+            lines[-1] += f"{_GAP}{part}"
+        else:
+            lines.append(part)
+    return lines
 
 
 def _put(cells: list[Piece], at: int, text: str, tone: Tone | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self, TypeAlias
 
-from riff_store.voice import Span, Voice
+from riff_store.voice import BACKCHANNEL, INTERRUPTION, Mark, Span, Voice
 from riff_tui.charts.lane_cells import HEARD_S, Interval, common, merged
 from riff_tui.table import Severity
 from riff_tui.timeline_events import LARGEST
@@ -22,11 +22,15 @@ TOO_EARLY_S = -0.5
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """Note that `by` began to speak at `t` while the other side did, and both for `seconds`, where that is known."""
+    """Note that `by` began to speak at `t` while the other side did, and both for `seconds`, where that is known.
+
+    `yielded` says whether the agent gave way to the caller, `None` where nobody judged that.
+    """
 
     t: float
     by: Speaker
     seconds: float | None
+    yielded: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +60,8 @@ class LaneTimes:
     """Hold when each side of a voice call spoke, and what was between them.
 
     `window` is the part that is drawn, `at` the turn that stands out. `turns` are when each turn was, by both sides;
-    `answers` when the agent's first sound in it was; `both` is when both sides spoke. Times are seconds since the call
-    started. Spans that go backwards are points, those without a time are left out.
+    `answers` when the agent's first sound in it was; `both` is when both sides spoke; `marks` are what else was heard.
+    Times are seconds since the call started. Spans that go backwards are points, those without a time are left out.
     """
 
     caller: tuple[Interval, ...]
@@ -68,6 +72,7 @@ class LaneTimes:
     breaks: tuple[Break, ...] = ()
     gaps: tuple[Gap, ...] = ()
     tools: tuple[ToolUse, ...] = ()
+    marks: tuple[Mark, ...] = ()
     window: Interval | None = None
     at: int | None = None
 
@@ -84,15 +89,21 @@ class LaneTimes:
                 first, last = turns.get(turn, spans[0])
                 turns[turn] = (min(first, *(s for s, _ in spans)), max(last, *(e for _, e in spans)))
         caller, agent = (merged((span.start, span.end) for span in spans) for spans in sounds.values())
+        marks = tuple(_marks(voice))
+        # A backchannel is neither a turn to be answered nor a way to break in.
+        listened = {mark.start for mark in marks if mark.kind == BACKCHANNEL}
+        asked = _by_turn([span for span in sounds["caller"] if span.start not in listened])
+        breaks = _marked_breaks(marks) if marks else _breaks(voice, asked, by_turn["agent"])
         return cls(
             caller=tuple(caller),
             agent=tuple(agent),
             both=tuple(common(caller, agent)),
             turns=turns,
             answers={turn: min(start for start, _ in spans) for turn, spans in by_turn["agent"].items()},
-            breaks=tuple(sorted(_breaks(voice, by_turn["caller"], by_turn["agent"]), key=lambda found: found.t)),
-            gaps=tuple(_gaps(voice, by_turn["caller"], by_turn["agent"])),
+            breaks=tuple(sorted(breaks, key=lambda found: found.t)),
+            gaps=tuple(_gaps(voice, asked, by_turn["agent"])),
             tools=tuple(_tools(voice, turns)),
+            marks=marks,
         )
 
     @property
@@ -100,6 +111,7 @@ class LaneTimes:
         """Return the first moment and the last."""
         ends = [each for interval in (*self.caller, *self.agent) for each in interval]
         ends += [tool.t for tool in self.tools]
+        ends += [t for mark in self.marks for t in (mark.start, mark.end)]
         first, last = min(0.0, *ends), max(0.0, *ends)
         return (first, last) if last - first > HEARD_S else (first, first + 1.0)
 
@@ -148,6 +160,22 @@ def _by_turn(spans: Sequence[Span]) -> dict[int, list[Interval]]:
     for span in spans:
         found.setdefault(span.turn, []).append((span.start, span.end))
     return found
+
+
+def _marks(voice: Voice) -> Iterator[Mark]:
+    """Return marks that have a time, but for those that go backwards."""
+    for mark in voice.marks:
+        if abs(mark.start) < LARGEST and mark.start <= mark.end < LARGEST:
+            yield mark
+
+
+def _marked_breaks(marks: Sequence[Mark]) -> Iterator[Break]:
+    for mark in marks:
+        if mark.kind == INTERRUPTION:
+            if mark.by == "agent":
+                yield Break(mark.start, "agent", mark.seconds)
+            else:
+                yield Break(mark.start, "caller", mark.seconds, yielded=mark.correct)
 
 
 def _breaks(

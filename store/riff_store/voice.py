@@ -13,6 +13,17 @@ import msgspec
 
 KEY = "voice"
 
+BACKCHANNEL, VOCAL_TIC, NON_DIRECTED = "backchannel", "vocal_tic", "non_directed"
+"""Sounds of a caller that ask for no answer: "mm-hmm", a cough, a word to somebody else."""
+INTERRUPTION, RESPONSE = "interruption", "response"
+GAVE_WAY, TRUNCATED = "gave_way", "truncated"
+SILENCE = "silence"
+BURST_NOISE, FRAME_DROP, MUFFLING, OUT_OF_TURN = "burst_noise", "frame_drop", "muffling", "out_of_turn_speech"
+
+SOUNDS = (BACKCHANNEL, VOCAL_TIC, NON_DIRECTED)
+NOISES = (BURST_NOISE, FRAME_DROP, MUFFLING, OUT_OF_TURN)
+"""What was done to a side's audio for a while."""
+
 
 class Span(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Describe one stretch of a side's audio in a turn."""
@@ -43,6 +54,30 @@ class VoiceTurn(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     evidence: dict[str, Any] = {}
 
 
+class Mark(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """Describe what happened beside the words, from `start` to `end`, by the `caller` or the `agent`.
+
+    Of `SOUNDS` a `lone` one was heard while the caller did not speak, and one `over` the agent while that did. An
+    `interruption` is by the side that broke in; a `response` (or that there was none) stands where the caller's turn
+    ended. Who `gave_way` stopped for the other side, what is `truncated` was cut off by the agent's provider. In a
+    `silence` neither side speaks; `NOISES` are of the line.
+
+    `correct` says whether the agent did as it should, `None` where nobody judges that; `seconds` is how long it took to
+    answer or to yield, of the agent's interruptions how long both spoke.
+    """
+
+    kind: str
+    start: float
+    end: float
+    by: str | None = None
+    turn: int | None = None
+    lone: bool = False
+    over: bool = False
+    correct: bool | None = None
+    seconds: float | None = None
+    text: str | None = None
+
+
 class TraceEntry(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Describe a message with its labels, or a tool's call or response, in the order of the call.
 
@@ -71,7 +106,9 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
     """Describe a voice call; `pipeline` is `cascade`, `audio_llm` or `s2s`.
 
-    `unmeasured` says of metrics by their keys why they are not measured.
+    `unmeasured` says of metrics by their keys why they are not measured. Sources with a record of who spoke when, tick
+    by tick, have `marks`, in the order of time, the `conditions` of the call (its line, the noise behind it), and how
+    many turns of the caller in a row were `unanswered` at most.
     """
 
     pipeline: str = "cascade"
@@ -85,6 +122,9 @@ class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
     turn_taking: float | None = None
     warnings: list[str] = []
     unmeasured: dict[str, str] = {}
+    marks: list[Mark] = []
+    conditions: list[str] = []
+    unanswered: int = 0
 
 
 def voice_of(document: Mapping[str, Any] | None) -> Voice | None:

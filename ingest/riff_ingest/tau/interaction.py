@@ -6,15 +6,16 @@ What looks accidental in some rules is the benchmark's own, and kept: figures ha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 import msgspec
 
-from riff_ingest.tau.ticks import LoneInsert, SpokenTicks, Stretch
+from riff_ingest.tau.tick_records import Tick
+from riff_ingest.tau.ticks import LoneInsert, SpokenTicks, Stretch, runs
 from riff_store.interaction import Interaction
+from riff_store.voice import BACKCHANNEL, NON_DIRECTED, VOCAL_TIC
 
-BACKCHANNEL, VOCAL_TIC, NON_DIRECTED = "backchannel", "vocal_tic", "non_directed"
 RESPONSE, NO_RESPONSE = "response", "no_response"
 YIELD, NO_YIELD = "yield", "no_yield"
 
@@ -27,13 +28,14 @@ UNRESPONSIVE = 3
 
 
 class InteractionEvent(msgspec.Struct, frozen=True, gc=False):
-    """Describe one event: `t` and `latency` in seconds, `tick` its position.
+    """Describe one event: `t` and `latency` in seconds, `tick` its position, `sound` that of the caller's first sound.
 
     `kind` is `response`, `yield`, `backchannel`, `vocal_tic` or `non_directed`; `error` tells that the agent did wrong.
     """
 
     kind: str
     error: bool
+    sound: int
     tick: int
     t: float
     latency: float | None = None
@@ -104,14 +106,18 @@ def over_kind(stretch: Stretch) -> str:
     return NON_DIRECTED if stretch.non_directed else YIELD
 
 
-def responsiveness(ticks: SpokenTicks) -> Responsiveness:
+def responsiveness(ticks: Sequence[Tick]) -> Responsiveness:
     """Return how the agent answered run by run, over all ticks, the signal to hang up too (T8.9)."""
+    caller, agent = (
+        list(runs([tick.caller_speaks for tick in ticks])),
+        list(runs([tick.agent_speaks for tick in ticks])),
+    )
     answered = []
-    for place, run in enumerate(ticks.caller):
-        follows = ticks.caller[place + 1].start if place + 1 < len(ticks.caller) else len(ticks)
-        answered.append(any(each.start < follows and each.end > run.start for each in ticks.agent))
+    for place, run in enumerate(caller):
+        follows = caller[place + 1].start if place + 1 < len(caller) else len(ticks)
+        answered.append(any(each.start < follows and each.stop > run.start for each in agent))
     rows = (sum(1 for _ in row) for is_answered, row in groupby(answered) if not is_answered)
-    return Responsiveness(len(ticks.caller), len(ticks.agent), max(rows, default=0))
+    return Responsiveness(len(caller), len(agent), max(rows, default=0))
 
 
 def _responses(ticks: SpokenTicks) -> Iterator[InteractionEvent]:
@@ -122,9 +128,9 @@ def _responses(ticks: SpokenTicks) -> Iterator[InteractionEvent]:
         again = turns[place + 1].start if place + 1 < len(turns) else None
         ended = ticks.ends(turn)
         if answer is not None and (again is None or answer <= again):
-            yield InteractionEvent(RESPONSE, False, turn.end, ended, answer * ticks.seconds - ended)
+            yield InteractionEvent(RESPONSE, False, turn.start, turn.end, ended, answer * ticks.seconds - ended)
         elif again is not None:
-            yield InteractionEvent(RESPONSE, True, turn.end, ended)
+            yield InteractionEvent(RESPONSE, True, turn.start, turn.end, ended)
 
 
 def _over_the_agent(ticks: SpokenTicks) -> Iterator[InteractionEvent]:
@@ -138,7 +144,7 @@ def _over_the_agent(ticks: SpokenTicks) -> Iterator[InteractionEvent]:
         stopped = silent >= 0
         latency = (silent - stretch.start) * ticks.seconds if stopped and kind == YIELD else None
         wrong = stopped is (kind != YIELD)
-        yield InteractionEvent(kind, wrong, stretch.start, ticks.starts(stretch), latency)
+        yield InteractionEvent(kind, wrong, stretch.start, stretch.start, ticks.starts(stretch), latency)
 
 
 def _in_silence(ticks: SpokenTicks) -> Iterator[InteractionEvent]:
@@ -156,14 +162,14 @@ def _lone_inserts(ticks: SpokenTicks) -> Iterator[InteractionEvent]:
         if speaking is None:
             yield _answered(kind, insert, ticks)
         elif (speaking.end - insert.start) * ticks.seconds <= YIELD_WINDOWS[kind]:
-            yield InteractionEvent(kind, True, insert.start, insert.start * ticks.seconds)
+            yield InteractionEvent(kind, True, insert.start, insert.start, insert.start * ticks.seconds)
 
 
 def _answered(kind: str, sound: Stretch | LoneInsert, ticks: SpokenTicks) -> InteractionEvent:
     until = sound.end + _whole(RESPONSE_WINDOW, ticks)
     answer = next((each.start for each in ticks.agent if sound.start <= each.start <= until), None)
     at = sound.start if answer is None else answer
-    return InteractionEvent(kind, answer is not None, at, at * ticks.seconds)
+    return InteractionEvent(kind, answer is not None, sound.start, at, at * ticks.seconds)
 
 
 def _whole(window: float, ticks: SpokenTicks) -> int:

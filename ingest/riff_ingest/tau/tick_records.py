@@ -35,9 +35,10 @@ class SourceEffects(msgspec.Struct, frozen=True, gc=False):
 
 
 class ChannelEffects(msgspec.Struct, frozen=True, gc=False):
-    """Hold what the line did to the caller's audio."""
+    """Hold what the line did to the caller's audio; so many milliseconds of it were dropped."""
 
     frame_drops_enabled: bool | None = None
+    frame_drop_ms: float | None = None
 
 
 class TurnTakingAction(msgspec.Struct, frozen=True, gc=False):

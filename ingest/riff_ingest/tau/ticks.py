@@ -12,11 +12,11 @@ import msgspec
 
 from riff_ingest.events import LONGEST
 from riff_ingest.tau.tick_records import Chunk, Tick
+from riff_store.voice import BACKCHANNEL, VOCAL_TIC
 
 TICK_SECONDS = 0.2
 """The length of a tick where a run does not say it."""
 SHORTEST_TICK = 0.001
-BACKCHANNEL, VOCAL_TIC = "backchannel", "vocal_tic"
 
 _MARKUP = re.compile(r"</?(?:message|chunk)\b[^<>]*>")
 _CONTROL = re.compile(r"###(?:STOP|TRANSFER|OUT-OF-SCOPE)###")

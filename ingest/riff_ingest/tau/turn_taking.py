@@ -21,6 +21,11 @@ class SpokenTurn(msgspec.Struct, gc=False):
     agent: list[Stretch] = []
 
     @property
+    def start(self) -> int:
+        """Return the position at which the turn begins."""
+        return min(stretch.start for stretch in (*self.heard, *self.backchannels, *self.agent))
+
+    @property
     def agent_interrupted(self) -> bool:
         """Tell whether the agent began to speak while the caller did (T5.3)."""
         return any(stretch.over for stretch in self.agent)

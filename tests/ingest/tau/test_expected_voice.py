@@ -80,7 +80,7 @@ def test_the_panel_of_every_call_and_of_all_is_that_of_the_benchmark(
 
 def test_who_answered_is_as_the_benchmark_counted(recorded: list[tuple[dict[str, Any], list[Tick]]]) -> None:
     for call, ticks in recorded:
-        found = responsiveness(spoken_ticks(ticks, 0.2))
+        found = responsiveness(ticks)
         assert call["responsiveness"] == {
             "total_user_turns": found.caller_runs,
             "total_agent_turns": found.agent_runs,

@@ -18,7 +18,7 @@ from riff_ingest.tau.interaction import (
     over_kind,
     responsiveness,
 )
-from riff_ingest.tau.tick_records import read_ticks
+from riff_ingest.tau.tick_records import Tick, read_ticks
 from riff_ingest.tau.ticks import SpokenTicks, spoken_ticks
 from riff_store.interaction import KINDS, panel
 from tests.support import tau_ticks
@@ -26,8 +26,12 @@ from tests.support import tau_ticks
 LINES = st.tuples(st.text("cbtwTW.", max_size=40), st.text("a.", max_size=40))
 
 
+def read(caller: str, agent: str) -> list[Tick]:
+    return read_ticks(json.dumps(tau_ticks.ticks(caller, agent)).encode(), Counter())
+
+
 def spoken(caller: str, agent: str, seconds: float = 0.2) -> SpokenTicks:
-    return spoken_ticks(read_ticks(json.dumps(tau_ticks.ticks(caller, agent)).encode(), Counter()), seconds)
+    return spoken_ticks(read(caller, agent), seconds)
 
 
 def events(caller: str, agent: str, seconds: float = 0.2) -> list[tuple[str, int]]:
@@ -107,9 +111,9 @@ def test_windows_are_whole_ticks(seconds: float, last: int) -> None:
 
 
 def test_a_row_of_runs_without_an_answer_is_told_by_its_longest() -> None:
-    found = responsiveness(spoken("c.c.c...c.c", "......a...."))
+    found = responsiveness(read("c.c.c...c.c", "......a...."))
     assert (found.caller_runs, found.agent_runs, found.longest_unanswered, found.unresponsive) == (5, 1, 2, False)
-    assert responsiveness(spoken("c.c.c", "")).unresponsive
+    assert responsiveness(read("c.c.c", "")).unresponsive
 
 
 @given(LINES, st.sampled_from([0.1, 0.2, 0.3]))
