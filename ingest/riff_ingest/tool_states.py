@@ -46,11 +46,22 @@ class ToolStates:
         if not self.states:
             self._enter(self._opening, OPENING if self._opening == OPENING else None, t)
 
-    def say(self, role: str, text: str, t: float | None = None, latency_ms: float | None = None) -> None:
-        """Take what the `agent` or the `caller` said; a latency that cannot be one is left out."""
+    def say(
+        self,
+        role: str,
+        text: str,
+        t: float | None = None,
+        latency_ms: float | None = None,
+        *,
+        is_turn: bool = True,
+    ) -> None:
+        """Take what the `agent` or the `caller` said; a latency that cannot be one is left out.
+
+        Without `is_turn` it belongs to a turn that was taken before, or to none.
+        """
         self.begin(t)
         latency = latency_ms if latency_ms is not None and 0 <= latency_ms <= LONGEST else None
-        if role == "agent":
+        if role == "agent" and is_turn:
             self.events.append(TurnComplete(latency, t))
         self.turns.append(Turn(role, text, t, self.state, latency))
 

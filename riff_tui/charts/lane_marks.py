@@ -54,10 +54,14 @@ class MarkSigns:
         self.cut = "|" if signs.ascii_only else signs.box["nsw"]
 
     def on_lane(self, side: str) -> Iterator[tuple[Interval, str]]:
-        """Return what stands on a side's lane in place of its filling, the ends that were cut off last."""
+        """Return what stands on a side's lane in place of its filling, the ends that were cut off last.
+
+        Of words that were more than a backchannel it is their beginning.
+        """
         for mark in self._marks:
             if mark.kind in SOUNDS and mark.by == side:
-                yield (mark.start, mark.end), self.sounds[mark.kind]
+                whole = mark.lone or mark.kind == BACKCHANNEL
+                yield (mark.start, mark.end if whole else mark.start), self.sounds[mark.kind]
         for mark in self._marks:
             if mark.kind in (GAVE_WAY, TRUNCATED) and mark.by == side:
                 yield (mark.end, mark.end), self.cut
@@ -95,7 +99,7 @@ class MarkSigns:
         return [
             *([f"{falling}{bad} not yielded"] if any(each.yielded is False for each in breaks) else []),
             *(f"{self.sounds[kind]} {_SOUND_NAMES[kind]}" for kind in SOUNDS if kind in kinds),
-            *([f"{bad} agent stops or answers"] if wrong & {*SOUNDS} else []),
+            *([f"{bad} agent reacts"] if wrong & {*SOUNDS} else []),
             *([f"{bad}{_UNANSWERED} no answer"] if RESPONSE in wrong else []),
             *([f"{self.cut} cut short"] if kinds & {GAVE_WAY, TRUNCATED} else []),
             *([f"{_SILENCE} silence"] if SILENCE in kinds else []),

@@ -22,6 +22,7 @@ _SHORTEST_NAME = 4
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _UNNAMED = "*"
 _GAP = "  "
+_FARTHEST = 8
 
 
 class Painter:
@@ -152,10 +153,15 @@ class Painter:
                 self._mark(cells, at, mark.sign, mark.label, tone)
         return cells
 
-    @staticmethod
-    def _mark(cells: list[Piece], at: int, sign: str, label: str, tone: Tone) -> None:
-        """Put a sign where it belongs with a label behind it, else before it, else alone, else nowhere."""
-        for start, text in ((at, sign + label), (at - len(label), label + sign), (at, sign)):
+    def _mark(self, cells: list[Piece], at: int, sign: str, label: str, tone: Tone) -> None:
+        """Put a sign where it belongs with a label behind it, else before it, else alone, else nowhere.
+
+        Calls with marks have many at once: there one that finds no room stands as soon behind as it can.
+        """
+        behind = range(at + 1, at + _FARTHEST) if self._lanes.marks else ()
+        places = [(at, sign + label), (at - len(label), label + sign), (at, sign)]
+        places += [(each, text) for text in (sign + label, sign) for each in behind]
+        for start, text in places:
             if start >= 0 and start + len(text) <= len(cells) and _is_free(cells, start - 1, len(text) + 2):
                 _put(cells, start, text, tone)
                 return
@@ -179,8 +185,7 @@ class Painter:
         signs, lanes = self._signs, self._lanes
         meanings = [
             (both, f"{self._both} both"),
-            (any(each.by == "agent" for each in lanes.breaks), f"{signs.rising} agent breaks in"),
-            (any(each.by == "caller" for each in lanes.breaks), f"{signs.falling} caller breaks in"),
+            *((True, meaning) for meaning in self._break_meanings()),
             *((True, meaning) for meaning in self._marks.legend(lanes.breaks)),
             (any(gap.seconds > 0 for gap in lanes.gaps), f"{self._waits} late"),
             (any(gap.seconds <= 0 for gap in lanes.gaps), f"{signs.bad} early"),
@@ -197,6 +202,13 @@ class Painter:
             room -= 1
         kept = [*lines[: most - 1], _GAP.join(lines[most - 1 :])] if lines else []
         return [fit(line, self._width, signs.ellipsis) for line in kept]
+
+    def _break_meanings(self) -> list[str]:
+        signs, sides = self._signs, {each.by for each in self._lanes.breaks}
+        if self._lanes.marks and len(sides) > 1:  # there is more to be explained than room
+            return [f"{signs.rising} agent {signs.falling} caller breaks in"]
+        arrows = {"agent": signs.rising, "caller": signs.falling}
+        return [f"{arrow} {side} breaks in" for side, arrow in arrows.items() if side in sides]
 
     def _safe(self, name: str) -> str:
         safe = one_line(name)

@@ -17,7 +17,7 @@ _WHO = 7
 _LATENCY = 9
 _TURN = 3
 _MOST_OF_ANSWER = 2
-_FAINT = frozenset({"guard", "answer", "retried"})
+_FAINT = frozenset({"guard", "answer", "retried", "sound", "line", "silence"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,10 @@ class _TranscriptWriter:
             (padded(f"{mark}{figure}", _LATENCY, right=True), row.severity.get("latency_ms")),
         )
         more += changed_lines(row, room, self._glyphs)
-        named = self._pieces(row.record["detail"], room) if row.record.get("detail") else []
-        more += [((piece, "faint"),) for piece in named]
+        severity = row.severity.get("detail")
+        detail = f"{self._mark(severity)}{row.record.get('detail') or ''}"
+        named = self._pieces(detail, room) if detail else []
+        more += [((piece, severity or "faint"),) for piece in named]
         more += self._timing(row, room)
         return [head, *(((self._indent, None), *line) for line in more)]
 

@@ -108,7 +108,7 @@ class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `unmeasured` says of metrics by their keys why they are not measured. Sources with a record of who spoke when, tick
     by tick, have `marks`, in the order of time, the `conditions` of the call (its line, the noise behind it), and how
-    many turns of the caller in a row were `unanswered` at most.
+    many runs of the caller's speech in a row were `unanswered` at most.
     """
 
     pipeline: str = "cascade"
@@ -124,7 +124,7 @@ class Voice(msgspec.Struct, frozen=True, omit_defaults=True):
     unmeasured: dict[str, str] = {}
     marks: list[Mark] = []
     conditions: list[str] = []
-    unanswered: int = 0
+    unanswered: int | None = None
 
 
 def voice_of(document: Mapping[str, Any] | None) -> Voice | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.support import tau_runs
+
 SILENCE = "."
 LONE_TIC, LONE_WORD = "T", "W"
 """A cough and a word to others while the caller does not speak."""
@@ -49,3 +51,14 @@ def _user_chunk(sign: str, before: str) -> dict[str, Any]:
     if insert is not None:
         chunk["speech_effects" if spoken else "source_effects"] = {"speech_insert": insert}
     return chunk
+
+
+def simulation(id: str, caller: str, agent: str, **more: Any) -> dict[str, Any]:
+    """A voice call of these ticks, with the caller's signal to hang up."""
+    return tau_runs.simulation(id, messages=None, ticks=ticks(caller, agent, stop=True), mode="full_duplex") | more
+
+
+def info(**audio: Any) -> dict[str, Any]:
+    """What a run of voice was, with ticks of 0.2 s."""
+    config = {"provider": "openai", "model": "gpt-realtime", "tick_duration_seconds": 0.2} | audio
+    return tau_runs.info(llm="openai:gpt-realtime", audio_native_config=config)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn
+from riff_store.voice import Mark, Span, Task, TraceEntry, Voice, VoiceTurn
 
 SECRET = "Abernathy"
 
@@ -133,6 +133,67 @@ VOICE = Voice(
     unmeasured={"stt_wer": "no turn has both texts of the caller"},
     warnings=["audit_log: 1 line is no JSON"],
 )
+
+
+MARKED = Voice(
+    pipeline="s2s",
+    ended="user_stop",
+    caller=[
+        Span(1, 1.0, 4.0),
+        Span(1, 7.0, 7.6),
+        Span(2, 11.0, 13.0),
+        Span(2, 16.0, 18.5),
+        Span(3, 26.0, 27.0),
+        Span(4, 31.4, 33.0),
+        Span(4, 40.0, 41.0),
+    ],
+    agent=[Span(1, 5.2, 11.6), Span(2, 17.5, 22.0), Span(2, 22.4, 24.0), Span(3, 28.0, 33.4)],
+    turns=[
+        VoiceTurn(1, caller_meant="I want to return a kettle.", agent_heard="Which order is it from?", latency=1.2),
+        VoiceTurn(
+            2,
+            caller_meant="From W five, I think it was.",
+            agent_heard="I have that one here. It was delivered on Mon",
+            latency=-1.0,
+            agent_interrupted=True,
+            caller_interrupted=True,
+        ),
+        VoiceTurn(3, caller_meant="Yes.", agent_heard="Shall I send the money back to your card?", latency=1.0),
+        VoiceTurn(4, caller_meant="Hello?", caller_interrupted=True),
+    ],
+    trace=[
+        TraceEntry("transcribed", 0, 0.0, "assistant", "Hi! How can I help you?"),
+        TraceEntry("transcribed", 1, 1.0, "user", "I want to return a kettle."),
+        TraceEntry("transcribed", 1, 5.2, "assistant", "Which order is it from?"),
+        TraceEntry("transcribed", 1, 7.0, "user", "mm-hmm"),
+        TraceEntry("transcribed", 2, 11.0, "user", "From W five,"),
+        TraceEntry("transcribed", 2, 16.0, "user", "I think"),
+        TraceEntry("transcribed", 2, 17.5, "assistant", "I have that one here. It was delivered on Mon"),
+        TraceEntry("transcribed", 3, 26.0, "user", "Yes."),
+        TraceEntry("tool_call", 3, 27.4, tool="return_order", value={"order_id": "W5"}),
+        TraceEntry("tool_response", 3, 27.6, tool="return_order", value="ok"),
+        TraceEntry("transcribed", 3, 28.0, "assistant", "Shall I send the money back to your card?"),
+        TraceEntry("transcribed", 4, 31.4, "user", "Anything else?"),
+        TraceEntry("transcribed", 4, 40.0, "user", "Hello?"),
+    ],
+    marks=[
+        Mark("vocal_tic", 1.0, 4.0, "caller", 1, correct=False),
+        Mark("backchannel", 7.0, 7.6, "caller", 1, over=True, correct=True),
+        Mark("interruption", 11.0, 13.0, "caller", 2, over=True, correct=True, seconds=0.6),
+        Mark("burst_noise", 14.0, 15.0, "caller", 2, text="car_horn.wav"),
+        Mark("interruption", 17.5, 22.0, "agent", 2, over=True, seconds=1.0),
+        Mark("gave_way", 18.5, 18.5, "caller", 2),
+        Mark("non_directed", 21.0, 21.6, "caller", 2, lone=True, over=True, correct=False, text="Not now."),
+        Mark("truncated", 23.8, 24.0, "agent", 2),
+        Mark("vocal_tic", 29.0, 29.6, "caller", 3, lone=True, over=True, text=".[cough]"),
+        Mark("interruption", 31.4, 33.0, "caller", 4, over=True, correct=False),
+        Mark("response", 33.0, 33.0, "agent", 4, correct=False),
+        Mark("silence", 33.4, 40.0, None, 4),
+    ],
+    conditions=["telephony", "indoor", "background people_talking.wav"],
+    unanswered=3,
+)
+"""A call with a record of who spoke when: a cough taken for a turn, noise, an agent that goes dead."""
 
 
 def document(voice: Voice | Mapping[str, Any] = VOICE) -> dict[str, object]:

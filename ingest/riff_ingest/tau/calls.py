@@ -19,6 +19,7 @@ from riff_ingest.tau.run import Run
 from riff_ingest.tau.steps import Reference, family_of, is_of_another_task, references_of, steps_of
 from riff_ingest.tau.text import cost_of, walk_messages
 from riff_ingest.tau.tools import TRANSFER
+from riff_ingest.tau.voice import walk_ticks
 from riff_ingest.tau.walk import Walked
 from riff_ingest.tool_segments import ToolSegments
 from riff_ingest.tool_states import DERIVED, ToolStates
@@ -110,7 +111,8 @@ def _walk(run: Run, simulation: Simulation, references: list[Reference], segment
     kinds = {each.name: each.kind for each in references if each.kind is not None}
     walked = Walked(ToolStates(segments), kinds)
     if has_ticks(simulation):
-        raise BrokenInput("it is a voice call, which is not read")
+        walk_ticks(simulation, run, walked)
+        return walked
     start = simulation.start_time
     walk_messages(simulation.messages or [], parse_time(start) if start else None, walked)
     return walked

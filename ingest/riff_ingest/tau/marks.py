@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from riff_ingest.events import LONGEST
 from riff_ingest.tau.interaction import RESPONSE, YIELD, InteractionEvent, over_kind
 from riff_ingest.tau.tick_records import Tick
@@ -43,12 +45,15 @@ def marks_of(
     verdicts = {(event.sound, event.kind): event for event in events}
     marks = [
         *_of_stretches(spoken, turns, verdicts),
-        *_of_inserts(spoken, turns, verdicts),
-        *_cuts(ticks, spoken, turns),
+        *_of_inserts(spoken, verdicts),
+        *_cuts(ticks, spoken),
         *_silences(ticks, spoken),
         *_noises(ticks, spoken, timeline),
     ]
-    return sorted(marks, key=lambda mark: (mark.start, mark.end))
+    placed = (
+        mark if mark.turn is not None else replace(mark, turn=_turn_at(mark.start, spoken, turns)) for mark in marks
+    )
+    return sorted(placed, key=lambda mark: (mark.start, mark.end))
 
 
 def conditions_of(environment: Any) -> list[str]:
@@ -101,9 +106,7 @@ def _of_stretches(
                 yield Mark(INTERRUPTION, start, end, "agent", turn.number, over=True, seconds=both)
 
 
-def _of_inserts(
-    spoken: SpokenTicks, turns: Sequence[SpokenTurn], verdicts: Mapping[tuple[int, str], InteractionEvent]
-) -> Iterator[Mark]:
+def _of_inserts(spoken: SpokenTicks, verdicts: Mapping[tuple[int, str], InteractionEvent]) -> Iterator[Mark]:
     for insert in spoken.inserts:
         kind = VOCAL_TIC if insert.tic else NON_DIRECTED
         over = bool(spoken.agent_speaks[insert.start])
@@ -112,7 +115,6 @@ def _of_inserts(
             insert.start * spoken.seconds,
             insert.end * spoken.seconds,
             "caller",
-            _turn_at(insert.start, turns),
             lone=True,
             over=over,
             correct=_is_right(verdicts.get((insert.start, kind))),
@@ -120,15 +122,12 @@ def _of_inserts(
         )
 
 
-def _cuts(ticks: Sequence[Tick], spoken: SpokenTicks, turns: Sequence[SpokenTurn]) -> Iterator[Mark]:
+def _cuts(ticks: Sequence[Tick], spoken: SpokenTicks) -> Iterator[Mark]:
     for at, tick in enumerate(ticks):
         if tick.user_chunk is not None and tick.user_chunk.action == _STOP_TALKING:
-            t = at * spoken.seconds
-            yield Mark(GAVE_WAY, t, t, "caller", _turn_at(at, turns))
+            yield Mark(GAVE_WAY, at * spoken.seconds, at * spoken.seconds, "caller")
     for run in runs([_is_truncated(tick) for tick in ticks]):
-        yield Mark(
-            TRUNCATED, run.start * spoken.seconds, run.stop * spoken.seconds, "agent", _turn_at(run.start, turns)
-        )
+        yield Mark(TRUNCATED, run.start * spoken.seconds, run.stop * spoken.seconds, "agent")
 
 
 def _silences(ticks: Sequence[Tick], spoken: SpokenTicks) -> Iterator[Mark]:
@@ -214,10 +213,10 @@ def _both(stretch: Stretch, turns: Sequence[SpokenTurn]) -> int:
     return min(over.end, stretch.end) - stretch.start
 
 
-def _turn_at(position: int, turns: Sequence[SpokenTurn]) -> int | None:
+def _turn_at(t: float, spoken: SpokenTicks, turns: Sequence[SpokenTurn]) -> int:
     """Return the turn that a call is in: the last that began by then."""
-    begun = [turn.number for turn in turns if turn.start <= position]
-    return begun[-1] if begun else None
+    begun = [turn.number for turn in turns if turn.start * spoken.seconds <= t]
+    return begun[-1] if begun else 0
 
 
 def _seconds(milliseconds: Any) -> float | None:

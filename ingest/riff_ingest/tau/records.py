@@ -159,10 +159,10 @@ def record_of(data: bytes, kind: type[_Record], misfit: Callable[[str], object])
         value = loads(data, what="it")
     if not isinstance(value, dict):
         raise BrokenInput("it is not an object")
-    return _struct(value, kind, misfit, "")
+    return fitting_struct(value, kind, misfit, "")
 
 
-def _struct(given: dict[str, Any], kind: type[_Record], misfit: Callable[[str], object], path: str) -> _Record:
+def fitting_struct(given: dict[str, Any], kind: type[_Record], misfit: Callable[[str], object], path: str) -> _Record:
     """Return a record from the parts that fit."""
     named = [(info.name, info.type) for info in fields_of(kind) if given.get(info.name) is not None]
     taken = {name: _fitting(given[name], wanted, misfit, f"{path}{name}") for name, wanted in named}
@@ -175,7 +175,7 @@ def _fitting(value: Any, wanted: Any, misfit: Callable[[str], object], path: str
         return msgspec.Raw(msgspec.json.encode(value))
     for kind in get_args(wanted) if get_origin(wanted) in (Union, UnionType) else (wanted,):
         if isinstance(value, dict) and isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-            return _struct(value, kind, misfit, f"{path}.")
+            return fitting_struct(value, kind, misfit, f"{path}.")
         if isinstance(value, list) and get_origin(kind) is list:
             parts = [_fitting(each, get_args(kind)[0], misfit, path) for each in value]
             return [part for part in parts if part is not None]

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from riff_ingest.sources.coercion import fitting
 from riff_ingest.sources.lenient_json import loads
+from riff_ingest.tau.records import Call, Message, fitting_struct
 
 CHUNKS = ("agent_chunk", "user_chunk")
 
@@ -79,10 +79,18 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
 
 
 class Tick(msgspec.Struct, frozen=True, gc=False):
-    """Hold a slice of a call; its place in the list is its time. A chunk that is not there is silence."""
+    """Hold a slice of a call; its place in the list is its time. A chunk that is not there is silence.
+
+    What a tool answered stands in the tick of its call; the side that called hears it one tick later.
+    """
 
     agent_chunk: Chunk | None = None
     user_chunk: Chunk | None = None
+    agent_tool_calls: list[Call] | None = None
+    user_tool_calls: list[Call] | None = None
+    agent_tool_results: list[Message] | None = None
+    user_tool_results: list[Message] | None = None
+    user_transcript: str | None = None
 
     @property
     def agent_speaks(self) -> bool:
@@ -114,16 +122,10 @@ def _tick(value: Any, defects: Counter[str]) -> Tick:
     if not isinstance(value, dict):
         defects["tick is no object"] += 1
         return Tick()
-    return Tick(*(_chunk(value.get(name), name, defects) for name in CHUNKS))
-
-
-def _chunk(value: Any, name: str, defects: Counter[str]) -> Chunk | None:
-    if value is None:
-        return None
-    if not isinstance(value, dict):
-        defects[f"{name} is no object"] += 1
-        return None
-    found = fitting(value, Chunk, lambda part: defects.update([f"{name}.{part} misfits"]))
-    # Only a field that is not there has its default: one that is null, or no boolean, is no speech.
-    said = value.get("contains_speech", True)
-    return found if said is True else msgspec.structs.replace(found, contains_speech=False)
+    found = fitting_struct(value, Tick, lambda part: defects.update([f"{part} of a tick misfits"]), "")
+    for name in CHUNKS:
+        given, chunk = value.get(name), getattr(found, name)
+        # Only a field that is not there has its default: one that is null, or no boolean, is no speech.
+        if chunk is not None and isinstance(given, dict) and given.get("contains_speech", True) is not True:
+            found = msgspec.structs.replace(found, **{name: msgspec.structs.replace(chunk, contains_speech=False)})
+    return found

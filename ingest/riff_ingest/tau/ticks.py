@@ -19,14 +19,13 @@ TICK_SECONDS = 0.2
 SHORTEST_TICK = 0.001
 
 _MARKUP = re.compile(r"</?(?:message|chunk)\b[^<>]*>")
-_CONTROL = re.compile(r"###(?:STOP|TRANSFER|OUT-OF-SCOPE)###")
 
 
 class Stretch(msgspec.Struct, frozen=True, gc=False):
     """Describe an unbroken run of ticks in which a side speaks, from `start` up to and without `end` (T4.6, T4.8).
 
     `over` says that the other side speaks in its first tick, `followed` that it does in the tick after the last.
-    `action`, `tic` and `non_directed` are the caller's alone.
+    `action`, `tic` and `non_directed` are the caller's alone; `utterances` are the ids of what was said in it.
     """
 
     start: int
@@ -37,6 +36,7 @@ class Stretch(msgspec.Struct, frozen=True, gc=False):
     action: str = ""
     tic: bool = False
     non_directed: bool = False
+    utterances: frozenset[str] = frozenset()
 
     @property
     def backchannel(self) -> bool:
@@ -101,16 +101,7 @@ def spoken_ticks(ticks: Sequence[Tick], seconds: float = TICK_SECONDS) -> Spoken
         seconds,
         agent,
         tuple(_caller(run, ticks, agent) for run in runs(caller)),
-        tuple(
-            Stretch(
-                run.start,
-                run.stop,
-                text_of(ticks[at].agent_chunk for at in run),
-                over=bool(caller[run.start]),
-                followed=any(caller[run.stop : run.stop + 1]),
-            )
-            for run in runs(agent)
-        ),
+        tuple(_agent(run, ticks, caller) for run in runs(agent)),
         tuple(_lone_inserts(ticks)),
     )
 
@@ -157,11 +148,6 @@ def script_of(chunks: Iterable[Chunk | None]) -> str:
     return " ".join(text.strip() for text in said if text.strip())
 
 
-def shown(text: str) -> str:
-    """Return a text without the words that steer a call, as it may be shown (T4.5)."""
-    return _CONTROL.sub("", text).strip()
-
-
 def _script(utterance: Iterable[Chunk]) -> str:
     # Every tick of an utterance may hold the whole of it.
     parts = dict.fromkeys(chunk.audio_script_gold for chunk in utterance if chunk.audio_script_gold)
@@ -180,7 +166,24 @@ def _caller(run: range, ticks: Sequence[Tick], agent: bytes) -> Stretch:
         action=chunks[0].action,
         tic=VOCAL_TIC in types,
         non_directed=bool(types - {VOCAL_TIC}),
+        utterances=_utterances(chunks),
     )
+
+
+def _agent(run: range, ticks: Sequence[Tick], caller: bytes) -> Stretch:
+    chunks = [chunk for at in run if (chunk := ticks[at].agent_chunk) is not None]
+    return Stretch(
+        run.start,
+        run.stop,
+        text_of(chunks),
+        over=bool(caller[run.start]),
+        followed=any(caller[run.stop : run.stop + 1]),
+        utterances=_utterances(chunks),
+    )
+
+
+def _utterances(chunks: Iterable[Chunk]) -> frozenset[str]:
+    return frozenset(each for chunk in chunks for each in chunk.utterance_ids or ())
 
 
 def _lone_inserts(ticks: Sequence[Tick]) -> Iterator[LoneInsert]:

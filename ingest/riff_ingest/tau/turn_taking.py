@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -59,6 +59,17 @@ def turns_of(ticks: SpokenTicks) -> list[SpokenTurn]:
                 turns.append(turn)
             turn.heard.append(stretch)
     return [each for each in turns if each.heard or each.backchannels or each.agent]
+
+
+def utterances(stretches: Sequence[Stretch]) -> list[list[Stretch]]:
+    """Return the stretches of a side, those together that are of one utterance: its short gaps part no words."""
+    found: list[list[Stretch]] = []
+    for stretch in stretches:
+        if found and stretch.utterances & found[-1][-1].utterances:
+            found[-1].append(stretch)
+        else:
+            found.append([stretch])
+    return found
 
 
 def _in_order(ticks: SpokenTicks) -> Iterator[tuple[bool, Stretch]]:

@@ -13,8 +13,9 @@ from riff_tui.charts.lanes import Lanes
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text import word_diff
 from riff_tui.text.numbers import fixed
-from riff_tui.views.parts import cells, voice_record
+from riff_tui.views.parts import cells, voice_marks, voice_record
 from riff_tui.views.parts.database_diff import differences, per_table
+from riff_tui.views.parts.voice_marks import Happened
 from riff_tui.views.parts.voice_record import WordFilter, is_number
 from riff_tui.views.parts.voice_trace import is_message, said_in, whole_trace
 
@@ -40,7 +41,10 @@ _COLUMNS = (
     ),
     Column("reason", "Reason", kind="name", help="What the score of turn-taking is about."),
 )
-_KINDS = "turn, tool, answer, or database where the task left it otherwise than it should; state, slot or guard."
+_KINDS = (
+    "turn, tool, answer, or database where the task left it otherwise than it should; state, slot or guard; "
+    "sound (while the caller does not speak), line (what that did to the audio) or silence."
+)
 _ORDER = ("t", "turn", "kind", "state", "role", "text", "changed", "latency_ms", "turn_taking", "reason", "detail")
 
 
@@ -56,7 +60,8 @@ def with_voice(table: Table, voice: Voice, words: WordFilter) -> Table:
         for row in table.rows
         if row.record.get("kind") not in ("turn", "tool")
     ]
-    rows = list(_placed(_in_order(kept, list(_TraceRows(voice, words, named).rows()))))
+    beside = [_row(record, {"t"}, _marked(severity)) for record, severity in voice_marks.rows(voice, words)]
+    rows = list(_placed(_in_order(kept, beside, list(_TraceRows(voice, words, named).rows()))))
     known = {column.key: column for column in (*table.columns, *_COLUMNS)}
     known["kind"] = replace(known["kind"], help=_KINDS)
     if not any(row.record.get("state") for row in rows):
@@ -91,6 +96,7 @@ class _TraceRows:
         self._starts = {role: _starts(spans) for role, spans in (("caller", voice.caller), ("agent", voice.agent))}
         self._with_tools = turns_with_tools(voice)
         self._trace = whole_trace(voice)
+        self._happened = voice_marks.happened(voice, self._trace) if voice.marks else None
         messages = sum(map(is_message, self._trace))
         # Judges count the turns of the transcript; where these are others than here, none of them can be told.
         self._named = iter(named if len(named) == messages else [None] * messages)
@@ -99,11 +105,11 @@ class _TraceRows:
 
     def rows(self) -> Iterator[Row]:
         """Return what was said, the tools, and at the end how the database differs."""
-        for entry in self._trace:
-            yield self._message(entry) if is_message(entry) else self._tool(entry)
+        for place, entry in enumerate(self._trace):
+            yield self._message(entry, place) if is_message(entry) else self._tool(entry)
         yield from _database(self._voice, self._words)
 
-    def _message(self, entry: TraceEntry) -> Row:
+    def _message(self, entry: TraceEntry, place: int) -> Row:
         role = _ROLES.get(entry.role or "", entry.role or "")
         first = (entry.turn, role) not in self._told
         self._told.add((entry.turn, role))
@@ -114,6 +120,7 @@ class _TraceRows:
         latency = _time(turn.latency) if timed else None
         score = _time(turn.score) if timed else None
         named = next(self._named, None)
+        happened = self._happened.get(place, []) if self._happened is not None else list(_happened(turn, role))
         record = {
             "t": _time(entry.t) if start is None else start,
             "turn": entry.turn,
@@ -128,9 +135,9 @@ class _TraceRows:
             "latency_ms": None if latency is None else latency * 1000,
             "turn_taking": score,
             "reason": turn.reason if timed else None,
-            "detail": " · ".join(part for part in (*_happened(turn, role), named) if part) or None,
+            "detail": " · ".join(part for part in (*(each.text for each in happened), named) if part) or None,
         }
-        severity = _marks(latency, score, with_tool=entry.turn in self._with_tools)
+        severity = _marks(latency, score, happened, with_tool=entry.turn in self._with_tools)
         display = (
             {} if self._words.wanted or not said.differ else {"changed": f"{said.differ} of {said.of} words differ"}
         )
@@ -212,24 +219,34 @@ def _starts(spans: Sequence[Span]) -> dict[int, float]:
     return found
 
 
-def _happened(turn: VoiceTurn, role: str) -> Iterator[str]:
+def _happened(turn: VoiceTurn, role: str) -> Iterator[Happened]:
     """Say who interrupted, and if the agent had to be nudged, without anybody's words."""
     if role == "agent" and turn.agent_interrupted:
         overlap = _seconds(turn.evidence.get("overlap_ms"))
-        yield f"agent breaks in, {overlap} s both" if overlap else "agent breaks in"
+        yield Happened(f"agent breaks in, {overlap} s both" if overlap else "agent breaks in")
     if role == "caller" and turn.caller_interrupted:
         yielded = _seconds(turn.evidence.get("yield_ms"))
-        yield f"caller breaks in, agent yields after {yielded} s" if yielded else "caller breaks in"
+        yield Happened(f"caller breaks in, agent yields after {yielded} s" if yielded else "caller breaks in")
     if role == "agent" and turn.nudged:
-        yield "nudged: no answer came by itself"
+        yield Happened("nudged: no answer came by itself")
 
 
 def _seconds(milliseconds: Any) -> str:
     return fixed(milliseconds / 1000, 1) if is_number(milliseconds) else ""
 
 
-def _marks(latency: float | None, score: float | None, *, with_tool: bool) -> dict[str, Severity]:
-    found = {"latency_ms": latency_severity(latency, with_tool=with_tool), "turn_taking": timing_severity(score)}
+def _marked(severity: Severity | None) -> dict[str, Severity]:
+    return {"detail": severity, "": severity} if severity else {}
+
+
+def _marks(
+    latency: float | None, score: float | None, happened: Sequence[Happened], *, with_tool: bool
+) -> dict[str, Severity]:
+    found = {
+        "latency_ms": latency_severity(latency, with_tool=with_tool),
+        "turn_taking": timing_severity(score),
+        "detail": cells.worst_of(each.severity for each in happened if each.severity),
+    }
     marks: dict[str, Severity] = {key: mark for key, mark in found.items() if mark}
     worst = cells.worst_of(marks.values())
     return {**marks, "": worst} if worst else marks
@@ -252,9 +269,9 @@ def _database(voice: Voice, words: WordFilter) -> Iterator[Row]:
         yield _row({"kind": "database", "detail": line}, set(), {"detail": "bad", "": "bad"})
 
 
-def _in_order(kept: Sequence[Row], told: Sequence[Row]) -> list[Row]:
-    """Merge both in the order of time, each in its own; what has no time stays behind what came before it."""
-    return [row for _, row in heapq.merge(_timed(kept), _timed(told), key=lambda each: each[0])]
+def _in_order(*parts: Sequence[Row]) -> list[Row]:
+    """Merge rows in the order of time, each part in its own; what has no time stays behind what came before it."""
+    return [row for _, row in heapq.merge(*map(_timed, parts), key=lambda each: each[0])]
 
 
 def _placed(rows: Sequence[Row]) -> Iterator[Row]:

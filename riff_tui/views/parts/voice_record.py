@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from riff_store.voice import Span, Voice, VoiceTurn
+from riff_store.voice import INTERRUPTION, Mark, Span, Voice, VoiceTurn
 from riff_tui.table import Row
 from riff_tui.text.numbers import fixed
 from riff_tui.timeline_events import LARGEST
 
 LEGEND = "[-words-] were meant and not heard, {+words+} heard and not meant; commas and capitals count for nothing."
+
+
+UNRESPONSIVE = 3
+"""So many turns in a row without an answer are worth a word; the signal to hang up is one of them."""
 
 
 class WordFilter(Protocol):
@@ -37,10 +41,12 @@ def notes(voice: Voice, words: WordFilter, rows: Sequence[Row]) -> Iterator[str]
     known = [*filter(None, (voice.pipeline, voice.language)), *([f"ended {voice.ended}"] if voice.ended else [])]
     if voice.turn_taking is not None:
         known.append(f"turn-taking {fixed(voice.turn_taking, 2, trim=True)} of 1")
-    broke = {"agent": sum(turn.agent_interrupted for turn in voice.turns)}
-    broke["caller"] = sum(turn.caller_interrupted for turn in voice.turns)
-    known += [f"{side} broke in {count}×" for side, count in broke.items() if count]
+    known += [f"{side} broke in {count}×" for side, count in _broke_in(voice).items() if count]
+    if voice.unanswered is not None and voice.unanswered >= UNRESPONSIVE:
+        known.append(f"{voice.unanswered} turns in a row without an answer")
     yield f"Voice: {' · '.join(known)}"
+    if voice.conditions:
+        yield f"Line: {' · '.join(voice.conditions)}"
     task = voice.task
     if task.passed is not None:
         by = f" ({task.source})" if task.source else ""
@@ -55,6 +61,17 @@ def notes(voice: Voice, words: WordFilter, rows: Sequence[Row]) -> Iterator[str]
         yield from (f"Log: {words(warning)}" for warning in voice.warnings)
     elif voice.warnings:
         yield f"Log: {len(voice.warnings)} {'warning' if len(voice.warnings) == 1 else 'warnings'}; --text lists them."
+
+
+def _broke_in(voice: Voice) -> dict[str, int]:
+    """Return how often each side broke in; a backchannel or an aside over the agent is none where that is known."""
+    if voice.marks:
+        sides = [mark.by for mark in voice.marks if mark.kind == INTERRUPTION]
+        return {side: sides.count(side) for side in ("agent", "caller")}
+    return {
+        "agent": sum(turn.agent_interrupted for turn in voice.turns),
+        "caller": sum(turn.caller_interrupted for turn in voice.turns),
+    }
 
 
 def record(voice: Voice, words: WordFilter) -> dict[str, Any]:
@@ -88,11 +105,29 @@ def record(voice: Voice, words: WordFilter) -> dict[str, Any]:
         },
         "warnings": words(voice.warnings),
         "unmeasured": voice.unmeasured,
+        "marks": [_mark(mark, words) for mark in voice.marks],
+        "conditions": voice.conditions,
+        "unanswered": voice.unanswered,
     }
 
 
 def _span(span: Span) -> dict[str, Any]:
     return {"turn": span.turn, "start": span.start, "end": span.end}
+
+
+def _mark(mark: Mark, words: WordFilter) -> dict[str, Any]:
+    return {
+        "kind": mark.kind,
+        "start": mark.start,
+        "end": mark.end,
+        "by": mark.by,
+        "turn": mark.turn,
+        "lone": mark.lone,
+        "over": mark.over,
+        "correct": mark.correct,
+        "seconds": mark.seconds,
+        "text": words(mark.text),
+    }
 
 
 def _turn(turn: VoiceTurn, words: WordFilter) -> dict[str, Any]:

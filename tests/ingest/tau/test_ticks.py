@@ -16,7 +16,6 @@ from riff_ingest.tau.tick_records import Tick, read_ticks
 from riff_ingest.tau.ticks import (
     SpokenTicks,
     script_of,
-    shown,
     spoken_ticks,
     text_of,
     tick_seconds,
@@ -101,7 +100,6 @@ def test_the_script_tells_what_a_caller_who_gave_way_was_about_to_say() -> None:
         {"content": ".", "utterance_ids": ["u2"], "audio_script_gold": ""},
     )
     assert script_of(tick.user_chunk for tick in ticks) == "I moved to <Elm> Street. Thanks."
-    assert shown("Bye. ###STOP###") == "Bye."
 
 
 def test_sounds_while_the_caller_is_silent_last_as_long_as_they_are_the_same() -> None:
@@ -165,9 +163,9 @@ def test_a_wrong_part_of_a_chunk_costs_no_other() -> None:
     ticks = read_ticks(json.dumps([{"agent_chunk": chunk, "user_chunk": 7}, "x"]).encode(), defects)
     assert spoken_ticks(ticks).agent[0].text == "Hi"
     assert defects == {
-        "agent_chunk.utterance_ids misfits": 1,
-        "agent_chunk.raw_data misfits": 1,
-        "user_chunk is no object": 1,
+        "agent_chunk.utterance_ids of a tick misfits": 1,
+        "agent_chunk.raw_data of a tick misfits": 1,
+        "user_chunk of a tick misfits": 1,
         "tick is no object": 1,
     }
 

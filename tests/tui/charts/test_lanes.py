@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
+from riff_store.voice import NOISES, SOUNDS, Mark, Span, TraceEntry, Voice, VoiceTurn
 from riff_tui.charts.lane_cells import HEARD_S, Scale, common, merged, shares
 from riff_tui.charts.lane_times import latency_severity
 from riff_tui.charts.lanes import Lanes
 from riff_tui.text.safe_text import cell_width
 from tests.support.golden import assert_golden
 from tests.support.hostile import HOSTILE
-from tests.support.voice_answers import VOICE
+from tests.support.voice_answers import MARKED, VOICE
 
 
 def lanes_of(voice: Voice = VOICE) -> Lanes:
@@ -41,6 +41,17 @@ def test_a_call_looks_like_this(width: int) -> None:
         for ascii_only in (False, True)
     ]
     assert_golden("\n\n".join(drawn) + "\n", f"voice/lanes.{width}.txt")
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_what_was_heard_beside_the_words_looks_like_this(width: int) -> None:
+    whole, near = lanes_of(MARKED), replace(lanes_of(MARKED), window=(14.0, 30.0), at=3)
+    drawn = [
+        "\n".join(lanes.draw(ascii_only=ascii_only, width=width))
+        for lanes in (whole, near)
+        for ascii_only in (False, True)
+    ]
+    assert_golden("\n\n".join(drawn) + "\n", f"voice/marked-lanes.{width}.txt")
 
 
 def test_both_at_once_is_another_sign_in_both_lanes_and_says_who_broke_in() -> None:
@@ -240,3 +251,57 @@ def test_ticks_stand_at_round_seconds_and_never_touch() -> None:
         ticks = Scale(0.0, end, 70).ticks()
         assert ticks[0] == (0, ticks[0][1])
         assert all(later - at > len(label) for (at, label), (later, _) in pairwise(ticks)), end
+
+
+def test_a_backchannel_is_neither_an_answer_that_came_late_nor_a_way_to_break_in() -> None:
+    listening = Voice(
+        caller=[Span(1, 0.0, 2.0), Span(1, 9.0, 9.4)],
+        agent=[Span(1, 3.0, 12.0)],
+        turns=[VoiceTurn(1, latency=1.0)],
+        marks=[Mark("backchannel", 9.0, 9.4, "caller", 1, over=True, correct=True)],
+    )
+    lanes = lanes_of(listening)
+    assert (lanes.gaps, lanes.breaks) == ((), ())
+    assert lane(lanes, "caller", ascii_only=True).split() == ["############", "ooo"]
+
+
+def test_who_yielded_and_who_did_not_differ_without_colour() -> None:
+    def told(correct: bool) -> str:
+        mark = Mark("interruption", 4.0, 6.0, "caller", 2, over=True, correct=correct, seconds=0.6 if correct else None)
+        voice = Voice(caller=[Span(2, 4.0, 6.0)], agent=[Span(1, 0.0, 9.0)], marks=[mark])
+        return lane(lanes_of(voice), "s ", ascii_only=True).strip()
+
+    assert (told(True), told(False)) == ("v0.6", "v!")
+
+
+def test_a_call_of_nothing_but_marks_is_long_enough_for_them() -> None:
+    lanes = lanes_of(Voice(agent=[Span(1, 0.0, 1.0)], marks=[Mark("silence", 1.0, 9.0), Mark("silence", 5.0, 2.0)]))
+    assert lanes.extent == (0.0, 9.0)
+    assert [mark.end for mark in lanes.marks] == [9.0]
+
+
+MARKS = st.builds(
+    Mark,
+    st.sampled_from([*SOUNDS, *NOISES, "interruption", "response", "gave_way", "truncated", "silence", "unheard of"]),
+    st.floats(-5, 50) | st.just(math.nan),
+    st.floats(-5, 50) | st.just(math.inf),
+    st.sampled_from([None, "caller", "agent", "x"]),
+    st.none() | st.integers(0, 4),
+    lone=st.booleans(),
+    over=st.booleans(),
+    correct=st.none() | st.booleans(),
+    seconds=st.none() | st.floats(),
+    text=st.none() | st.sampled_from(list(HOSTILE.values())),
+)
+
+
+@given(st.lists(MARKS, max_size=12), st.integers(1, 130), st.booleans())
+def test_whatever_is_marked_the_lanes_keep_their_width_and_their_lines(
+    marks: list[Mark], width: int, ascii_only: bool
+) -> None:
+    lanes = lanes_of(Voice(caller=[Span(1, 0.0, 4.0)], agent=[Span(1, 5.0, 40.0)], marks=marks))
+    whole = lanes.draw(ascii_only=ascii_only, width=width)
+    near = replace(lanes, window=(3.0, 9.0), at=1).draw(ascii_only=ascii_only, width=width)
+    assert len(whole) == len(near)
+    assert all(cell_width(line) <= width for line in (*whole, *near))
+    assert not ascii_only or all(line.isascii() for line in (*whole, *near))
