@@ -1,6 +1,6 @@
 """Tell from the ticks of a voice call who spoke when: stretches of speech, and what was laid over silence.
 
-Rule numbers are those of the description of tau3-bench's voice results (docs/formats.md).
+The rules are numbered in docs/formats.md, section 6.
 """
 
 from __future__ import annotations
