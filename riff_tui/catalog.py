@@ -58,7 +58,7 @@ def _signed(query: ViewQuery, table: Table) -> Table:
         filter=request.where.strip(),
         notes=[*_asked_in_vain(query, table), *table.notes],
         dump=dump_command(spec.name, request),
-        first=spec.first,
+        first=(*table.first, *spec.first),
         last=spec.last,
     )
 

@@ -84,6 +84,7 @@ class ViewQuery:
         total = len((build(EVERYTHING) if fewer and self.spec.recounts else table).rows)
         every, table = table, replace(table, rows=_matching(table, parts.rows))
         table = self.arranged(replace(table, total=total, matched=len(table.rows)))
+        table = _with_columns_asked_for(table, parts.rows)
         notes = [*_values_in_vain(every, table, parts.rows), *table.notes, *left_out(table, self.keys)]
         is_whole = self.spec.recounts or (not fewer and parts.rows is None)
         if self.spec.empty_store and not total and is_whole:
@@ -118,6 +119,14 @@ class ViewQuery:
         options |= {} if self.spec.no_calls else {"calls": parts.calls}
         options |= {"k": self.request.k} if self.spec.draws and self.request.k is not None else {}
         return self.build(_named(self.spec.query)(self.store, **options))
+
+
+def _with_columns_asked_for(table: Table, rows: Predicate | None) -> Table:
+    """Show the figures that rows are sorted or filtered by, where these are columns to choose, before all others."""
+    asked = {term.field for term in terms(rows)} | {table.sort.removeprefix("-")}
+    hidden = {column.key for column in table.columns if not column.shown and column.kind in ("number", "count")} & asked
+    columns = [replace(column, shown=True) if column.key in hidden else column for column in table.columns]
+    return replace(table, columns=columns, first=tuple(column.key for column in columns if column.key in hidden))
 
 
 def _added_aspects(predicate: Predicate | None) -> set[str]:

@@ -150,3 +150,11 @@ def test_a_call_without_a_record_tells_nothing(tmp_path: Path) -> None:
         table = show(one, "conversation", Request(where="conversation=c-1"))
     assert "interaction" not in table.extras
     assert not any(note.startswith("Interaction") for note in table.notes)
+
+
+@pytest.mark.parametrize("asked", [{"sort": "yield_rate"}, {"where": "yield_rate<1"}, {"where": "!yield_rate>=99%"}])
+def test_a_figure_that_is_asked_for_is_shown(asked: dict[str, object], store: Store) -> None:
+    table = flows(store, **asked)
+    shown = {column.key for column in table.columns if column.shown}
+    assert shown & FIGURES.keys() == {"yield_rate"}
+    assert "75% (48)" in printed(table, "text")
