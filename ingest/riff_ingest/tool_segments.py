@@ -22,6 +22,8 @@ _RULES = (
     (("get_*", "search*", "list_*", "check_*", "find_*", "lookup*", "query*"), LOOKUP),
     (("calculate*", "think*"), OTHER),
 )
+_HUMANS = frozenset({"human", "humans", "operator", "person", "representative", "specialist", "staff", "support"})
+_CALLS = frozenset({"", "agent", "agents", "call"})
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -60,8 +62,21 @@ NO_SEGMENTS = ToolSegments()
 @lru_cache(maxsize=4096)
 def segment_of_tool(tool: str) -> str:
     """Return the phase of a tool by its name; what only does something is an action."""
-    name = _CAMEL.sub("_", tool).replace("-", "_").lower()
+    name = _in_snake_case(tool)
     for patterns, segment in _RULES:
         if any(fnmatchcase(name, pattern) for pattern in patterns):
             return segment
     return ACTION
+
+
+def hands_over(tool: str) -> bool:
+    """Tell whether a tool hands the call to a human, by its name; one that transfers anything else does not."""
+    first, _, rest = _in_snake_case(tool).partition("_")
+    to_whom = rest.removeprefix("to_").removeprefix("live_")
+    return first == "escalate" or (
+        first == "transfer" and (to_whom in _CALLS or not _HUMANS.isdisjoint(to_whom.split("_")))
+    )
+
+
+def _in_snake_case(name: str) -> str:
+    return _CAMEL.sub("_", name).replace("-", "_").lower()

@@ -7,7 +7,7 @@ import pytest
 from riff_ingest.contract import Contract
 from riff_ingest.events import GuardEvaluated, StateEntered, TurnComplete
 from riff_ingest.stream import read_stream
-from riff_ingest.tool_segments import ToolSegments, segment_of_tool
+from riff_ingest.tool_segments import ToolSegments, hands_over, segment_of_tool
 from riff_ingest.tool_states import ToolStates
 
 
@@ -73,3 +73,30 @@ def test_users_say_which_phase_a_tool_belongs_to() -> None:
     found = ToolStates(segments)
     found.call("book_room", by="caller")
     assert [event.segment for event in found.events if isinstance(event, StateEntered)] == ["opening", "self-help"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "human"),
+    [
+        ("transfer_to_human_agents", True),
+        ("transferToOperator", True),
+        ("transfer_call", True),
+        ("transfer-to-agent", True),
+        ("transfer", True),
+        ("escalate_to_supervisor", True),
+        ("transfer_money", False),
+        ("transfer_to_billing_agent", False),
+        ("get_transfer_fee", False),
+    ],
+)
+def test_a_hand_over_to_a_human_is_told_from_transfers_of_anything_else(tool: str, human: bool) -> None:
+    assert hands_over(tool) is human
+
+
+def test_the_first_state_may_have_a_name_and_a_source_may_move_a_call_itself() -> None:
+    found = ToolStates(opening="greeter")
+    found.move("booking", 1.0)
+    found.call("book", t=2.0, state=found.state)
+    found.move("booking", 3.0)
+    assert found.states == ["greeter", "booking"]
+    assert read_stream(found.events, Contract()).defects == {}

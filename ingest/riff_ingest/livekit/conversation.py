@@ -12,11 +12,13 @@ from riff_ingest.conversation import ROLES, Conversation
 from riff_ingest.livekit.lanes import voice_of
 from riff_ingest.livekit.report import Item, Report
 from riff_ingest.sources.source import run_of, text_of
-from riff_ingest.tool_segments import OPENING, ToolSegments
+from riff_ingest.tool_segments import OPENING, ToolSegments, hands_over
 from riff_ingest.tool_states import DERIVED, ToolStates
 from riff_store.facts import JudgedScore
 
 UNNAMED = "(unnamed tool)"
+ESCALATED = "escalated"
+"""The state of a call that an agent handed to a human."""
 CONSOLE = "console-recordings"
 """The directory in which the SDK itself keeps reports, a directory for each."""
 
@@ -34,10 +36,10 @@ def conversation_of(
     report: Report, path: Path, contracts: Mapping[str, Contract], segments: ToolSegments
 ) -> Conversation:
     """Return the call of a report; `path` is where it lies, `contracts` are by flow."""
-    first, hands_over = _agents(report)
+    first, by_agent = _agents(report)
     states = ToolStates(segments, first or OPENING)
     for item in _with_outputs(report.items):
-        _take(item, states, report, hands_over=hands_over)
+        _take(item, states, report, by_agent=by_agent)
     flow = report.agent_name or first or "livekit"
     outcome = _outcome(report.tags)
     reason = _reason(report)
@@ -55,14 +57,19 @@ def conversation_of(
         errored=(error := _error(report, reason)) is not None,
         error=error,
         errors=_errors(report, states),
-        contract=contracts.get(flow),
+        contract=contracts.get(flow) or (None if by_agent else _contract(states)),
         turns=states.turns,
         events=states.events,
         tool_calls=states.tool_calls,
-        origin="observed" if hands_over else DERIVED,
+        origin="observed" if by_agent else DERIVED,
         passed=outcome,
         voice=voice_of(report),
     )
+
+
+def _contract(states: ToolStates) -> Contract:
+    """Return what holds of derived states without a flow file: a tool that hands the call to a human escalates it."""
+    return Contract(escalation_terminals=list(dict.fromkeys(filter(hands_over, states.states))))
 
 
 def verdicts_of(report: Report, call: Conversation) -> Iterator[JudgedScore]:
@@ -106,23 +113,24 @@ def _with_outputs(items: list[Item]) -> Iterator[tuple[Item, Item | None]]:
             yield item, item
 
 
-def _take(pair: tuple[Item, Item | None], states: ToolStates, report: Report, *, hands_over: bool) -> None:
+def _take(pair: tuple[Item, Item | None], states: ToolStates, report: Report, *, by_agent: bool) -> None:
     item, output = pair
     t = report.since(item.at)
     if item.is_said:
         states.say(ROLES[item.role], item.text, t, None if item.latency is None else item.latency * 1000)
-    elif item.kind == "agent_handoff" and item.new_agent and hands_over:
+    elif item.kind == "agent_handoff" and item.new_agent and by_agent:
         states.begin(t)
         states.move(item.new_agent, t)
     elif item.kind in ("function_call", "function_call_output"):
         states.begin(t)
+        name = item.name or UNNAMED
         states.call(
-            item.name or UNNAMED,
+            name,
             t=t,
             arguments=item.arguments,
             result=None if output is None else output.output,
             error=None if output is None or not output.is_error else str(output.output or "error"),
-            state=states.state if hands_over else None,
+            state=None if not by_agent else ESCALATED if hands_over(name) else states.state,
         )
 
 

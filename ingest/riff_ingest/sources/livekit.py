@@ -8,12 +8,11 @@ from pathlib import Path
 from riff_ingest.conversation import Conversation
 from riff_ingest.sources.json_parts import read_values
 from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.sources.source import FileHead, ReadContext, Source
+from riff_ingest.sources.source import FileHead, ReadContext, ReadItem, Source, numbered
 from riff_store.facts import JudgedScore, Skipped
 
 
-def read(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
-    """Yield the call of each report with the verdicts on it, and what had to be left out."""
+def _reports(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
     from riff_ingest.livekit.conversation import conversation_of, verdicts_of
     from riff_ingest.livekit.report import report_of
 
@@ -42,6 +41,11 @@ def _recognises(head: FileHead) -> str | None:
     if any(is_report(document) for document in (*head.records, *documents[:1])):
         return "it has a chat_history with items and a job_id or sdk_version"
     return None
+
+
+def read(path: Path, context: ReadContext) -> Iterator[ReadItem]:
+    """Yield the call of each report with the verdicts on it, and what had to be left out."""
+    return numbered(_reports(path, context))
 
 
 SOURCE = Source(

@@ -141,6 +141,19 @@ class Source:
         return self.directory.digest(path) if self.directory and path.is_dir() else self.digest_file(path)
 
 
+def numbered(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
+    """Yield items with their verdicts numbered from 1, where several stand in one place of a file.
+
+    The store tells the verdicts of a file apart by their lines.
+    """
+    place = 0
+    for item in items:
+        if isinstance(item, JudgedScore):
+            place += 1
+            item.line = place
+        yield item
+
+
 def run_of(path: Path) -> str:
     """Return the run of an input that names none: the name of the directory that holds it."""
     return text_of(os.path.basename(os.path.dirname(os.path.abspath(path)))) or ROOT

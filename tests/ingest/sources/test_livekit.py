@@ -16,12 +16,15 @@ from riff_ingest import Conversation
 from riff_ingest.contract import Contract
 from riff_ingest.events import StateEntered, TurnComplete
 from riff_ingest.facts import facts_of
+from riff_ingest.pipeline import ingest
 from riff_ingest.sources.detect import detect
 from riff_ingest.sources.livekit import SOURCE, read
 from riff_ingest.sources.source import ReadContext
 from riff_ingest.state_aspects import compute_state_aspects
 from riff_store.facts import JudgedScore, Skipped
 from riff_store.voice import Span
+from riff_store.writer import Writer
+from tests.support.facts import fresh
 from tests.support.livekit_reports import START, assistant, handed_over, handoff, in_camel_case, report, tool, user
 from tests.support.strategies import JSON
 
@@ -161,6 +164,18 @@ def test_without_a_hand_over_the_tools_are_the_states_and_the_agent_is_the_first
     assert (states(nameless), nameless.flow) == (["opening"], "livekit")
 
 
+def test_a_tool_that_hands_the_call_to_a_human_escalates_it(tmp_path: Path) -> None:
+    by_agent = call_of(
+        tmp_path, report(handoff("greeter", "booking", 0), tool("transfer_to_human", 1), assistant("Bye", 2))
+    )
+    assert (states(by_agent), by_agent.final_state) == (["greeter", "booking", "escalated"], "escalated")
+    by_tool = call_of(tmp_path, report(assistant("Hello", 0), tool("transferToOperator", 1)))
+    for call, last in ((by_agent, "booking"), (by_tool, "garden_centre")):
+        rows = compute_state_aspects(call.events, call.contract, call.completed)
+        assert [(row.state, row.escalation) for row in rows][-1] == (last, 1)
+        assert facts_of(call, default_run="r")[0].aspects["correctness"] is None
+
+
 def test_a_call_has_its_two_lanes(tmp_path: Path) -> None:
     voice = call_of(tmp_path, handed_over()).voice
     assert voice is not None
@@ -259,6 +274,13 @@ def test_reports_are_read_line_by_line_and_a_broken_one_costs_no_other(tmp_path:
         (2, "it is no session report: there is no chat_history with items"),
         (4, "line is not JSON: the name of a key is missing at character 2"),
     ]
+
+
+def test_reports_come_into_the_store_with_all_their_verdicts(tmp_path: Path) -> None:
+    written(tmp_path, handed_over(), handed_over(job_id="AJ_2"), name="reports.jsonl")
+    with fresh(tmp_path / "calls.db") as store:
+        summary = ingest([tmp_path / "reports.jsonl"], Writer(store))
+        assert (summary.conversations("taken"), summary.scores, summary.skipped) == (2, 4, 0)
 
 
 def test_items_that_are_none_are_left_out_and_noted(tmp_path: Path) -> None:
