@@ -14,10 +14,11 @@ DEFAULT_ESCALATIONS = frozenset({"escalated", "escalate"})
 
 
 class StateContract(msgspec.Struct, frozen=True):
-    """Describe the segment of a state and the slots that it has to fill."""
+    """Describe the segment of a state and the slots that it has to fill; `id` is what its platform calls it."""
 
     segment: str | None = None
     required_slots: list[str] = []
+    id: str | None = None
 
 
 class Terms(msgspec.Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -64,8 +65,9 @@ class Conversation(msgspec.Struct, kw_only=True):
     """Represent one call of one flow by one agent in one run; field meanings are in docs/formats.md, section 1.
 
     Not on the wire, but from sources that know more: `passed` says whether the task was done, `measured` holds
-    computed aspects that no event stream tells, `voice` what is kept of a voice call, `interaction` how its sides
-    shared the line. Of two copies of a call the one in which more is `filled` in counts.
+    computed aspects that no event stream tells, or tells wrong (`None`: not measured), `voice` what is kept of a voice
+    call, `interaction` how its sides shared the line. Of two copies of a call the one in which more is `filled` in
+    counts.
     """
 
     conversation_id: str
@@ -101,7 +103,7 @@ class Conversation(msgspec.Struct, kw_only=True):
     origin: str = "observed"
     defects: dict[str, int] = {}
     passed: bool | None = None
-    measured: dict[str, float] = {}
+    measured: Mapping[str, float | None] = {}
     voice: Voice | None = None
     interaction: Interaction | None = None
     filled: int = 0

@@ -1,4 +1,4 @@
-"""Read flow files: native ones, and the forms that flows of pipecat are kept in (docs/formats.md, section 3)."""
+"""Read flow files: native ones, and those of pipecat and Retell (docs/formats.md, section 3)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from riff_ingest.sources.flow_editor import is_editor_document, read_editor
 from riff_ingest.sources.flow_marks import contract_of_nodes
 from riff_ingest.sources.lenient_json import load_document
 from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.retell_flow import is_retell_flow, read_retell_flow, retell_flow_name
 from riff_ingest.sources.source import FileHead, Source
 from riff_store.facts import DescribedFlow, DescribedState, Skipped
 
@@ -30,7 +31,7 @@ _NATIVE_PARTS = frozenset({"edges", *Contract.__struct_fields__} - {"archetype"}
 class FlowFile:
     """Hold a flow as its file describes it, the contract that it promises, and what of the file did not fit.
 
-    `config` has the nodes of a flow of pipecat; it is `None` for a native one.
+    `config` has the nodes of a flow of pipecat or Retell; it is `None` for a native one.
     """
 
     described: DescribedFlow
@@ -53,6 +54,8 @@ def flow_of(document: Any, path: Path) -> FlowFile:
         raise BrokenInput("file is not a JSON object")
     if is_flow_config(document):
         return _config_flow(read_config(document), path)
+    if is_retell_flow(document):
+        return _retell_flow(document, path)
     if is_editor_document(document):
         return _editor_flow(document, path)
     if _NATIVE_PARTS.isdisjoint(document):
@@ -65,6 +68,8 @@ def _recognises(head: FileHead) -> str | None:
         return None
     if is_flow_config(head.document):
         return "it has the nodes of a pipecat flow"
+    if is_retell_flow(head.document):
+        return "it has the nodes of a Retell flow"
     if is_editor_document(head.document):
         return "it has the nodes of a flow editor"
     if isinstance(head.document.get("flow"), str) and not _NATIVE_PARTS.isdisjoint(head.document):
@@ -106,6 +111,18 @@ def _editor_flow(document: dict[str, Any], path: Path) -> FlowFile:
     contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=False)
     edges = list(dict.fromkeys([*edges, *config.edges()]))
     file = _flow_file(_flow_name(document, path), contract, edges, [*misfits, *odd_edges])
+    file.config = config
+    return file
+
+
+def _retell_flow(document: dict[str, Any], path: Path) -> FlowFile:
+    config, ids = read_retell_flow(document)
+    misfits: list[str] = []
+    contract = contract_of_nodes(config, misfits, unmarked_ends_succeed=False)
+    states = {name: msgspec.structs.replace(state, id=ids[name]) for name, state in contract.states.items()}
+    contract = msgspec.structs.replace(contract, states=states)
+    file = _flow_file(_flow_name({"flow": retell_flow_name(document)}, path), contract, config.edges(), misfits)
+    file.left_out += [Skipped("defect", None, problem) for problem in config.problems]
     file.config = config
     return file
 
@@ -156,10 +173,10 @@ def _flow_name(document: Mapping[str, Any], path: Path) -> str:
 
 SOURCE = Source(
     kind="flow-file",
-    version=2,
+    version=3,
     read=lambda path, context: _items(path),
     title="Flow file",
-    known_by="the parts of a contract or the nodes of a pipecat flow or its editor, in TOML, JSON or YAML",
+    known_by="parts of a contract, or the nodes of a flow of pipecat, its editor or Retell, in TOML, JSON or YAML",
     recognises=_recognises,
     yaml_words=(b"initial_node", b"nodes"),
     keeps_text=False,

@@ -1,0 +1,90 @@
+"""Take out of what is stored what a call's record names beside it: numbers of phones, tokens and addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from riff_ingest.sources.lenient_json import MAX_DEPTH
+
+NUMBER, TOKEN, ADDRESS, HIDDEN = "[number]", "[token]", "[url]", "[hidden]"
+
+_SHORTEST_NUMBER = 7
+_SHORTEST_TOKEN = 6
+_CORE_DIGITS = 9
+_BETWEEN = r"[ ().\-/]{0,3}"
+_SECRET_KEYS = re.compile(r"(?:^|_)(?:access_?token|api_?key|auth(?:orization)?_?token|authorization|password|secret)$")
+_ANY_TOKEN = re.compile(r"\beyJ[\w-]{8,}(?:\.[\w-]+)+|\b[Bb]earer\s+[\w.~+/-]{8,}=*")
+_QUERY = re.compile(r"(https?://[^\s\"'<>?#]+)\?([^\s\"'<>]*)")
+_SIGNED = re.compile(r"sig|token|key|credential|expires|auth|x-amz|x-goog", re.IGNORECASE)
+
+
+class PrivateValues:
+    """Hold what must not be stored of a call, and take it out of texts and of plain JSON values."""
+
+    def __init__(self, numbers: Iterable[Any] = (), tokens: Iterable[Any] = (), addresses: Iterable[Any] = ()) -> None:
+        exact = [(text, TOKEN) for text in _texts(tokens) if len(text) >= _SHORTEST_TOKEN]
+        exact += [(text, ADDRESS) for text in _texts(addresses) if "://" in text]
+        self._exact = sorted(set(exact), key=lambda each: (-len(each[0]), each))
+        patterns = {pattern for text in _texts(numbers) if (pattern := _number_pattern(text))}
+        self._numbers = re.compile("|".join(sorted(patterns))) if patterns else None
+
+    def text(self, text: str) -> str:
+        """Return a text with a placeholder for each of them, and links without their signature."""
+        for found, placeholder in self._exact:
+            if found in text:
+                text = text.replace(found, placeholder)
+        if "://" in text:
+            text = _QUERY.sub(_unsigned, text)
+        if "eyJ" in text or "earer" in text:
+            text = _ANY_TOKEN.sub(TOKEN, text)
+        return self._numbers.sub(NUMBER, text) if self._numbers is not None else text
+
+    def value(self, value: Any, depth: int = 0) -> Any:
+        """Return a plain JSON value without them; what lies too deep in it becomes `None`."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict | list) and depth == MAX_DEPTH:
+            return None
+        if isinstance(value, list):
+            return [self.value(item, depth + 1) for item in value]
+        if isinstance(value, dict):
+            return {
+                self.text(str(key)): HIDDEN if _SECRET_KEYS.search(str(key).lower()) else self.value(item, depth + 1)
+                for key, item in value.items()
+            }
+        if isinstance(value, int) and not isinstance(value, bool) and self.text(str(value)) == NUMBER:
+            return NUMBER
+        return value
+
+
+def addresses_in(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the addresses of recordings, logs and lines to listen in that an object names, at any depth of objects."""
+    waiting = [(record, 0)]
+    while waiting:
+        current, depth = waiting.pop()
+        for key, value in current.items():
+            if isinstance(value, str):
+                if key.lower().endswith("url"):
+                    yield value
+            elif isinstance(value, dict) and depth < MAX_DEPTH:
+                waiting.append((value, depth + 1))
+
+
+def _texts(values: Iterable[Any]) -> list[str]:
+    return [str(value) for value in values if isinstance(value, str | int) and not isinstance(value, bool)]
+
+
+def _number_pattern(text: str) -> str | None:
+    """Return a pattern that finds a number however it is parted, with and without the codes it begins with."""
+    digits = re.sub(r"[^0-9]", "", text)
+    if len(digits) < _SHORTEST_NUMBER:
+        return None
+    codes, core = digits[:-_CORE_DIGITS], digits[-_CORE_DIGITS:]
+    optional = "".join(f"(?:{digit}{_BETWEEN})?" for digit in codes)
+    return rf"(?<![0-9.])(?:(?:\+|00|\(){_BETWEEN})?{optional}0?{_BETWEEN}{_BETWEEN.join(core)}(?![0-9])"
+
+
+def _unsigned(match: re.Match[str]) -> str:
+    return f"{match[1]}?{HIDDEN}" if _SIGNED.search(match[2]) else match[0]

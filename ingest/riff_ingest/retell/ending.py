@@ -1,0 +1,102 @@
+"""Tell how a call of Retell ended, by its reason of disconnection (docs/formats.md, section 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from riff_ingest.sources.json_parts import object_of, text_of
+
+HANGUP, AGENT_HANGUP, TRANSFER, VOICEMAIL, TIMEOUT, ERROR = (
+    "hangup",
+    "agent_hangup",
+    "transfer",
+    "voicemail",
+    "timeout",
+    "error",
+)
+
+_STOPS = {
+    "user_hangup": HANGUP,
+    "user_declined": HANGUP,
+    "user_requested_dnc": HANGUP,
+    "user_requested_callback": HANGUP,
+    "agent_hangup": AGENT_HANGUP,
+    "manual_stopped": AGENT_HANGUP,
+    "call_transfer": TRANSFER,
+    "transfer_bridged": TRANSFER,
+    "transfer_cancelled": TRANSFER,
+    "call_take_over": TRANSFER,
+    "voicemail_reached": VOICEMAIL,
+    "ivr_reached": VOICEMAIL,
+    "inactivity": TIMEOUT,
+    "max_duration_reached": TIMEOUT,
+}
+_NO_CALL = frozenset(
+    {
+        "dial_busy",
+        "dial_failed",
+        "dial_no_answer",
+        "error_user_not_joined",
+        "invalid_destination",
+        "marked_as_spam",
+        "network_blocked",
+        "registered_call_timeout",
+    }
+)
+_BROKEN = frozenset(
+    {
+        "budget_reached",
+        "concurrency_limit_reached",
+        "credit_exhausted",
+        "no_concurrency_fallback",
+        "no_valid_payment",
+        "scam_detected",
+        "sip_routing_error",
+    }
+)
+_BROKEN_BEGINNINGS = ("error_", "telephony_provider_")
+_NOT_ENDED = frozenset({"registered", "ongoing"})
+_ONGOING_EVENTS = frozenset({"call_started", "transcript_updated"})
+
+
+class RetellEnding(NamedTuple):
+    """Hold why a call ended; `error` says why it does not count, `None` where it counts."""
+
+    stop_reason: str | None
+    error: str | None = None
+
+    @property
+    def is_transfer(self) -> bool:
+        """Tell whether the call was handed to somebody else."""
+        return self.stop_reason == TRANSFER
+
+
+def ending_of(call: Mapping[str, Any]) -> RetellEnding:
+    """Return how a call ended; what is not known of reasons stays as it is."""
+    reason = reason_of(call)
+    if reason in _BROKEN or (reason is not None and reason.startswith(_BROKEN_BEGINNINGS)):
+        return RetellEnding(ERROR, f"it ended with {reason}")
+    if call.get("call_status") == "error":
+        return RetellEnding(ERROR, f"it ended with {reason}" if reason else "its status is error")
+    if reason is None and object_of(call.get("call_analysis")).get("in_voicemail") is True:
+        return RetellEnding(VOICEMAIL)
+    return RetellEnding(_STOPS.get(reason or "", reason))
+
+
+def refusal(call: Mapping[str, Any], event: Any = None) -> str | None:
+    """Return why a record is of no call that was held, or of one that goes on; `None` where it is of one."""
+    reason, status = reason_of(call), text_of(call.get("call_status"))
+    if reason in _NO_CALL:
+        return f"the call never connected: {reason}"
+    if status == "not_connected":
+        return f"the call never connected{f': {reason}' if reason else ''}"
+    if status in _NOT_ENDED or (status is None and text_of(event) in _ONGOING_EVENTS):
+        return "the call had not ended when this was written"
+    return None
+
+
+def reason_of(call: Mapping[str, Any]) -> str | None:
+    """Return the reason of disconnection as Retell calls it."""
+    reason = call.get("disconnection_reason")
+    return reason if isinstance(reason, str) and reason else None

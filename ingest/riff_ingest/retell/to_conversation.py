@@ -1,0 +1,220 @@
+"""Make a conversation of the record of a call of Retell, or of one of its simulated tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from riff_ingest.call_start import LATEST, moment, run_of_day
+from riff_ingest.contract import Contract
+from riff_ingest.conversation import Conversation
+from riff_ingest.observed_states import latencies
+from riff_ingest.private_values import PrivateValues, addresses_in
+from riff_ingest.retell.ending import ERROR, TRANSFER, RetellEnding, ending_of, reason_of, refusal
+from riff_ingest.retell.transcript import RetellTranscript, node_ids, read_transcript, reply_latencies, spoken
+from riff_ingest.retell.verdicts import RetellVerdict, analysis_verdicts, job_verdict, judged_at
+from riff_ingest.sources.json_parts import number_of, object_of, objects_of, text_of
+from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.source import ReadContext
+from riff_ingest.stream import read_stream
+from riff_ingest.tool_states import DERIVED
+from riff_store.measure import percentile
+
+UNKNOWN = "(unknown)"
+ESCALATED = "escalated"
+SCRUBBED = "[scrubbed]"
+TEXT_SCRUBBED = "its text is the one that Retell took personal data out of"
+NO_TEXT = "it has no text: Retell was set to store {setting}"
+
+_PLACES = frozenset({"current_node", "previous_node"})
+_WAITING = frozenset({"pending", "in_progress"})
+
+
+class ReadRetellCall(NamedTuple):
+    """Hold a conversation, the verdicts on it with their time, and notes on how it was read."""
+
+    conversation: Conversation
+    verdicts: list[RetellVerdict]
+    judged_at: int | None
+    notes: list[str]
+
+
+class FlowNodes:
+    """Know flows by the ids of their nodes, as flow files of Retell name them."""
+
+    def __init__(self, contracts: Mapping[str, Contract]) -> None:
+        self.contracts = contracts
+        found = (
+            (flow, {each.id: name for name, each in contract.states.items() if each.id})
+            for flow, contract in contracts.items()
+        )
+        self._names = {flow: names for flow, names in found if names}
+
+    def flow_of(self, nodes: list[str], *named: str | None) -> str:
+        """Return the flow of a call: that of a flow file by a name or by its nodes, else the first name."""
+        known = next((name for name in named if name in self.contracts), None)
+        if known is None and nodes:
+            fitting = [flow for flow, names in self._names.items() if all(node in names for node in nodes)]
+            known = fitting[0] if len(fitting) == 1 else None
+        return known or next((name for name in named if name), UNKNOWN)
+
+    def names(self, flow: str) -> Mapping[str, str]:
+        """Return the names of a flow's nodes by their ids."""
+        return self._names.get(flow, {})
+
+
+def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: FlowNodes, filled: int) -> ReadRetellCall:
+    """Return what a record tells; raise `BrokenInput` where it is of no call that was held to its end."""
+    if "test_case_job_id" in record:
+        return _test(record, context, flows)
+    wrapped = isinstance(record.get("call"), dict)
+    call = record["call"] if wrapped else record
+    if (name := text_of(call.get("call_id"))) is None:
+        raise BrokenInput("call_id is missing")
+    if why := refusal(call, record.get("event")):
+        raise BrokenInput(why, conversation=name)
+    private = _private(call)
+    items, is_scrubbed = spoken(call)
+    agent = text_of(call.get("agent_name")) or text_of(call.get("agent_id"))
+    flow = flows.flow_of(node_ids(items), text_of(call.get("conversation_flow_id")), agent)
+    found = read_transcript(
+        items,
+        private,
+        segments=context.tool_segments,
+        names=flows.names(flow),
+        reply_latencies=reply_latencies(call),
+    )
+    conversation = _conversation(name, flow, found, ending_of(call), flows.contracts.get(flow))
+    version = text_of(call.get("agent_version"))
+    conversation.started_at = moment(number_of(call.get("start_timestamp"), highest=LATEST))
+    conversation.run_id = run_of_day(conversation.started_at, version)
+    conversation.agent_model = f"{agent}@v{version}" if agent and version else agent or UNKNOWN
+    conversation.duration_s = _duration(call)
+    conversation.final_status = reason_of(call)
+    conversation.slots = _slots(call, private, is_scrubbed)
+    conversation.filled = filled
+    if not latencies(found.states):
+        conversation.measured = {**conversation.measured, **_measured(call)}
+    notes = [TEXT_SCRUBBED] if is_scrubbed else []
+    setting = text_of(call.get("data_storage_setting"))
+    if not items and setting not in (None, "everything"):
+        notes.append(NO_TEXT.format(setting=setting))
+    verdicts = list(analysis_verdicts(call, private, with_summary=not is_scrubbed))
+    judged = judged_at(record.get("event_timestamp"), call.get("end_timestamp"), call.get("start_timestamp"))
+    return ReadRetellCall(conversation, verdicts, judged, notes)
+
+
+def _test(job: Mapping[str, Any], context: ReadContext, flows: FlowNodes) -> ReadRetellCall:
+    name, status = text_of(job.get("test_case_job_id")), text_of(job.get("status"))
+    if name is None:
+        raise BrokenInput("test_case_job_id is missing")
+    if status in _WAITING:
+        raise BrokenInput("the test had not ended when this was written", conversation=name)
+    case = object_of(job.get("test_case_definition_snapshot"))
+    engine = object_of(case.get("response_engine"))
+    items = _snapshot(job.get("transcript_snapshot"))
+    own = text_of(engine.get("conversation_flow_id")) or text_of(engine.get("llm_id"))
+    flow = flows.flow_of(node_ids(items), own)
+    private = PrivateValues()
+    found = read_transcript(items, private, segments=context.tool_segments, names=flows.names(flow))
+    ending = RetellEnding(ERROR, "Retell could not run the test") if status == "error" else RetellEnding(None)
+    conversation = _conversation(name, flow, found, ending, flows.contracts.get(flow))
+    version = text_of(engine.get("version"))
+    conversation.started_at = moment(number_of(job.get("creation_timestamp"), highest=LATEST))
+    conversation.run_id = run_of_day(conversation.started_at, version)
+    conversation.agent_model = f"{own}@v{version}" if own and version else own or UNKNOWN
+    conversation.scenario = text_of(case.get("name")) or text_of(job.get("test_case_definition_id"))
+    conversation.final_status = status
+    judged = judged_at(job.get("user_modified_timestamp"), job.get("creation_timestamp"))
+    return ReadRetellCall(conversation, [job_verdict(job, private)], judged, [])
+
+
+def _snapshot(given: Any) -> list[dict[str, Any]]:
+    """Return the messages that a test keeps, with what was heard in place of a record of speech."""
+    if isinstance(given, dict):
+        given = next((given[key] for key in ("messages", "transcript") if isinstance(given.get(key), list)), None)
+    return objects_of(given)
+
+
+def _conversation(
+    name: str, flow: str, found: RetellTranscript, ending: RetellEnding, contract: Contract | None
+) -> Conversation:
+    states = found.states
+    if found.origin == DERIVED:  # its states are none of the flow's
+        contract = None
+    stream = read_stream(states.events, contract)
+    final, completed, stop = states.state, None, ending.stop_reason
+    if ending.is_transfer and not stream.escalated and states.states:
+        final, contract = ESCALATED, _with_escalation(contract)
+    if contract is not None and (contract.success_terminals or contract.escalation_terminals):
+        completed = stream.succeeded
+    if stream.succeeded:
+        stop = "terminal"
+    elif stream.escalated:
+        stop = TRANSFER
+    failed = [
+        {"kind": "tool error", "message": str(call.error), "t": call.t} for call in states.tool_calls if call.error
+    ]
+    return Conversation(
+        conversation_id=name,
+        flow=flow,
+        completed=completed,
+        stop_reason=ERROR if ending.error else stop,
+        final_state=final,
+        errored=ending.error is not None,
+        error=ending.error,
+        errors=failed,
+        contract=contract,
+        turns=states.turns,
+        events=states.events,
+        tool_calls=states.tool_calls,
+        origin=found.origin,
+        defects=found.defects,
+        measured={"completion": None} if completed is None else {},
+    )
+
+
+def _with_escalation(contract: Contract | None) -> Contract | None:
+    """Return a contract to which a call that was handed over outside of the flow's own nodes has escalated."""
+    if contract is None or contract.escalation_terminals is None:
+        return contract
+    return msgspec.structs.replace(contract, escalation_terminals=[*contract.escalation_terminals, ESCALATED])
+
+
+def _private(call: Mapping[str, Any]) -> PrivateValues:
+    numbers = [call.get(key) for key in ("from_number", "to_number", "transfer_destination")]
+    return PrivateValues(numbers, [call.get("access_token")], addresses_in(call))
+
+
+def _slots(call: Mapping[str, Any], private: PrivateValues, is_scrubbed: bool) -> dict[str, Any]:
+    """Return what was collected; what was taken out of the text is not told by a slot."""
+    given = object_of(call.get("collected_dynamic_variables"))
+    return {
+        private.text(slot): SCRUBBED if is_scrubbed and value is not None else private.value(value)
+        for slot, value in given.items()
+        if slot not in _PLACES
+    }
+
+
+def _duration(call: Mapping[str, Any]) -> float | None:
+    milliseconds = number_of(call.get("duration_ms"))
+    if milliseconds is None:
+        start, end = (number_of(call.get(f"{each}_timestamp"), highest=LATEST) for each in ("start", "end"))
+        milliseconds = None if start is None or end is None else number_of(end - start)
+    return None if milliseconds is None else milliseconds / 1000
+
+
+def _measured(call: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the latencies of a call as Retell summed them up, in seconds, where those of turns are not known."""
+    latency = object_of(object_of(call.get("latency")).get("e2e"))
+    given = latency.get("values")
+    values = sorted(v for each in (given if isinstance(given, list) else ()) if (v := number_of(each)) is not None)
+    p95 = number_of(latency.get("p95"))
+    found: dict[str, float | None] = {}
+    if p95 is not None or values:
+        found["latency_p95"] = (percentile(values, 0.95) if p95 is None else p95) / 1000
+    if values:
+        found["latency_mean"] = sum(values) / len(values) / 1000
+    return found

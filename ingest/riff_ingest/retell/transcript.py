@@ -1,0 +1,298 @@
+"""Read what was said and done in a call of Retell, with its nodes as states (docs/formats.md, section 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any, TypeAlias
+
+from riff_ingest.call_order import in_time_order
+from riff_ingest.observed_states import ObservedStates, fill, say_aside
+from riff_ingest.private_values import PrivateValues
+from riff_ingest.sources.json_parts import number_of, object_of, objects_of, text_of
+from riff_ingest.sources.lenient_json import loads
+from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.tool_segments import ToolSegments
+from riff_ingest.tool_states import DERIVED, ToolStates
+
+AGENT, USER = "agent", "user"
+NODE, STATE, INVOCATION, RESULT, DIGIT = (
+    "node_transition",
+    "state_transition",
+    "tool_call_invocation",
+    "tool_call_result",
+    "dtmf",
+)
+NO_RESULT = "no result"
+STRAY_RESULT = "tool result without its invocation"
+
+_TRANSITIONS = (NODE, STATE)
+_BEFORE_THE_FIRST = frozenset({"start", "begin"})
+_EXTRACTION = "extract_dynamic_variable"
+_ENDING_TOOLS = frozenset({"agent_swap", "bridge_transfer", "end_call", "transfer_call"})
+_SHOWN_DIGITS = 2
+
+Item: TypeAlias = dict[str, Any]
+
+
+@dataclass
+class RetellTranscript:
+    """Hold a call as it went; `nodes` are the ids of those that it came through."""
+
+    states: ToolStates
+    nodes: list[str] = field(default_factory=list)
+    defects: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def origin(self) -> str:
+        """Return whether the states are those of the call or were derived from its tools."""
+        return "observed" if isinstance(self.states, ObservedStates) else DERIVED
+
+
+def node_ids(items: Sequence[Item]) -> list[str]:
+    """Return the ids of the nodes that a call came through, in their order and each once."""
+    found: dict[str, None] = {}
+    for item in items:
+        if item.get("role") == NODE:
+            ends = (text_of(item.get(f"{end}_node_id")) for end in ("former", "new"))
+            found |= dict.fromkeys(each for each in ends if each and each not in _BEFORE_THE_FIRST)
+    return list(found)
+
+
+def read_transcript(
+    items: Sequence[Item],
+    private: PrivateValues,
+    *,
+    segments: ToolSegments,
+    names: Mapping[str, str],
+    reply_latencies: Sequence[float | None] = (),
+) -> RetellTranscript:
+    """Return what the items of a transcript tell; without transitions the states are the tools that were called.
+
+    `names` are those of nodes by id, `reply_latencies` what Retell measured of the agent's answers, in milliseconds:
+    they count where no word has a time, and where there is one for each answer.
+    """
+    has_states = any(item.get("role") in _TRANSITIONS for item in items)
+    states = ObservedStates() if has_states else ToolStates(segments)
+    ends = [t for item in items if (t := _last(item)) is not None]
+    ordered = in_time_order([(_first(item), item) for item in items], max(ends, default=None))
+    return _Reader(states, private, names, ordered, reply_latencies).read()
+
+
+class _Reader:
+    def __init__(
+        self,
+        states: ToolStates,
+        private: PrivateValues,
+        names: Mapping[str, str],
+        ordered: Sequence[tuple[float | None, Item]],
+        reply_latencies: Sequence[float | None],
+    ) -> None:
+        self._states = states
+        self._private = private
+        self._names = names
+        self._ordered = ordered
+        self._read = RetellTranscript(states, node_ids([item for _, item in ordered]))
+        self._latencies = _latencies(ordered, reply_latencies)
+        self._results = {key: item for _, item in ordered if item.get("role") == RESULT and (key := _key(item))}
+        self._invoked = {key for _, item in ordered if item.get("role") == INVOCATION and (key := _key(item))}
+        self._digits = 0
+
+    def read(self) -> RetellTranscript:
+        takers: dict[str, Callable[[float | None, Item], None]] = {
+            AGENT: self._say,
+            USER: self._say,
+            NODE: self._enter,
+            STATE: self._enter,
+            INVOCATION: self._call,
+            RESULT: self._result,
+        }
+        self._begin()
+        for place, (t, item) in enumerate(self._ordered):
+            role = item.get("role")
+            if role == DIGIT:
+                self._digit(place, t, item)
+            elif isinstance(role, str) and role in takers:
+                takers[role](t, item)
+        return self._read
+
+    def _begin(self) -> None:
+        """Enter the node that the first transition leaves, unless that only says that the call begins."""
+        first = next((each for each in self._ordered if each[1].get("role") in _TRANSITIONS), None)
+        if first is None or not isinstance(self._states, ObservedStates):
+            return
+        t, item = first
+        former, _ = self._ends(item)
+        if former is not None and not self._is_no_node(item):
+            self._states.enter(former, None if t is None else 0.0)
+
+    def _is_no_node(self, item: Item) -> bool:
+        """Tell whether what a transition leaves stands for the time before the first node."""
+        former, _ = self._ends(item)
+        if former is None:
+            return True
+        if former.lower() not in _BEFORE_THE_FIRST or text_of(item.get("former_node_id")) in self._names:
+            return False
+        before = takewhile(lambda each: each is not item, (each for _, each in self._ordered))
+        return not any(each.get("role") in (AGENT, USER) for each in before)
+
+    def _say(self, t: float | None, item: Item) -> None:
+        said = text_of(item.get("content"))
+        if said is None or not said.strip():
+            return
+        role, started = ("agent" if item["role"] == AGENT else "caller"), _first(item)
+        if _is_backchannel(item):
+            say_aside(self._states, role, self._private.text(said), started)
+        else:
+            self._states.say(role, self._private.text(said), started, self._latencies.get(id(item)))
+
+    def _enter(self, t: float | None, item: Item) -> None:
+        former, new = self._ends(item)
+        if new is None or not isinstance(self._states, ObservedStates):
+            return
+        if not self._states.states:  # what the first one leaves was no node
+            former = None
+        self._states.enter(new, t, left=former, reason=text_of(item.get("transition_type")))
+
+    def _ends(self, item: Item) -> tuple[str | None, str | None]:
+        """Return the states that a transition leads from and to."""
+        if item.get("role") == STATE:
+            return text_of(item.get("former_state_name")), text_of(item.get("new_state_name"))
+        former, new = (
+            self._name(text_of(item.get(f"{end}_node_id")), text_of(item.get(f"{end}_node_name")))
+            for end in ("former", "new")
+        )
+        return former, new
+
+    def _name(self, node: str | None, name: str | None) -> str | None:
+        return self._names.get(node or "") or name or node
+
+    def _call(self, t: float | None, item: Item) -> None:
+        name = text_of(item.get("name")) or text_of(item.get("type")) or "(unnamed tool)"
+        kind = text_of(item.get("type")) or name
+        result = self._results.get(_key(item) or "")
+        error = None
+        if result is None:
+            error = None if kind in _ENDING_TOOLS else NO_RESULT
+        elif result.get("successful") is False:
+            error = self._private.text(text_of(result.get("content")) or "it was not successful")
+        arguments = self._private.value(_arguments(item.get("arguments")))
+        answer = None if result is None else self._private.value(result.get("content"))
+        self._states.call(name, t=t, arguments=arguments, result=answer, error=error)
+        if kind == _EXTRACTION and error is None and isinstance(arguments, dict):
+            for slot, value in arguments.items():
+                fill(self._states, slot, value, t)
+
+    def _result(self, t: float | None, item: Item) -> None:
+        if _key(item) not in self._invoked:
+            defects = self._read.defects
+            defects[STRAY_RESULT] = defects.get(STRAY_RESULT, 0) + 1
+
+    def _digit(self, place: int, t: float | None, item: Item) -> None:
+        """Take keys that were pressed: a menu's choice as it is, longer ones, which may be a secret, by their count."""
+        if place and self._ordered[place - 1][1].get("role") == DIGIT:
+            return
+        pressed = []
+        for _, each in self._ordered[place:]:
+            if each.get("role") != DIGIT:
+                break
+            pressed.append(text_of(each.get("digit")) or "?")
+        shown = "".join(pressed)
+        said = f"[pressed {shown}]" if len(shown) <= _SHOWN_DIGITS else f"[pressed {len(shown)} keys]"
+        self._states.say("caller", said, number_of(item.get("time_sec")))
+
+
+def spoken(call: Mapping[str, Any]) -> tuple[list[Item], bool]:
+    """Return the items of a call's transcript, and whether it is the one that Retell took personal data out of."""
+    scrubbed = objects_of(call.get("scrubbed_transcript_with_tool_calls"))
+    if scrubbed:
+        return scrubbed, True
+    for key in ("transcript_with_tool_calls", "transcript_object"):
+        if items := objects_of(call.get(key)):
+            return items, False
+    return _from_text(call.get("transcript")), False
+
+
+def _from_text(transcript: Any) -> list[Item]:
+    """Return the lines of a transcript that is kept as a text, each with who says it."""
+    sides = {"Agent": AGENT, "User": USER}
+    found = []
+    for line in transcript.splitlines() if isinstance(transcript, str) else ():
+        side, colon, said = line.partition(": ")
+        if colon and side in sides:
+            found.append({"role": sides[side], "content": said})
+    return found
+
+
+def _first(item: Item) -> float | None:
+    """Return when an item begins, in seconds since the call did."""
+    starts = (number_of(word.get("start")) for word in objects_of(item.get("words")))
+    first = next((start for start in starts if start is not None), None)
+    return number_of(item.get("time_sec")) if first is None else first
+
+
+def _last(item: Item) -> float | None:
+    """Return when an item ends, in seconds since the call began."""
+    ends = (number_of(word.get("end")) for word in reversed(objects_of(item.get("words"))))
+    last = next((end for end in ends if end is not None), None)
+    return number_of(item.get("time_sec")) if last is None else last
+
+
+def _latencies(
+    ordered: Sequence[tuple[float | None, Item]], measured: Sequence[float | None]
+) -> dict[int, float | None]:
+    """Return the latencies of the agent's answers by the identity of their items, in milliseconds.
+
+    One that began before the caller had ended has none.
+    """
+    replies: list[tuple[int, float | None, float | None]] = []
+    heard_until: float | None = None
+    is_owed = False
+    for _, item in ordered:
+        role = item.get("role")
+        if role not in (AGENT, USER) or _is_backchannel(item):
+            continue
+        if role == USER:
+            ends = [each for each in (heard_until if is_owed else None, _last(item)) if each is not None]
+            heard_until, is_owed = max(ends, default=None), True
+        elif is_owed:
+            replies.append((id(item), _first(item), heard_until))
+            is_owed = False
+    if any(start is not None and until is not None for _, start, until in replies):
+        return {key: _between(until, start) for key, start, until in replies}
+    if len(measured) != len(replies):
+        return {}
+    return {key: latency for (key, _, _), latency in zip(replies, measured, strict=True)}
+
+
+def _between(until: float | None, start: float | None) -> float | None:
+    if until is None or start is None or start < until:
+        return None
+    return round((start - until) * 1000, 3)
+
+
+def _is_backchannel(item: Item) -> bool:
+    return object_of(item.get("metadata")).get("is_backchannel") is True
+
+
+def _key(item: Item) -> str | None:
+    return text_of(item.get("tool_call_id"))
+
+
+def _arguments(given: Any) -> Any:
+    """Return the arguments of a tool as the JSON that they are, else as they stand, `None` where there are none."""
+    if not isinstance(given, str):
+        return given
+    if not given.strip():
+        return None
+    try:
+        return loads(given.encode(errors="replace"))
+    except BrokenInput:
+        return given
+
+
+def reply_latencies(call: Mapping[str, Any]) -> list[float | None]:
+    """Return what Retell measured between the caller's end and the agent's begin, in milliseconds."""
+    values = object_of(object_of(call.get("latency")).get("e2e")).get("values")
+    return [number_of(value) for value in values] if isinstance(values, list) else []
