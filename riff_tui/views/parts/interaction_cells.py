@@ -74,10 +74,10 @@ def notes(answers: Sequence[FlowCell]) -> Iterator[str]:
         f"Interaction, over all events of {calls} (their number in brackets, ~ below {FEW_EVENTS}):"
         f" {figures or NOT_MEASURED}."
     )
-    errored = every.calls - (0 if without is None else without.calls)
-    if errored:
-        changed = _changed(without or Interaction(), every)
-        yield f"Interaction with {counted(errored, 'errored call')} as well: {changed or 'no figure differs'}."
+    without = without or Interaction()
+    if every.calls > without.calls:
+        more = counted(every.calls - without.calls, "errored call")
+        yield f"Interaction with {more} as well: {_changed(without, every) or 'the same figures'}."
 
 
 def _of(verb: str, count: int, total: int, seconds: float) -> str:
@@ -87,8 +87,8 @@ def _of(verb: str, count: int, total: int, seconds: float) -> str:
 
 
 def _changed(without: Interaction, every: Interaction) -> str:
-    before, after = texts_of(without), texts_of(every)
-    return " · ".join(f"{_COLUMNS[key].title} {text}" for key, text in after.items() if before.get(key) != text)
+    differ = (key for key in texts_of(every) if _value(key, without) != _value(key, every))
+    return " · ".join(f"{_COLUMNS[key].title} {_text(key, every)}" for key in differ)
 
 
 def _together(found: Sequence[Interaction | None]) -> Interaction | None:
@@ -98,6 +98,9 @@ def _together(found: Sequence[Interaction | None]) -> Interaction | None:
 
 def _text(key: str, sums: Interaction) -> str:
     events = sums.events(POOLED[key])
-    value = screen_text(_COLUMNS[key], sums.value(POOLED[key]))
+    return f"{_value(key, sums)} ({events}{'~' if events < FEW_EVENTS else ''})"
+
+
+def _value(key: str, sums: Interaction) -> str:
     unit = " s" if _COLUMNS[key].unit == "s" else ""
-    return f"{value}{unit} ({events}{'~' if events < FEW_EVENTS else ''})"
+    return f"{screen_text(_COLUMNS[key], sums.value(POOLED[key]))}{unit}"
