@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from riff_ingest.platform_call import AGENT_HANGUP, ERROR, HANGUP, TIMEOUT, TRANSFER, VOICEMAIL, CallEnding
 from riff_ingest.sources.json_parts import object_of, text_of
-
-HANGUP, AGENT_HANGUP, TRANSFER, VOICEMAIL, TIMEOUT, ERROR = (
-    "hangup",
-    "agent_hangup",
-    "transfer",
-    "voicemail",
-    "timeout",
-    "error",
-)
 
 _STOPS = {
     "user_hangup": HANGUP,
@@ -60,28 +52,17 @@ _NOT_ENDED = frozenset({"registered", "ongoing"})
 _ONGOING_EVENTS = frozenset({"call_started", "transcript_updated"})
 
 
-class RetellEnding(NamedTuple):
-    """Hold why a call ended; `error` says why it does not count, `None` where it counts."""
-
-    stop_reason: str | None
-    error: str | None = None
-
-    @property
-    def is_transfer(self) -> bool:
-        """Tell whether the call was handed to somebody else."""
-        return self.stop_reason == TRANSFER
-
-
-def ending_of(call: Mapping[str, Any]) -> RetellEnding:
+def ending_of(call: Mapping[str, Any]) -> CallEnding:
     """Return how a call ended; what is not known of reasons stays as it is."""
     reason = reason_of(call)
     if reason in _BROKEN or (reason is not None and reason.startswith(_BROKEN_BEGINNINGS)):
-        return RetellEnding(ERROR, f"it ended with {reason}")
+        return CallEnding(ERROR, f"it ended with {reason}")
     if call.get("call_status") == "error":
-        return RetellEnding(ERROR, f"it ended with {reason}" if reason else "its status is error")
+        return CallEnding(ERROR, f"it ended with {reason}" if reason else "its status is error")
     if reason is None and object_of(call.get("call_analysis")).get("in_voicemail") is True:
-        return RetellEnding(VOICEMAIL)
-    return RetellEnding(_STOPS.get(reason or "", reason))
+        return CallEnding(VOICEMAIL)
+    stop = _STOPS.get(reason or "", reason)
+    return CallEnding(stop, is_handed_over=stop == TRANSFER)
 
 
 def refusal(call: Mapping[str, Any], event: Any = None) -> str | None:

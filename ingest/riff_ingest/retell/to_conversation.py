@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import msgspec
-
 from riff_ingest.call_start import LATEST, moment, run_of_day
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
 from riff_ingest.observed_states import latencies
+from riff_ingest.platform_call import ERROR, UNKNOWN, CallEnding, ended_call
+from riff_ingest.platform_verdict import PlatformVerdict, judged_at
 from riff_ingest.private_values import PrivateValues, addresses_in
-from riff_ingest.retell.ending import ERROR, TRANSFER, RetellEnding, ending_of, reason_of, refusal
-from riff_ingest.retell.transcript import RetellTranscript, node_ids, read_transcript, reply_latencies, spoken
-from riff_ingest.retell.verdicts import RetellVerdict, analysis_verdicts, job_verdict, judged_at
+from riff_ingest.retell.ending import ending_of, reason_of, refusal
+from riff_ingest.retell.transcript import node_ids, read_transcript, reply_latencies, spoken
+from riff_ingest.retell.verdicts import analysis_verdicts, job_verdict
 from riff_ingest.sources.json_parts import number_of, object_of, objects_of, text_of
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.source import ReadContext
-from riff_ingest.stream import read_stream
-from riff_ingest.tool_states import DERIVED
 from riff_store.measure import percentile
 
-UNKNOWN = "(unknown)"
-ESCALATED = "escalated"
 SCRUBBED = "[scrubbed]"
 TEXT_SCRUBBED = "its text is the one that Retell took personal data out of"
 NO_TEXT = "it has no text: Retell was set to store {setting}"
@@ -36,7 +32,7 @@ class ReadRetellCall(NamedTuple):
     """Hold a conversation, the verdicts on it with their time, and notes on how it was read."""
 
     conversation: Conversation
-    verdicts: list[RetellVerdict]
+    verdicts: list[PlatformVerdict]
     judged_at: int | None
     notes: list[str]
 
@@ -86,7 +82,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
         names=flows.names(flow),
         reply_latencies=reply_latencies(call),
     )
-    conversation = _conversation(name, flow, found, ending_of(call), flows.contracts.get(flow))
+    conversation = ended_call(name, flow, found.states, ending_of(call), flows.contracts.get(flow))
     version = text_of(call.get("agent_version"))
     conversation.started_at = moment(number_of(call.get("start_timestamp"), highest=LATEST))
     conversation.run_id = run_of_day(conversation.started_at, version)
@@ -95,6 +91,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     conversation.final_status = reason_of(call)
     conversation.slots = _slots(call, private, is_scrubbed)
     conversation.filled = filled
+    conversation.defects = found.defects
     if not latencies(found.states):
         conversation.measured = {**conversation.measured, **_measured(call)}
     notes = [TEXT_SCRUBBED] if is_scrubbed else []
@@ -119,8 +116,8 @@ def _test(job: Mapping[str, Any], context: ReadContext, flows: FlowNodes) -> Rea
     flow = flows.flow_of(node_ids(items), own)
     private = PrivateValues()
     found = read_transcript(items, private, segments=context.tool_segments, names=flows.names(flow))
-    ending = RetellEnding(ERROR, "Retell could not run the test") if status == "error" else RetellEnding(None)
-    conversation = _conversation(name, flow, found, ending, flows.contracts.get(flow))
+    ending = CallEnding(ERROR, "Retell could not run the test") if status == "error" else CallEnding(None)
+    conversation = ended_call(name, flow, found.states, ending, flows.contracts.get(flow))
     version = text_of(engine.get("version"))
     conversation.started_at = moment(number_of(job.get("creation_timestamp"), highest=LATEST))
     conversation.run_id = run_of_day(conversation.started_at, version)
@@ -136,51 +133,6 @@ def _snapshot(given: Any) -> list[dict[str, Any]]:
     if isinstance(given, dict):
         given = next((given[key] for key in ("messages", "transcript") if isinstance(given.get(key), list)), None)
     return objects_of(given)
-
-
-def _conversation(
-    name: str, flow: str, found: RetellTranscript, ending: RetellEnding, contract: Contract | None
-) -> Conversation:
-    states = found.states
-    if found.origin == DERIVED:  # its states are none of the flow's
-        contract = None
-    stream = read_stream(states.events, contract)
-    final, completed, stop = states.state, None, ending.stop_reason
-    if ending.is_transfer and not stream.escalated and states.states:
-        final, contract = ESCALATED, _with_escalation(contract)
-    if contract is not None and (contract.success_terminals or contract.escalation_terminals):
-        completed = stream.succeeded
-    if stream.succeeded:
-        stop = "terminal"
-    elif stream.escalated:
-        stop = TRANSFER
-    failed = [
-        {"kind": "tool error", "message": str(call.error), "t": call.t} for call in states.tool_calls if call.error
-    ]
-    return Conversation(
-        conversation_id=name,
-        flow=flow,
-        completed=completed,
-        stop_reason=ERROR if ending.error else stop,
-        final_state=final,
-        errored=ending.error is not None,
-        error=ending.error,
-        errors=failed,
-        contract=contract,
-        turns=states.turns,
-        events=states.events,
-        tool_calls=states.tool_calls,
-        origin=found.origin,
-        defects=found.defects,
-        measured={"completion": None} if completed is None else {},
-    )
-
-
-def _with_escalation(contract: Contract | None) -> Contract | None:
-    """Return a contract to which a call that was handed over outside of the flow's own nodes has escalated."""
-    if contract is None or contract.escalation_terminals is None:
-        return contract
-    return msgspec.structs.replace(contract, escalation_terminals=[*contract.escalation_terminals, ESCALATED])
 
 
 def _private(call: Mapping[str, Any]) -> PrivateValues:

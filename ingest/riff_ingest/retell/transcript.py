@@ -14,7 +14,7 @@ from riff_ingest.sources.json_parts import number_of, object_of, objects_of, tex
 from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.tool_segments import ToolSegments
-from riff_ingest.tool_states import DERIVED, ToolStates
+from riff_ingest.tool_states import ToolStates
 
 AGENT, USER = "agent", "user"
 NODE, STATE, INVOCATION, RESULT, DIGIT = (
@@ -43,11 +43,6 @@ class RetellTranscript:
     states: ToolStates
     nodes: list[str] = field(default_factory=list)
     defects: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def origin(self) -> str:
-        """Return whether the states are those of the call or were derived from its tools."""
-        return "observed" if isinstance(self.states, ObservedStates) else DERIVED
 
 
 def node_ids(items: Sequence[Item]) -> list[str]:

@@ -41,19 +41,7 @@ def read(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] 
         for note in found.notes:
             yield Skipped("defect", record.number, note, call.conversation_id)
         for verdict in found.verdicts:
-            yield JudgedScore(
-                run=call.run_id,
-                conversation=call.conversation_id,
-                judge=JUDGE,
-                score=verdict.score,
-                judged_at=found.judged_at,
-                aspect=verdict.aspect,
-                rationale=verdict.rationale,
-                line=record.number,
-                flow=call.flow,
-                agent=call.agent_model,
-                trial=call.trial,
-            )
+            yield verdict.of(JUDGE, call, found.judged_at, record.number)
 
 
 def _sketch(value: Any) -> Sketch | None:

@@ -16,7 +16,7 @@ from riff_ingest.events import SlotFilled, StateEntered, StateExited, TurnComple
 from riff_ingest.facts import facts_of
 from riff_ingest.sources.detect import detect
 from riff_ingest.sources.flow_files import read as read_flow_file
-from riff_ingest.sources.retell import read
+from riff_ingest.sources.retell import SOURCE, read
 from riff_ingest.sources.source import ReadContext
 from riff_store.facts import JudgedScore, Skipped
 from tests.support.dirty_inputs import packed
@@ -35,6 +35,7 @@ from tests.support.retell_calls import (
     transferred_call,
     written,
 )
+from tests.support.spots import spots, with_value_at
 from tests.support.strategies import JSON
 
 FOLDER = "monday"
@@ -431,17 +432,9 @@ def test_a_file_that_was_cut_anywhere_gives_reasons_and_no_exception(
     path = tmp_path_factory.mktemp("cut") / "calls.json"
     whole = b"\n".join(json.dumps(call).encode() for call in json.loads(WHOLE)) if lines else WHOLE
     path.write_bytes(whole[:place])
-    from riff_ingest.sources.retell import SOURCE
-
     for item in SOURCE.items(path, ReadContext()):
         found = item[1] if isinstance(item, tuple) else item
         assert isinstance(found, Conversation | JudgedScore | Skipped)
-
-
-def spots(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The places of all values inside of a value."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [spot for key, item in inner for spot in ((*path, key), *spots(item, (*path, key)))]
 
 
 RICH = served_call(1) | {
@@ -449,23 +442,15 @@ RICH = served_call(1) | {
     "collected_dynamic_variables": {"street": "Elm"},
     "latency": {"e2e": {"values": [1, 2], "p95": 3}},
 }
-SPOTS = spots(RICH)
 
 
-@given(st.sampled_from(SPOTS), JSON, st.randoms(use_true_random=False))
+@given(st.sampled_from(spots(RICH)), JSON, st.randoms(use_true_random=False))
 def test_values_of_wrong_types_and_items_out_of_order_give_a_call_or_a_reason(
     tmp_path_factory: pytest.TempPathFactory, spot: tuple[Any, ...], value: Any, order: random.Random
 ) -> None:
-    record = json.loads(json.dumps(RICH))
-    if order.random() < 0.5:
+    record = with_value_at(RICH, spot, value)
+    if isinstance(record["transcript_with_tool_calls"], list):
         order.shuffle(record["transcript_with_tool_calls"])
-    holder = record
-    try:
-        for key in spot[:-1]:
-            holder = holder[key]
-        holder[spot[-1]] = value
-    except (KeyError, IndexError, TypeError):
-        pass  # shuffled items have other keys
     path = written(tmp_path_factory.mktemp("odd") / "c.json", [record, retell_call("call_whole")])
     found = items_of(path)
     calls = [each for each in found if isinstance(each, Conversation)]

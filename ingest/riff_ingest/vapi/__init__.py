@@ -1,0 +1,1 @@
+"""Read the calls of Vapi: their records become conversations, and what its own judge said verdicts."""
