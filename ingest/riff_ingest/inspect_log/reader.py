@@ -16,6 +16,7 @@ from riff_ingest.inspect_log.log import MISSING, ArchiveLog, DocumentLog, Key, L
 from riff_ingest.inspect_log.sample import decode_sample, decode_scores
 from riff_ingest.inspect_log.scores import Scales, edits, verdicts
 from riff_ingest.inspect_log.to_conversation import conversation_of
+from riff_ingest.sources.lenient_json import NOT_FINITE
 from riff_ingest.sources.lines import BrokenInput, read_start
 from riff_ingest.sources.source import ReadContext
 from riff_store.facts import Annotation, JudgedScore, Skipped
@@ -82,6 +83,7 @@ def _read_sample(
     happenings = happenings_of(sample)
     call = conversation_of(sample, happenings, header, scales, context.tool_segments)
     call.contract = context.contracts.get(call.flow, call.contract)
+    del defects[NOT_FINITE]  # Inspect AI writes NaN for what is unscored
     call.defects = dict(defects)
     yield place, call
     yield from verdicts(sample.scores, call, header, scales, happenings.scored, lines)

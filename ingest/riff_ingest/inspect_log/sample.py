@@ -112,11 +112,11 @@ def _fields(given: Mapping[str, Any], kind: type[_Part]) -> _Part:
 
 
 def spoken(content: Any, attachments: Mapping[str, Any]) -> str:
-    """Return the text of a message: its parts in lines, those that are no text left out, long ones looked up."""
+    """Return the text of a message: its parts in lines, others left out, long ones looked up, without blanks around."""
     if isinstance(content, str):
-        return _attached(content, attachments)
+        return _attached(content, attachments).strip()
     parts = [part.get("text") for part in objects_of(content) if part.get("type") == "text"]
-    return "\n".join(_attached(part, attachments) for part in parts if isinstance(part, str) and part)
+    return "\n".join(_attached(part, attachments) for part in parts if isinstance(part, str) and part).strip()
 
 
 def _attached(said: str, attachments: Mapping[str, Any]) -> str:

@@ -20,6 +20,8 @@ from riff_ingest.tool_segments import ToolSegments
 from riff_ingest.tool_states import DERIVED, ToolStates
 
 _TO_A_HUMAN = re.compile(r"transfer.*(human|person|operator|representative|agent)|escalat", re.IGNORECASE)
+LONGEST_ERROR = 1000
+
 _TERMINAL, _ERROR = "terminal", "error"
 
 
@@ -87,7 +89,8 @@ def _duration(sample: Sample, began: int | None, last: int | None) -> float | No
 def _error(sample: Sample) -> str | None:
     """Return why a sample does not count: its run broke, or a person declared it invalid."""
     if sample.error is not None:
-        return text_of(object_of(sample.error).get("message")) or text_of(sample.error) or "an error without a message"
+        said = text_of(object_of(sample.error).get("message")) or text_of(sample.error)
+        return said[:LONGEST_ERROR] if said else "an error without a message"
     if sample.invalidation is not None:
         reason = text_of(object_of(sample.invalidation).get("reason"))
         return f"declared invalid: {reason}" if reason else "declared invalid"

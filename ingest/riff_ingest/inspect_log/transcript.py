@@ -77,7 +77,7 @@ class _Order:
             said = spoken(message.get("content"), self._attachments)
             made = self._happenings.answer(message, said, by, self._attachments)
             place = place if made is None else max(place, made.place)
-            if said.strip():
+            if said:
                 t = self.seconds(made.ended or made.began) if made else self._given_at_first(message, place)
                 latency = made.latency_ms if made and by == "agent" else None
                 self.add(place, _SPEAK, partial(self._states.say, by, said, t, latency))
