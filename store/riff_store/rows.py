@@ -93,6 +93,8 @@ class Rows:
         self._pending: dict[Identity, ConversationFacts] = {}
         self._annotations: dict[str, Values] = {}
         self._tables: defaultdict[type[pw.Model], Values] = defaultdict(list)
+        self._score_lines: set[int] = set()
+        self._last_score = 0
         self._next_id = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM conversation").fetchone()[0])
         self.taken = 0
         self.replaced = 0
@@ -121,11 +123,14 @@ class Rows:
         self._pending[identity] = facts
 
     def add_score(self, score: JudgedScore) -> None:
-        """Take a verdict, whether its call is there or not."""
+        """Take a verdict, whether its call is there or not; one without a line of its own has the next that is free."""
         names = self._names
+        line = score.line if score.line > 0 and score.line not in self._score_lines else self._last_score + 1
+        self._score_lines.add(line)
+        self._last_score = max(line, self._last_score)
         self._tables[m.JudgedScore].extend(
             (
-                self._source_file, score.line, names.runs[score.run], encodable(score.conversation),
+                self._source_file, line, names.runs[score.run], encodable(score.conversation),
                 names.judge(score.judge, score.model, score.prompt_hash), names.aspects[score.aspect],
                 score.score, score.judged_at, _text(score.model), _text(score.rationale), _text(score.prompt_version),
                 None if score.evidence is None else json.dumps(score.evidence),

@@ -248,6 +248,15 @@ class TestVerdicts:
         assert self.humanness(path) == [("c-1", "codex", "", 7.0)]
 
 
+def test_verdicts_of_a_file_that_has_no_lines_are_all_kept(path: Path) -> None:
+    given = [(1.0, 0), (2.0, 0), (3.0, 7), (4.0, 7), (5.0, 0)]
+    verdicts = [verdict("c-1", score, judge=f"judge {score:g}", line=line) for score, line in given]
+    with fresh(path) as store:
+        assert put(store, "/in/a.json", [call("c-1"), *verdicts]).scores == 5
+    judged = {row[3]: row[5] for row in contents(path)["aspect"] if row[3].startswith("judge ")}
+    assert judged == {f"judge {score:g}": score for score, _ in given}
+
+
 def test_a_described_flow_and_notes_are_kept_and_replaced_with_their_file(path: Path) -> None:
     described = DescribedFlow(
         "viewing", "booking",
