@@ -52,8 +52,8 @@ def told(record: Mapping[str, Any] | None) -> str:
         return ""
     sums = Interaction(**record["sums"])
     parts = [
-        _of("answered", sums.response, sums.response_total, sums.response_latency),
-        _of("gave way", sums.yielded, sums.yield_total, sums.yield_latency),
+        _of("answered", "turns", sums.response, sums.response_total, sums.response_latency),
+        _of("gave way", "times", sums.yielded, sums.yield_total, sums.yield_latency),
         f"broke in {sums.agent_interruptions}×" if sums.agent_interruptions else "",
     ]
     sounds = ((getattr(sums, f"{kind}_correct"), sums.total(kind), noun) for kind, noun in _SOUNDS.items())
@@ -80,10 +80,10 @@ def notes(answers: Sequence[FlowCell]) -> Iterator[str]:
         yield f"Interaction with {more} as well: {_changed(without, every) or 'the same figures'}."
 
 
-def _of(verb: str, count: int, total: int, seconds: float) -> str:
+def _of(verb: str, noun: str, count: int, total: int, seconds: float) -> str:
     if not total:
         return ""
-    return f"{verb} {count} of {total}" + (f" in {fixed(seconds / count, 2)} s" if count else "")
+    return f"{verb} {count} of {total} {noun}" + (f" after {fixed(seconds / count, 2)} s" if count else "")
 
 
 def _changed(without: Interaction, every: Interaction) -> str:

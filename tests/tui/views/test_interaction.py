@@ -124,8 +124,8 @@ def test_formats_of_data_have_every_figure(store: Store) -> None:
 @pytest.mark.parametrize(
     ("heard", "said"),
     [
-        (GIVES_WAY, "answered 6 of 6 in 1.25 s · gave way 6 of 8 in 0.50 s"),
-        (TALKS_ON, "answered 1 of 3 in 2.00 s · gave way 0 of 3 · broke in 4×"),
+        (GIVES_WAY, "answered 6 of 6 turns after 1.25 s · gave way 6 of 8 times after 0.50 s"),
+        (TALKS_ON, "answered 1 of 3 turns after 2.00 s · gave way 0 of 3 times · broke in 4×"),
         (
             Interaction(calls=1, backchannel_correct=2, backchannel_error=1, non_directed_error=1),
             "unmoved by 2 of 3 backchannels, 0 of 1 words to others",
