@@ -6,6 +6,7 @@ The document comes out of a store that anybody may have sent, so every value is 
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -77,12 +78,14 @@ def moments(document: Mapping[str, object] | None) -> list[Moment]:
     """Return everything of the call in the order of time, each list in the order of its emission."""
     turns, events = entries(document, "turns"), entries(document, "events")
     happened = list(_happened(events))
+    tools = [Moment("tool", number(call.get("t")), None, call) for call in entries(document, "tool_calls")]
     if turns and not any(number(turn.get("t")) is not None for turn in turns):
+        if not any(tool.t is not None for tool in tools):
+            happened, tools = _with_tools(happened, tools)
         streams = [_interleaved(turns, events, happened)]
     else:
         said = [Moment("turn", number(turn.get("t")), name(turn.get("state")), turn) for turn in _spoken(turns, events)]
         streams = [_keyed(moment for _, moment in happened), _keyed(said)]
-    tools = [Moment("tool", number(call.get("t")), None, call) for call in entries(document, "tool_calls")]
     again = [error for error in entries(document, "errors") if error.get("kind") == RETRIED]
     retried = [Moment(RETRIED, number(error.get("t")), None, error) for error in again]
     merged = heapq.merge(*streams, _keyed(tools), _keyed(retried), key=lambda keyed: keyed[0])
@@ -91,6 +94,8 @@ def moments(document: Mapping[str, object] | None) -> list[Moment]:
 
 def spans(document: Mapping[str, object] | None, end: float | None) -> list[VisitSpan]:
     """Return the visits that have a time, in order; the last one lasts until `end` or the last event."""
+    if all(number(event.get("t")) is None for event in entries(document, "events")):
+        return []
     found: list[VisitSpan] = []
     state, start, latest = None, 0.0, 0.0
     for event in entries(document, "events"):
@@ -118,6 +123,24 @@ def _happened(events: Sequence[Entry]) -> Iterator[tuple[int, Moment]]:
             entered = kind == "state_entered"
             yield position, Moment(_KINDS[kind], number(event.get("t")), state, event, left if entered else None)
             left = None if entered else left
+
+
+def _with_tools(
+    happened: Sequence[tuple[int, Moment]], tools: Sequence[Moment]
+) -> tuple[list[tuple[int, Moment]], list[Moment]]:
+    """Place tools without times where the call entered the states that are named after them; the others stay over."""
+    waiting = deque(tools)
+    placed: list[tuple[int, Moment]] = []
+    for position, moment in happened:
+        placed.append((position, moment))
+        while moment.kind == "state" and waiting and moment.state in _states_of(waiting[0].entry):
+            placed.append((position, waiting.popleft()))
+    return placed, list(waiting)
+
+
+def _states_of(tool: Entry) -> tuple[str, ...]:
+    called = name(tool.get("name"))
+    return () if called is None else (called, f"user:{called}")
 
 
 def _keyed(found: Iterable[Moment]) -> Iterator[_Keyed]:
@@ -149,20 +172,32 @@ def _interleaved(
     turns: Sequence[Entry], events: Sequence[Entry], happened: Sequence[tuple[int, Moment]]
 ) -> Iterator[_Keyed]:
     """Place turns without times: each `turn_complete` stands for the agent's next turn and what came before it."""
-    by_position = dict(happened)
-    waiting = iter(_spoken(turns, events))
+    by_position: dict[int, list[Moment]] = {}
+    for position, moment in happened:
+        by_position.setdefault(position, []).append(moment)
+    waiting = deque(_spoken(turns, events))
+
+    def next_turn(t: float | None) -> Moment:
+        turn = waiting.popleft()
+        return Moment("turn", t, name(turn.get("state")), turn)
 
     def in_order() -> Iterator[Moment]:
+        state: str | None = None
         for position, event in enumerate(events):
-            if position in by_position:
-                yield by_position[position]
-            elif event.get("type") == "turn_complete":
-                for turn in waiting:
-                    yield Moment("turn", number(event.get("t")), name(turn.get("state")), turn)
-                    if turn.get("role") == "agent":
-                        break
-        for turn in waiting:
-            yield Moment("turn", None, name(turn.get("state")), turn)
+            for moment in by_position.get(position, ()):
+                if moment.kind == "state":
+                    # What the caller said in the state before led out of it.
+                    while state and waiting and waiting[0].get("role") != "agent" and waiting[0].get("state") == state:
+                        yield next_turn(None)
+                    state = moment.state
+                yield moment
+            if event.get("type") == "turn_complete":
+                spoken = False
+                while waiting and not spoken:
+                    spoken = waiting[0].get("role") == "agent"
+                    yield next_turn(number(event.get("t")))
+        while waiting:
+            yield next_turn(None)
 
     return _keyed(in_order())
 

@@ -125,6 +125,45 @@ def test_turns_without_times_stand_where_the_events_put_them() -> None:
     assert latencies == [100, None, 200, None]
 
 
+def test_tools_and_words_without_times_stand_in_the_states_that_they_led_to() -> None:
+    document = {
+        "turns": [
+            {"role": "caller", "text": "a pizza", "state": "opening"},
+            {"role": "agent", "text": "which one?", "state": "choose"},
+            {"role": "caller", "text": "the small one", "state": "choose"},
+            {"role": "agent", "text": "done", "state": "user:pay"},
+        ],
+        "events": [
+            {"type": "state_entered", "state": "opening"},
+            {"type": "state_exited", "state": "opening", "to_state": "choose"},
+            {"type": "state_entered", "state": "choose"},
+            {"type": "turn_complete"},
+            {"type": "state_exited", "state": "choose", "to_state": "user:pay"},
+            {"type": "state_entered", "state": "user:pay"},
+            {"type": "turn_complete"},
+        ],
+        "tool_calls": [{"name": "choose"}, {"name": "choose"}, {"name": "pay", "by": "caller"}],
+    }
+    assert [(moment.kind, moment.state) for moment in moments(document)] == [
+        ("state", "opening"),
+        ("turn", "opening"),
+        ("state", "choose"),
+        ("tool", "choose"),
+        ("tool", "choose"),
+        ("turn", "choose"),
+        ("turn", "choose"),
+        ("state", "user:pay"),
+        ("tool", "user:pay"),
+        ("turn", "user:pay"),
+    ]
+
+
+def test_visits_without_times_have_no_timeline_although_the_call_took_some() -> None:
+    events = [{"type": "state_entered", "state": "opening"}, {"type": "state_entered", "state": "choose"}]
+    assert spans({"events": events}, 42.0) == []
+    assert len(spans({"events": [{**events[0], "t": 0}, events[1]]}, 42.0)) == 2
+
+
 def test_events_alone_still_show_the_turns() -> None:
     document = {"turns": [], "events": DOCUMENT["events"]}
     turns = [row.record for row in conversation(detail(document)).rows if row.record["kind"] == "turn"]
