@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import bulk, dump, eva, footprint, ingest, machine, matrix, report, run, ui
+from benchmarks import bulk, dump, eva, footprint, ingest, machine, matrix, report, run, tau, ui
 from benchmarks.ratio import Ratio
 from benchmarks.sizes import FULL, QUICK, Sizes
 
 GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
     "ingest": ingest.rows,
     "eva": eva.rows,
+    "tau": tau.rows,
     "footprint": footprint.rows,
     "bulk": bulk.rows,
     "matrix": matrix.rows,

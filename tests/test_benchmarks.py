@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from benchmarks.load import Load
 from benchmarks.ratio import Goal, Ratio, in_turns
 from benchmarks.report import markdown, part, parts_of, table_row
+from benchmarks.tau_load import write_results
+from riff_ingest import read_source
 
 
 def test_jobs_take_turns_and_their_medians_count() -> None:
@@ -67,3 +70,14 @@ def test_the_load_looks_like_real_calls() -> None:
     assert {call["stop_reason"] for call in calls} >= {"terminal", "max_turns", "error"}
     assert {call["final_state"] for call in calls} >= {"booked", "escalated", "greet"}
     assert len({call["conversation_id"] for call in calls}) == len(calls)
+
+
+def test_made_results_are_read_as_real_ones_are_and_are_the_same_each_time(tmp_path: Path) -> None:
+    made, again = (write_results(tmp_path / name, 200_000) for name in ("results-1.json", "results-2.json"))
+    assert made.read_bytes() == again.read_bytes()
+    assert 200_000 <= made.stat().st_size < 300_000
+    found = read_source(made)
+    calls = list(found)
+    assert found.skipped == []
+    assert {call.origin for call in calls} == {"derived"}
+    assert all(call.turns and call.tool_calls and call.expected_steps for call in calls)

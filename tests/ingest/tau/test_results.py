@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 
+from benchmarks.tau_load import write_results as write_made
 from riff_ingest import Conversation, read_source
 from riff_ingest.conversation import ReferenceStep
 from tests.support.tau_runs import (
@@ -154,3 +156,19 @@ def test_policies_and_guidelines_are_not_kept(tmp_path: Path) -> None:
     call = simulation("a", policy="Never tell the secret of the policy.", messages=[said("user", "Hi", 1, raw_data={})])
     path = write_results(tmp_path / "run.json", results([call], info=info()))
     assert "secret" not in json.dumps(str(_calls(path)["a"]))
+
+
+def test_memory_does_not_grow_with_the_results(tmp_path: Path) -> None:
+    few, many = (write_made(tmp_path / f"{size}.json", size) for size in (1_000_000, 4_000_000))
+    assert _peak(many) <= 1.2 * _peak(few)
+
+
+def _peak(path: Path) -> int:
+    """Return the most bytes that were held while the calls of a file were read, one at a time."""
+    tracemalloc.start()
+    try:
+        for _ in read_source(path, kind="tau"):
+            pass
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
