@@ -103,9 +103,8 @@ def compress(call: Conversation) -> bytes:
 
 def _kept(tool_calls: list[ToolCall]) -> list[ToolCall]:
     """Return the tool calls with results that are not larger than what is kept of one."""
-    if all(call.result is None for call in tool_calls):
-        return tool_calls
-    return [msgspec.structs.replace(call, result=_cut(call.result)) for call in tool_calls]
+    kept = ((call, _cut(call.result)) for call in tool_calls)
+    return [call if cut is call.result else msgspec.structs.replace(call, result=cut) for call, cut in kept]
 
 
 def _cut(result: Any) -> Any:

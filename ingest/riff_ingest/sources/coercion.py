@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import lru_cache
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -23,8 +23,7 @@ _WANTED = {
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 fields_of = lru_cache(msgspec.structs.fields)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+_EPOCH, _EPOCH_WITHOUT_ZONE = datetime(1970, 1, 1, tzinfo=UTC), datetime(1970, 1, 1)
 
 
 def fit(value: Any, kind: Any) -> Any:
@@ -103,6 +102,5 @@ def parse_time(text: str) -> int | None:
             moment = datetime.fromisoformat(text.upper())  # RFC 3339 allows t and z
         except ValueError:
             return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) // _MICROSECOND
+    past = moment - (_EPOCH if moment.tzinfo else _EPOCH_WITHOUT_ZONE)
+    return (past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds

@@ -25,6 +25,7 @@ LONE_SURROGATE = "lone surrogate"
 NOT_FINITE = "number out of range"
 TOO_DEEP = "nested too deeply"
 
+_BOXES = (dict, list)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _LONGEST_INTEGER = 4300  # the interpreter's own limit for text to int
 _COMPLAINTS = {
@@ -103,11 +104,14 @@ def clean(value: Any, defects: Counter[str], depth: int = 0) -> Any:
 
 def is_deep(value: Any, room: int = MAX_DEPTH) -> bool:
     """Tell whether lists and objects lie in each other more than `room` levels deep."""
-    if not isinstance(value, dict | list):
+    if not isinstance(value, _BOXES):
         return False
     if room == 0:
         return True
-    return any(is_deep(item, room - 1) for item in (value.values() if isinstance(value, dict) else value))
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, _BOXES) and is_deep(item, room - 1):
+            return True
+    return False
 
 
 def _clean_text(text: str, defects: Counter[str]) -> str:
