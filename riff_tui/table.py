@@ -75,7 +75,8 @@ class Row:
 
     `display` overrides what a column shows. `severity` marks cells by column key; the key `""`
     marks the row. `where` is the filter expression that leads from here to what lies below, `order` the column (`-`
-    before it for downwards) by which the calls there show why the row is listed.
+    before it for downwards) by which the calls there show why the row is listed. What lies below may be other calls
+    than those that the row is about: `leads` is the filter that leads there then.
     """
 
     id: str
@@ -85,6 +86,7 @@ class Row:
     thin: bool = False
     where: str = ""
     order: str = ""
+    leads: str = ""
 
 
 class Figure(Protocol):

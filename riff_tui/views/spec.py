@@ -32,8 +32,8 @@ class ViewSpec:
 
     What it shows: `columns` are all columns that a store can give it, apart from those that judges and agents name.
     A filter can speak of their keys and of `fields`, further keys of a record; those in `call_fields` narrow the calls
-    behind the rows instead, as everything does where it `filters` calls alone. With `added_aspects` rows hold the
-    aspects that other distributions add.
+    behind the rows instead, as everything else than `fields` does where it `filters` calls. With `added_aspects` rows
+    hold the aspects that other distributions add.
 
     What can be asked of it: `splits` by `--by`, which names further keys of its rows, or `regroups` them, where it
     names all of them instead of `keys`; compares two `sides`, is about one of several `aspects`, holds the `text` of
@@ -116,9 +116,9 @@ class ViewSpec:
 
     @property
     def row_fields(self) -> Collection[str]:
-        """Return the keys of a record that a filter can name; none where all of it is said of calls."""
+        """Return the keys of a record that a filter can name; all else is said of calls."""
         if self.filters == "calls":
-            return ()
+            return self.fields
         keys = (*(column.key for column in self.columns), *self.fields)
         return tuple(key for key in dict.fromkeys(keys) if key not in self.call_fields)
 

@@ -52,8 +52,20 @@ def _row(cell: StateCell, keys: Sequence[str], has_steps: bool) -> Row:
     if has_steps:
         record |= steps.record_of(cell.steps)
     record["intervals"] = cells.intervals(cell.measures)
-    where = cells.where(names)
-    return Row(where, record, severity=cells.state_marks(record), thin=is_thin(cell), where=where)
+    where, leads = cells.where(names), steps.leads(names, cell.steps)
+    return Row(
+        where,
+        record,
+        severity=cells.state_marks(record),
+        thin=is_thin(cell),
+        where=where,
+        order="correctness" if leads else "",
+        leads=leads,
+    )
+
+
+def _below(row: Row) -> str:
+    return "conversations" if row.leads else "neighbors"
 
 
 def successors(rows: Sequence[Row]) -> list[str]:
@@ -96,7 +108,7 @@ SPEC = ViewSpec(
     splits=True,
     nouns=("state", "states"),
     depth=2,
-    below="neighbors",
+    below=_below,
     walk=("flow", "agent", "segment"),
     comparable=True,
     first=("n", "expected", "missed", "wrong_args"),

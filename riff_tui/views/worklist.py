@@ -144,13 +144,15 @@ def _segment(rank: int, cell: SegmentCell) -> Row:
 
 def _state(rank: int, cell: StateCell) -> Row:
     flow, state = cell.keys.get("flow"), cell.keys.get("state")
-    found = reason_texts(cell)
+    found, n = reason_texts(cell), cell.n
     measured: dict[str, Any] = {key: cell.figure(key) for key in columns.STATE_METRIC_KEYS if key in found}
     if "slot_fill_rate" in found:
         measured["progress"] = mean(cell.measures, "progress")
     if "missed" in found or "wrong_args" in found:
         measured |= steps.record_of(cell.steps)
-    thin = f" (n {_count(cell)})" if is_thin(cell) else ""
+        # Calls that missed a step were never in its state.
+        measured["n"] = n = cell.n if cell.steps is None else cell.steps.expected
+    thin = f" (n {n}~)" if is_thin(cell) else ""
     return _row(
         "states",
         rank,
@@ -162,6 +164,7 @@ def _state(rank: int, cell: StateCell) -> Row:
         summary=" · ".join(found.values()) + thin + _lost(cell),
         lost=cell.lost,
         order=_ORDERS[next(iter(found))] if found else "",
+        leads=steps.leads({"flow": flow, "state": state}, cell.steps),
     )
 
 
@@ -181,6 +184,7 @@ def _row(
     summary: str,
     lost: int | None,
     order: str,
+    leads: str = "",
 ) -> Row:
     record = {"list": listed, "rank": rank, **names, "lost": lost, "n": cell.n, "reasons": texts, **measured}
     # A state is found by its flow and name alone; its segment would only narrow the way down.
@@ -196,6 +200,7 @@ def _row(
         thin=is_thin(cell),
         where=where,
         order=order,
+        leads=leads,
     )
 
 
@@ -246,7 +251,7 @@ _BELOW = {"flows": "segments", "segments": "states", "states": "neighbors"}
 
 
 def _below(row: Row) -> str:
-    return _BELOW.get(str(row.record.get("list")), "")
+    return "conversations" if row.leads else _BELOW.get(str(row.record.get("list")), "")
 
 
 SPEC = ViewSpec(
@@ -266,6 +271,7 @@ SPEC = ViewSpec(
     limit=10,
     columns=_COLUMNS,
     filters="calls",
+    fields=tuple(column.key for column in columns.STEPS),
     nouns=("entry", "entries"),
     empty="Nothing stands out: no flow is weak, no state stalls.",
     empty_store="",

@@ -28,6 +28,10 @@ class Field(NamedTuple):
     share: bool = False
 
 
+STEP_FIELDS = ("expected_step", "missed_step", "wrong_step")
+"""The names of steps of a call's task: all of them, those never taken, those taken with other arguments."""
+
+
 def _fields(level: Level, kind: FieldKind, names: str | Iterable[str]) -> list[Field]:
     return [Field(name, kind, level) for name in (names.split() if isinstance(names, str) else names)]
 
@@ -36,6 +40,7 @@ _ALL = [
     *_fields("call", "name", "run conversation flow agent persona scenario caller archetype commit branch label"),
     *_fields("call", "name", "stop_reason final_state final_status judge"),
     *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error"),
+    *_fields("call", "name", STEP_FIELDS),
     *_fields("call", "number", (*metrics.COMPUTED, *metrics.POOLED)),
     *_fields("call", "number", "trial duration_s error_count defects"),
     *_fields("call", "flag", "completed errored caller_ok success"),
@@ -49,7 +54,8 @@ _ALL = [
     *_fields("row", "name", "path kind aspect"),
     *_fields("row", "number", "n excluded caller_failed operability blend success_rate success_overall flows"),
     *_fields("row", "number", "worst_stall worst_n worst_operability"),
-    *_fields("row", "number", "expected missed wrong_args count share rank mean unscored line"),
+    *_fields("row", "number", "expected missed wrong_args expected_failed missed_failed"),
+    *_fields("row", "number", "count share rank mean unscored line"),
     *_fields("row", "number", "failed_calls cohesion exact kappa kappa_unweighted spearman mean_difference spread"),
     *_fields("row", "number", "groups trials pass1 pass_k k flaky always_passed always_failed"),
     *_fields("row", "name", "verdict newly test failed"),
@@ -65,7 +71,7 @@ _ALL = [
 ]
 
 _SHARES = {
-    *("success_overall", "cohesion", "exact", "share", "missed", "wrong_args", "worst_stall"),
+    *("success_overall", "cohesion", "exact", "share", "missed", "wrong_args", "missed_failed", "worst_stall"),
     *("pass1", "pass_k", "flaky", "always_passed", "always_failed"),
     *(metric.key for metric in metrics.METRICS if metric.unit == "share"),
 }

@@ -14,6 +14,7 @@ from riff_tui.table import Row, Table
 from riff_tui.tui.navigation.scope_filters import (
     Scope,
     about_calls,
+    filter_below,
     fixed_fields,
     fixed_value,
     is_within,
@@ -141,7 +142,7 @@ def descend(location: Location, table: Table, row: Row) -> Location | None:
     view = below(table, row)
     if not view:
         return None
-    spec, scope, way = spec_of(view), location.scope.predicate, row_filter(row)
+    spec, scope, way = spec_of(view), location.scope.predicate, filter_below(row)
     if spec.screen == "conversation":
         name = row.record.get("conversation") or fixed_value(way.predicate, "conversation")
         return Location(view, crumb=str(name or ""), scope=way)

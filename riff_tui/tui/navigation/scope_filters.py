@@ -8,6 +8,7 @@ from functools import lru_cache
 from riff_store.predicates import And, Predicate, Term, conjuncts, terms
 from riff_tui.filters import Filter, FilterError, split
 from riff_tui.table import Row, Table
+from riff_tui.view_registry import find
 
 STEPS = frozenset({"flow", "agent", "segment", "state", "conversation"})
 """The fields that say where in the walk a location is; everything else in a scope is a condition on calls."""
@@ -17,8 +18,13 @@ Scope = Predicate | None
 
 
 def row_filter(row: Row) -> Filter:
-    """Return the filter that leads from a row to what lies below it."""
+    """Return the filter that selects what a row is about."""
     return _remembered(row.where)
+
+
+def filter_below(row: Row) -> Filter:
+    """Return the filter that leads from a row to what lies below it."""
+    return _remembered(row.leads or row.where)
 
 
 @lru_cache(maxsize=1024)
@@ -92,6 +98,9 @@ def without_bare_words(predicate: Scope) -> Scope:
 
 def about_calls(predicate: Scope, table: Table) -> Scope:
     """Return the part of a filter typed over a table that speaks of calls, and so holds below its rows as well."""
+    spec = find(table.view)
+    if spec is not None and spec.filters == "calls":
+        return _about_calls(predicate, spec.row_fields)
     return _about_calls(predicate, {column.key for column in table.columns})
 
 

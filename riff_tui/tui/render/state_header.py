@@ -149,10 +149,17 @@ class _LatencyLines:
 
 
 def state_lines(known: Mapping[str, Any], width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-    """Return the metrics of a state with their intervals; `known` are the extras of its `neighbors` table."""
-    metrics = known.get("metrics")
+    """Return the metrics of a state with their intervals; `known` are the extras of its `neighbors` table.
+
+    Of a state that no call has been in they are those of the step that tasks ask for, if they do.
+    """
+    metrics, step = known.get("metrics"), known.get("step")
     if not isinstance(metrics, Mapping):
-        return []
+        if not isinstance(step, Mapping):
+            return []
+        row = Row("", step, severity=cells.step_marks(step))
+        said: list[Piece] = [(f"no call took this step of the {step['by']}", palette.faint)]
+        return _flowed([said, *_metrics(columns.STEPS, row, glyphs, palette)], width - 1)
     row = Row("", metrics, severity=cells.state_marks(metrics), thin=cells.is_thin(metrics["n"]))
     return _flowed(_metrics([columns.N, *columns.STATE_METRICS, *columns.STEPS], row, glyphs, palette), width - 1)
 

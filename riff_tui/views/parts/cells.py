@@ -151,13 +151,17 @@ def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
         marks["guard_error"] = "bad" if record["guard_error"] >= GUARD_ERRORS else "warn"
     if stuck and record["slot_fill_rate"] is not None and record["slot_fill_rate"] < HEALTHY_PROGRESS:
         marks["slot_fill_rate"] = "bad" if record["slot_fill_rate"] < HARDLY else "warn"
-    # A step that only calls that passed have missed is a hint, no failure.
-    if record.get("missed_failed"):
-        marks["missed"] = "bad" if record["missed_failed"] >= HIGH else "warn"
+    marks |= step_marks(record)
     row = worst_of(mark for key, mark in marks.items() if key != "progress")
     if row:
         marks[""] = row
     return marks
+
+
+def step_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
+    """Mark a step that failed calls missed; one that only calls that passed have missed is a hint, no failure."""
+    missed = record.get("missed_failed")
+    return {"missed": "bad" if missed >= HIGH else "warn"} if missed else {}
 
 
 def shell_quoted(text: str) -> str:

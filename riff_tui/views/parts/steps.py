@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.text.numbers import percent
+from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
     from riff_store.answers.steps import StepCounts
@@ -22,6 +24,14 @@ def record_of(counts: StepCounts | None) -> dict[str, Any]:
         "expected_failed": counts.failed,
         "missed_failed": counts.missed_failed_share,
     }
+
+
+def leads(names: Mapping[str, str | None], counts: StepCounts | None) -> str:
+    """Return the filter of the calls that missed a step or took it wrongly, nothing where no failed call did."""
+    if counts is None or not (counts.missed_failed or counts.wrong_failed):
+        return ""
+    field = "missed_step" if counts.missed_failed else "wrong_step"
+    return cells.where({field if key == "state" else key: name for key, name in names.items()})
 
 
 def failed_text(counts: StepCounts) -> str:

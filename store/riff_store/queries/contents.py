@@ -12,6 +12,7 @@ from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, nam
 from riff_store.queries.scope import Scope, needs
 from riff_store.queries.sums import CallSums, call_counts, call_sums, pooled
 from riff_store.verdicts import UNJOINED
+from riff_store.vocabulary import STEP_FIELDS
 
 
 def skipped(store: Store) -> list[SkippedEntry]:
@@ -59,6 +60,9 @@ def known_names(store: Store, field: str, calls: Predicate | None = None) -> lis
         sums = m.StateRollup
         query = sums.select(m.State.name).distinct().join(m.State, on=(m.State.id == sums.state))
         return sorted(name for (name,) in store.execute(query.where(Scope(store, sums).condition(calls))))
+    if field in STEP_FIELDS:
+        asked = m.State.id.in_(m.ExpectedStep.select(m.ExpectedStep.state))
+        return sorted({name for (name,) in store.execute(m.State.select(m.State.name).where(asked))})
     if field not in DIMENSIONS:
         return []
     return sorted({name for name in names_of(store, DIMENSIONS[field]).values() if name is not None})

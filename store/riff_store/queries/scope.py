@@ -21,7 +21,7 @@ from riff_store.predicate_eval import fold, is_version_of, satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
 from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judge_names, judges_shown, names_of
 from riff_store.time_range import time_range
-from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, field_of, split_name
+from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, STEP_FIELDS, field_of, split_name
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]
 Condition: TypeAlias = Any  # the expressions of Peewee have no type in common that says more
@@ -168,6 +168,8 @@ class Scope:
             return self._named(name, term)
         if name == "failure" or name in FAILURE:
             return self._failure(name, term)
+        if name in STEP_FIELDS:
+            return self._step(name, term)
         if name == "conversation":
             return self._conversation(term)
         if name == "judge":
@@ -214,6 +216,24 @@ class Scope:
             if satisfies(term, UNNAMED.get(name)):
                 held |= column.is_null()
         return _exists(row, (row.conversation == self._calls.id) & held)
+
+    def _step(self, name: str, term: Term) -> Condition:
+        """Return a condition on the steps of a call's task; a state is missed where none of its steps was taken."""
+        names = names_of(self._store, DIMENSIONS["state"])
+
+        def asked(wanted: Term) -> Condition:
+            step, taken = m.ExpectedStep.alias(), m.ExpectedStep.alias()
+            found = step.conversation == self._calls.id
+            if wanted.operator != "measured":
+                found &= _one_of(step.state, {key for key, text in names.items() if satisfies(wanted, text)})
+            if name == "missed_step":
+                same = (taken.conversation == step.conversation) & (taken.state == step.state)
+                found &= ~_exists(taken, same & taken.called)
+            elif name == "wrong_step":
+                found &= step.called & (step.matched == False)  # noqa: E712
+            return _exists(step, found)
+
+        return _some(term, asked)
 
     def _conversation(self, term: Term) -> Condition:
         column, wanted = self._calls.name, str(term.value)

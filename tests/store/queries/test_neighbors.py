@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from riff_store.answers.cells import Neighbor, Victim
+from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
-from riff_store.facts import ConversationFacts, DescribedFlow, DescribedState
+from riff_store.facts import ConversationFacts, DescribedFlow, DescribedState, ExpectedStep
 from riff_store.queries.neighbors import neighborhood
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state
@@ -19,6 +20,14 @@ from tests.support.facts import call, fresh, put, state
 def store(tmp_path: Path) -> Iterator[Store]:
     with fresh(tmp_path / "store.db") as opened:
         yield opened
+
+
+def test_a_step_that_no_call_took_is_counted_by_the_tasks_that_ask_for_it(store: Store) -> None:
+    missed = ExpectedStep("user:toggle", "caller", False, None)
+    put(store, "calls.jsonl", [call("c1", aspects={"correctness": 0.0}, expected=[missed]), call("c2")])
+    found = neighborhood(store, "viewing", "user:toggle")
+    assert (found.cell, found.steps) == (None, StepCounts("caller", 1, 1, 0, failed=1, missed_failed=1, wrong_failed=0))
+    assert neighborhood(store, "viewing", "greet").steps is None
 
 
 def walk(name: str, *steps: tuple[str, dict[str, int]], **given: object) -> object:

@@ -17,6 +17,8 @@ from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, DescribedFlow, DescribedState, ExpectedStep, StateAspects
 from riff_store.measure import Measure
+from riff_store.queries.contents import known_names
+from riff_store.queries.conversations import conversations
 from riff_store.queries.states import segment_cells, state_cells
 from riff_store.ranking import worst_first
 from riff_tui.filters import parse
@@ -285,6 +287,37 @@ def test_expected_steps_follow_the_filter_and_the_rows(store: Store) -> None:
     assert expected("state=opening") == []
     assert expected("", ("flow", "state", "agent")) == [1, 1]
     assert expected("run=elsewhere") == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("missed_step=pay", ["missed"]),
+        ("expected_step=pay", ["missed", "right", "twice", "wrong"]),
+        ("wrong_step=pay", ["wrong"]),
+        ("missed_step:pa", ["missed"]),
+        ("missed_step!=pay", ["other"]),
+        ("missed_step=·", ["none", "right", "twice", "wrong"]),
+        ("!missed_step=pay", ["none", "other", "right", "twice", "wrong"]),
+        ("expected_step=pay correctness<10", ["missed"]),
+        ("missed_step=nothing", []),
+    ],
+)
+def test_filters_know_the_steps_that_calls_missed(store: Store, expression: str, found: list[str]) -> None:
+    put(
+        store,
+        "calls.jsonl",
+        [
+            task("right", 10.0, ExpectedStep("pay", "agent", True, True)),
+            task("missed", 0.0, ExpectedStep("pay", "agent", False, None)),
+            task("wrong", 10.0, ExpectedStep("pay", "agent", True, False)),
+            task("twice", 10.0, ExpectedStep("pay", "agent", True, True), ExpectedStep("pay", "agent", False, None)),
+            task("other", 0.0, ExpectedStep("book", "agent", False, None)),
+            task("none", 10.0),
+        ],
+    )
+    assert sorted(call.conversation for call in conversations(store, parse(expression))) == found
+    assert known_names(store, "missed_step") == ["book", "pay"]
 
 
 @settings(max_examples=5)

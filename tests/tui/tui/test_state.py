@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from riff_store.answers.cells import PooledLatency
+from riff_store.answers.steps import StepCounts
 from riff_tui.filters import Filter
 from riff_tui.request import Request
 from riff_tui.table import Table
@@ -16,9 +17,10 @@ from riff_tui.text.glyphs import ASCII, UNICODE
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.navigation.location import START, Location
 from riff_tui.tui.render.palette import PALETTES
-from riff_tui.tui.render.state_header import Canvas, Fold, next_fold, pooled_of, state_header_lines
+from riff_tui.tui.render.state_header import Canvas, Fold, next_fold, pooled_of, state_header_lines, state_lines
 from riff_tui.tui.render.styled_lines import Line, width_of
 from riff_tui.views.parts.state_latency import StateFigure
+from riff_tui.views.parts.steps import record_of
 from tests.support.fake_catalog import WAITS, FakeCatalog
 from tests.support.walker import LONGEST_S, Walker, walking
 
@@ -42,6 +44,14 @@ def lines(
     assert len(found) <= room
     assert all(width_of(line) <= width for line in found)
     return ["".join(text for text, _ in line) for line in found]
+
+
+def test_a_step_that_no_call_took_says_so_and_who_had_to_take_it() -> None:
+    counts = StepCounts("caller", 8, missed=8, wrong=0, failed=7, missed_failed=7, wrong_failed=0)
+    known = {"metrics": None, "step": record_of(counts)}
+    text = " ".join("".join(text for text, _ in line) for line in state_lines(known, 80, ASCII, PALETTE))
+    assert text.startswith(" no call took this step of the caller   expected 8   missed !1.0")
+    assert state_lines({"metrics": None}, 80, ASCII, PALETTE) == []
 
 
 def test_all_of_a_state_stands_on_a_screen_of_24_lines() -> None:

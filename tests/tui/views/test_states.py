@@ -9,7 +9,7 @@ import pytest
 from riff_store.answers.steps import StepCounts
 from riff_tui.output.sinks import render
 from riff_tui.views.segments import segments
-from riff_tui.views.states import states, successors
+from riff_tui.views.states import SPEC, states, successors
 from tests.support.view_answers import segment_cell, state_cell
 
 
@@ -117,6 +117,19 @@ def test_a_bad_member_marks_its_segment_whatever_the_mean_says(
 ) -> None:
     table = segments([segment_cell("f", "action", state_cell("f", "query", n=n, stall=stall), stall=mean)])
     assert (table.rows[0].severity.get(""), table.rows[0].severity.get("worst_state")) == (row, cell)
+
+
+def test_a_state_whose_step_failed_calls_missed_leads_to_these_calls() -> None:
+    def led(missed: int, wrong: int) -> tuple[str, str, str]:
+        counts = StepCounts("agent", 10, missed=5, wrong=5, failed=5, missed_failed=missed, wrong_failed=wrong)
+        table = states([state_cell("f", "book", keys={"agent": "a"}, steps=counts)], by=("agent",))
+        (row,) = table.rows
+        assert row.where == "flow=f state=book agent=a"
+        return SPEC.view_below(row), row.leads, row.order
+
+    assert led(2, 3) == ("conversations", "flow=f missed_step=book agent=a", "correctness")
+    assert led(0, 3) == ("conversations", "flow=f wrong_step=book agent=a", "correctness")
+    assert led(0, 0) == ("neighbors", "", "")
 
 
 def test_a_segment_names_the_member_that_its_mean_would_hide() -> None:

@@ -11,7 +11,7 @@ from riff_store.answers.cells import FirstToMend, StateCell
 from riff_store.answers.lists import Worklist
 from riff_store.answers.steps import StepCounts
 from riff_tui.output.sinks import render
-from riff_tui.views.worklist import reason_texts, worklist
+from riff_tui.views.worklist import SPEC, reason_texts, worklist
 from tests.support.view_answers import flow_cell, segment_cell, state_cell
 
 
@@ -118,7 +118,11 @@ def test_steps_that_the_task_asked_for_and_failed_calls_missed_are_a_reason() ->
     assert {key: row.record[key] for key in ("by", "expected", "missed", "expected_failed", "missed_failed")} == {
         "by": "caller", "expected": 8, "missed": 1.0, "expected_failed": 7, "missed_failed": 1.0,
     }  # fmt: skip
-    assert not row.thin
+    assert (row.thin, row.record["n"]) == (False, 8)
+    assert (row.where, row.leads, row.order) == (
+        'flow=telecom state="user:toggle_roaming"', 'flow=telecom missed_step="user:toggle_roaming"', "correctness",
+    )  # fmt: skip
+    assert SPEC.view_below(row) == "conversations"
 
 
 def test_steps_taken_with_other_arguments_are_a_reason_in_failed_calls() -> None:

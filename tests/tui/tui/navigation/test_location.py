@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from riff_tui.filters import Filter, parse
@@ -139,6 +141,18 @@ def entry(order: str) -> tuple[Table, Row]:
     """A worklist with one state that is listed for a reason."""
     row = Row("a", {"list": "states", "flow": "f", "state": "s"}, where="flow=f state=s", order=order)
     return Table("worklist", "", (), [row]), row
+
+
+def test_an_entry_leads_to_other_calls_than_those_it_is_about_and_keeps_its_graph() -> None:
+    table, row = entry("correctness")
+    missed = replace(row, leads="flow=f missed_step=s")
+    place = Location("worklist", filter=Filter("flow=f agent=a missed>0.5"))
+    calls = descend(place, table, missed)
+    assert calls is not None
+    assert (calls.view, calls.scope.text) == ("conversations", "flow=f agent=a missed_step=s")
+    graph = state_of(place, missed)
+    assert graph is not None
+    assert graph.scope.text == "flow=f state=s"
 
 
 def test_the_calls_of_an_entry_of_the_worklist_are_sorted_by_its_reason_until_another_order_is_chosen() -> None:
