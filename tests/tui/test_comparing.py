@@ -120,6 +120,13 @@ def test_judges_are_chosen_by_name(store: Store) -> None:
     assert not [row for row in compared(store, "judge=nobody").rows if row.record["judge"]]
 
 
+def test_what_failures_count_is_of_the_flow_that_is_looked_at(store: Store) -> None:
+    table = compared(store, "flow=weather", view="failures")
+    assert table.lead == "Only A solved 0 of 20 pairs, only B 0 (exact p 1.0000); both 20, neither 0."
+    assert table.extras["a"]["n"] == 20
+    assert table.lead == compared(store, "flow=weather").lead
+
+
 def test_failures_are_three_lists_that_lead_to_the_calls(store: Store) -> None:
     table = compared(store, view="failures")
     assert [(section.title, len(section.row_ids)) for section in table.sections] == [

@@ -22,7 +22,8 @@ def failures(store: Store, a: str, b: str, calls: Predicate | None = None, withi
     """Return the pairs of calls of which A's, B's or both failed.
 
     A call failed where its correctness or its completion is below 10, as far as they are measured. `a`, `b` and
-    `within` are as `sides` takes them. Raises `SideError`.
+    `within` are as `sides` takes them; what is counted is of the calls within, if it narrows `calls`. Raises
+    `SideError`.
     """
     with store.snapshot():
         first, second = (SideCalls(store, side, calls) for side in sides(store, a, b, within))
@@ -31,21 +32,28 @@ def failures(store: Store, a: str, b: str, calls: Predicate | None = None, withi
         known = [(one, other) for one, other in pairs if one in scores_a and other in scores_b]
         failed = [(one, other) for one, other in known if min(scores_a[one], scores_b[other]) < SUCCESS]
         rows = _call_rows(store, [key for pair in failed for key in pair])
+        seen = (first, second)
+        if within is not None and within != calls:
+            seen = SideCalls(store, first.side, within), SideCalls(store, second.side, within)
+        in_a, in_b = ({call.key for call in side.counted} for side in seen)
     found = [_pair(rows[one], scores_a[one], rows[other], scores_b[other]) for one, other in failed]
+    looked_at = [pair for pair in known if pair[0] in in_a and pair[1] in in_b]
     return Failures(
-        a=first.side,
-        b=second.side,
+        a=seen[0].side,
+        b=seen[1].side,
         pairs=sorted(found, key=_place),
-        counts=_counts(found, neither=len(known) - len(failed)),
-        unknown=len(pairs) - len(known),
-        alone_a=_failed_alone(scores_a, (one for one, _ in pairs)),
-        alone_b=_failed_alone(scores_b, (other for _, other in pairs)),
+        counts=_counts([(scores_a[one] < SUCCESS, scores_b[other] < SUCCESS) for one, other in looked_at]),
+        unknown=sum(one in in_a for one, _ in pairs) - len(looked_at),
+        alone_a=_failed_alone(scores_a, in_a.difference(one for one, _ in pairs)),
+        alone_b=_failed_alone(scores_b, in_b.difference(other for _, other in pairs)),
     )
 
 
-def _counts(failed: Sequence[FailedPair], neither: int) -> PairCounts:
-    only_a, only_b, both = (sum(pair.failed == side for pair in failed) for side in ("a", "b", "both"))
-    return PairCounts(only_a, only_b, both, neither, significance.mcnemar(only_a, only_b))
+def _counts(failed: Sequence[tuple[bool, bool]]) -> PairCounts:
+    """Count pairs by whether A's and B's call failed."""
+    only_a, only_b = failed.count((True, False)), failed.count((False, True))
+    p = significance.mcnemar(only_a, only_b)
+    return PairCounts(only_a, only_b, failed.count((True, True)), failed.count((False, False)), p)
 
 
 def _scores(store: Store, side: SideCalls) -> dict[int, float]:
@@ -56,9 +64,8 @@ def _scores(store: Store, side: SideCalls) -> dict[int, float]:
     return complete | {call: score if score < SUCCESS else complete.get(call, score) for call, score in correct.items()}
 
 
-def _failed_alone(scores: dict[int, float], in_pairs: Iterable[int]) -> int:
-    failed = {key for key, score in scores.items() if score < SUCCESS}
-    return len(failed.difference(in_pairs))
+def _failed_alone(scores: dict[int, float], alone: Iterable[int]) -> int:
+    return sum(scores.get(key, SUCCESS) < SUCCESS for key in alone)
 
 
 def _call_rows(store: Store, keys: Sequence[int]) -> dict[int, tuple[Any, ...]]:
