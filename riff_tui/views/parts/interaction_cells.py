@@ -41,9 +41,7 @@ def texts_of(sums: Interaction | None) -> dict[str, str]:
 def record_of(sums: Interaction | None) -> dict[str, Any] | None:
     """Return the panel of one call, with the sums behind it, as the data formats print it."""
     figures = panel(sums)
-    return (
-        None if sums is None or figures is None else {**figures, "sums": {name: getattr(sums, name) for name in SUMS}}
-    )
+    return figures and {**figures, "sums": {name: getattr(sums, name) for name in SUMS}}
 
 
 def told(record: Mapping[str, Any] | None) -> str:
@@ -52,12 +50,12 @@ def told(record: Mapping[str, Any] | None) -> str:
         return ""
     sums = Interaction(**record["sums"])
     parts = [
-        _of("answered", "turns", sums.response, sums.response_total, sums.response_latency),
-        _of("gave way", "times", sums.yielded, sums.yield_total, sums.yield_latency),
+        _of("answered", sums.response, sums.response_total, sums.response_latency),
+        _of("gave way", sums.yielded, sums.yield_total, sums.yield_latency),
         f"broke in {sums.agent_interruptions}×" if sums.agent_interruptions else "",
     ]
     sounds = ((getattr(sums, f"{kind}_correct"), sums.total(kind), noun) for kind, noun in _SOUNDS.items())
-    unmoved = ", ".join(f"{correct} of {total} {noun}" for correct, total, noun in sounds if total)
+    unmoved = ", ".join(f"{correct}/{total} {noun}" for correct, total, noun in sounds if total)
     parts.append(f"unmoved by {unmoved}" if unmoved else "")
     return " · ".join(part for part in parts if part) or "no event"
 
@@ -80,10 +78,10 @@ def notes(answers: Sequence[FlowCell]) -> Iterator[str]:
         yield f"Interaction with {more} as well: {_changed(without, every) or 'the same figures'}."
 
 
-def _of(verb: str, noun: str, count: int, total: int, seconds: float) -> str:
+def _of(verb: str, count: int, total: int, seconds: float) -> str:
     if not total:
         return ""
-    return f"{verb} {count} of {total} {noun}" + (f" after {fixed(seconds / count, 2)} s" if count else "")
+    return f"{verb} {count}/{total}" + (f" after {fixed(seconds / count, 2)} s" if count else "")
 
 
 def _changed(without: Interaction, every: Interaction) -> str:
