@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.json_parts import flag_of, number_of, object_of, objects_of, text_of
 from riff_ingest.sources.lenient_json import is_deep, loads
 from riff_ingest.sources.lines import BrokenInput
 
 NO_REPORT = "it is no session report: there is no chat_history with items"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NUMBER = re.compile(r"\d{7,}")
+"""The name of a room often holds the number of who called."""
 _LATEST_S = 1e11
 """A moment past this many seconds is one in milliseconds, as JavaScript counts."""
 _MOST_ERRORS = 100
@@ -88,12 +91,14 @@ def report_of(value: Any) -> Report:
     given = _snake(top.get("chat_history")).get("items")
     if not isinstance(given, list):
         raise BrokenInput(NO_REPORT)
-    items = [_item(_snake(each)) for each in objects_of(given)]
+    rooms = tuple(name for key in ("room_id", "room") if (name := text_of(top.get(key))))
+    private = PrivateValues(number for room in rooms for number in _NUMBER.findall(room))
+    items = [_item(_snake(private.value(each)), private) for each in objects_of(given)]
     errors = top.get("errors")
     milliseconds = number_of(top.get("duration_ms"))
     return Report(
         job=text_of(top.get("job_id")),
-        rooms=tuple(name for key in ("room_id", "room") if (name := text_of(top.get(key)))),
+        rooms=rooms,
         agent_name=text_of(top.get("agent_name")),
         items=_in_order(items),
         written_at=_moment(top.get("timestamp")),
@@ -111,7 +116,7 @@ def _snake(value: Any) -> dict[str, Any]:
     return {_HUMP.sub("_", key).lower(): part for key, part in object_of(value).items()}
 
 
-def _item(given: Mapping[str, Any]) -> Item:
+def _item(given: Mapping[str, Any], private: PrivateValues) -> Item:
     metrics = _snake(given.get("metrics"))
     kind = _HUMP.sub("_", text_of(given.get("type")) or "").lower()
     return Item(
@@ -132,7 +137,7 @@ def _item(given: Mapping[str, Any]) -> Item:
         },
         call_id=text_of(given.get("call_id")),
         name=text_of(given.get("name")) or "",
-        arguments=_arguments(given.get("arguments", given.get("args"))),
+        arguments=private.value(_arguments(given.get("arguments", given.get("args")))),
         output=given.get("output"),
         is_error=flag_of(given.get("is_error")) or False,
         old_agent=text_of(given.get("old_agent_id")),

@@ -7,6 +7,7 @@ from typing import Any
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import ROLES, Conversation
+from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.json_parts import objects_of, text_of
 from riff_ingest.tool_segments import ToolSegments, hands_over
 from riff_ingest.tool_states import DERIVED, ToolStates
@@ -41,9 +42,12 @@ def is_messages(value: Any) -> bool:
 
 
 def messages_of(value: Any, segments: ToolSegments) -> Messages:
-    """Return what a list of messages tells; what is no message in it is left out. There are no times."""
+    """Return what a list of messages tells, without tokens and signatures of links; there are no times.
+
+    What is no message in it is left out.
+    """
     found = Messages(ToolStates(segments))
-    given = objects_of(value)
+    given = objects_of(PrivateValues().value(value))
     found.odd = len(value) - len(given) if isinstance(value, list) else 0
     for message in given:
         role = message.get("role")

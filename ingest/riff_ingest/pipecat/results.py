@@ -7,6 +7,7 @@ from typing import Any
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.pipecat.messages import Messages
+from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.json_parts import flag_of, number_of, object_of, objects_of, text_of
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.facts import JudgedScore
@@ -88,7 +89,7 @@ def _verdict(
         score=score,
         judged_at=None,
         aspect=aspect,
-        rationale=rationale,
+        rationale=None if rationale is None else PrivateValues().text(rationale),
         evidence=evidence or None,
         flow=call.flow,
         agent=call.agent_model,

@@ -210,10 +210,16 @@ def test_a_report_of_an_older_version_is_a_call_of_which_less_is_known(tmp_path:
     assert (facts.aspects["correctness"], facts.aspects["completion"], facts.aspects["latency_p95"]) == (None,) * 3
 
 
-def test_neither_rooms_nor_recordings_are_kept(tmp_path: Path) -> None:
-    found = msgspec.json.encode(items(written(tmp_path, handed_over())))
-    assert b"5550100" not in found
-    assert b"signature" not in found
+def test_neither_rooms_nor_recordings_nor_what_opens_them_are_kept(tmp_path: Path) -> None:
+    given = report(
+        user("My number is +1 555-0100.", 0),
+        tool("look_up", 1, "see https://files.example/a?X-Amz-Signature=abc", number="15550100", access_token="s3cret"),
+    )
+    found = items(written(tmp_path, given))
+    assert found[0].turns[0].text == "My number is [number]."
+    assert found[0].tool_calls[0].arguments == {"number": "[number]", "access_token": "[hidden]"}
+    stored = msgspec.json.encode(found)
+    assert not any(secret in stored for secret in (b"5550100", b"Signature", b"signature", b"s3cret", b"RM_1"))
 
 
 def test_only_the_text_of_a_message_is_taken(tmp_path: Path) -> None:

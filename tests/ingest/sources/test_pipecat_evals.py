@@ -241,6 +241,16 @@ def test_a_run_comes_into_the_store_with_all_its_verdicts(tmp_path: Path) -> Non
         assert (summary.conversations("taken"), summary.scores, summary.skipped) == (3, 11, 0)
 
 
+def test_tokens_and_signatures_are_not_kept(tmp_path: Path) -> None:
+    given = [
+        {"role": "user", "content": "Bearer abcdef0123456789 opens https://x.example/y?token=abc"},
+        {"role": "tool_call", "name": "log_in", "arguments": {"password": "hunter2"}},
+    ]
+    call = call_of(tmp_path, simulation(messages=given))
+    assert call.turns[0].text == "[token] opens https://x.example/y?[hidden]"
+    assert call.tool_calls[0].arguments == {"password": "[hidden]"}
+
+
 def test_what_is_no_message_is_left_out_and_noted(tmp_path: Path) -> None:
     path = run_of(tmp_path, [simulation(messages=[3, {"role": "narrator"}, *MESSAGES])])
     assert [item.reason for item in items(path) if isinstance(item, Skipped)] == [
