@@ -26,7 +26,7 @@ from riff_tui.charts.lane_times import Break
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import fixed
 
-NOISE_LETTERS = {BURST_NOISE: "n", FRAME_DROP: "d", MUFFLING: "m", OUT_OF_TURN: "o"}
+NOISE_LETTERS = {BURST_NOISE: "N", FRAME_DROP: "D", MUFFLING: "M", OUT_OF_TURN: "O"}
 _NOISE_NAMES = {BURST_NOISE: "noise", FRAME_DROP: "dropped", MUFFLING: "muffled", OUT_OF_TURN: "other voice"}
 _SOUND_NAMES = {BACKCHANNEL: "backchannel", VOCAL_TIC: "tic", NON_DIRECTED: "aside"}
 _SOUNDS, _SOUNDS_IN_ASCII = ("\u25cb", "*", "\u00bb"), ("o", "*", ">")
@@ -105,3 +105,37 @@ class MarkSigns:
             *([f"{_SILENCE} silence"] if SILENCE in kinds else []),
             *(f"{NOISE_LETTERS[kind]} {_NOISE_NAMES[kind]}" for kind in NOISES if kind in kinds),
         ]
+
+
+def both_sign(signs: Glyphs) -> str:
+    """Return the sign for both sides at once."""
+    return "X" if signs.ascii_only else signs.half_filled
+
+
+def wait_sign(signs: Glyphs) -> str:
+    """Return the sign for the time before a late answer."""
+    return signs.not_measured.replace("-", ".")
+
+
+def glossary(marks: Sequence[Mark], signs: Glyphs) -> list[tuple[str, str]]:
+    """Return every sign that lanes may have with what it means, those of marks only where there are any."""
+    drawn = MarkSigns(marks, signs)
+    plain = [
+        (both_sign(signs), "both speak"),
+        (f"{signs.rising}1.0", "the agent breaks in, and the seconds that both speak"),
+        (f"{signs.falling}0.6", "the caller breaks in, and the seconds until the agent gives way"),
+        (wait_sign(signs), "the wait for a late answer"),
+        (f"{signs.warn}3.0 {signs.bad}6.0", "an answer that is late or early, and one that is so by much, in seconds"),
+    ]
+    sounds = (
+        (drawn.sounds[BACKCHANNEL], "a backchannel: the caller only shows that he listens"),
+        (drawn.sounds[VOCAL_TIC], "a vocal tic, such as a cough"),
+        (drawn.sounds[NON_DIRECTED], "an aside: the caller speaks to somebody else"),
+        (f"{signs.bad}{drawn.sounds[BACKCHANNEL]}", "the agent stops for such a sound, or answers it"),
+        (f"{signs.falling}{signs.bad}", "the caller breaks in, and the agent talks on"),
+        (f"{signs.bad}{_UNANSWERED}", "a turn that gets no answer before the caller speaks again"),
+        (drawn.cut, "the caller gives way, or the agent's audio is cut by its provider"),
+        (f"{_SILENCE}6.6", "nobody speaks, and for how many seconds"),
+        *((NOISE_LETTERS[kind], f"what is done to the audio: {_NOISE_NAMES[kind]}") for kind in NOISES),
+    )
+    return [*plain, *sounds] if marks else plain

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Literal, TypeAlias
 
 from riff_tui.charts.lane_cells import Interval, Scale, shares
-from riff_tui.charts.lane_marks import MarkSign, MarkSigns
+from riff_tui.charts.lane_marks import MarkSign, MarkSigns, both_sign, wait_sign
 from riff_tui.charts.lane_times import LaneTimes, Speaker
 from riff_tui.text.glyphs import Glyphs, in_ascii
 from riff_tui.text.numbers import fixed
@@ -28,17 +28,17 @@ _FARTHEST = 8
 class Painter:
     """Draw the part of lanes that their window shows, in lines of one width."""
 
-    def __init__(self, lanes: LaneTimes, signs: Glyphs, width: int) -> None:
+    def __init__(self, lanes: LaneTimes, signs: Glyphs, width: int, legend_lines: int) -> None:
         self._lanes = lanes
+        self._legend_lines = legend_lines if lanes.marks else 1
         self._signs = signs
         self._width = width
         self._column = _NAMES if width >= _NARROW else 2
         self._scale = Scale(*lanes.shown, max(1, width - self._column))
-        self._both = "X" if signs.ascii_only else signs.half_filled
-        self._waits = signs.not_measured.replace("-", ".")
-        self._letters = _letters(tool.name for tool in lanes.tools)
+        self._both, self._waits = both_sign(signs), wait_sign(signs)
         self._marks = MarkSigns(lanes.marks, signs)
         self._on_line = list(self._marks.on_line())
+        self._letters = _letters((tool.name for tool in lanes.tools), {letter for _, letter in self._on_line})
 
     def lines(self) -> list[list[Piece]]:
         """Return as many lines for every window of a call, so that nothing below them moves."""
@@ -50,8 +50,7 @@ class Painter:
             self._line("caller", self._lane(lanes.caller, both, "caller")),
             *([self._line("s", between)] if between is not None else []),
             self._line("agent", self._lane(lanes.agent, both, "agent")),
-            *([self._line("line", self._noises())] if self._on_line else []),
-            *([self._line("tools", self._tools())] if lanes.tools else []),
+            *([self._line("tools" if lanes.tools else "line", self._tools())] if lanes.tools or self._on_line else []),
         ]
         legend: list[list[Piece]] = [[(line, "faint")] for line in self._legend(bool(both))]
         return lines + legend
@@ -116,13 +115,6 @@ class Painter:
                 cells[at] = (sign, side)
         return cells
 
-    def _noises(self) -> list[Piece]:
-        cells = self._blank()
-        for interval, letter in self._on_line:
-            for at in self._scale.touched(interval):
-                cells[at] = (letter, "warn")
-        return cells
-
     def _height(self, share: float) -> str:
         """Return a sign that is the higher the more of its cell is filled."""
         if self._signs.ascii_only:
@@ -167,8 +159,15 @@ class Painter:
                 return
 
     def _tools(self) -> list[Piece]:
-        """Put a letter for each call of a tool where it was called, or as soon behind as there is room."""
+        """Put a letter for each call of a tool where it was called, or as soon behind as there is room.
+
+        Beneath them stands what was done to the audio.
+        """
         cells = self._blank()
+        noises = self._blank()
+        for interval, letter in self._on_line:
+            for touched in self._scale.touched(interval):
+                noises[touched] = (letter, "warn")
         for tool in self._lanes.tools:
             at = self._scale.cell(tool.t)
             free = (
@@ -178,7 +177,7 @@ class Painter:
             )
             if free is not None:
                 cells[free] = (self._letters[tool.name], "tool")
-        return cells
+        return [noise if cell[0] == " " else cell for cell, noise in zip(cells, noises, strict=True)]
 
     def _legend(self, both: bool) -> list[str]:
         """Return what the signs mean, in a second line too where marks need it."""
@@ -193,7 +192,7 @@ class Painter:
         said = [meaning for applies, meaning in meanings if applies]
         # Names give way one cell after the other, so that as many letters as can be are explained.
         names = {letter: self._safe(name) for name, letter in self._letters.items()}
-        room, most = max(map(cell_width, names.values()), default=0), 2 if lanes.marks else 1
+        room, most = max(map(cell_width, names.values()), default=0), self._legend_lines
         while True:
             tools = [f"{letter} {fit(name, room, signs.ellipsis)}" for letter, name in names.items()]
             lines = _flowed([*said, *tools], self._width)
@@ -215,10 +214,9 @@ class Painter:
         return in_ascii(safe) if self._signs.ascii_only else safe
 
 
-def _letters(names: Iterable[str]) -> dict[str, str]:
+def _letters(names: Iterable[str], taken: set[str]) -> dict[str, str]:
     """Choose a letter for each name: one of its own where one is left."""
     found: dict[str, str] = {}
-    taken: set[str] = set()
     for name in names:
         if name not in found:
             own = [letter for letter in [*_initials(name), *name] if letter in _LETTERS]

@@ -18,6 +18,6 @@ class Lanes(LaneTimes):
         painted = self.painted(ascii_only=ascii_only, width=width)
         return [fit("".join(text for text, _ in line).rstrip(), width, "") for line in painted]
 
-    def painted(self, *, ascii_only: bool = False, width: int = 78) -> list[list[Piece]]:
+    def painted(self, *, ascii_only: bool = False, width: int = 78, legend_lines: int = 2) -> list[list[Piece]]:
         """Return the same lines in pieces that say what they are of, for displays with colours."""
-        return Painter(self, glyphs(ascii_only), width).lines()
+        return Painter(self, glyphs(ascii_only), width, legend_lines).lines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from riff_store.voice import Span, Task, TraceEntry, Voice, VoiceTurn
+from riff_store.voice import Mark, Span, Task, TraceEntry, Voice, VoiceTurn
 from riff_tui.request import Request
 from riff_tui.table import Table
 from riff_tui.tui.navigation.location import START, Location, Stack
@@ -32,6 +32,12 @@ HOSTILE_VOICE = Voice(
             TraceEntry("intended", turn, None, "assistant", text),
         )
     ],
+    marks=[
+        Mark(kind, turn * 3.0, turn * 3.0 + 1, "caller", turn, lone=lone, correct=False, text=text)
+        for turn, text in enumerate(HOSTILE.values())
+        for kind, lone in (("vocal_tic", True), ("burst_noise", False), (text, False))
+    ],
+    conditions=list(HOSTILE.values()),
     task=Task(False, "x", "y", {"tables_modified": {text: {text: text} for text in HOSTILE.values()}}),
 )
 IN_LIST: Stack = (*START, Location("conversations"))

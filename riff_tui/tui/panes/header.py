@@ -215,7 +215,8 @@ class Header(Bar):
         width, room = self.app.size.width, self._room()
         lines = conversation_lines(table, width, self.glyphs, self.palette)
         if self.lanes is not None:
-            lines += self.lanes.lines(width, self.glyphs, self.palette)
+            is_short = self.app.size.height < _TALL
+            lines += self.lanes.lines(width, self.glyphs, self.palette, is_short=is_short)
         elif table.figure is not None:
             drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2)
             styles = [self.palette.faint, *[self.palette.accent] * len(drawn)]

@@ -25,6 +25,7 @@ Nearness: TypeAlias = Literal["all", "part", "nearest"]
 
 STEP = 2
 SHORTEST_S = 2.0
+MOST_LEGEND_LINES = 2
 _ASPECTS = [(metric.key, metric.short) for metric in METRICS if metric.kind == "call" and metric.shown]
 _OPTIONAL = [metric for metric in METRICS if metric.optional]
 
@@ -101,10 +102,12 @@ class LanesHeader:
         self._centre = (start + end) / 2 + direction * (end - start) / 2
         self._show(self.lanes.at)
 
-    def lines(self, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
-        """Return the lanes in lines of at most `width` cells."""
+    def lines(self, width: int, glyphs: Glyphs, palette: Palette, *, is_short: bool = False) -> list[Line]:
+        """Return the lanes in lines of at most `width` cells, with a legend of one line on short screens."""
         styles = _styles(palette)
-        drawn = self.lanes.painted(ascii_only=glyphs.ascii_only, width=width - 2)
+        drawn = self.lanes.painted(
+            ascii_only=glyphs.ascii_only, width=width - 2, legend_lines=1 if is_short else MOST_LEGEND_LINES
+        )
         return [((" ", None), *((text, styles.get(tone) if tone else None) for text, tone in line)) for line in drawn]
 
     @property

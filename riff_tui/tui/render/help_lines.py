@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from riff_tui.charts.lane_marks import glossary
+from riff_tui.charts.lanes import Lanes
 from riff_tui.errors import describe, trace
 from riff_tui.table import Column, Table
 from riff_tui.text.column_fit import wrap
@@ -69,6 +71,9 @@ def help_lines(
     if table is not None:
         if context.kind == "state":
             writer.glossary("Metrics, with their 95 % intervals", [columns.N, *columns.STATE_METRICS])
+        if isinstance(table.figure, Lanes):
+            writer.head("Signs on the lanes")
+            writer.pairs(glossary(table.figure.marks, glyphs))
         writer.glossary("Columns", [*visible_columns(table), *table.columns])
         writer.section("Notes", table.notes)
         writer.section("Prints the same", [dump for dump in dumps or [table.dump] if dump])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from riff_store.voice import TraceEntry, Voice, VoiceTurn
+from riff_tui.charts.lane_marks import glossary
 from riff_tui.charts.lanes import Lanes
 from riff_tui.text.glyphs import ASCII, UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width
@@ -18,7 +19,7 @@ from riff_tui.views.conversation import conversation
 from tests.support.golden import assert_golden
 from tests.support.pty_terminal import MOST_PER_MOVE, MOST_PER_PAGE, Terminal, foreign_controls, program
 from tests.support.view_answers import detail
-from tests.support.voice_answers import VOICE, document
+from tests.support.voice_answers import MARKED, VOICE, document
 from tests.support.voice_tables import HOSTILE_VOICE, IN_LIST, Voices
 from tests.support.walker import Walker, walking
 
@@ -50,6 +51,41 @@ async def test_a_voice_call_on_the_screen(size: tuple[int, int]) -> None:
     async with walking(IN_LIST, size=size, catalog=Voices()) as at:
         await at.press("enter", *"jjjjjj")
         assert_golden(screen_text(at), f"screens/voice-call.{size[0]}x{size[1]}.txt")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_call_with_marks_on_the_screen(size: tuple[int, int]) -> None:
+    async with walking(IN_LIST, size=size, catalog=Voices(MARKED)) as at:
+        await at.press("enter", *"jjj")
+        assert_golden(screen_text(at), f"screens/marked-call.{size[0]}x{size[1]}.txt")
+
+
+async def test_one_goes_from_one_thing_that_the_agent_did_wrong_to_the_next() -> None:
+    async with walking(IN_LIST, catalog=Voices(MARKED)) as at:
+        await at.press("enter")
+        found = []
+        for _ in range(4):
+            await at.press("e")
+            assert at.controls.transcript.row is not None
+            found.append(at.controls.transcript.row.record["t"])
+        assert found == [1.0, 17.5, 21.0, 31.4]
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+def test_every_sign_on_the_lanes_is_explained(glyphs: Glyphs) -> None:
+    lanes = Lanes.of(MARKED)
+    assert lanes is not None
+    rows = {line[:7].strip(): line[7:] for line in lanes.draw(ascii_only=glyphs.ascii_only, width=120)}
+    signs = {sign for name in ("caller", "s", "agent") for sign in rows[name] if not sign.isdigit()}
+    told = "".join(sign for sign, _ in glossary(MARKED.marks, glyphs))
+    assert signs - set(told) <= {" ", *glyphs.sparks, glyphs.filled, glyphs.half_filled}
+
+
+async def test_help_explains_the_signs_of_the_call_on_the_screen() -> None:
+    async with walking(IN_LIST, size=(120, 60), catalog=Voices(MARKED)) as at:
+        await at.press("enter", "question_mark")
+        await at.until(lambda: "Signs on the lanes" in screen_text(at))
+        assert "a backchannel" in screen_text(at)
 
 
 async def test_the_lanes_leave_room_for_the_words() -> None:
