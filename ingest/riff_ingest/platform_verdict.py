@@ -20,7 +20,7 @@ class PlatformVerdict(NamedTuple):
     score: float | None
     rationale: str | None = None
 
-    def of(self, judge: str, call: Conversation, judged_at: int | None, line: int) -> JudgedScore:
+    def of(self, judge: str, call: Conversation, judged_at: int | None) -> JudgedScore:
         """Return the verdict as a judge's on a call; `judged_at` in microseconds since the epoch."""
         return JudgedScore(
             run=call.run_id or "",
@@ -30,7 +30,6 @@ class PlatformVerdict(NamedTuple):
             judged_at=judged_at,
             aspect=self.aspect,
             rationale=self.rationale,
-            line=line,
             flow=call.flow,
             agent=call.agent_model,
             trial=call.trial,

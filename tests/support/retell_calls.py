@@ -187,9 +187,14 @@ def transferred_call(number: int) -> dict[str, Any]:
 
 
 def a_day_of_calls() -> list[dict[str, Any]]:
-    """Thirty calls, of which most never leave "Collect address"."""
+    """Thirty calls, of which most never leave "Collect address", with what Retell thinks of them."""
     kinds = [stuck_call] * 18 + [served_call] * 9 + [transferred_call] * 3
-    return [make(number) for number, make in enumerate(kinds)]
+    return [make(number) | {"call_analysis": opinion(make is served_call)} for number, make in enumerate(kinds)]
+
+
+def opinion(is_good: bool) -> dict[str, Any]:
+    """What Retell thinks of a call."""
+    return {"call_successful": is_good, "user_sentiment": "Positive" if is_good else "Negative"}
 
 
 def written(path: Path, value: Any) -> Path:

@@ -38,7 +38,11 @@ class ReadRetellCall(NamedTuple):
 
 
 class FlowNodes:
-    """Know flows by the ids of their nodes, as flow files of Retell name them."""
+    """Know flows by the ids of their nodes, as flow files of Retell name them.
+
+    A call may have come through nodes that a file does not have, which is of another version of the flow: it is of the
+    flow that has most of its nodes, and more than half.
+    """
 
     def __init__(self, contracts: Mapping[str, Contract]) -> None:
         self.contracts = contracts
@@ -52,7 +56,9 @@ class FlowNodes:
         """Return the flow of a call: that of a flow file by a name or by its nodes, else the first name."""
         known = next((name for name in named if name in self.contracts), None)
         if known is None and nodes:
-            fitting = [flow for flow, names in self._names.items() if all(node in names for node in nodes)]
+            shared = {flow: sum(node in names for node in nodes) for flow, names in self._names.items()}
+            most = max(shared.values(), default=0)
+            fitting = [flow for flow, count in shared.items() if count == most and 2 * count > len(nodes)]
             known = fitting[0] if len(fitting) == 1 else None
         return known or next((name for name in named if name), UNKNOWN)
 
@@ -74,7 +80,9 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     private = _private(call)
     items, is_scrubbed = spoken(call)
     agent = text_of(call.get("agent_name")) or text_of(call.get("agent_id"))
-    flow = flows.flow_of(node_ids(items), text_of(call.get("conversation_flow_id")), agent)
+    engine = object_of(call.get("response_engine"))
+    own = text_of(call.get("conversation_flow_id")) or text_of(engine.get("conversation_flow_id"))
+    flow = flows.flow_of(node_ids(items), own, agent)
     found = read_transcript(
         items,
         private,

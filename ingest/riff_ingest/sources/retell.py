@@ -41,7 +41,7 @@ def read(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] 
         for note in found.notes:
             yield Skipped("defect", record.number, note, call.conversation_id)
         for verdict in found.verdicts:
-            yield verdict.of(JUDGE, call, found.judged_at, record.number)
+            yield verdict.of(JUDGE, call, found.judged_at)
 
 
 def _sketch(value: Any) -> Sketch | None:

@@ -8,12 +8,13 @@ from typing import Any
 
 from riff_ingest.call_records import CallRecord, Sketch, read_call_records, records_of
 from riff_ingest.conversation import Conversation
+from riff_ingest.sources.json_parts import object_of
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
+from riff_ingest.vapi import REPORT
 from riff_store.facts import JudgedScore, Skipped
 
 _TYPES = ("inboundPhoneCall", "outboundPhoneCall", "webCall", "vapi.websocketCall")
-_REPORT = "end-of-call-report"
 
 
 def read(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] | JudgedScore | Skipped]:
@@ -38,28 +39,28 @@ def read(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] 
         call.run_id = call.run_id or run
         yield record.number, call
         for verdict in found.verdicts:
-            yield verdict.of(JUDGE, call, found.judged_at, record.number)
+            yield verdict.of(JUDGE, call, found.judged_at)
 
 
 def _sketch(value: Any) -> Sketch | None:
     if not isinstance(value, dict):
         return None
-    message = _object(value.get("message"))
-    call = _object(message.get("call")) if message else value
+    message = object_of(value.get("message"))
+    call = object_of(message.get("call")) if message else value
     name = call.get("id") or message.get("callId")
     if not isinstance(name, str) or not name:
         return None
-    told = message if message.get("type") == _REPORT else call
-    has_text = bool(_object(told.get("artifact")).get("messages") or told.get("messages"))
+    told = message if message.get("type") == REPORT else call
+    has_text = bool(object_of(told.get("artifact")).get("messages") or told.get("messages"))
     is_analyzed = bool(told.get("analysis"))
     return Sketch(name, 4 * is_analyzed + 2 * bool(told.get("endedReason")) + has_text)
 
 
 def _is_call(value: Any) -> bool:
-    record = _object(value)
-    message = _object(record.get("message"))
+    record = object_of(value)
+    message = object_of(record.get("message"))
     if message:
-        call = _object(message.get("call"))
+        call = object_of(message.get("call"))
         return isinstance(message.get("type"), str) and (_is_known(call) or "artifact" in message)
     return "endedReason" in record and (_is_known(record) or _has_times(record))
 
@@ -69,12 +70,8 @@ def _is_known(call: dict[str, Any]) -> bool:
 
 
 def _has_times(call: dict[str, Any]) -> bool:
-    messages = _object(call.get("artifact")).get("messages") or call.get("messages")
-    return isinstance(messages, list) and any("secondsFromStart" in _object(each) for each in messages)
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    messages = object_of(call.get("artifact")).get("messages") or call.get("messages")
+    return isinstance(messages, list) and any("secondsFromStart" in object_of(each) for each in messages)
 
 
 def _recognises(head: FileHead) -> str | None:

@@ -7,9 +7,7 @@ from typing import Any
 
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.sources.json_parts import object_of, objects_of
-
-REPORT = "end-of-call-report"
-TYPES = frozenset({"inboundPhoneCall", "outboundPhoneCall", "webCall", "vapi.websocketCall"})
+from riff_ingest.vapi import REPORT
 
 
 def call_of(record: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:

@@ -35,10 +35,8 @@ def entries_of(call: Mapping[str, Any], messages: Sequence[dict[str, Any]]) -> l
     names = [name for each in activations if (name := assistant_of(each))]
     if not (call.get("squadId") or object_of(call.get("squad")) or len(dict.fromkeys(names)) > 1):
         return None
-    known = {
-        key: name for each in activations if (key := text_of(each.get("assistantId"))) and (name := assistant_of(each))
-    }
-    spoken = _spoken(messages, known)
+    by_id = {text_of(each.get("assistantId")): assistant_of(each) for each in activations}
+    spoken = _spoken(messages, {key: name for key, name in by_id.items() if key and name})
     return _completed(spoken, names) if spoken else _handed_over(messages, names)
 
 
@@ -79,7 +77,7 @@ def _spoken(messages: Sequence[dict[str, Any]], known: Mapping[str, str]) -> lis
         key = text_of(message.get("assistantId")) or ""
         name = text_of(message.get("assistantName")) or known.get(key) or key
         if name and (not found or found[-1].state != name):
-            found.append(Entry(name, seconds_of(message), {}))
+            found.append(Entry(name, seconds_of(message) if found else _begin(messages), {}))
     return found
 
 
@@ -92,9 +90,13 @@ def _completed(spoken: list[Entry], names: Sequence[str]) -> list[Entry]:
 
 def _handed_over(messages: Sequence[dict[str, Any]], names: Sequence[str]) -> list[Entry] | None:
     times = [seconds_of(message) for message in messages if _hands_over(message)]
-    first = [seconds_of(message) for message in messages[:1]]
-    places = [*first, *times, *[None] * len(names)]
+    places = [_begin(messages), *times, *[None] * len(names)]
     return [Entry(name, t, {}) for name, t in zip(names, places, strict=False)] or None
+
+
+def _begin(messages: Sequence[dict[str, Any]]) -> float | None:
+    known = (t for message in messages if (t := seconds_of(message)) is not None)
+    return min(known, default=None)
 
 
 def _hands_over(message: Mapping[str, Any]) -> bool:

@@ -13,8 +13,9 @@ from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.json_parts import number_of, object_of, text_of
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.source import ReadContext
+from riff_ingest.vapi import REPORT
 from riff_ingest.vapi.ending import ending_of, reason_of, refusal
-from riff_ingest.vapi.record import REPORT, artifact_of, call_of, private_values
+from riff_ingest.vapi.record import artifact_of, call_of, private_values
 from riff_ingest.vapi.states import variables_of
 from riff_ingest.vapi.transcript import read_transcript
 from riff_ingest.vapi.verdicts import verdicts_of
@@ -59,21 +60,16 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int
 
 def _flow(call: Mapping[str, Any]) -> str:
     """Return the flow of a call: its squad, its workflow or its assistant."""
-    for kind in ("squad", "workflow", "assistant"):
-        named = text_of(object_of(call.get(kind)).get("name")) or text_of(call.get(f"{kind}Id"))
-        if named is not None:
-            return named
-    return UNKNOWN
+    return next((name for kind in ("squad", "workflow", "assistant") if (name := _named(call, kind))), UNKNOWN)
 
 
 def _agent(call: Mapping[str, Any]) -> str | None:
-    """Return the model that spoke where the record has it, else the assistant, the squad or the workflow."""
-    assistant = object_of(call.get("assistant"))
-    named = (text_of(assistant.get("name")), *(text_of(call.get(f"{kind}Id")) for kind in _KINDS))
-    return next((each for each in named if each is not None), None)
+    """Return who spoke: the assistant, the squad or the workflow."""
+    return next((name for kind in ("assistant", "squad", "workflow") if (name := _named(call, kind))), None)
 
 
-_KINDS = ("assistant", "squad", "workflow")
+def _named(call: Mapping[str, Any], kind: str) -> str | None:
+    return text_of(object_of(call.get(kind)).get("name")) or text_of(call.get(f"{kind}Id"))
 
 
 def _time(given: Any) -> int | None:
