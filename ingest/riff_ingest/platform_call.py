@@ -36,20 +36,35 @@ class CallEnding(NamedTuple):
     is_handed_over: bool = False
 
 
-def ended_call(name: str, flow: str, states: ToolStates, ending: CallEnding, contract: Contract | None) -> Conversation:
+def ended_call(
+    name: str,
+    flow: str,
+    states: ToolStates,
+    ending: CallEnding,
+    contract: Contract | None,
+    handing_over: str | None = None,
+) -> Conversation:
     """Return a call as it went and ended.
 
     Whether it was completed is told by the terminals of its flow's contract, and by nothing else: without one it is
-    not known, and states that were derived are none of the flow's.
+    not known, and states that were derived are none of the flow's. `handing_over` is the state that does nothing but
+    hand a call over, where there is no contract to say so.
     """
     if not isinstance(states, ObservedStates):
         contract = None
+    measured: dict[str, float | None] = {}
+    completed, named = None, contract is not None and bool(contract.success_terminals or contract.escalation_terminals)
+    if contract is None and ending.is_handed_over and handing_over in states.states:
+        contract = Contract(escalation_terminals=[handing_over])
+        measured["correctness"] = None
     stream = read_stream(states.events, contract)
-    final, completed, stop = states.state, None, ending.stop_reason
+    final, stop = states.state, ending.stop_reason
     if ending.is_handed_over and not stream.escalated and states.states:
         final, contract = ESCALATED, _with_escalation(contract)
-    if contract is not None and (contract.success_terminals or contract.escalation_terminals):
+    if named:
         completed = stream.succeeded
+    else:
+        measured["completion"] = None
     if stream.succeeded:
         stop = TERMINAL
     elif stream.escalated:
@@ -69,7 +84,7 @@ def ended_call(name: str, flow: str, states: ToolStates, ending: CallEnding, con
         events=states.events,
         tool_calls=states.tool_calls,
         origin="observed" if isinstance(states, ObservedStates) else DERIVED,
-        measured={"completion": None} if completed is None else {},
+        measured=measured,
     )
 
 

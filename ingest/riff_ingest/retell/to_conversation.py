@@ -90,7 +90,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
         names=flows.names(flow),
         reply_latencies=reply_latencies(call),
     )
-    conversation = ended_call(name, flow, found.states, ending_of(call), flows.contracts.get(flow))
+    conversation = ended_call(name, flow, found.states, ending_of(call), flows.contracts.get(flow), found.handing_over)
     version = text_of(call.get("agent_version"))
     conversation.started_at = moment(number_of(call.get("start_timestamp"), highest=LATEST))
     conversation.run_id = run_of_day(conversation.started_at, version)

@@ -29,6 +29,7 @@ STRAY_RESULT = "tool result without its invocation"
 
 _TRANSITIONS = (NODE, STATE)
 _BEFORE_THE_FIRST = frozenset({"start", "begin"})
+_TRANSFER = "transfer_call"
 _EXTRACTION = "extract_dynamic_variable"
 _ENDING_TOOLS = frozenset({"agent_swap", "bridge_transfer", "end_call", "transfer_call"})
 _SHOWN_DIGITS = 2
@@ -38,10 +39,10 @@ Item: TypeAlias = dict[str, Any]
 
 @dataclass
 class RetellTranscript:
-    """Hold a call as it went; `nodes` are the ids of those that it came through."""
+    """Hold a call as it went; `handing_over` is the node that is a transfer, as its invocation has its name."""
 
     states: ToolStates
-    nodes: list[str] = field(default_factory=list)
+    handing_over: str | None = None
     defects: dict[str, int] = field(default_factory=dict)
 
 
@@ -88,7 +89,7 @@ class _Reader:
         self._private = private
         self._names = names
         self._ordered = ordered
-        self._read = RetellTranscript(states, node_ids([item for _, item in ordered]))
+        self._read = RetellTranscript(states)
         self._latencies = _latencies(ordered, reply_latencies)
         self._results = {key: item for _, item in ordered if item.get("role") == RESULT and (key := _key(item))}
         self._invoked = {key for _, item in ordered if item.get("role") == INVOCATION and (key := _key(item))}
@@ -172,8 +173,10 @@ class _Reader:
             error = None if kind in _ENDING_TOOLS else NO_RESULT
         elif result.get("successful") is False:
             error = self._private.text(text_of(result.get("content")) or "it was not successful")
+        if kind == _TRANSFER and name == self._states.state:
+            self._read.handing_over = name
         arguments = self._private.value(_arguments(item.get("arguments")))
-        answer = None if result is None else self._private.value(result.get("content"))
+        answer = None if result is None or error is not None else self._private.value(result.get("content"))
         self._states.call(name, t=t, arguments=arguments, result=answer, error=error)
         if kind == _EXTRACTION and error is None and isinstance(arguments, dict):
             for slot, value in arguments.items():

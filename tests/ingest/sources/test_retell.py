@@ -194,7 +194,7 @@ def test_tools_are_joined_to_their_results(folder: Path) -> None:
     tools = [(tool.name, tool.t, tool.arguments, tool.result, tool.error) for tool in call.tool_calls]
     assert tools == [
         ("check", 7.0, {"day": "Tue"}, '["10:00"]', None),
-        ("book", 8.0, None, "no slot", "no slot"),
+        ("book", 8.0, None, None, "no slot"),
         ("note", 8.5, "not an object", None, "no result"),
         ("end_call", 9.5, {}, None, None),
     ]
@@ -268,6 +268,17 @@ def test_a_transfer_that_no_node_tells_of_is_an_escalation_all_the_same(folder: 
         facts, _ = facts_of(one(folder, retell_call(disconnection_reason="call_transfer"), context), default_run="r")
         assert facts.final_state == "escalated"
         assert [row.state for row in facts.states if row.escalation] == ["Collect address"]
+
+
+def test_a_node_that_only_transfers_is_no_place_where_a_call_was_lost(folder: Path) -> None:
+    facts, _ = facts_of(one(folder, transferred_call(1)), default_run="r")
+    assert (facts.final_state, facts.stop_reason, facts.terminals) == (
+        "Transfer",
+        "transfer",
+        {"Transfer": "escalation"},
+    )
+    assert [row.state for row in facts.states if row.lost] == ["Ask intent"]
+    assert (facts.completed, facts.aspects["completion"], facts.aspects["correctness"]) == (None, None, None)
 
 
 @pytest.mark.parametrize(
