@@ -11,9 +11,9 @@ from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
 
 
 def voice_of(report: Report) -> Voice | None:
-    """Return the kept form of a session's voice, `None` where nothing tells of any."""
+    """Return the kept form of a session's voice, `None` of a chat: nothing tells of sound."""
     said = [item for item in report.items if item.is_said]
-    if not any(item.started or item.details or item.interrupted for item in said):
+    if not any(item.started or item.interrupted or "transcription_delay" in item.details for item in said):
         return None
     turns = _Turns()
     trace = [entry for item in report.items for entry in turns.take(item, report)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from riff_ingest.private_values import PrivateValues
@@ -18,7 +19,7 @@ _NUMBER = re.compile(r"\d{7,}")
 """The name of a room often holds the number of who called."""
 _LATEST_S = 1e11
 """A moment past this many seconds is one in milliseconds, as JavaScript counts."""
-_MOST_ERRORS = 100
+_MOST_ERRORS, _MOST_PARTS = 100, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Hold what is taken of a session report; `written_at` is in seconds since the epoch, `models` in their order."""
+    """Hold what is taken of a session report; `models` are in their order.
+
+    `written_at` and `begins_at`, when the first item came, are in seconds since the epoch.
+    """
 
     job: str | None
     rooms: tuple[str, ...]
@@ -66,12 +70,8 @@ class Report:
     tags: tuple[str, ...]
     errors: Mapping[str, int] | None
     close_reason: str | None
+    begins_at: float | None
     odd_items: int = 0
-
-    @property
-    def begins_at(self) -> float | None:
-        """Return when the first item came, in seconds since the epoch."""
-        return next((item.at for item in self.items if item.at is not None), None)
 
     def since(self, moment: float | None) -> float | None:
         """Return the seconds from the first item to a moment, to the microsecond."""
@@ -93,20 +93,21 @@ def report_of(value: Any) -> Report:
         raise BrokenInput(NO_REPORT)
     rooms = tuple(name for key in ("room_id", "room") if (name := text_of(top.get(key))))
     private = PrivateValues(number for room in rooms for number in _NUMBER.findall(room))
-    items = [_item(_snake(private.value(each)), private) for each in objects_of(given)]
+    items = _in_order([_item(_snake(private.value(each)), private) for each in objects_of(given)])
     errors = top.get("errors")
     milliseconds = number_of(top.get("duration_ms"))
     return Report(
         job=text_of(top.get("job_id")),
         rooms=rooms,
         agent_name=text_of(top.get("agent_name")),
-        items=_in_order(items),
+        items=items,
         written_at=_moment(top.get("timestamp")),
         duration_s=None if milliseconds is None else milliseconds / 1000,
         models=_models(top.get("usage")),
         tags=tuple(tag for tag in _list(top.get("tags")) if isinstance(tag, str)),
         errors=_counts(errors) if isinstance(errors, dict) else None,
         close_reason=text_of(top.get("close_reason")),
+        begins_at=next((item.at for item in items if item.at is not None), None),
         odd_items=len(given) - len(items),
     )
 
@@ -190,7 +191,7 @@ def _models(usage: Any) -> tuple[str, ...]:
 
 def _counts(errors: Mapping[str, Any]) -> dict[str, int]:
     found = {}
-    for part, value in errors.items():
+    for part, value in islice(errors.items(), _MOST_PARTS):
         count = number_of(value)
         if count:
             found[part] = min(int(count), _MOST_ERRORS)

@@ -22,9 +22,9 @@ from riff_store.facts import JudgedScore, Skipped
 if TYPE_CHECKING:
     from riff_ingest.pipecat.messages import Messages
 
-RESULTS = "results.jsonl"
+RESULTS = ("results.jsonl", "results.jsonl.gz")
 ENDINGS = (".conversation.json", ".conversation.json.gz")
-TOLD_ELSEWHERE = f"its call is read from the {RESULTS} that names it"
+TOLD_ELSEWHERE = "its call is read from the results that name it"
 
 _STAMP = re.compile(r"(20\d\d)-?(\d\d)-?(\d\d)[T_ -]?(\d\d)[:-]?(\d\d)(?:[:-]?(\d\d))?")
 
@@ -54,13 +54,16 @@ def _result(
     try:
         if not isinstance(record, dict) or not is_result(record):
             raise BrokenInput("line is no result of a script or a simulation")
-        messages = messages_of(record.get("messages") or _kept_beside(path, record), context.tool_segments)
+        kept, reason = (record["messages"], "") if record.get("messages") else _kept_beside(path, record)
+        messages = messages_of(kept, context.tool_segments)
         call = call_of(record, messages, run=run_of(path), started_at=_started_at(path))
     except BrokenInput as problem:
         yield Skipped("skipped", line or None, problem.reason, problem.conversation)
         return
     yield line, call
     yield from verdicts_of(record, call, messages)
+    if reason:
+        yield Skipped("defect", line or None, f"its conversation is not known: {reason}", call.conversation_id)
     yield from _odd(messages, line or None, call)
 
 
@@ -95,7 +98,8 @@ def is_company(path: Path) -> bool:
     """Tell whether a conversation is one of those that a run's results beside it, or above it, tell of."""
     if not path.name.endswith(ENDINGS):
         return False
-    results = (directory / RESULTS for directory in (path.parent, path.absolute().parent.parent))
+    directories = path.parent, path.absolute().parent.parent
+    results = (directory / name for directory in directories for name in RESULTS)
     return any(name_of(path.name) in _named(results_file) for results_file in results if results_file.is_file())
 
 
@@ -120,19 +124,31 @@ def _file_of(record: dict[str, Any]) -> str | None:
     return path.replace("\\", "/").rpartition("/")[2] or None if path else None
 
 
-def _kept_beside(path: Path, record: dict[str, Any]) -> Any:
-    """Return the messages in the file that a result names, where it lies by the results or a directory below."""
+def _kept_beside(path: Path, record: dict[str, Any]) -> tuple[Any, str]:
+    """Return the messages in the file that a result names, or why there are none.
+
+    It is looked for by the results and in the directory below that it names.
+    """
     name = _file_of(record)
     if name is None or not name.endswith(ENDINGS):
-        return None
+        return None, ""
     below = PurePosixPath(str(record["artifacts"]["conversation"]).replace("\\", "/")).parent.name
-    for file in (path.parent / name, path.parent / below / name):
+    places = [path.parent, *([path.parent / below] if below not in ("", "..") else [])]
+    for place in places:
         try:
-            if file.is_file() and not file.is_symlink():
-                return load_document(file)
+            if _is_kept_in(place, name, linked=place == path.parent):
+                return load_document(place / name), ""
+        except BrokenInput as problem:
+            return None, problem.reason
         except (OSError, ValueError):
             continue
-    return None
+    return None, "its file does not lie by the results"
+
+
+def _is_kept_in(place: Path, name: str, *, linked: bool) -> bool:
+    """Tell whether a file lies in a place; neither is a link, but for a place that may be `linked`."""
+    file = place / name
+    return file.is_file() and not file.is_symlink() and (linked or not place.is_symlink())
 
 
 def _started_at(path: Path) -> str | None:

@@ -192,7 +192,8 @@ def test_a_call_has_its_two_lanes(tmp_path: Path) -> None:
 
 
 def test_a_chat_has_no_lanes(tmp_path: Path) -> None:
-    assert call_of(tmp_path, report(user("Hello", 0), assistant("Hello", 1, 0.8))).voice is None
+    answer = assistant("Hello", 1, 0.8) | {"metrics": {"llm_node_ttft": 0.3}}
+    assert call_of(tmp_path, report(user("Hello", 0), answer)).voice is None
 
 
 def test_javascript_spells_the_same_otherwise(tmp_path: Path) -> None:

@@ -188,10 +188,21 @@ def test_conversations_are_looked_for_by_the_results_alone(tmp_path: Path) -> No
     secret = tmp_path / "elsewhere.conversation.json"
     secret.write_text(json.dumps(MESSAGES))
     linked = run_of(tmp_path / "nightly", [script(artifacts={"conversation": str(secret)})])
-    (call,) = calls(linked)
-    assert call.turns == []
+    call, _, note = items(linked)
+    assert (call.turns, note.reason) == ([], "its conversation is not known: its file does not lie by the results")
     (linked.parent / secret.name).symlink_to(secret)
     assert calls(linked)[0].turns == []
+    above = run_of(tmp_path / "weekly", [script(artifacts={"conversation": f"x/../{secret.name}"})])
+    assert calls(above)[0].turns == []
+
+
+def test_a_conversation_that_cannot_be_read_costs_its_words_alone(tmp_path: Path) -> None:
+    path = run_of(tmp_path, [script()], {"hours": MESSAGES})
+    kept = path.with_name("hours.conversation.json")
+    kept.write_bytes(kept.read_bytes()[:-9])
+    call, verdict, note = items(path)
+    assert (call.turns, verdict.score) == ([], 10.0)
+    assert note == Skipped("defect", 1, "its conversation is not known: file is neither JSON nor TOML", "hours-2")
 
 
 def test_a_run_is_dated_by_its_directory_or_its_file(tmp_path: Path) -> None:
