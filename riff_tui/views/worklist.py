@@ -223,6 +223,12 @@ def _by_steps(answer: Worklist) -> Iterable[str]:
             f"Steps: in flows whose tasks ask for steps ({flows}) states are ranked by the failed calls that missed"
             " the step: a stall in a derived state says where a call ended, not why."
         )
+    if answer.by_ends:
+        flows = ", ".join(answer.by_ends[:_NAMED]) + _more(answer.by_ends)
+        yield (
+            f"Derived: the states of {flows} are the tools that were called: one that lost calls says where they ended,"
+            " not why, and no task names steps that would tell."
+        )
     if answer.handovers:
         missed = [
             f"{cell.keys['flow']}/{cell.keys['state']} ({steps.short_text(cell.steps)})"

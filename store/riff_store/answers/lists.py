@@ -67,8 +67,9 @@ class Worklist:
     """Hold the cells behind each list of the worklist, ranked and cut, and the state to begin with.
 
     `excluded` and `caller_failed` are as in a cell of flows, over all of them. `by_steps` are the flows whose states
-    are ranked by the steps that their tasks ask for, `handovers` those steps of failed calls that hand over to a human
-    and were missed, which are on no list.
+    are ranked by the steps that their tasks ask for, `by_ends` those of the others with states derived from tools in
+    which calls were lost; `handovers` those steps of failed calls that hand over to a human and were missed, which are
+    on no list.
     """
 
     flows: Sequence[FlowCell]
@@ -78,4 +79,5 @@ class Worklist:
     first: FirstToMend | None = None
     caller_failed: int = 0
     by_steps: Sequence[str] = ()
+    by_ends: Sequence[str] = ()
     handovers: Sequence[StateCell] = ()

@@ -11,6 +11,9 @@ from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.scope import STATE_COLUMNS, Scope
 
+FIRST_DERIVED = "opening"
+"""The state of calls with derived states before the first tool (docs/metrics.md, section 9)."""
+
 
 def expected_steps(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, StepCounts]:
     """Return the counts by the names of the group, which holds the state.
@@ -45,6 +48,16 @@ def flows_with_steps(store: Store) -> set[str]:
     call, step = m.Conversation, m.ExpectedStep
     asked = call.select(pw.SQL("1")).join(step, on=(step.conversation == call.id)).where(call.flow == m.Flow.id)
     return {name for (name,) in store.execute(m.Flow.select(m.Flow.name).where(pw.fn.EXISTS(asked)))}
+
+
+def derived_flows(store: Store) -> set[str]:
+    """Return the flows of which some call's states are derived from the tools that were called."""
+    state, call = m.State, m.Conversation
+    # Derived states begin with this one, so that the calls of other flows are not looked at.
+    begun = state.select(pw.SQL("1")).where(state.flow == m.Flow.id, state.name == FIRST_DERIVED)
+    derived = call.select(pw.SQL("1")).where(call.flow == m.Flow.id, call.origin == "derived")
+    flows = m.Flow.select(m.Flow.name).where(pw.fn.EXISTS(begun), pw.fn.EXISTS(derived))
+    return {name for (name,) in store.execute(flows)}
 
 
 def _by_call(columns: list[pw.Field]) -> pw.ModelSelect[m.ExpectedStep]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Set
+from typing import TypeAlias
+
 from riff_store.answers.cells import FirstToMend
 from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
 from riff_store.measure import THIN
 from riff_store.predicates import Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names
-from riff_store.queries.expected import expected_steps, flows_with_steps
+from riff_store.queries.expected import derived_flows, expected_steps, flows_with_steps
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.scope import of_calls
 from riff_store.queries.sums import NO_ROWS, StateSums, add, state_sums
@@ -16,6 +19,7 @@ from riff_store.ranking import is_handover, loss_by_step, mean
 from riff_store.scoring import FULL
 
 _STATES = Grouping(("flow", "state"))
+_Ranked: TypeAlias = tuple[tuple[float, ...], Names]
 
 
 def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend | None:
@@ -29,7 +33,7 @@ def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend |
         asking = flows_with_steps(store)
         states = _pooled(store, calls, _STATES)
         steps = expected_steps(store, calls, _STATES) if asking else {}
-        ranked: list[tuple[tuple[float, ...], Names]] = [
+        ranked: list[_Ranked] = [
             ((sums.n < THIN, -float(sums.lost)), names)
             for names, sums in states.items()
             if sums.lost and names[0] not in asking
@@ -39,12 +43,19 @@ def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend |
             for names, counts in steps.items()
             if (counts.missed_failed or counts.wrong_failed) and not is_handover(names[1] or "")
         ]
+        if any(is_handover(names[1] or "") for _, names in ranked):
+            ranked = _without_handovers(ranked, derived_flows(store))
         if not ranked:
             return None
         _, names = min(ranked)
         found = steps.get(names)
         lost = states.get(names, NO_ROWS).lost
         return _of_losses(store, calls, names, lost) if found is None else _of_step(store, calls, names, lost, found)
+
+
+def _without_handovers(ranked: Iterable[_Ranked], derived: Set[str]) -> list[_Ranked]:
+    """Leave out the states in which derived calls were handed over: this is how they ended, and not why."""
+    return [each for each in ranked if not (each[1][0] in derived and is_handover(each[1][1] or ""))]
 
 
 def _of_losses(store: Store, calls: Predicate | None, names: Names, lost: int) -> FirstToMend:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from riff_store.answers.cells import FlowCell, SegmentCell, StateCell
 from riff_store.answers.lists import Worklist
 from riff_store.database import Store
 from riff_store.predicates import Predicate
+from riff_store.queries.expected import derived_flows
 from riff_store.queries.first_to_mend import first_to_mend
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.states import segment_cells, state_cells
@@ -21,11 +24,14 @@ def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT) -
         segments = segment_cells(store, calls)
         states = state_cells(store, calls)
         first = first_to_mend(store, calls)
+        derived = derived_flows(store)
+    by_steps = sorted({cell.keys["flow"] or "" for cell in states if cell.asks_steps})
     return Worklist(
         flows=sorted((cell for cell in flows if is_weak_flow(cell)), key=_weakness)[:limit],
         segments=sorted((cell for cell in segments if is_weak_segment(cell)), key=_loss)[:limit],
-        states=sorted((cell for cell in states if reasons(cell)), key=_loss)[:limit],
-        by_steps=sorted({cell.keys["flow"] or "" for cell in states if cell.asks_steps}),
+        states=sorted((cell for cell in states if _is_root_cause(cell, derived)), key=_loss)[:limit],
+        by_steps=by_steps,
+        by_ends=sorted(derived & {cell.keys["flow"] or "" for cell in states if cell.lost} - set(by_steps)),
         handovers=sorted((cell for cell in states if _missed_handover(cell)), key=_loss),
         excluded=sum(cell.excluded for cell in flows),
         caller_failed=sum(cell.caller_failed for cell in flows),
@@ -35,6 +41,10 @@ def worklist(store: Store, calls: Predicate | None = None, limit: int = LIMIT) -
 
 def _weakness(cell: FlowCell) -> tuple[object, ...]:
     return is_thin(cell), mean(cell.aspects, "correctness"), cell.keys["flow"], cell.keys["agent"]
+
+
+def _is_root_cause(cell: StateCell, derived: Set[str]) -> bool:
+    return bool(reasons(cell)) and not (cell.keys["flow"] in derived and is_handover(cell.keys["state"] or ""))
 
 
 def _missed_handover(cell: StateCell) -> bool:

@@ -234,3 +234,25 @@ def test_a_step_missed_in_calls_that_passed_is_no_cause(store: Store) -> None:
     step = ExpectedStep("check", "agent", False, None)
     put(store, "calls.jsonl", [call(f"c{number}", expected=[step]) for number in range(6)])
     assert worklist(store).states == []
+
+
+def test_where_states_are_tools_and_no_task_names_steps_the_lists_say_where_calls_ended_but_not_in_a_hand_over(
+    store: Store,
+) -> None:
+    def ended(name: str, in_state: str, origin: str = "derived") -> ConversationFacts:
+        flow = "tools" if origin == "derived" else "own"
+        states = [state("opening", to={in_state: 1}), state(in_state, stall=1, lost=1, progress=0)]
+        return call(name, flow=flow, origin=origin, states=states)
+
+    calls = [ended(f"handed-{number}", "transfer_to_human") for number in range(9)]
+    calls += [ended(f"ended-{number}", "find_line") for number in range(6)]
+    put(store, "calls.jsonl", calls)
+    found = worklist(store)
+    assert [cell.keys["state"] for cell in found.states] == ["find_line"]
+    assert found.first is not None
+    assert (found.first.state, found.first.lost) == ("find_line", 6)
+    assert (found.by_steps, found.by_ends) == ([], ["tools"])
+    put(store, "own.jsonl", [ended(f"own-{number}", "transfer_to_human", "observed") for number in range(7)])
+    found = worklist(store)
+    assert [cell.keys["flow"] for cell in found.states] == ["own", "tools"]
+    assert found.by_ends == ["tools"]
