@@ -43,8 +43,12 @@ def run_at(path: Path) -> Run | None:
     """Return the run that the results at a path are of, `None` where they do not say."""
     reader = _Reader(path, ToolSegments())
     with suppress(BrokenInput):
+        told = set()
         for member in read_members(path, (_INFO, _TIMESTAMP)):
             reader.head(member)
+            told.add(member if isinstance(member, str) else member.key)
+            if told >= {_INFO, _TIMESTAMP}:
+                break
     return reader.run if reader.has_info else None
 
 

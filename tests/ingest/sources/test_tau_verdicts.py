@@ -1,0 +1,110 @@
+"""Summaries of judges: what an entry gives, which run it is of, and why one is left out."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from riff_ingest.sources.detect import detect
+from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.tau_verdicts import SOURCE, read, run_judged, score_of
+from riff_ingest.tau.results import run_at
+from riff_store.facts import JudgedScore, Skipped
+from tests.support.strategies import JSON
+from tests.support.tau_runs import results, simulation
+
+ENTRY: dict[str, Any] = {
+    "simulation_id": "s-1",
+    "judge_verdict": "Satisfied",
+    "judge_model": "gpt-9",
+    "judge_prompt_name": "policy",
+    "judge_justification": "It asked first.",
+}
+
+
+def summary(folder: Path, *entries: Any, name: str = "night.summary_policy.json") -> Path:
+    path = folder / name
+    path.write_text(json.dumps({"entries": list(entries)}, indent=1))
+    return path
+
+
+def test_an_entry_becomes_a_verdict_of_the_model_with_its_prompt(tmp_path: Path) -> None:
+    unsure = ENTRY | {"judge_verdict": "Unsure", "judge_prompt_name": None}
+    assert list(read(summary(tmp_path, ENTRY, unsure))) == [
+        JudgedScore("night", "s-1", "gpt-9 policy", 10.0, None, "policy", "It asked first.", model="gpt-9", line=1),
+        JudgedScore("night", "s-1", "gpt-9", None, None, "verdict", "Unsure: It asked first.", model="gpt-9", line=2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "score"),
+    [
+        *((word, 10.0) for word in ("pass", "SATISFIED", " satisfactory ", "Compliant.", "correct")),
+        *((word, 0.0) for word in ("FAIL", "failure", "unsatisfied", "Unsatisfactory", "incorrect")),
+        *((word, 5.0) for word in ("partially satisfied", "PARTIALLY_SATISFIED", "Partially-Satisfied")),
+        *((word, None) for word in ("", "maybe", "not satisfied", "pass fail", "non-compliant")),
+    ],
+)
+def test_words_of_judges_are_scores_and_others_are_unscored(word: str, score: float | None) -> None:
+    assert score_of(word) == score
+
+
+def test_the_run_is_that_of_the_results_beside_it(tmp_path: Path) -> None:
+    path = summary(tmp_path, ENTRY)
+    before = SOURCE.digest(path)
+    assert run_judged(path) == "night"
+    content = json.dumps(results([simulation("s-1")]))
+    beside = tmp_path / "night.json"
+    beside.write_text(content)
+    known = run_at(beside)
+    assert known is not None
+    assert run_judged(path) == known.id
+    assert SOURCE.digest(path) != before  # so that it is read again
+    beside.unlink()
+    (tmp_path / "night.json.gz").write_bytes(gzip.compress(content.encode()))
+    assert run_judged(path) == known.id
+    (tmp_path / "night.json.gz").unlink()
+    (tmp_path / "night").mkdir()
+    (tmp_path / "night" / "results.json").write_text(content)
+    assert run_judged(path) == known.id
+
+
+def test_an_entry_that_cannot_be_taken_costs_no_other(tmp_path: Path) -> None:
+    nobody = ENTRY | {"judge_model": None, "judge_prompt_name": ""}
+    path = summary(tmp_path, "?", {**ENTRY, "simulation_id": None}, nobody, ENTRY | {"judge_verdict": 1.5})
+    *left_out, score = read(path)
+    assert left_out == [
+        Skipped("skipped", 1, "entry 1: simulation_id is missing"),
+        Skipped("skipped", 2, "entry 2: simulation_id is missing"),
+        Skipped("skipped", 3, "entry 3: it names no judge", "s-1"),
+        Skipped("defect", 4, "entry 4: judge_verdict is not text and is left out", "s-1"),
+    ]
+    assert isinstance(score, JudgedScore)
+    assert (score.score, score.line) == (None, 4)
+
+
+def test_a_summary_is_known_by_what_it_holds(tmp_path: Path) -> None:
+    assert detect(summary(tmp_path, ENTRY, name="any.json")).kind == "tau-verdicts"
+    assert detect(summary(tmp_path)).kind == "tau-verdicts"
+    assert detect(summary(tmp_path, {"title": "news"}, name="feed.json")).kind is None
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.dictionaries(st.sampled_from(sorted(ENTRY)), JSON), st.integers(0, 250))
+def test_whatever_an_entry_holds_and_wherever_it_is_cut_nothing_is_raised_but_a_reason(
+    tmp_path: Path, change: dict[str, Any], cut: int
+) -> None:
+    path = summary(tmp_path, ENTRY | change, change)
+    for end in (None, cut):
+        path.write_bytes(path.read_bytes()[:end])
+        try:
+            found = list(read(path))
+        except BrokenInput:
+            continue
+        assert all(each.score in (None, 0.0, 5.0, 10.0) for each in found if isinstance(each, JudgedScore))
