@@ -20,7 +20,7 @@ from riff_ingest.tau.steps import Reference, family_of, is_of_another_task, refe
 from riff_ingest.tau.text import cost_of, walk_messages
 from riff_ingest.tau.tools import TRANSFER
 from riff_ingest.tau.voice import walk_ticks
-from riff_ingest.tau.walk import Walked
+from riff_ingest.tau.walk import LONGEST_ERROR, Walked
 from riff_ingest.tool_segments import ToolSegments
 from riff_ingest.tool_states import DERIVED, ToolStates
 from riff_store.facts import JudgedScore
@@ -143,8 +143,9 @@ def _error(simulation: Simulation) -> str:
     """Return why a call does not count."""
     said = simulation.info.get("error") if isinstance(simulation.info, dict) else None
     if isinstance(said, str) and said.strip():
-        return said.strip()
-    return simulation.termination_reason or NO_REWARD
+        return said.strip()[:LONGEST_ERROR]
+    reason = simulation.termination_reason
+    return reason if reason is not None and ending_of(reason).errored else NO_REWARD
 
 
 def _measured(simulation: Simulation) -> dict[str, float]:
