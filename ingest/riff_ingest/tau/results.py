@@ -43,13 +43,11 @@ def run_at(path: Path) -> Run | None:
     """Return the run that the results at a path are of, `None` where they do not say."""
     reader = _Reader(path, ToolSegments())
     with suppress(BrokenInput):
-        told = set()
         for member in read_members(path, (_INFO, _TIMESTAMP)):
             reader.head(member)
-            told.add(member if isinstance(member, str) else member.key)
-            if told >= {_INFO, _TIMESTAMP}:
+            if reader.seen.issuperset((_INFO, _TIMESTAMP)):
                 break
-    return reader.run if reader.has_info else None
+    return reader.run if _INFO in reader.seen else None
 
 
 class _Reader:
@@ -62,7 +60,7 @@ class _Reader:
         self._index: list[str] = []
         self._run: Run | None = None
         self._notes: list[Item] = []
-        self.has_info = False
+        self.seen: set[str] = set()
 
     @property
     def run(self) -> Run:
@@ -108,21 +106,18 @@ class _Reader:
         """Take what results say beside their simulations."""
         if isinstance(member, str):
             self._notes.append(Skipped("skipped", None, member))
-        elif member.key == _INFO:
-            self._info = record_of(member.value, Info, self._misfit("info"))
-            self.has_info = True
-        elif member.key == _TIMESTAMP:
-            self._timestamp = member.value
-        elif member.place is not None:
-            self._listed(member)
-
-    def _listed(self, member: Member) -> None:
-        what = f"{member.key}, number {(member.place or 0) + 1}"
+            return
+        self.seen.add(member.key)
+        what = member.key if member.place is None else f"{member.key}, number {member.place + 1}"
         try:
-            if member.key == _TASKS:
+            if member.key == _INFO:
+                self._info = record_of(member.value, Info, self._misfit(what))
+            elif member.key == _TIMESTAMP:
+                self._timestamp = member.value
+            elif member.key == _TASKS and member.place is not None:
                 task = record_of(member.value, Task, self._misfit(what))
                 self._tasks[str(task.id)] = task
-            elif member.key == _INDEX:
+            elif member.key == _INDEX and member.place is not None:
                 self._index.append(str(record_of(member.value, IndexEntry, self._misfit(what)).id))
         except BrokenInput as problem:
             self._notes.append(Skipped("skipped", None, f"{what}: {problem.reason}"))
@@ -134,7 +129,7 @@ class _Reader:
             if isinstance(member, str) or member.key != SIMULATIONS or member.place is None:
                 self.head(member)
                 continue
-            if not are_here and not (self.has_info and self._tasks):
+            if not are_here and not self.seen.issuperset((_INFO, _TIMESTAMP, _TASKS)):
                 self._look_ahead()
             are_here = True
             yield None, self._noted()
@@ -145,11 +140,12 @@ class _Reader:
 
     def _look_ahead(self) -> None:
         """Take what results say beside their simulations, where that stands after them."""
-        before = self._notes, self._tasks
+        notes = self._notes
+        self._notes = []  # what is wrong is noted when it is come to
         with suppress(BrokenInput):
             for member in read_members(self._path, (_INFO, _TIMESTAMP), (_TASKS,)):
                 self.head(member)
-        self._notes, _ = before
+        self._notes = notes
 
     def _files(self) -> Iterator[tuple[Simulation | None, list[Item]]]:
         """Yield what the simulations become that have files of their own."""

@@ -205,7 +205,7 @@ def test_tools_of_callers_are_states_of_their_own_and_their_failures_no_errors(t
 
 
 def test_the_tool_behind_a_discoverable_call_is_the_state(tmp_path: Path) -> None:
-    hidden = {"agent_tool_name": "freeze_card_4471", "arguments": "{}"}
+    hidden: dict[str, Any] = {"agent_tool_name": "freeze_card_4471", "arguments": "{}"}
     reference = action("call_discoverable_agent_tool", **hidden)
     call = _call(
         tmp_path,
@@ -321,5 +321,7 @@ def test_the_time_of_an_answer_that_comes_before_its_call_started_is_not_known(t
 
 
 def test_whole_numbers_stand_for_names(tmp_path: Path) -> None:
-    call = _call(tmp_path, simulation("a", 13) | {"trial": None}, task("x") | {"id": 13}, info=info(domain="airline"))
+    call = _call(
+        tmp_path, simulation("a") | {"task_id": 13, "trial": None}, task("x") | {"id": 13}, info=info(domain="airline")
+    )
     assert (call.scenario, call.trial, call.flow) == ("13", 0, "airline/no-write")

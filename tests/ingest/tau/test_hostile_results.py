@@ -18,7 +18,7 @@ from riff_store.facts import ConversationFacts
 from tests.support.tau_runs import action, answer, check, results, rewarded, said, simulation, task, tool
 
 _FIXTURES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=80)
-_WRONG = st.sampled_from(
+_WRONG: st.SearchStrategy[Any] = st.sampled_from(
     [None, True, -1, 0, 1e308, math.nan, math.inf, 10**30, "", "x\ud800", "7", [], [[]], {}, {"id": {}}, [None, 3]]
 )
 
