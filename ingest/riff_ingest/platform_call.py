@@ -60,7 +60,7 @@ def ended_call(
     stream = read_stream(states.events, contract)
     final, stop = states.state, ending.stop_reason
     if ending.is_handed_over and not stream.escalated and states.states:
-        final, contract = ESCALATED, _with_escalation(contract)
+        final, contract = ESCALATED, with_escalation(contract)
     if named:
         completed = stream.succeeded
     else:
@@ -88,7 +88,7 @@ def ended_call(
     )
 
 
-def _with_escalation(contract: Contract | None) -> Contract | None:
+def with_escalation(contract: Contract | None) -> Contract | None:
     """Return a contract to which a call that was handed over outside of the flow's own states has escalated."""
     if contract is None or contract.escalation_terminals is None:
         return contract

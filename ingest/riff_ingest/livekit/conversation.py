@@ -11,14 +11,14 @@ from riff_ingest.contract import Contract
 from riff_ingest.conversation import ROLES, Conversation
 from riff_ingest.livekit.lanes import voice_of
 from riff_ingest.livekit.report import Item, Report
+from riff_ingest.platform_call import ESCALATED, with_escalation
 from riff_ingest.sources.source import run_of, text_of
+from riff_ingest.stream import read_stream
 from riff_ingest.tool_segments import OPENING, ToolSegments, hands_over
 from riff_ingest.tool_states import DERIVED, ToolStates
 from riff_store.facts import JudgedScore
 
 UNNAMED = "(unnamed tool)"
-ESCALATED = "escalated"
-"""The state of a call that an agent handed to a human."""
 CONSOLE = "console-recordings"
 """The directory in which the SDK itself keeps reports, a directory for each."""
 
@@ -41,35 +41,56 @@ def conversation_of(
     for item in _with_outputs(report.items):
         _take(item, states, report, by_agent=by_agent)
     flow = report.agent_name or first or "livekit"
-    outcome = _outcome(report.tags)
     reason = _reason(report)
-    return Conversation(
+    call = Conversation(
         conversation_id=_name(report, path),
         flow=flow,
         run_id=_run(report, path),
         agent_model=" + ".join(report.models) or "(unknown)",
         started_at=_iso(report.begins_at),
         duration_s=report.duration_s,
-        completed=True if outcome is None and reason == "task_completed" else outcome,
-        stop_reason="terminal" if outcome and reason in _STOPS else _STOPS.get(reason or "", reason),
+        stop_reason=_STOPS.get(reason or "", reason),
         final_state=states.state,
         final_status=report.close_reason,
         errored=(error := _error(report, reason)) is not None,
         error=error,
         errors=_errors(report, states),
-        contract=contracts.get(flow) or (None if by_agent else _contract(states)),
+        contract=_contract(contracts.get(flow), states, by_agent=by_agent),
         turns=states.turns,
         events=states.events,
         tool_calls=states.tool_calls,
         origin="observed" if by_agent else DERIVED,
-        passed=outcome,
+        passed=_outcome(report.tags),
         voice=voice_of(report),
     )
+    _complete(call, reason)
+    return call
 
 
-def _contract(states: ToolStates) -> Contract:
-    """Return what holds of derived states without a flow file: a tool that hands the call to a human escalates it."""
+def _contract(promised: Contract | None, states: ToolStates, *, by_agent: bool) -> Contract | None:
+    """Return what a flow file promises of a call; a tool that hands it to a human is an escalation without one too."""
+    if promised is not None:
+        return with_escalation(promised) if ESCALATED in states.states else promised
+    if by_agent:
+        return None
     return Contract(escalation_terminals=list(dict.fromkeys(filter(hands_over, states.states))))
+
+
+def _complete(call: Conversation, reason: str | None) -> None:
+    """Say whether a call was completed: by its tags, by LiveKit, by the terminals of a flow file, or that none knows.
+
+    A call that was did end as it should, whoever hung up.
+    """
+    contract = call.contract
+    call.completed = call.passed
+    if call.completed is None and reason == "task_completed":
+        call.completed = True
+    if call.completed is None and contract is not None and contract.success_terminals:
+        call.completed = read_stream(call.events, contract).succeeded
+    if call.completed is None:
+        call.measured = {"completion": None}
+    elif call.completed and "error" not in (reason or ""):
+        call.stop_reason = "terminal"
 
 
 def verdicts_of(report: Report, call: Conversation) -> Iterator[JudgedScore]:

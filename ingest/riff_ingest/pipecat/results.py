@@ -57,6 +57,7 @@ def call_of(record: Mapping[str, Any], messages: Messages, *, run: str, started_
         errored=error is not None,
         error=error,
         caller=kind,
+        measured={} if done is not None and not error else {"completion": None},
     )
     messages.fill(call)
     return call

@@ -117,6 +117,8 @@ def test_judges_are_kept_apart_and_one_who_is_not_sure_gives_half(tmp_path: Path
     ("tags", "reason", "ended"),
     [
         (["lk.success"], "CR_PARTICIPANT_DISCONNECTED", (True, True, "terminal")),
+        (["lk.success"], "CR_JOB_SHUTDOWN", (True, True, "terminal")),
+        (["lk.success"], "CR_ERROR", (True, True, "error")),
         (["lk.success", "lk.fail"], "CR_USER_INITIATED", (False, False, "terminal")),
         (["lk.fail"], "participant_disconnected", (False, False, "hangup")),
         ([], "CR_TASK_COMPLETED", (None, True, "terminal")),
@@ -268,7 +270,20 @@ def test_a_flow_file_promises_for_calls_of_the_agent(tmp_path: Path) -> None:
     contract = Contract(success_terminals=["booking"])
     call = call_of(tmp_path, handed_over(tags=[]), contracts={"garden_centre": contract})
     facts, _ = facts_of(call, default_run="r")
-    assert facts.aspects["correctness"] == 10.0
+    assert (facts.aspects["correctness"], facts.aspects["completion"]) == (10.0, 10.0)
+    stuck = call_of(
+        tmp_path, report(handoff(None, "greeter", 0), assistant("Hello", 1)), contracts={"garden_centre": contract}
+    )
+    facts, _ = facts_of(stuck, default_run="r")
+    assert (facts.aspects["correctness"], facts.aspects["completion"]) == (0.0, 0.0)
+    assert [(row.state, row.stall) for row in facts.states] == [("greeter", 1)]
+
+
+def test_what_nobody_says_of_the_end_is_not_measured(tmp_path: Path) -> None:
+    call = call_of(tmp_path, handed_over(tags=[], close_reason="CR_PARTICIPANT_DISCONNECTED"))
+    facts, _ = facts_of(call, default_run="r")
+    assert (facts.aspects["correctness"], facts.aspects["completion"]) == (None, None)
+    assert [row.stall for row in facts.states] == [None, None]
 
 
 def test_reports_are_read_line_by_line_and_a_broken_one_costs_no_other(tmp_path: Path) -> None:

@@ -132,6 +132,8 @@ def test_a_score_is_a_share_and_anything_else_is_no_score(tmp_path: Path, metric
 def test_how_a_simulation_ended(tmp_path: Path, fields: Any, stop: str, completed: bool | None) -> None:
     call = call_of(tmp_path, simulation(**fields))
     assert (call.stop_reason, call.completed) == (stop, completed)
+    facts, _ = facts_of(call, default_run="r")
+    assert (facts.aspects["completion"] is None) == (completed is None)
 
 
 def test_a_script_that_passed_is_complete_and_its_conversation_lies_beside(tmp_path: Path) -> None:
