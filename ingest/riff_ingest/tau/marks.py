@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -50,8 +51,9 @@ def marks_of(
         *_silences(ticks, spoken),
         *_noises(ticks, spoken, timeline),
     ]
+    begins = [turn.start * spoken.seconds for turn in turns]
     placed = (
-        mark if mark.turn is not None else replace(mark, turn=_turn_at(mark.start, spoken, turns)) for mark in marks
+        mark if mark.turn is not None else replace(mark, turn=_turn_at(mark.start, begins, turns)) for mark in marks
     )
     return sorted(placed, key=lambda mark: (mark.start, mark.end))
 
@@ -213,10 +215,10 @@ def _both(stretch: Stretch, turns: Sequence[SpokenTurn]) -> int:
     return min(over.end, stretch.end) - stretch.start
 
 
-def _turn_at(t: float, spoken: SpokenTicks, turns: Sequence[SpokenTurn]) -> int:
+def _turn_at(t: float, begins: Sequence[float], turns: Sequence[SpokenTurn]) -> int:
     """Return the turn that a call is in: the last that began by then."""
-    begun = [turn.number for turn in turns if turn.start * spoken.seconds <= t]
-    return begun[-1] if begun else 0
+    begun = bisect_right(begins, t)
+    return turns[begun - 1].number if begun else 0
 
 
 def _seconds(milliseconds: Any) -> float | None:

@@ -92,7 +92,8 @@ class _Walk:
             self._turn = self._begins.get(at, self._turn)
             for said in self._said.get(at, ()):
                 self._say(said)
-            self._tools(tick, at)
+            if tick.user_tool_calls or tick.agent_tool_calls:
+                self._tools(tick, at)
 
     def _greeting(self, tick: Tick) -> None:
         """Show what the agent greets with: a text without a sound (T4.3)."""

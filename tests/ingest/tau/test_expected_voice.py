@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from riff_ingest import read_source
+from riff_ingest.events import TurnComplete
 from riff_ingest.tau.interaction import agent_interruptions, events_of, interaction_of, responsiveness
 from riff_ingest.tau.tick_records import Tick, read_ticks
 from riff_ingest.tau.ticks import SpokenTicks, Stretch, spoken_ticks, without_stop_signal
@@ -104,6 +106,33 @@ def test_turns_are_as_described(recorded: list[tuple[dict[str, Any], list[Tick]]
                 times = [[heard.starts(each), heard.ends(each)] for each in stretches]
                 assert times == [pytest.approx(each, abs=CLOSE) for each in wanted[key]]
                 assert " ".join(each.text for each in stretches) == wanted[f"{key}_said"]
+
+
+@pytest.mark.parametrize("layout", ["retail_voice", "retail_voice.json"])
+def test_both_layouts_give_the_turns_and_lanes_as_described(
+    shared_data: Path, expected: dict[str, Any], layout: str
+) -> None:
+    calls = {call.conversation_id: call for call in read_source(shared_data / "tau3" / "voice" / layout)}
+    assert calls.keys() == expected["calls"].keys()
+    for name, known in expected["calls"].items():
+        call, wanted = calls[name], known["riff"]["turns"]
+        assert (call.voice is None) == (known["ticks"] is None)
+        if call.voice is None:
+            continue
+        assert call.duration_s == pytest.approx(known["ticks"] * expected["tick_duration_s"], abs=CLOSE)
+        assert _same(panel(call.interaction), known["panel"])
+        told = [(turn.agent_interrupted, turn.caller_interrupted) for turn in call.voice.turns]
+        assert told == [(each["agent_interrupted"], each["caller_interrupted"]) for each in wanted]
+        assert [turn.latency for turn in call.voice.turns] == [_close(each["latency"]) for each in wanted]
+        assert [turn.agent_heard or "" for turn in call.voice.turns] == [each["agent_said"] for each in wanted]
+        assert [turn.caller_meant for turn in call.voice.turns] == [each["caller_said"] for each in wanted]
+        positive = [each["latency"] * 1000 for each in wanted if each["latency"] is not None and each["latency"] >= 0]
+        measured = [event.latency_ms for event in call.events if isinstance(event, TurnComplete)]
+        assert [each for each in measured if each is not None] == [_close(each) for each in positive]
+
+
+def _close(value: float | None) -> Any:
+    return None if value is None else pytest.approx(value, abs=CLOSE)
 
 
 def _segment(heard: SpokenTicks, each: Stretch, caller: bool) -> dict[str, Any]:
