@@ -7,9 +7,9 @@ import peewee as pw
 from riff_store import models as m
 from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
-from riff_store.predicates import Predicate
+from riff_store.predicates import Predicate, terms
 from riff_store.queries.dimensions import Grouping, Names
-from riff_store.queries.scope import STATE_COLUMNS, Scope
+from riff_store.queries.scope import STATE_COLUMNS, Scope, is_of_states
 
 FIRST_DERIVED = "opening"
 """The state of calls with derived states before the first tool (docs/metrics.md, section 9)."""
@@ -25,7 +25,13 @@ def expected_steps(store: Store, rows: Predicate | None, group: Grouping) -> dic
         return {}
     states = {**STATE_COLUMNS, "state": m.ExpectedStep.state}
     columns = group.columns(m.Conversation, states)
-    one = _by_call(columns).where(Scope(store, m.Conversation, states).condition(rows)).alias("one")
+    # Rows of states are slow to join, and only such a filter looks at them.
+    asked = {term.field for term in terms(rows) if is_of_states(term)} | set(group.keys)
+    one = (
+        _by_call(columns, with_rows=bool(asked & (STATE_COLUMNS.keys() - {"state"})))
+        .where(Scope(store, m.Conversation, states).condition(rows))
+        .alias("one")
+    )
     keys = [getattr(one.c, column.column_name) for column in columns]
     counted = (1, 1 - one.c.called, one.c.wrong, one.c.failed, (1 - one.c.called) * one.c.failed,
                one.c.wrong * one.c.failed)  # fmt: skip
@@ -60,12 +66,12 @@ def derived_flows(store: Store) -> set[str]:
     return {name for (name,) in store.execute(flows)}
 
 
-def _by_call(columns: list[pw.Field]) -> pw.ModelSelect[m.ExpectedStep]:
+def _by_call(columns: list[pw.Field], *, with_rows: bool) -> pw.ModelSelect[m.ExpectedStep]:
     """Return a row for each call and state: whether it was taken, taken wrongly, and whether the call failed."""
     step, row, score = m.ExpectedStep, m.StateScore, m.AspectScore
     correctness = m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "correctness")
     scored = (score.conversation == step.conversation) & (score.judge == m.COMPUTED_JUDGE)
-    return (
+    query = (
         step.select(
             *columns,
             pw.fn.MIN(step.by).alias("by"),
@@ -74,11 +80,12 @@ def _by_call(columns: list[pw.Field]) -> pw.ModelSelect[m.ExpectedStep]:
             _any(score.value < 10).alias("failed"),
         )
         .join(m.Conversation, on=(m.Conversation.id == step.conversation))
-        .join(row, pw.JOIN.LEFT_OUTER, on=((row.conversation == step.conversation) & (row.state == step.state)))
         .join(score, pw.JOIN.LEFT_OUTER, on=(scored & score.aspect.in_(correctness)))
         .where(~m.Conversation.errored)
         .group_by(step.conversation, step.state, *columns)
     )
+    there = (row.conversation == step.conversation) & (row.state == step.state)
+    return query.join(row, pw.JOIN.LEFT_OUTER, on=there) if with_rows else query
 
 
 def _any(condition: object) -> pw.Function:
