@@ -14,6 +14,7 @@ _SHORTEST_NUMBER = 7
 _SHORTEST_TOKEN = 6
 _CORE_DIGITS = 9
 _BETWEEN = r"[ ().\-/]{0,3}"
+_DIGIT = re.compile("[0-9]")
 _SECRET_KEYS = re.compile(r"(?:^|_)(?:access_?token|api_?key|auth(?:orization)?_?token|authorization|password|secret)$")
 _ANY_TOKEN = re.compile(r"\beyJ[\w-]{8,}(?:\.[\w-]+)+|\b[Bb]earer\s+[\w.~+/-]{8,}=*")
 _QUERY = re.compile(r"(https?://[^\s\"'<>?#]+)\?([^\s\"'<>]*)")
@@ -39,7 +40,9 @@ class PrivateValues:
             text = _QUERY.sub(_unsigned, text)
         if "eyJ" in text or "earer" in text:
             text = _ANY_TOKEN.sub(TOKEN, text)
-        return self._numbers.sub(NUMBER, text) if self._numbers is not None else text
+        if self._numbers is not None and _DIGIT.search(text):
+            text = self._numbers.sub(NUMBER, text)
+        return text
 
     def value(self, value: Any, depth: int = 0) -> Any:
         """Return a plain JSON value without them; what lies too deep in it becomes `None`."""

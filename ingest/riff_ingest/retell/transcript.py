@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, TypeAlias
@@ -225,16 +225,24 @@ def _from_text(transcript: Any) -> list[Item]:
 
 def _first(item: Item) -> float | None:
     """Return when an item begins, in seconds since the call did."""
-    starts = (number_of(word.get("start")) for word in objects_of(item.get("words")))
-    first = next((start for start in starts if start is not None), None)
-    return number_of(item.get("time_sec")) if first is None else first
+    words = item.get("words")
+    start = _time_of(words, "start") if isinstance(words, list) else None
+    return number_of(item.get("time_sec")) if start is None else start
 
 
 def _last(item: Item) -> float | None:
     """Return when an item ends, in seconds since the call began."""
-    ends = (number_of(word.get("end")) for word in reversed(objects_of(item.get("words"))))
-    last = next((end for end in ends if end is not None), None)
-    return number_of(item.get("time_sec")) if last is None else last
+    words = item.get("words")
+    end = _time_of(reversed(words), "end") if isinstance(words, list) else None
+    return number_of(item.get("time_sec")) if end is None else end
+
+
+def _time_of(words: Iterable[Any], end: str) -> float | None:
+    """Return the first time among words, of which calls have thousands."""
+    for word in words:
+        if isinstance(word, dict) and (t := number_of(word.get(end))) is not None:
+            return t
+    return None
 
 
 def _latencies(
