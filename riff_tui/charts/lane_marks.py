@@ -28,7 +28,7 @@ from riff_tui.text.numbers import fixed
 
 NOISE_LETTERS = {BURST_NOISE: "N", FRAME_DROP: "D", MUFFLING: "M", OUT_OF_TURN: "O"}
 _NOISE_NAMES = {BURST_NOISE: "noise", FRAME_DROP: "dropped", MUFFLING: "muffled", OUT_OF_TURN: "other voice"}
-_SOUND_NAMES = {BACKCHANNEL: "backchannel", VOCAL_TIC: "tic", NON_DIRECTED: "aside"}
+_SOUND_NAMES = {BACKCHANNEL: "backchannel", VOCAL_TIC: "tic", NON_DIRECTED: "to others"}
 _SOUNDS, _SOUNDS_IN_ASCII = ("\u25cb", "*", "\u00bb"), ("o", "*", ">")
 _UNANSWERED, _SILENCE = "?", "_"
 
@@ -130,7 +130,7 @@ def glossary(marks: Sequence[Mark], signs: Glyphs) -> list[tuple[str, str]]:
     sounds = (
         (drawn.sounds[BACKCHANNEL], "a backchannel: the caller only shows that he listens"),
         (drawn.sounds[VOCAL_TIC], "a vocal tic, such as a cough"),
-        (drawn.sounds[NON_DIRECTED], "an aside: the caller speaks to somebody else"),
+        (drawn.sounds[NON_DIRECTED], "words to others: the caller speaks to somebody else"),
         (f"{signs.bad}{drawn.sounds[BACKCHANNEL]}", "the agent stops for such a sound, or answers it"),
         (f"{signs.falling}{signs.bad}", "the caller breaks in, and the agent talks on"),
         (f"{signs.bad}{_UNANSWERED}", "a turn that gets no answer before the caller speaks again"),

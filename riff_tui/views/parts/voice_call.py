@@ -43,7 +43,7 @@ _COLUMNS = (
 )
 _KINDS = (
     "turn, tool, answer, or database where the task left it otherwise than it should; state, slot or guard; "
-    "sound (while the caller does not speak), line (what that did to the audio) or silence."
+    "sound (while the caller does not speak), line (a noise on it) or silence."
 )
 _ORDER = ("t", "turn", "kind", "state", "role", "text", "changed", "latency_ms", "turn_taking", "reason", "detail")
 
@@ -64,8 +64,10 @@ def with_voice(table: Table, voice: Voice, words: WordFilter) -> Table:
     rows = list(_placed(_in_order(kept, beside, list(_TraceRows(voice, words, named).rows()))))
     known = {column.key: column for column in (*table.columns, *_COLUMNS)}
     known["kind"] = replace(known["kind"], help=_KINDS)
-    if not any(row.record.get("state") for row in rows):
-        known["state"] = replace(known["state"], shown=False)
+    empty = ["state", *(("changed", "turn_taking", "reason") if voice.marks else ())]
+    for key in empty:
+        if not any(row.record.get(key) for row in rows):
+            known[key] = replace(known[key], shown=False)
     return replace(
         table,
         columns=[known[key] for key in _ORDER],

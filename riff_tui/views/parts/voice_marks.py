@@ -9,11 +9,8 @@ from typing import Any, NamedTuple
 from riff_store.voice import (
     BACKCHANNEL,
     BURST_NOISE,
-    FRAME_DROP,
     GAVE_WAY,
     INTERRUPTION,
-    MUFFLING,
-    NOISES,
     NON_DIRECTED,
     OUT_OF_TURN,
     RESPONSE,
@@ -32,13 +29,8 @@ from riff_tui.views.parts.voice_record import WordFilter, is_number
 SOUND, LINE = "sound", "line"
 """Kinds of rows of their own, beside `silence`."""
 
-_SOUNDS = {BACKCHANNEL: "backchannel", VOCAL_TIC: "vocal tic", NON_DIRECTED: "aside to others"}
-_NOISES = {
-    BURST_NOISE: "noise",
-    FRAME_DROP: "audio dropped",
-    MUFFLING: "caller muffled",
-    OUT_OF_TURN: "somebody else speaks",
-}
+_SOUNDS = {BACKCHANNEL: "backchannel", VOCAL_TIC: "vocal tic", NON_DIRECTED: "words to others"}
+_NOISES = {BURST_NOISE: "noise", OUT_OF_TURN: "somebody else speaks"}
 _SIDES = {"assistant": "agent", "user": "caller"}
 _CLOSE = 1e-9
 
@@ -69,7 +61,7 @@ def happened(voice: Voice, trace: Sequence[TraceEntry]) -> dict[int, list[Happen
 
 
 def rows(voice: Voice, words: WordFilter) -> Iterator[tuple[Mapping[str, Any], Severity | None]]:
-    """Return records of what was heard while nobody spoke, of silences and of what the line did, by time."""
+    """Return records of sounds while the caller did not speak, of noises and of silences, by time."""
     for mark in sorted(voice.marks, key=lambda mark: mark.start):
         record = {"t": mark.start, "turn": mark.turn, "role": mark.by}
         text = words(mark.text) if mark.text else None
@@ -77,7 +69,7 @@ def rows(voice: Voice, words: WordFilter) -> Iterator[tuple[Mapping[str, Any], S
         if mark.kind in SOUNDS and mark.lone:
             said = _of_sound(mark)
             yield {**record, "kind": SOUND, "detail": f"{said.text}{heard}"}, said.severity
-        elif mark.kind in NOISES:
+        elif mark.kind in _NOISES:
             yield {**record, "kind": LINE, "detail": f"{_NOISES[mark.kind]}{heard}"}, None
         elif mark.kind == SILENCE:
             lasted = fixed(mark.end - mark.start, 1)

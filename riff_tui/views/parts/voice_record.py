@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from riff_store.voice import INTERRUPTION, Mark, Span, Voice, VoiceTurn
+from riff_store.voice import FRAME_DROP, INTERRUPTION, MUFFLING, Mark, Span, Voice, VoiceTurn
 from riff_tui.table import Row
 from riff_tui.text.numbers import fixed
 from riff_tui.timeline_events import LARGEST
@@ -45,8 +45,8 @@ def notes(voice: Voice, words: WordFilter, rows: Sequence[Row]) -> Iterator[str]
     if voice.unanswered is not None and voice.unanswered >= UNRESPONSIVE:
         known.append(f"{voice.unanswered} turns in a row without an answer")
     yield f"Voice: {' · '.join(known)}"
-    if voice.conditions:
-        yield f"Line: {' · '.join(voice.conditions)}"
+    if line := [*voice.conditions, *_damages(voice)]:
+        yield f"Line: {' · '.join(line)}"
     task = voice.task
     if task.passed is not None:
         by = f" ({task.source})" if task.source else ""
@@ -64,7 +64,7 @@ def notes(voice: Voice, words: WordFilter, rows: Sequence[Row]) -> Iterator[str]
 
 
 def _broke_in(voice: Voice) -> dict[str, int]:
-    """Return how often each side broke in; a backchannel or an aside over the agent is none where that is known."""
+    """Return how often each side broke in; where sounds are known, those over the agent are none."""
     if voice.marks:
         sides = [mark.by for mark in voice.marks if mark.kind == INTERRUPTION]
         return {side: sides.count(side) for side in ("agent", "caller")}
@@ -72,6 +72,14 @@ def _broke_in(voice: Voice) -> dict[str, int]:
         "agent": sum(turn.agent_interrupted for turn in voice.turns),
         "caller": sum(turn.caller_interrupted for turn in voice.turns),
     }
+
+
+def _damages(voice: Voice) -> Iterator[str]:
+    """Return how often the caller's audio was damaged and for how long: too often to be told one by one."""
+    for kind, name in ((FRAME_DROP, "audio dropped"), (MUFFLING, "caller muffled")):
+        lasted = [mark.end - mark.start for mark in voice.marks if mark.kind == kind]
+        if lasted:
+            yield f"{name} {len(lasted)}×, {fixed(sum(lasted), 1)} s"
 
 
 def record(voice: Voice, words: WordFilter) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def test_a_mark_stands_with_the_words_that_it_began_in(text: str, said: str) -> 
 def test_what_the_agent_did_wrong_is_marked_and_what_it_did_right_is_not() -> None:
     table = table_of()
     assert row_of(table, "turn", "vocal tic").severity[""] == "bad"
-    assert row_of(table, "sound", "aside to others, agent stops: Not now.").severity["detail"] == "bad"
+    assert row_of(table, "sound", "words to others, agent stops: Not now.").severity["detail"] == "bad"
     assert row_of(table, "turn", "backchannel").severity == {}
     assert row_of(table, "sound", "vocal tic: [cough]").severity == {}
 
@@ -61,12 +61,24 @@ def test_sounds_the_line_and_silences_have_rows_of_their_own_in_the_order_of_tim
     rows = [row.record for row in table_of().rows]
     assert [(row["t"], row["detail"]) for row in rows if row["kind"] in ("sound", "line", "silence")] == [
         (14.0, "noise: car_horn.wav"),
-        (21.0, "aside to others, agent stops: Not now."),
+        (21.0, "words to others, agent stops: Not now."),
         (29.0, "vocal tic: [cough]"),
         (33.4, "for 6.6 s"),
     ]
     times = [row["t"] for row in rows if row["kind"] != "tool" and row["t"] is not None]
     assert times.index(14.0) < times.index(16.0)
+
+
+def test_damages_of_the_audio_are_counted_and_have_no_rows() -> None:
+    drops = [Mark("frame_drop", at, at + 0.5, "caller", 1) for at in (1.0, 2.0, 3.0)]
+    table = table_of(Voice(caller=[Span(1, 0.0, 4.0)], marks=[*drops, Mark("muffling", 1.0, 3.0, "caller", 1)]))
+    assert not [row for row in table.rows if row.record["kind"] == "line"]
+    assert "Line: audio dropped 3×, 1.5 s · caller muffled 1×, 2.0 s" in table.notes
+
+
+def test_columns_that_no_such_call_has_are_left_out() -> None:
+    shown = {column.key for column in table_of().columns if column.shown}
+    assert not shown & {"changed", "turn_taking", "reason"}
 
 
 def test_without_text_no_words_of_anybody_are_told() -> None:
