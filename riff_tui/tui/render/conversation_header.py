@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -26,6 +26,7 @@ Nearness: TypeAlias = Literal["all", "part", "nearest"]
 STEP = 2
 SHORTEST_S = 2.0
 MOST_LEGEND_LINES = 2
+_HUMANNESS = "humanness"
 _ASPECTS = [(metric.key, metric.short) for metric in METRICS if metric.kind == "call" and metric.shown]
 _OPTIONAL = [metric for metric in METRICS if metric.optional]
 
@@ -126,10 +127,7 @@ class LanesHeader:
 def _scores(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:
     aspects = table.extras.get("aspects")
     aspects = aspects if isinstance(aspects, Mapping) else {}
-    judged: list[Piece] = []
-    for verdict in aspects.get("judged") or ():
-        score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
-        judged += [(f"{shown(str(verdict.get('judge')), glyphs)} ", palette.faint), (f"{score}  ", None)]
+    judged = _judged(aspects.get("judged") or (), glyphs, palette)
     heard = interaction_cells.told(table.extras.get("interaction"))
     lines: list[list[Piece]] = [[(" ", None), *_computed(aspects.get("computed") or {}, palette)]]
     for pieces in (judged, [(shown(heard, glyphs), None)] if heard else []):
@@ -137,6 +135,20 @@ def _scores(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[
             lines.append([(" ", None)])
         lines[-1] += pieces
     return [tuple(line) for line in lines]
+
+
+def _judged(verdicts: Iterable[Mapping[str, Any]], glyphs: Glyphs, palette: Palette) -> list[Piece]:
+    """Return what judges said, each judge with what it judged where that is neither humanness nor its own name."""
+    pieces: list[Piece] = []
+    before = None
+    for verdict in verdicts:
+        judge, aspect = str(verdict.get("judge")), verdict.get("aspect")
+        names = [] if aspect in (None, _HUMANNESS, judge) else [str(aspect)]
+        names = names if names and judge == before else [judge, *names]
+        before = judge
+        score = "unscored" if verdict.get("score") is None else fixed(verdict["score"], 1)
+        pieces += [(f"{shown(' '.join(names), glyphs)} ", palette.faint), (f"{score}  ", None)]
+    return pieces
 
 
 def _computed(computed: Mapping[str, Any], palette: Palette) -> list[Piece]:

@@ -35,3 +35,15 @@ def test_why_a_call_is_in_no_mean_comes_first_where_its_caller_failed() -> None:
     assert failed[0].strip().startswith("terminal in booked · caller gpt-5-mini failed: repeats itself · status")
     assert "status viewing_booked · caller gpt-5-mini kept to its part" in told((), 120, **ended, caller_ok=True)[0]
     assert "caller" not in told((), 80, errored=True)[0]
+
+
+def test_verdicts_of_one_judge_are_told_by_what_it_judged() -> None:
+    judged = [
+        {"judge": "retell", "aspect": "call_successful", "score": 0.0},
+        {"judge": "retell", "aspect": "user_sentiment", "score": None},
+        {"judge": "task", "aspect": "task", "score": 10.0},
+        {"judge": "warm", "aspect": "humanness", "score": 7.0},
+    ]
+    table = Table("conversation", "", (), (), extras={"call": {}, "aspects": {"computed": {}, "judged": judged}})
+    last = "".join(text for text, _ in conversation_lines(table, 120, UNICODE, PALETTES["ansi"])[-1])
+    assert "retell call_successful 0.0  user_sentiment unscored  task 10.0  warm 7.0" in last
