@@ -5,15 +5,15 @@ Figures are always of the events of all calls together, never means of figures o
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any
-
-import msgspec
 
 from riff_store.interaction_metrics import FIGURES
 from riff_store.metric import Pooled
 
 
-class Interaction(msgspec.Struct, frozen=True, gc=False):
+@dataclass(frozen=True, slots=True)
+class Interaction:
     """Hold the sums over voice calls; latencies are seconds, all else counts of events.
 
     `calls` have a record of who spoke when. A turn of the caller got a `response` or `no_response`; to a caller who
@@ -67,7 +67,7 @@ class Interaction(msgspec.Struct, frozen=True, gc=False):
         return self.part(figure) / events if events else None
 
 
-SUMS = Interaction.__struct_fields__
+SUMS = tuple(field.name for field in fields(Interaction))
 """The sums in the order in which rows hold them."""
 KINDS = ("backchannel", "vocal_tic", "non_directed")
 """The sounds of a caller that ask for no answer."""

@@ -52,7 +52,7 @@ def test_a_dump_loads_one_question_one_view_and_one_format(tiny: Path) -> None:
         f"riff_tui.output.sinks.{module}" for form in Format if (module := form.writer.partition(":")[0]) != "json"
     }
     answers = {name.rpartition(".")[2] for name in found if name.startswith("riff_store.answers.")}
-    assert answers == {"cells", "edits", "changes", "failing"}, "a row says when its flow was edited last"
+    assert answers == {"cells", "edits", "changes", "failing", "steps"}, "a row says when its flow was edited last"
     steps = {name.removeprefix("riff_tui.view_queries.") for name in found if name.startswith("riff_tui.view_queries.")}
     assert steps == {"flows", "sort_limit", "view_query"}
     assert not found & {"riff_tui.text.redaction", "msgspec", "shlex", "statistics"}
@@ -74,8 +74,8 @@ def test_the_store_stands_alone() -> None:
 def test_ingest_knows_only_what_the_writer_takes() -> None:
     found = loaded("import riff_ingest.pipeline, riff_ingest.driver, riff_ingest.simulate")
     assert not packages(found) & {"riff_tui", "textual", "rich", "typer", "click", "peewee"}
-    taken = ("errors", "facts", "measure", "metric", "metrics", "plugins", "voice", "voice_metrics")
-    allowed = {f"riff_store.{name}" for name in taken}
+    taken = ("errors", "facts", "interaction", "interaction_metrics", "measure", "metric", "metrics", "plugins")
+    allowed = {f"riff_store.{name}" for name in (*taken, "voice", "voice_metrics")}
     assert {name for name in found if name.startswith("riff_store.")} <= allowed
 
 
