@@ -254,7 +254,7 @@ class Rows:
             rank = self._ranks.get(held.path, -1) if held.source_file != self._source_file else -2
             if (held.filled, rank) > (mine.filled, self._rank):
                 del self._pending[identity]
-                self._note_replaced(self._source_file, mine.line, mine, f"{held.path}, line {held.line}", held.path)
+                self._note_replaced(self._source_file, mine.line, mine, _place(held.path, held.line), held.path)
             else:
                 self._take_place(identity, held)
 
@@ -270,16 +270,19 @@ class Rows:
             self._note_earlier(held.line, mine, bool(held.errored))
             return
         self.updated += held.path not in self._ranks
-        self._note_replaced(held.source_file, held.line, mine, f"{self._path}, line {mine.line}", self._path)
+        self._note_replaced(held.source_file, held.line, mine, _place(self._path, mine.line), self._path)
 
     def _note_earlier(self, line: int, facts: ConversationFacts, was_errored: bool) -> None:
         """Note that a call stands again further down in this file: one that was errored was run again, as it should."""
         if was_errored:
-            reason = f"the call was errored and was run again in line {facts.line}"
+            reason = (
+                f"the call was errored and was run again {f'in line {facts.line}' if facts.line else 'further down'}"
+            )
             self.rerun += 1
-            self.add_note(Skipped("rerun", line, reason, facts.conversation))
+            self.add_note(Skipped("rerun", line or None, reason, facts.conversation))
         else:
-            self._note_replaced(self._source_file, line, facts, f"line {facts.line}", self._path)
+            place = f"line {facts.line}" if facts.line else "the same file"
+            self._note_replaced(self._source_file, line, facts, place, self._path)
 
     def _note_replaced(self, loser: int, line: int, facts: ConversationFacts, place: str, winner: str) -> None:
         self.replaced += 1
@@ -288,8 +291,24 @@ class Rows:
         same = f"run {run}, flow {flow}, agent {agent}, trial {facts.trial}"
         reason = f"the same conversation ({same}) stands again in {place}, which counts"
         self._tables[m.SkippedInput].extend(
-            (None, loser, "replaced", line, reason, run, encodable(facts.conversation), flow, agent, facts.trial)
+            (
+                None,
+                loser,
+                "replaced",
+                line or None,
+                reason,
+                run,
+                encodable(facts.conversation),
+                flow,
+                agent,
+                facts.trial,
+            )
         )
+
+
+def _place(path: str, line: int) -> str:
+    """Return where a call stands; a source whose calls have no lines gives 0."""
+    return f"{path}, line {line}" if line else path
 
 
 def _lost(facts: ConversationFacts) -> int | None:

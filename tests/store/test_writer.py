@@ -113,6 +113,17 @@ def test_a_note_of_what_was_replaced_says_which_call_and_what_counts(path: Path)
     )
 
 
+def test_a_call_of_a_source_without_lines_is_named_by_its_file_alone(path: Path) -> None:
+    with fresh(path) as store:
+        put(store, "/in/a.json", [call("c-1", line=0), call("c-1", line=0)])
+        put(store, "/in/b.json", [call("c-1", line=0)])
+        notes = store.execute_sql("SELECT line, reason FROM skipped_input ORDER BY id")
+    assert [(line, reason.partition(" stands ")[2]) for line, reason in notes] == [
+        (None, "again in the same file, which counts"),
+        (None, "again in /in/b.json, which counts"),
+    ]
+
+
 @pytest.mark.parametrize("first", ["/in/a.jsonl", "/in/b.jsonl"])
 def test_of_two_files_with_one_call_the_later_path_counts_whichever_is_read_first(path: Path, first: str) -> None:
     files = {"/in/a.jsonl": call("c-1", line=3), "/in/b.jsonl": call("c-1", line=7)}

@@ -19,6 +19,7 @@ UNREADABLE = "The review cannot be read"
 
 _BEST, _MINOR, _WORST = 10.0, 5.0, 0.0
 _CRITICAL = "critical"
+_BETWEEN = " · "
 _MISREAD = "Failed to parse"
 _SIDES = ("agent", "user")
 _STATUSES = {"succeeded": _BEST, "failed": _WORST}
@@ -117,12 +118,12 @@ def _reviewed(verdict: _Verdict, review: Any, source: str | None, spoken: Sequen
         return verdict._replace(rationale=errors[0].reasoning)
     own = errors if source is None else [error for error in errors if error.source == source]
     if not own and any(error.source not in _SIDES for error in errors):
-        return verdict._replace(rationale="; ".join(["It does not say whose error it is", *map(_told, errors)]))
+        return verdict._replace(rationale=_BETWEEN.join(["It does not say whose error it is", *map(_told, errors)]))
     role = "agent" if source == "agent" else "caller"
     places = {turn_at(spoken, error.position, role) for error in own if error.position is not None}
     return verdict._replace(
         score=min((_MINOR if not _is_critical(error) else _WORST for error in own), default=_BEST),
-        rationale="; ".join(filter(None, [summary, *map(_told, own)])) or None,
+        rationale=_BETWEEN.join(filter(None, [summary, *map(_told, own)])) or None,
         evidence=sorted(place for place in places if place is not None) or None,
     )
 
@@ -179,7 +180,7 @@ def _hallucination(given: Any) -> tuple[float | None, str | None]:
     if errors is None or not isinstance(found, bool):
         return None, UNREADABLE
     reasons = [error.reasoning for error in errors]
-    why = "; ".join(filter(None, [_said(given.get("summary")), *reasons])) or _said(given.get("reasoning"))
+    why = _BETWEEN.join(filter(None, [_said(given.get("summary")), *reasons])) or _said(given.get("reasoning"))
     if not found and errors:
         return None, why
     return _WORST if found else _BEST, why

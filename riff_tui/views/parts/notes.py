@@ -39,7 +39,7 @@ def lines_of(notes: Iterable[Note], words: Words) -> list[str]:
 def _line(note: Note, words: Words) -> str:
     moment = cells.moment(note.at)
     author = words(note.author)
-    filed = dict.fromkeys(filter(None, (note.verdict, note.code, *note.labels)))
+    filed = dict.fromkeys(filter(None, (note.verdict, *note.labels, note.code)))
     head = [
         "Note",
         *([f"by {author}"] if author else []),

@@ -56,8 +56,8 @@ def test_a_review_names_the_turn_of_the_side_that_erred_and_says_how_gravely() -
     found = judged(review=review(grave, slight), mode="full_duplex")
     agent, user = found["tau2-review/agent"], found["tau2-review/user"]
     assert (agent.evidence, user.evidence) == ([2], [3])
-    assert agent.rationale == "A review.; critical, hallucination, wrong_sequence: It was rude."
-    assert user.rationale == "A review.; minor: Breaks in."
+    assert agent.rationale == "A review. · critical, hallucination, wrong_sequence: It was rude."
+    assert user.rationale == "A review. · minor: Breaks in."
     assert {agent.prompt_version, user.prompt_version} == {"full full_duplex"}
     assert agent.model is None
 

@@ -19,7 +19,7 @@ def test_a_note_says_who_wrote_when_what_it_is_filed_under_and_where() -> None:
     table = conversation(replace(detail(), notes=[NOTE, PLACED]))
     assert table.notes[2:4] == [
         "Note by ann@example.org (2026-07-05, agent, rude): Tells ann@x.org twice.",
-        "Note by bo on turn 3 in ask (fail, rude, agent)",
+        "Note by bo on turn 3 in ask (fail, agent, rude)",
     ]
     assert [each["id"] for each in table.extras["annotations"]] == ["n-1", "n-2"]
     assert table.extras["annotations"][0]["note"] == "Tells ann@x.org twice."
