@@ -64,13 +64,14 @@ class IngestSummary:
 
     `run_inputs` counts the inputs by the path of such a file, `dropped` by path the calls of files that were not read
     along and still hold them, in whose place those of these files count, `unjoined` the verdicts in the store that are
-    joined to no call.
+    joined to no call. `not_looked_at` are files below the paths whose names are of nothing that is read.
     """
 
     results: list[FileResult] = field(default_factory=list)
     run_inputs: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     unjoined: Unjoined = field(default_factory=Unjoined)
+    not_looked_at: list[str] = field(default_factory=list)
 
     def count(self, status: str) -> int:
         """Count the files of one status: `taken`, `changed` or `unchanged`."""
@@ -146,7 +147,7 @@ def ingest(
     of tools as users set them.
     """
     found = find_inputs([*paths, *flow_files])
-    summary = IngestSummary()
+    summary = IngestSummary(not_looked_at=found.not_looked_at)
     known = {flow: msgspec.json.decode(body, type=Contract) for flow, body in writer.contracts().items()}
     plan = partial(
         plan_inputs, with_text=with_text, contracts=known, run_inputs=run_inputs, tool_segments=tool_segments

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands import ingest, simulate, ui
+from riff_tui.commands.ingest_report import report
 from riff_tui.commands.options import WRITTEN_DIRECTORY, AsciiOption, DebugOption, StoreOption, settings_for
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def demo(
     calls = simulate.run(out, None, conversations, seed)
     summary = ingest.run(str(settings.store), list(calls.files))
     say(f"{calls.conversations} simulated conversations below {out}.")
-    say(list(ingest.report(summary))[-1])
+    say(list(report(summary))[-1])
     say(f"Next: riff-tui ui --store {shlex.quote(str(settings.store))}")
     if ui.has_terminal():
         ui.explore(settings)

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import click
 import typer
 
+from riff_tui.commands.ingest_report import report
 from riff_tui.commands.options import DebugOption, StoreOption, settings_for, store_to_write
-from riff_tui.text.words import counted, listed
+from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from riff_ingest.pipeline import IngestSummary
-    from riff_store.facts import FileResult, Unjoined
 
 EXAMPLES = (
     "riff-tui ingest runs/nightly-2026-06-22",
@@ -24,8 +22,6 @@ EXAMPLES = (
     "riff-tui ingest output/2026-06-22_02-00-00.000000_airline --dataset data/airline_dataset.json",
     "riff-tui ingest big/ --jobs 4 --no-text --strict --store nightly.db",
 )
-LISTED_FILES = 12
-UNKNOWN = "unknown"
 
 
 class SourceKind(click.ParamType):  # type: ignore[type-arg]  # no generic in click 8.2
@@ -175,80 +171,8 @@ def run(
         return summary
 
 
-def report(summary: IngestSummary) -> Iterator[str]:
-    """Yield what became of the input, a line each, the sum last."""
-    if not summary.results:
-        yield _nothing_found()
-        return
-    if len(summary.results) <= LISTED_FILES:
-        yield from map(_line, summary.results)
-    elif summary.is_empty:
-        yield from map(_line, summary.results[:LISTED_FILES])
-        yield f"{'skipped':9}  and {counted(len(summary.results) - LISTED_FILES, 'other')}"
-    else:
-        for kind in sorted({result.kind for result in summary.results}):
-            of_kind = [result for result in summary.results if result.kind == kind]
-            yield f"{kind}: {_files(of_kind)}"
-    for path, inputs in sorted(summary.run_inputs.items()):
-        yield f"{'used':9}  {'with eva':11}  {path}: for {counted(inputs, 'conversation')}"
-    yield from _replaced(summary)
-    yield "Nothing was taken." if summary.is_empty else _sum(summary)
-
-
-def _nothing_found() -> str:
-    from riff_ingest.sources.registry import sources
-
-    known = "; ".join(f"{source.kind} ({source.known_by})" for source in sources())
-    return f"Nothing to ingest was found there. What can be read, gzipped or not: {known}."
-
-
 def _given(*paths: Path | None) -> list[Path]:
     return [path for path in paths if path is not None]
-
-
-def _line(result: FileResult) -> str:
-    became = "skipped" if result.kind == UNKNOWN else result.status
-    held = ", ".join(_holds([result]))
-    if result.reason and (result.kind == UNKNOWN or held == f"{result.skipped} skipped"):
-        held = result.reason if result.kind == UNKNOWN else f"{held} ({result.reason})"
-    return f"{became:9}  {result.kind:11}  {result.path}{f': {held}' if held else ''}"
-
-
-def _sum(summary: IngestSummary) -> str:
-    stored = summary.conversations("taken", "changed")
-    scores = counted(summary.scores, "score")
-    rest = f", {scores} and {counted(summary.annotations, 'note')}" if summary.annotations else f" and {scores}"
-    parts = [f"{counted(stored, 'conversation')}{rest} stored"]
-    if summary.count("unchanged"):
-        parts.append(f"{counted(summary.count('unchanged'), 'file')} unchanged")
-    if summary.skipped:
-        parts.append(f"{summary.skipped} skipped (why: riff-tui dump skipped)")
-    return f"{', '.join(parts)}."
-
-
-def _replaced(summary: IngestSummary) -> Iterator[str]:
-    """Yield what does not count although it was read, a line each."""
-    which = "(which: riff-tui dump skipped)"
-    if summary.replaced:
-        places = listed(summary.winners) or "another file"
-        calls = counted(summary.replaced, "conversation")
-        yield f"{calls} replaced, because the same call stands again in {places} {which}."
-    if summary.dropped:
-        calls = counted(summary.dropped.total(), "conversation")
-        places = listed(list(summary.dropped))
-        yield f"{calls} of earlier files that still hold them ({places}) replaced by the same call in these {which}."
-    elif summary.updated:
-        yield f"{counted(summary.updated, 'conversation')} of earlier files replaced by the same call in these."
-    if any(summary.unjoined):
-        scores = counted(sum(summary.unjoined), "score")
-        yield f"{scores} in the store joined to no call: {', '.join(_unjoined(summary.unjoined))} {which}."
-
-
-def _unjoined(scores: Unjoined) -> Iterator[str]:
-    if scores.waiting:
-        yield f"{scores.waiting} {'waits for its call' if scores.waiting == 1 else 'wait for their calls'}"
-    if scores.ambiguous:
-        yield f"{scores.ambiguous} {'has an id' if scores.ambiguous == 1 else 'have ids'} that may be of several calls"
 
 
 def _dropped(summary: IngestSummary) -> str:
@@ -259,27 +183,3 @@ def _dropped(summary: IngestSummary) -> str:
     if replaced := summary.replaced + summary.dropped.total():
         parts.append(f"{counted(replaced, 'conversation')} replaced by the same call elsewhere")
     return f"{' and '.join(parts)}; `riff-tui doctor` lists what and why"
-
-
-def _holds(results: Sequence[FileResult]) -> list[str]:
-    nouns = ("conversation", "score", "flow", "note")
-    counts = (
-        sum(result.conversations for result in results),
-        sum(result.scores for result in results),
-        sum(result.flows for result in results),
-        sum(result.annotations for result in results),
-    )
-    held = [counted(count, noun) for count, noun in zip(counts, nouns, strict=True) if count]
-    for key, word in (("replaced", "replaced"), ("rerun", "run again"), ("skipped", "skipped"), ("noted", "noted")):
-        count = sum(getattr(result, key) for result in results)
-        held += [f"{count} {word}"] if count else []
-    return held
-
-
-def _files(results: list[FileResult]) -> str:
-    parts: list[str] = []
-    for status in ("taken", "changed", "unchanged"):
-        of_status = [result for result in results if result.status == status]
-        if of_status:
-            parts.append(f"{counted(len(of_status), 'file')} {status}")
-    return ", ".join([*parts, *_holds(results)])

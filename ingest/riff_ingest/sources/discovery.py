@@ -21,6 +21,7 @@ from riff_ingest.sources.detect import (
 from riff_ingest.sources.yaml_document import ENDINGS as _YAML
 
 _LINES = (".jsonl", ".jsonl.gz")
+_STORES = (".db", ".db-wal", ".db-shm")
 _DOCUMENTS = (".json", ".json.gz", ".toml")
 
 
@@ -28,12 +29,14 @@ _DOCUMENTS = (".json", ".json.gz", ".toml")
 class FoundInputs:
     """Hold inputs in the order of their absolute paths, and what was passed over: path and reason.
 
-    `set_aside` was so by whoever wrote it, and nothing is wrong with that.
+    `set_aside` was so by whoever wrote it, and nothing is wrong with that. `not_looked_at` are files of a walk whose
+    names are of nothing that is read.
     """
 
     files: list[Path] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
     set_aside: list[tuple[str, str]] = field(default_factory=list)
+    not_looked_at: list[str] = field(default_factory=list)
 
 
 def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> FoundInputs:
@@ -54,6 +57,7 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> FoundInputs:
         sorted(search.inputs.values(), key=_order),
         search.out(search.passed_over),
         search.out(search.set_aside),
+        sorted(search.not_looked_at),
     )
 
 
@@ -62,6 +66,7 @@ class _Search:
         self.inputs: dict[str, Path] = {}
         self.passed_over: dict[Path, str] = {}
         self.set_aside: dict[Path, str] = {}
+        self.not_looked_at: set[str] = set()
 
     def root(self, path: Path) -> None:
         try:
@@ -123,7 +128,12 @@ class _Search:
         name = path.name
         if named_kind(name) is not None:
             self._take(path)
-        elif self._may_be_input(path) and not is_company(path):
+        elif is_company(path):
+            return
+        elif not self._may_be_input(path):
+            if not name.endswith((*_YAML, *_STORES)) and not accompanies(path):
+                self.not_looked_at.add(str(path))
+        else:
             try:
                 kind, reason = detect(path)
             except BrokenInput as problem:

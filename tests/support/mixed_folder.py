@@ -1,0 +1,70 @@
+"""A folder as teams have it: calls of every kind, other programs' files, and what is broken."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.support import inspect_logs, livekit_reports, pipecat_runs, retell_calls, tau_runs, vapi_calls
+from tests.support.eva_runs import files, make_run
+
+TAKEN = {
+    "nightly/flow-transcripts-1.jsonl": "transcripts",
+    "nightly/humanness-1.jsonl": "humanness",
+    "nightly/dental.toml": "flow-file",
+    "eva/night/records/1.1.2": "eva",
+    "tau/results.json": "tau",
+    "tau/task_1_note_1_note.json": "tau-notes",
+    "livekit/session_report.json": "livekit",
+    "pipecat/2026-11-20/results.jsonl": "pipecat",
+    "retell/calls.json": "retell",
+    "retell/flow.json": "flow-file",
+    "vapi.jsonl": "vapi",
+    "viewing.eval": "inspect",
+    "viewing.json": "inspect",
+}
+"""Which kind every input of the folder is of."""
+
+REFUSED = {
+    "cut.eval": "it is no zip file, or was cut off before its list of members",
+    "cut.json": "file is not JSON: it ends too early",
+    "package.json": "not recognised: JSON with the keys name, version",
+}
+"""What cannot be taken, and why."""
+
+NOT_LOOKED_AT = ("audio.wav", "notes.txt")
+
+
+def write_mixed(folder: Path) -> Path:
+    """Write the folder, whose calls differ from each other."""
+    make_run(folder / "eva", {"1.1.2": files()}, name="night")
+    pipecat_runs.run_of(folder / "pipecat" / "2026-11-20", [pipecat_runs.simulation(), pipecat_runs.script()])
+    for name in TAKEN:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    call = {"conversation_id": "c1", "run_id": "night", "flow": "dental", "turns": [{"role": "agent", "text": "Hello"}]}
+    _write(folder / "nightly/flow-transcripts-1.jsonl", call, {"conversation_id": "c2"})
+    score = {"conversation_id": "c1", "run_id": "night", "judge": "codex", "score": 7}
+    _write(folder / "nightly/humanness-1.jsonl", score)
+    (folder / "nightly/dental.toml").write_text('flow = "dental"\nsuccess_terminals = ["booked"]\n', encoding="utf-8")
+    tau_runs.write_results(
+        folder / "tau/results.json", tau_runs.results([tau_runs.simulation("a")], tau_runs.task("1"))
+    )
+    note = {"id": "note_1", "note": "Too long.", "author_email": "ann@example.org", "simulation_id": "a"}
+    _write(folder / "tau/task_1_note_1_note.json", note | {"task_id": "1", "trial": 0})
+    _write(folder / "livekit/session_report.json", livekit_reports.handed_over())
+    _write(folder / "retell/calls.json", retell_calls.a_day_of_calls())
+    _write(folder / "retell/flow.json", retell_calls.retell_flow())
+    _write(folder / "vapi.jsonl", vapi_calls.vapi_call(), vapi_calls.report(vapi_calls.squad_call()))
+    inspect_logs.write_eval(folder / "viewing.eval", [inspect_logs.viewing()])
+    inspect_logs.write_json(folder / "viewing.json", [inspect_logs.viewing()], run_id="r2")
+    (folder / "cut.eval").write_bytes((folder / "viewing.eval").read_bytes()[:500])
+    (folder / "cut.json").write_text('{"calls": [', encoding="utf-8")
+    _write(folder / "package.json", {"name": "app", "version": "1.0.0"})
+    for name in NOT_LOOKED_AT:
+        (folder / name).write_bytes(b"RIFF")
+    return folder
+
+
+def _write(path: Path, *lines: Any) -> None:
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
