@@ -11,8 +11,10 @@ from riff_store import models as m
 from riff_store.answers.calls import Call
 from riff_store.database import Store
 from riff_store.errors import UsageError
+from riff_store.metrics import POOLED
 from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
 from riff_store.queries.call_names import told_by
+from riff_store.queries.conditions import figure_of_call
 from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED
 from riff_store.queries.scope import STATE_COLUMNS, Scope
 from riff_store.vocabulary import Field, field_named, field_of
@@ -124,6 +126,9 @@ def _metric(store: Store, calls: Predicate | None, metric: Field) -> Any:
         # What happened in an errored call says nothing of the state, so it is not measured.
         about &= (rows.conversation == m.Conversation.id) & ~m.Conversation.errored
         return rows.select(pw.fn.MAX(states[metric.name])).where(about)
+    if metric.name in POOLED:
+        sums = m.CallInteraction.alias()
+        return sums.select(figure_of_call(sums, POOLED[metric.name])).where(sums.conversation == m.Conversation.id)
     scores, aspect = m.AspectScore.alias(), m.Aspect.alias()
     judge = scores.judge != m.COMPUTED_JUDGE if metric.spreads else scores.judge == m.COMPUTED_JUDGE
     return (

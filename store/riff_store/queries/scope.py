@@ -7,7 +7,7 @@ mean there what `matching` says. Every condition is true or false, never null, s
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
@@ -19,15 +19,22 @@ from riff_store.metric import Pooled
 from riff_store.metrics import POOLED
 from riff_store.predicate_eval import fold, is_version_of, satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
+from riff_store.queries.conditions import (
+    ALWAYS,
+    NEVER,
+    Condition,
+    combined,
+    compared,
+    exists,
+    figure_of_call,
+    in_time,
+    one_of,
+    some,
+)
 from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judge_names, judges_shown, names_of
-from riff_store.time_range import time_range
 from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, STEP_FIELDS, field_of, split_name
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]
-Condition: TypeAlias = Any  # the expressions of Peewee have no type in common that says more
-
-ALWAYS = pw.SQL("(1 = 1)")
-NEVER = pw.SQL("(1 = 0)")
 STATE_COLUMNS = {
     name: getattr(m.StateScore, name)
     for name in (
@@ -35,17 +42,8 @@ STATE_COLUMNS = {
         "slot_fill_rate",
     )
 }  # fmt: skip
-_MOST_BOUND = 500
 _IN_TOTALS = {"flow", "agent", "archetype"}
 _IN_ROLLUPS = {"run", "commit", "branch", "label"}
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 def needs(predicate: Predicate | None, by: Iterable[str] = (), *, state_rows: bool = False) -> Depth:
@@ -130,7 +128,7 @@ class Scope:
             case And(parts):
                 return self._all(parts)
             case Or(parts):
-                return _combined(operator.or_, [self.condition(part) for part in parts])
+                return combined(operator.or_, [self.condition(part) for part in parts])
             case InState(part):
                 return self._any_row([part])
 
@@ -138,7 +136,7 @@ class Scope:
         """Join parts, of which those about states speak of the same row."""
         rows = [part for part in parts if not isinstance(part, And) and self._asks_rows(part)]
         rest = [self.condition(part) for part in parts if part not in rows]
-        return _combined(operator.and_, [*([self._any_row(rows)] if rows else []), *rest])
+        return combined(operator.and_, [*([self._any_row(rows)] if rows else []), *rest])
 
     def _asks_rows(self, predicate: Predicate) -> bool:
         """Say whether all of it is about a row of states that has yet to be found."""
@@ -161,7 +159,7 @@ class Scope:
 
     def _term(self, term: Term) -> Condition:
         if term.field is None:
-            return _combined(operator.or_, [self._term(replace(term, field=name)) for name in CALL_NAMES])
+            return combined(operator.or_, [self._term(replace(term, field=name)) for name in CALL_NAMES])
         name, suffix = split_name(term.field)
         field = field_of(name)
         if name in DIMENSIONS:
@@ -177,12 +175,12 @@ class Scope:
         if name == "humanness" or (name == "quality" and suffix is not None):
             return self._humanness(suffix, term)
         if field.level == "state":
-            return _compared((self._states or {})[name], term)
+            return compared((self._states or {})[name], term)
         if hasattr(self._calls, name):
             column = getattr(self._calls, name)
             if field.kind == "flag" and term.value is not None:
                 term = replace(term, value=bool(term.value))
-            return _in_time(column, term) if field.kind == "time" else _compared(column, term)
+            return in_time(column, term) if field.kind == "time" else compared(column, term)
         return self._pooled(POOLED[name], term) if name in POOLED else self._aspect(name, term)
 
     def _named(self, name: str, term: Term) -> Condition:
@@ -194,10 +192,10 @@ class Scope:
         column = states[dimension.key] if dimension.key in states else getattr(self._calls, dimension.key)
         unnamed = {key for key, text in known.items() if text is None}
         if term.operator == "missing":
-            return column.is_null() | _one_of(column, unnamed)
+            return column.is_null() | one_of(column, unnamed)
         if term.operator == "measured":
-            return column.is_null(False) & _one_of(column, known.keys() - unnamed)
-        return column.is_null(False) & _one_of(column, {key for key, text in known.items() if satisfies(term, text)})
+            return column.is_null(False) & one_of(column, known.keys() - unnamed)
+        return column.is_null(False) & one_of(column, {key for key, text in known.items() if satisfies(term, text)})
 
     def _failure(self, name: str, term: Term) -> Condition:
         """Return a condition on where a call first went wrong, which only calls have that were not served."""
@@ -205,17 +203,17 @@ class Scope:
         column = row.kind if name == "failure" else getattr(row, FAILURE[name].key)
         if term.operator in ("missing", "measured"):
             there = ALWAYS if name == "failure" or name in UNNAMED else column.is_null(False)
-            found = _exists(row, (row.conversation == self._calls.id) & there)
+            found = exists(row, (row.conversation == self._calls.id) & there)
             return ~found if term.operator == "missing" else found
         if name == "failure":
             kinds = [kind for kind in FAILURE_KINDS if satisfies(term, kind)]
             held = column.in_(kinds) if kinds else NEVER
         else:
             names = names_of(self._store, FAILURE[name])
-            held = _one_of(column, {key for key, text in names.items() if satisfies(term, text)})
+            held = one_of(column, {key for key, text in names.items() if satisfies(term, text)})
             if satisfies(term, UNNAMED.get(name)):
                 held |= column.is_null()
-        return _exists(row, (row.conversation == self._calls.id) & held)
+        return exists(row, (row.conversation == self._calls.id) & held)
 
     def _step(self, name: str, term: Term) -> Condition:
         """Return a condition on the steps of a call's task; a state is missed where none of its steps was taken."""
@@ -225,15 +223,15 @@ class Scope:
             step, taken = m.ExpectedStep.alias(), m.ExpectedStep.alias()
             found = step.conversation == self._calls.id
             if wanted.operator != "measured":
-                found &= _one_of(step.state, {key for key, text in names.items() if satisfies(wanted, text)})
+                found &= one_of(step.state, {key for key, text in names.items() if satisfies(wanted, text)})
             if name == "missed_step":
                 same = (taken.conversation == step.conversation) & (taken.state == step.state)
-                found &= ~_exists(taken, same & taken.called)
+                found &= ~exists(taken, same & taken.called)
             elif name == "wrong_step":
                 found &= step.called & (step.matched == False)  # noqa: E712
-            return _exists(step, found)
+            return exists(step, found)
 
-        return _some(term, asked)
+        return some(term, asked)
 
     def _conversation(self, term: Term) -> Condition:
         column, wanted = self._calls.name, str(term.value)
@@ -244,19 +242,18 @@ class Scope:
         if term.operator == "contains" and fold(wanted).isascii() and "\0" not in wanted:
             return column.contains(wanted)
         rows = self._store.execute(m.Conversation.select(m.Conversation.id, m.Conversation.name))
-        return _one_of(self._calls.id, {key for key, name in rows if satisfies(term, name)})
+        return one_of(self._calls.id, {key for key, name in rows if satisfies(term, name)})
 
     def _aspect(self, name: str, term: Term) -> Condition:
         """Return a condition on a computed score, of which a call has one for each aspect at most."""
         keys = {key for key, text in self._aspects().items() if text == name}
-        return _some(term, lambda value: self._scored(value, keys, {m.COMPUTED_JUDGE}))
+        return some(term, lambda value: self._scored(value, keys, {m.COMPUTED_JUDGE}))
 
     def _pooled(self, figure: Pooled, term: Term) -> Condition:
         """Return a condition on a figure over the events of the call alone."""
         row = m.CallInteraction.alias()
-        events = _combined(operator.add, [getattr(row, name) for name in figure.whole])
-        value = getattr(row, figure.part).cast("REAL") / pw.fn.NULLIF(events, 0)
-        return _some(term, lambda wanted: _exists(row, (row.conversation == self._calls.id) & _compared(value, wanted)))
+        value = figure_of_call(row, figure)
+        return some(term, lambda wanted: exists(row, (row.conversation == self._calls.id) & compared(value, wanted)))
 
     def _humanness(self, suffix: str | None, term: Term) -> Condition:
         keys = {key for key, text in self._aspects().items() if text == "humanness"}
@@ -266,12 +263,12 @@ class Scope:
             for key, name in judge_names(self._store).items()
             if suffix is None or name == suffix or is_version_of(shown[key], suffix)
         }
-        return _some(term, lambda value: self._scored(value, keys, judges))
+        return some(term, lambda value: self._scored(value, keys, judges))
 
     def _scored(self, term: Term, aspects: Iterable[int], judges: Iterable[int]) -> Condition:
         scores = m.AspectScore.alias()
-        kind = _one_of(scores.aspect, aspects) & _one_of(scores.judge, judges)
-        return _exists(scores, (scores.conversation == self._calls.id) & kind & _compared(scores.value, term))
+        kind = one_of(scores.aspect, aspects) & one_of(scores.judge, judges)
+        return exists(scores, (scores.conversation == self._calls.id) & kind & compared(scores.value, term))
 
     def _judge(self, term: Term) -> Condition:
         shown, names = judges_shown(self._store), judge_names(self._store)
@@ -279,61 +276,9 @@ class Scope:
         def scored(wanted: Term) -> Condition:
             scores = m.AspectScore.alias()
             judges = {key for key, name in names.items() if satisfies(wanted, [name, shown[key]])}
-            return _exists(scores, (scores.conversation == self._calls.id) & _one_of(scores.judge, judges))
+            return exists(scores, (scores.conversation == self._calls.id) & one_of(scores.judge, judges))
 
-        return _some(term, scored)
+        return some(term, scored)
 
     def _aspects(self) -> dict[int, str]:
         return dict(self._store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
-
-
-def _some(term: Term, scored: Callable[[Term], Condition]) -> Condition:
-    """Hold where a call has a value as the term says; `!=` where it has values and none is equal."""
-    measured = replace(term, operator="measured", value=None)
-    if term.operator == "missing":
-        return ~scored(measured)
-    if term.operator == "!=":
-        return scored(measured) & ~scored(replace(term, operator="="))
-    return scored(term)
-
-
-def _exists(table: Any, condition: Condition) -> Condition:
-    return pw.fn.EXISTS(table.select(pw.SQL("1")).where(condition))
-
-
-def _compared(column: Any, term: Term) -> Condition:
-    if term.operator == "missing":
-        return column.is_null()
-    if term.operator == "measured":
-        return column.is_null(False)
-    # A number is compared as it stands: an integer column would cut it to a whole one.
-    return column.is_null(False) & _COMPARE[term.operator](column, pw.Value(term.value, converter=False))
-
-
-def _in_time(column: Any, term: Term) -> Condition:
-    if term.operator in ("missing", "measured"):
-        return _compared(column, term)
-    start, end = time_range(str(term.value))
-    inside = (column >= start) & (column < end)
-    if term.operator in ("=", "!="):
-        return column.is_null(False) & (inside if term.operator == "=" else ~inside)
-    bound = start if term.operator in ("<", ">=") else end - 1
-    return column.is_null(False) & _COMPARE[term.operator](column, bound)
-
-
-def _one_of(column: Any, keys: Iterable[int]) -> Condition:
-    """Test membership in a set of keys; more than a statement may bind are written out as whole numbers."""
-    wanted = sorted(keys)
-    if not wanted:
-        return NEVER
-    if len(wanted) <= _MOST_BOUND:
-        return column.in_(wanted)
-    return column.in_(pw.SQL(f"({', '.join(str(int(key)) for key in wanted)})"))
-
-
-def _combined(join: Callable[[Any, Any], Any], conditions: Sequence[Condition]) -> Condition:
-    """Join conditions as a balanced tree, since engines bound how deep an expression may be."""
-    if len(conditions) == 1:
-        return conditions[0]
-    middle = len(conditions) // 2
-    return join(_combined(join, conditions[:middle]), _combined(join, conditions[middle:]))

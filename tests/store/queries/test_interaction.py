@@ -98,6 +98,20 @@ def test_a_filter_of_calls_goes_by_the_events_of_each_call(
     }
 
 
+@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize("down", [False, True])
+def test_calls_are_sorted_by_their_own_events(key: str, down: bool, store: Store) -> None:
+    figures = {
+        facts.conversation: None if facts.interaction is None else facts.interaction.value(FIGURES[key])
+        for facts in spoken_calls.calls()
+    }
+    found = [
+        figures[listed.conversation] for listed in conversations(store, sort=f"{'-' if down else ''}{key}", limit=100)
+    ]
+    measured = sorted((value for value in figures.values() if value is not None), reverse=down)
+    assert found == pytest.approx([*measured, *[None] * (len(figures) - len(measured))])
+
+
 def test_a_call_has_its_own_sums(store: Store) -> None:
     of_calls = {facts.conversation: facts.interaction for facts in spoken_calls.calls()}
     rows = list(store.execute(m.Conversation.select(m.Conversation.id, m.Conversation.name)))
