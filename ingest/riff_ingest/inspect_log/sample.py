@@ -8,11 +8,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.json_parts import objects_of
 from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput
 
 ATTACHMENT = "attachment://"
+PRIVATE = PrivateValues()
+"""Takes tokens and signatures of links out of texts and values: those of a log name none beside them."""
+
 _Part = TypeVar("_Part", bound=msgspec.Struct)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from riff_ingest.conversation import Conversation
 from riff_ingest.inspect_log.happenings import time_of
 from riff_ingest.inspect_log.header import Header
-from riff_ingest.inspect_log.sample import spoken
+from riff_ingest.inspect_log.sample import PRIVATE, spoken
 from riff_ingest.sources.json_parts import object_of, objects_of, text_of
 from riff_store.facts import Annotation, JudgedScore
 
@@ -158,4 +158,5 @@ def _shown(value: Any) -> str:
 
 
 def _short(said: str) -> str:
+    said = PRIVATE.text(said)
     return said if len(said) <= LONGEST_RATIONALE else f"{said[: LONGEST_RATIONALE - 1]}…"

@@ -11,7 +11,7 @@ from riff_ingest.events import LONGEST
 from riff_ingest.inspect_log.happenings import Happenings, time_of
 from riff_ingest.inspect_log.header import Header
 from riff_ingest.inspect_log.log import key_of
-from riff_ingest.inspect_log.sample import Sample
+from riff_ingest.inspect_log.sample import PRIVATE, Sample
 from riff_ingest.inspect_log.scores import Part, Scales
 from riff_ingest.inspect_log.transcript import transcript_of
 from riff_ingest.sources.json_parts import object_of, objects_of, text_of
@@ -90,7 +90,7 @@ def _error(sample: Sample) -> str | None:
     """Return why a sample does not count: its run broke, or a person declared it invalid."""
     if sample.error is not None:
         said = text_of(object_of(sample.error).get("message")) or text_of(sample.error)
-        return said[:LONGEST_ERROR] if said else "an error without a message"
+        return PRIVATE.text(said)[:LONGEST_ERROR] if said else "an error without a message"
     if sample.invalidation is not None:
         reason = text_of(object_of(sample.invalidation).get("reason"))
         return f"declared invalid: {reason}" if reason else "declared invalid"
@@ -104,7 +104,8 @@ def _limit(given: Any) -> str | None:
 
 def _errors(sample: Sample, told: ToolStates) -> list[Any]:
     """Return what went wrong without ending the call: attempts that were made again, tools that failed."""
-    attempts = [{"kind": RETRIED, "message": text_of(each.get("message"))} for each in objects_of(sample.error_retries)]
+    retries = (text_of(each.get("message")) or "" for each in objects_of(sample.error_retries))
+    attempts = [{"kind": RETRIED, "message": PRIVATE.text(said)[:LONGEST_ERROR]} for said in retries]
     failed = [call for call in told.tool_calls if call.by == "agent" and call.error is not None]
     return [*attempts, *({"kind": "tool", "message": f"{call.name}: {call.error}", "t": call.t} for call in failed)]
 

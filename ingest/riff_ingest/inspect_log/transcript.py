@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -11,9 +10,8 @@ from riff_ingest.conversation import ROLES
 from riff_ingest.events import LONGEST
 from riff_ingest.inspect_log.agent_states import AgentStates
 from riff_ingest.inspect_log.happenings import Happening, Happenings
-from riff_ingest.inspect_log.sample import Sample, spoken
+from riff_ingest.inspect_log.sample import PRIVATE, Sample, spoken
 from riff_ingest.sources.json_parts import object_of, objects_of, text_of
-from riff_ingest.sources.lenient_json import clean
 from riff_ingest.tool_segments import ToolSegments
 from riff_ingest.tool_states import ToolStates
 
@@ -80,7 +78,7 @@ class _Order:
             if said:
                 t = self.seconds(made.ended or made.began) if made else self._given_at_first(message, place)
                 latency = made.latency_ms if made and by == "agent" else None
-                self.add(place, _SPEAK, partial(self._states.say, by, said, t, latency))
+                self.add(place, _SPEAK, partial(self._states.say, by, PRIVATE.text(said), t, latency))
             for call in objects_of(message.get("tool_calls")):
                 self._take_call(call, by, place, results)
 
@@ -120,17 +118,17 @@ class _Order:
             return
         event = happening.event if happening else None
         result = answer.get("content") if answer else event.result if event else None
+        if isinstance(result, str | list):
+            result = spoken(result, self._attachments) or None
+        failed = _error(answer.get("error")) if answer else None
         step = partial(
             self._states.call,
             name,
             by=by,
             t=self.seconds(happening.began) if happening else None,
-            arguments=clean(arguments, Counter()),
-            result=spoken(result, self._attachments) or None
-            if isinstance(result, str | list)
-            else clean(result, Counter()),
-            error=_error(answer.get("error") if answer else None)
-            or (_error(event.error, bool(event.failed)) if event else None),
+            arguments=PRIVATE.value(arguments),
+            result=PRIVATE.value(result),
+            error=failed or (_error(event.error, bool(event.failed)) if event else None),
         )
         self.add(place, _SPEAK, step)
 
@@ -139,4 +137,4 @@ def _error(given: Any, failed: bool = False) -> str | None:
     """Return what went wrong with a call of a tool: the kind of the error and what it says."""
     error = object_of(given)
     said = [part for part in (text_of(error.get("type")), text_of(error.get("message"))) if part]
-    return ": ".join(said) or (_WITHOUT_A_REASON if failed or error else None)
+    return PRIVATE.text(": ".join(said)) or (_WITHOUT_A_REASON if failed or error else None)

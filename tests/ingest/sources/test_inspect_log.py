@@ -254,6 +254,19 @@ def test_a_hand_over_to_a_human_is_an_escalation(tmp_path: Path) -> None:
     assert facts.terminals == {"transfer_to_human_agents": "escalation"}
 
 
+def test_tokens_and_signatures_of_links_are_not_kept(tmp_path: Path) -> None:
+    secret, link = "Bearer abcdefgh12345678", "https://files.example/r.wav?X-Amz-Signature=abcdef"
+    book = logs.calls("a1", "book_viewing", content=f"I call {link}", headers={"authorization": "abc"}, link=link)
+    told = logs.sample(
+        messages=[book, logs.answers("c-a1", link, error={"type": "unknown", "message": secret})],
+        error={"message": f"refused {secret}"},
+        scores={"qa": {"value": "C", "explanation": f"said {secret}"}},
+    )
+    kept = str(items(logs.write_eval(tmp_path / "log.eval", [told])))
+    assert "book_viewing" in kept
+    assert not [word for word in ("abcdefgh", "Signature", "'abc'") if word in kept]
+
+
 def test_users_set_the_phases_of_tools(tmp_path: Path) -> None:
     path = logs.write_eval(tmp_path / "log.eval", [logs.viewing()])
     (call,) = calls(items(path, tool_segments=ToolSegments.of({"book_*": "confirm"})))
