@@ -14,6 +14,7 @@ _SHORTEST_NUMBER = 7
 _SHORTEST_TOKEN = 6
 _CORE_DIGITS = 9
 _BETWEEN = r"[ ().\-/]{0,3}"
+_ANY_NUMBER = re.compile(rf"(?<![\w+])\+[1-9](?:{_BETWEEN}[0-9]){{7,14}}(?![0-9])")
 _DIGIT = re.compile("[0-9]")
 _SECRET_KEYS = re.compile(r"(?:^|_)(?:access_?token|api_?key|auth(?:orization)?_?token|authorization|password|secret)$")
 _ANY_TOKEN = re.compile(r"\beyJ[\w-]{8,}(?:\.[\w-]+)+|\b[Bb]earer\s+[\w.~+/-]{8,}=*")
@@ -32,7 +33,7 @@ class PrivateValues:
         self._numbers = re.compile("|".join(sorted(patterns))) if patterns else None
 
     def text(self, text: str) -> str:
-        """Return a text with a placeholder for each of them, and links without their signature."""
+        """Return a text with placeholders for them and for any number with a +, and links without their signature."""
         for found, placeholder in self._exact:
             if found in text:
                 text = text.replace(found, placeholder)
@@ -40,6 +41,8 @@ class PrivateValues:
             text = _QUERY.sub(_unsigned, text)
         if "eyJ" in text or "earer" in text:
             text = _ANY_TOKEN.sub(TOKEN, text)
+        if "+" in text:
+            text = _ANY_NUMBER.sub(NUMBER, text)
         if self._numbers is not None and _DIGIT.search(text):
             text = self._numbers.sub(NUMBER, text)
         return text
@@ -86,7 +89,7 @@ def _number_pattern(text: str) -> str | None:
         return None
     codes, core = digits[:-_CORE_DIGITS], digits[-_CORE_DIGITS:]
     optional = "".join(f"(?:{digit}{_BETWEEN})?" for digit in codes)
-    return rf"(?<![0-9.])(?:(?:\+|00|\(){_BETWEEN})?{optional}0?{_BETWEEN}{_BETWEEN.join(core)}(?![0-9])"
+    return rf"(?<![0-9.])(?:(?:\+|00?|\(){_BETWEEN})?{optional}0?{_BETWEEN}{_BETWEEN.join(core)}(?![0-9])"
 
 
 def _unsigned(match: re.Match[str]) -> str:

@@ -93,7 +93,6 @@ class _Reader:
         self._latencies = _latencies(ordered, reply_latencies)
         self._results = {key: item for _, item in ordered if item.get("role") == RESULT and (key := _key(item))}
         self._invoked = {key for _, item in ordered if item.get("role") == INVOCATION and (key := _key(item))}
-        self._digits = 0
 
     def read(self) -> RetellTranscript:
         takers: dict[str, Callable[[float | None, Item], None]] = {

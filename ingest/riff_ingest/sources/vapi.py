@@ -47,7 +47,7 @@ def _sketch(value: Any) -> Sketch | None:
         return None
     message = object_of(value.get("message"))
     call = object_of(message.get("call")) if message else value
-    name = call.get("id") or message.get("callId")
+    name = call.get("id")
     if not isinstance(name, str) or not name:
         return None
     told = message if message.get("type") == REPORT else call

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from riff_ingest.call_start import LATEST
 from riff_ingest.private_values import PrivateValues, addresses_in
-from riff_ingest.sources.json_parts import object_of, objects_of
+from riff_ingest.sources.json_parts import number_of, object_of, objects_of
 from riff_ingest.vapi import REPORT
 
 
@@ -34,8 +35,35 @@ def messages_of(call: Mapping[str, Any]) -> list[dict[str, Any]]:
     artifact = artifact_of(call)
     for given in (artifact.get("messages"), call.get("messages")):
         if messages := objects_of(given):
-            return messages
-    return [message for node in objects_of(artifact.get("nodes")) for message in objects_of(node.get("messages"))]
+            return _timed(messages)
+    nodes = objects_of(artifact.get("nodes"))
+    return _timed([message for node in nodes for message in objects_of(node.get("messages"))])
+
+
+def _timed(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages with the seconds since the call began also where only the time of day is told."""
+    begins = [_begin(message) for message in messages]
+    begin = next((each for each in begins if each is not None), None)
+    if begin is None:
+        begin = min((each for each in map(_time, messages) if each is not None), default=None)
+    if begin is None:
+        return messages
+    return [
+        {**message, "secondsFromStart": (t - begin) / 1000}
+        if message.get("secondsFromStart") is None and (t := _time(message)) is not None
+        else message
+        for message in messages
+    ]
+
+
+def _begin(message: Mapping[str, Any]) -> float | None:
+    """Return when the call began by a message that tells both its time and how long after the begin that was."""
+    t, seconds = _time(message), number_of(message.get("secondsFromStart"))
+    return None if t is None or seconds is None else t - seconds * 1000
+
+
+def _time(message: Mapping[str, Any]) -> float | None:
+    return number_of(message.get("time"), lowest=1, highest=LATEST)
 
 
 def private_values(call: Mapping[str, Any]) -> PrivateValues:

@@ -15,10 +15,21 @@ from riff_ingest.sources.detect import detect
 from riff_ingest.sources.flow_files import FlowFile, flow_of, read
 from riff_ingest.sources.lines import BrokenInput
 from riff_store.database import open_store
+from riff_store.queries.conversations import conversations
 from riff_store.queries.neighbors import neighborhood
 from riff_store.queries.worklist import worklist
 from riff_store.writer import Writer
-from tests.support.retell_calls import FLOW_ID, a_day_of_calls, goes, node, retell_flow, stuck_call, written
+from tests.support.retell_calls import (
+    FLOW_ID,
+    a_day_of_calls,
+    goes,
+    node,
+    opinion,
+    retell_call,
+    retell_flow,
+    stuck_call,
+    written,
+)
 from tests.support.strategies import JSON
 
 
@@ -130,6 +141,16 @@ def test_the_node_in_which_calls_stick_is_what_to_mend_and_what_starves_is_known
     assert (found.first.state, found.first.lost) == ("Collect address", 18)
     behind = ["Check availability", "Confirm visit", "Extract address", "Goodbye"]
     assert sorted(each.state for each in around.blast.victims if each.starved == 18) == behind
+
+
+def test_the_analyzed_call_stays_whichever_file_is_read_last(tmp_path: Path) -> None:
+    analyzed = written(tmp_path / "a.json", retell_call(call_analysis=opinion(is_good=True)))
+    ended = written(tmp_path / "b.json", retell_call(items=[]))
+    with open_store(tmp_path / "s.db", write=True, create=True) as store:
+        ingest([analyzed], Writer(store))
+        ingest([ended], Writer(store))
+        found = conversations(store)
+    assert [call.turn_count for call in found] == [2.0]
 
 
 def test_where_no_call_got_any_further_the_edges_say_what_starves(tmp_path: Path) -> None:

@@ -97,6 +97,14 @@ def test_what_was_said_and_called_stands_in_order_with_its_times(tmp_path: Path)
     assert (call.agent_model, call.started_at) == ("assistant-1@v4", "2026-06-15T01:00:00.000+00:00")
 
 
+def test_messages_that_tell_only_the_time_of_day_have_their_place_too(tmp_path: Path) -> None:
+    record = vapi_call()
+    for message in record["artifact"]["messages"]:
+        del message["secondsFromStart"]
+    turns = one(tmp_path, record).turns
+    assert [turn.t for turn in turns] == [0.5, 2.0, 4.5, 6.0, 8.0]
+
+
 def test_a_call_of_one_assistant_has_its_tools_as_states(tmp_path: Path) -> None:
     call = one(tmp_path, vapi_call())
     assert (entered(call), call.origin) == ([("opening", 0.5), ("check_day", 3.5)], "derived")

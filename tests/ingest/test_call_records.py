@@ -1,0 +1,64 @@
+"""Records of calls as a platform gave them: one document or lines, and the best of each call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riff_ingest.call_records import CallRecord, Sketch, read_call_records
+from riff_ingest.sources.lines import BrokenInput
+
+
+def sketch(value: Any) -> Sketch | None:
+    return Sketch(value["id"], value.get("full", 0)) if isinstance(value, dict) and "id" in value else None
+
+
+def taken(path: Path, content: str) -> list[tuple[int | None, str]]:
+    """What is read of a file: the number of each record, with the call that it is of or why it was left out."""
+    path.write_text(content)
+    return [
+        (each.number, each.value["id"]) if isinstance(each, CallRecord) else (each.line, each.reason)
+        for each in read_call_records(path, sketch)
+    ]
+
+
+def test_the_record_with_most_in_it_counts_and_of_equal_ones_the_last(tmp_path: Path) -> None:
+    lines = '{"id": "a"}\n{"id": "a", "full": 2}\n{"id": "b"}\n{"id": "a", "full": 1}\n{"id": "b"}\n'
+    assert taken(tmp_path / "x", lines) == [(2, "a"), (5, "b")]
+    as_list = f"[{lines.strip().replace(chr(10), ',')}]"
+    assert taken(tmp_path / "x", as_list) == [(2, "a"), (5, "b")]
+    assert taken(tmp_path / "x", f'{{"items": {as_list}, "has_more": false}}') == [(2, "a"), (5, "b")]
+
+
+def test_a_broken_line_or_entry_costs_no_other(tmp_path: Path) -> None:
+    lines = '{"id":\n{"id": "a"}\n7\n{"id": "b"}\n'
+    assert taken(tmp_path / "x", lines) == [
+        (1, "line is not JSON: it ends too early"),
+        (2, "a"),
+        (3, "line is not a call"),
+        (4, "b"),
+    ]
+    assert taken(tmp_path / "x", '[{"id": "a"}, 7, {"id": "b"}]') == [(1, "a"), (2, "entry is not a call"), (3, "b")]
+
+
+def test_what_other_programs_write_into_numbers_is_read(tmp_path: Path) -> None:
+    assert taken(tmp_path / "x", '[{"id": "a", "n": NaN}, {"id": "b"}]') == [(1, "a"), (2, "b")]
+
+
+def test_one_document_over_many_lines_is_no_lines(tmp_path: Path) -> None:
+    assert taken(tmp_path / "x", '{\n"id": "a",\n"full":\n{}\n}'.replace("{}", "1")) == [(1, "a")]
+    assert taken(tmp_path / "x", '[\n{"id": "a"},\n{"id": "b"}\n]') == [(1, "a"), (2, "b")]
+
+
+@pytest.mark.parametrize("content", ["", "[", "{", "nothing", '[{"id": "a"}'])
+def test_what_is_no_json_is_refused(tmp_path: Path, content: str) -> None:
+    with pytest.raises(BrokenInput):
+        taken(tmp_path / "x", content)
+
+
+def test_a_document_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("riff_ingest.call_records.MAX_DOCUMENT", 10)
+    with pytest.raises(BrokenInput, match="larger"):
+        taken(tmp_path / "x", '[{"id": "a"}, {"id": "b"}]')
