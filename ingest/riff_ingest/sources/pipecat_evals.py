@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -9,7 +11,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.sources.json_parts import object_of, read_values, text_of
@@ -26,6 +28,7 @@ RESULTS = ("results.jsonl", "results.jsonl.gz")
 ENDINGS = (".conversation.json", ".conversation.json.gz")
 TOLD_ELSEWHERE = "its call is read from the results that name it"
 
+_Told: TypeAlias = tuple[frozenset[str], frozenset[bytes]]
 _STAMP = re.compile(r"(20\d\d)-?(\d\d)-?(\d\d)[T_ -]?(\d\d)[:-]?(\d\d)(?:[:-]?(\d\d))?")
 
 
@@ -99,23 +102,38 @@ def is_company(path: Path) -> bool:
     if not path.name.endswith(ENDINGS):
         return False
     directories = path.parent, path.absolute().parent.parent
-    results = (directory / name for directory in directories for name in RESULTS)
-    return any(name_of(path.name) in _named(results_file) for results_file in results if results_file.is_file())
+    told = [_told_in(directory / name) for directory in directories for name in RESULTS]
+    if any(name_of(path.name) in names for names, _ in told):
+        return True
+    kept = {digest for _, messages in told for digest in messages}
+    with suppress(BrokenInput):
+        return bool(kept) and _digest(load_document(path)) in kept
+    return False
 
 
-def _named(results: Path) -> frozenset[str]:
-    """Return the names of the files in which conversations of a run are kept."""
+def _told_in(results: Path) -> _Told:
+    """Return the names of the files in which a run keeps conversations, and digests of those that it keeps itself."""
     try:
         status = results.stat()
-        return _names_in(results, status.st_mtime_ns, status.st_size)
+        return _told(results, status.st_mtime_ns, status.st_size)
     except (OSError, BrokenInput):
-        return frozenset()
+        return frozenset(), frozenset()
 
 
 @lru_cache(maxsize=64)
-def _names_in(results: Path, _modified: int, _size: int) -> frozenset[str]:
-    values = [value[1] for value in read_values(results) if not isinstance(value, BrokenInput)]
-    return frozenset(name for record in values if (name := _file_of(object_of(record))))
+def _told(results: Path, _modified: int, _size: int) -> _Told:
+    names, messages = set(), set()
+    for value in read_values(results):
+        record = {} if isinstance(value, BrokenInput) else object_of(value[1])
+        if name := _file_of(record):
+            names.add(name)
+        if record.get("messages"):
+            messages.add(_digest(record["messages"]))
+    return frozenset(names), frozenset(messages)
+
+
+def _digest(messages: Any) -> bytes:
+    return hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).digest()
 
 
 def _file_of(record: dict[str, Any]) -> str | None:

@@ -177,6 +177,11 @@ def test_a_conversation_and_its_results_are_one_call(tmp_path: Path) -> None:
     assert note == Skipped("defect", None, TOLD_ELSEWHERE)
 
 
+def test_a_conversation_that_stands_in_the_results_is_one_call_whatever_its_name(tmp_path: Path) -> None:
+    run_of(tmp_path / "nightly", [simulation(artifacts=None)], {"copy": MESSAGES, "other": MESSAGES[:3]})
+    assert [path.name for path in find_inputs([tmp_path]).files] == ["other.conversation.json", "results.jsonl"]
+
+
 def test_a_conversation_that_no_results_name_is_a_call_without_scores(tmp_path: Path) -> None:
     path = run_of(tmp_path / "support", [script()], {"call-7": MESSAGES}).with_name("call-7.conversation.json")
     assert find_inputs([tmp_path]).files == [path, path.with_name("results.jsonl")]
