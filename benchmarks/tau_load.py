@@ -35,6 +35,61 @@ def write_results(path: Path, size: int) -> Path:
     return path
 
 
+def write_voice_run(folder: Path, calls: int, ticks: int) -> Path:
+    """Results of voice with a file for each call of so many ticks."""
+    (folder / "simulations").mkdir(parents=True)
+    config = {"provider": "openai", "model": "agent", "tick_duration_seconds": 0.2}
+    info = _info() | {"audio_native_config": config}
+    document = {"timestamp": START.isoformat(), "info": info, "tasks": [_task(0)]}
+    (folder / "results.json").write_text(json.dumps(document), "utf-8")
+    for number in range(calls):
+        dice = random.Random(number)
+        call = _simulation(number) | {"messages": None, "mode": "full_duplex"}
+        call["ticks"] = [_tick(dice, at) for at in range(ticks)]
+        (folder / "simulations" / f"{call['id']}.json").write_text(json.dumps(call), "utf-8")
+    return folder
+
+
+def _tick(dice: random.Random, at: int) -> dict[str, Any]:
+    """A slice of a call in which the sides speak in turn, with a backchannel now and then."""
+    place = at % 60
+    action = {0: "generate_message", 45: "backchannel"}.get(place, "keep_talking")
+    caller, agent = place < 20 or (place == 45 and dice.random() < 0.3), 25 <= place < 55
+    return {
+        "tick_id": at,
+        "timestamp": _moment(at // 12),
+        "agent_chunk": _chunk(
+            "assistant", dice, at, agent, {"vad_events": [], "was_truncated": False, "tick_number": at}
+        ),
+        "user_chunk": _chunk("user", dice, at, caller, None) | {"turn_taking_action": {"action": action, "info": None}},
+        "agent_tool_calls": [],
+        "user_tool_calls": [],
+        "agent_tool_results": [],
+        "user_tool_results": [],
+        "user_transcript": None,
+        "tick_duration_seconds": 0.2,
+        "wall_clock_duration_seconds": 0.213,
+    }
+
+
+def _chunk(role: str, dice: random.Random, at: int, speaks: bool, raw: dict[str, Any] | None) -> dict[str, Any]:
+    nothing = dict.fromkeys(("tool_calls", "turn_idx", "usage", "generation_time_seconds", "audio_path", "chunk_id"))
+    effects = {name: {"speech_insert": None} for name in ("speech_effects", "source_effects", "channel_effects")}
+    return nothing | {
+        "role": role,
+        "content": f"{dice.choice(_WORDS)} " if speaks else None,
+        "is_audio": True,
+        "timestamp": _moment(at // 12),
+        "cost": 0.0,
+        "raw_data": raw,
+        "audio_format": {"encoding": "ulaw", "sample_rate": 8000, "channels": 1, "sample_width": 1},
+        "utterance_ids": [f"{at // 60:08x}-5c1b-4a6e-9d42-1f0e6a7c8b9d"] if speaks else None,
+        "is_final_chunk": not speaks,
+        "contains_speech": speaks,
+        **effects,
+    }
+
+
 def _info() -> dict[str, Any]:
     return {
         "git_commit": "0f1e2d3c4b5a69788796a5b4c3d2e1f001122334",

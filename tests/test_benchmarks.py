@@ -11,7 +11,7 @@ import pytest
 from benchmarks.load import Load
 from benchmarks.ratio import Goal, Ratio, in_turns
 from benchmarks.report import markdown, part, parts_of, table_row
-from benchmarks.tau_load import write_results
+from benchmarks.tau_load import write_results, write_voice_run
 from riff_ingest import read_source
 
 
@@ -81,3 +81,10 @@ def test_made_results_are_read_as_real_ones_are_and_are_the_same_each_time(tmp_p
     assert found.skipped == []
     assert {call.origin for call in calls} == {"derived"}
     assert all(call.turns and call.tool_calls and call.expected_steps for call in calls)
+
+
+def test_made_voice_calls_are_read_with_turns_and_events(tmp_path: Path) -> None:
+    calls = list(read_source(write_voice_run(tmp_path / "voice", 2, 300)))
+    assert all(call.voice is not None and len(call.voice.turns) == 5 for call in calls)
+    assert all(call.interaction is not None and call.interaction.response == 5 for call in calls)
+    assert any(call.voice is not None and call.voice.marks for call in calls)

@@ -8,6 +8,7 @@ import tracemalloc
 from pathlib import Path
 
 from benchmarks.tau_load import write_results as write_made
+from benchmarks.tau_load import write_voice_run
 from riff_ingest import Conversation, read_source
 from riff_ingest.conversation import ReferenceStep
 from tests.support.tau_runs import (
@@ -160,6 +161,11 @@ def test_policies_and_guidelines_are_not_kept(tmp_path: Path) -> None:
 
 def test_memory_does_not_grow_with_the_results(tmp_path: Path) -> None:
     few, many = (write_made(tmp_path / f"{size}.json", size) for size in (1_000_000, 4_000_000))
+    assert _peak(many) <= 1.2 * _peak(few)
+
+
+def test_memory_does_not_grow_with_the_number_of_voice_calls(tmp_path: Path) -> None:
+    few, many = (write_voice_run(tmp_path / f"{calls}-calls", calls, 300) for calls in (2, 8))
     assert _peak(many) <= 1.2 * _peak(few)
 
 
