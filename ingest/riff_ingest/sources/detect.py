@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from riff_ingest.sources import yaml_document
-from riff_ingest.sources.lenient_json import loads
-from riff_ingest.sources.lines import BrokenInput, read_lines, read_start, read_whole
+from riff_ingest.sources.lines import BrokenInput, read_start, read_whole
 from riff_ingest.sources.registry import sources
 from riff_ingest.sources.source import FileHead
-
-HEAD_LINES = 8
-"""Lines at the head of a file that may tell what it is, so that a few broken ones do not hide it."""
 
 EMPTY = "file is empty"
 LISTED_KEYS = 5
@@ -33,7 +27,7 @@ def detect(path: Path) -> Detected:
     if path.is_dir():
         kind = claimed_kind(path)
         return Detected(kind, f"it is a directory of {kind}" if kind else "it is a directory")
-    head = FileHead(path, read_start(path), list(_records(path)))
+    head = FileHead(path, read_start(path))
     for source in sources():
         try:
             reason = source.recognises(head)
@@ -97,18 +91,3 @@ def is_company(path: Path) -> bool:
 def accompanies(path: Path) -> bool:
     """Say whether a file is read with the directories beside it that are inputs."""
     return any(source.directory.accompanies(path) for source in sources() if source.directory)
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    lines = islice(read_lines(path), HEAD_LINES)
-    while True:
-        try:
-            _, line = next(lines)
-        except (BrokenInput, StopIteration):
-            return
-        try:
-            record = loads(line)
-        except BrokenInput:
-            continue
-        if isinstance(record, dict):
-            yield record

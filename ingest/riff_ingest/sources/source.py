@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
-from riff_ingest.sources.lenient_json import load_document
-from riff_ingest.sources.lines import BrokenInput, digest
+from riff_ingest.sources.lenient_json import load_document, loads
+from riff_ingest.sources.lines import BrokenInput, digest, read_lines
 from riff_ingest.tool_segments import NO_SEGMENTS, ToolSegments
 from riff_store.facts import Annotation, DescribedFlow, JudgedScore, Skipped
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from riff_ingest.eva.run_inputs import RunInputs
 
 ROOT = "(root)"
+HEAD_LINES = 8
+"""Lines at the head of a file that may tell what it is, so that a few broken ones do not hide it."""
 
 ReadItem: TypeAlias = Conversation | tuple[int, Conversation] | JudgedScore | Annotation | DescribedFlow | Skipped
 """What a reader yields: a conversation, alone or with the number of its line, anything else as it is stored."""
@@ -28,11 +31,15 @@ ReadItem: TypeAlias = Conversation | tuple[int, Conversation] | JudgedScore | An
 
 @dataclass
 class FileHead:
-    """Hold the beginning of a file: raw bytes as UTF-8, and the JSON objects on its first lines."""
+    """Hold the beginning of a file, as raw bytes in UTF-8, and read more of it where somebody asks."""
 
     path: Path
     start: bytes = b""
-    records: list[dict[str, Any]] = field(default_factory=list)
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """Return the JSON objects on the first lines, which are the whole file where it has no line ends."""
+        return list(_records(self.path))
 
     @property
     def document(self) -> dict[str, Any]:
@@ -152,6 +159,21 @@ def numbered(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
             place += 1
             item.line = place
         yield item
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    lines = islice(read_lines(path), HEAD_LINES)
+    while True:
+        try:
+            _, line = next(lines)
+        except (BrokenInput, StopIteration):
+            return
+        try:
+            record = loads(line)
+        except BrokenInput:
+            continue
+        if isinstance(record, dict):
+            yield record
 
 
 def run_of(path: Path) -> str:

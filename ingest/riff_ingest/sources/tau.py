@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from riff_ingest.conversation import Conversation
 from riff_ingest.sources.json_members import Member, read_members
@@ -13,13 +14,12 @@ from riff_ingest.sources.source import FileHead, ReadContext, Source
 from riff_store.facts import JudgedScore, Skipped
 
 DISCARDED = "attempts that the benchmark threw away, so they do not count"
-NO_INFO = "simulations of tau2-bench without what their run was (info); give the results of the run"
-ONE = "one simulation of tau3-bench alone; give the folder of its run, with results.json"
+NO_INFO = "simulations of tau2-bench without what their run was (info); give the results of the run, or its folder"
 
 _DISCARDED_IN = "hallucination_discarded"
 _LISTS = ("tasks", "simulations")
 _WORDS = (b'"agent_info"', b'"environment_info"', b'"simulations"', b'"tasks"')
-_OF_A_SIMULATION = (b'"task_id"', b'"termination_reason"')
+_OF_A_SIMULATION = ("task_id", "termination_reason")
 _OF_INFO = (b'"agent_info"', b'"user_info"', b'"environment_info"')
 
 
@@ -47,14 +47,31 @@ def digest(path: Path) -> tuple[str, int]:
 
 def _recognises(head: FileHead) -> str | None:
     start = head.start.lstrip()
-    if all(word in start for word in _OF_A_SIMULATION) and not any(word in start for word in _WORDS):
-        if start.startswith(b"["):
-            raise BrokenInput(NO_INFO)
-        if b'"messages"' in start or b'"ticks"' in start:
-            raise BrokenInput(ONE)
+    if not start.startswith((b"{", b"[")):
+        return None
     if start.startswith(b"{") and any(word in start for word in _WORDS) and _is_of_a_run(head.path):
         return "it has the info of a tau2-bench run with its tasks or simulations"
+    if all(word.encode() in start for word in _OF_A_SIMULATION) and _holds_simulations(head, start):
+        raise BrokenInput(NO_INFO)
     return None
+
+
+def _holds_simulations(head: FileHead, start: bytes) -> bool:
+    """Tell whether a file is one simulation, a list of them, or one a line."""
+    if start.startswith(b"["):
+        listed = head.value
+        return isinstance(listed, list) and any(isinstance(each, dict) and _is_one(each) for each in listed[:1])
+    if any(map(_is_one, head.records)):
+        return True
+    try:
+        found = {member.key for member in read_members(head.path, _OF_A_SIMULATION) if isinstance(member, Member)}
+    except BrokenInput:
+        return False
+    return found.issuperset(_OF_A_SIMULATION)
+
+
+def _is_one(record: Mapping[str, Any]) -> bool:
+    return all(name in record for name in _OF_A_SIMULATION)
 
 
 def _is_of_a_run(path: Path) -> bool:

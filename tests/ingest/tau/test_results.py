@@ -11,6 +11,7 @@ from benchmarks.tau_load import write_results as write_made
 from benchmarks.tau_load import write_voice_run
 from riff_ingest import Conversation, read_source
 from riff_ingest.conversation import ReferenceStep
+from riff_ingest.facts import facts_of
 from tests.support.tau_runs import (
     action,
     answer,
@@ -128,8 +129,34 @@ def test_attempts_that_were_thrown_away_and_artifacts_are_no_calls(tmp_path: Pat
 
 def test_an_aborted_run_has_no_calls_and_a_list_without_info_says_what_is_missing(tmp_path: Path) -> None:
     assert _reasons(write_results(tmp_path / "run.json", results([]))) == ["it holds no simulations"]
-    bare = write_results(tmp_path / "bare" / "list.json", [simulation("a")])
-    assert "without what their run was" in _reasons(bare)[0]
+    alone = write_run(tmp_path / "nightly", [simulation("a")]) / "simulations" / "a.json"
+    bare = write_results(tmp_path / "list.json", [simulation("a")])
+    lines = tmp_path / "lines.json"
+    lines.write_text("\n".join(json.dumps(simulation(name)) for name in "ab"), "utf-8")
+    for path in (alone, bare, lines):
+        (reason,) = _reasons(path)
+        assert "without what their run was" in reason
+
+
+def test_other_documents_that_speak_of_simulations_are_not_taken_for_one(tmp_path: Path) -> None:
+    about = write_results(tmp_path / "about.json", {"tasks": [], "seen": {"a": simulation("a")}})
+    assert _reasons(about) == ["not recognised: JSON with the keys tasks, seen"]
+
+
+def test_a_run_without_a_clock_has_calls_without_times(tmp_path: Path) -> None:
+    messages = [
+        {"role": "assistant", "content": "Hi!"},
+        {"role": "user", "content": "Cancel it.", "timestamp": None},
+        {"role": "assistant", "content": None, "tool_calls": [tool("cancel_order")]},
+        {"role": "tool", "id": "call_cancel_order", "content": "done", "error": False},
+    ]
+    call = simulation("a", messages=messages, duration=60.0, agent_cost=None, start_time=None)
+    read = _calls(write_results(tmp_path / "run.json", results([call])))["a"]
+    assert [turn.t for turn in read.turns] == [None, None]
+    assert (read.started_at, read.duration_s, read.measured) == (None, None, {})
+    facts, _ = facts_of(read, default_run="run")
+    assert [row.state for row in facts.states] == ["opening", "cancel_order"]
+    assert facts.aspects["latency_mean"] is None
 
 
 def test_a_broken_simulation_costs_no_other(tmp_path: Path) -> None:
