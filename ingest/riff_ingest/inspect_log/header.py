@@ -42,7 +42,7 @@ class Header:
 def header_of(log: Mapping[str, Any]) -> Header:
     """Return what a log says of its run, from its parts but for the samples; never raises on what they hold."""
     spec, results = object_of(log.get("eval")), object_of(log.get("results"))
-    task, metadata = text_of(spec.get("task")), object_of(spec.get("metadata")) or object_of(log.get("metadata"))
+    task, metadata = text_of(spec.get("task")), object_of(spec.get("metadata"))
     run = next((name for key in ("run_id", "eval_id", "task_id") if (name := text_of(spec.get(key)))), None)
     scorers = objects_of(spec.get("scorers"))
     roles = object_of(spec.get("model_roles"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -16,7 +16,7 @@ from riff_ingest.sources.lines import BrokenInput
 
 HEADER, JOURNAL = "header.json", "_journal/start.json"
 SUMMARIES, JOURNAL_SUMMARIES = "summaries.json", "_journal/summaries/"
-SAMPLES, PARTS = "samples", ("eval", "results")
+SAMPLES, PARTS = "samples", ("eval", "results", "status")
 MAX_HEADER = 64 * 1024 * 1024
 MOST_EPOCHS = 2**53
 
@@ -25,6 +25,7 @@ MISSING = "the log lists its sample and does not have it"
 NO_HEADER = "it is no log of Inspect AI: it has neither header.json nor _journal/start.json"
 UNFINISHED = "the log has no end: its run is going on, or broke off; what it has is read"
 
+_ENDINGS = {"started": UNFINISHED, "error": "its run ended with an error", "cancelled": "its run was cancelled"}
 _SAMPLE = re.compile(r"samples/(?P<id>.+)_epoch_(?P<epoch>[0-9]{1,9})(?P<rest>\.json|/.+)", re.DOTALL)
 
 
@@ -60,6 +61,7 @@ class ArchiveLog:
         self._archive = archive
         self.notes: list[str] = []
         self.header = self._header()
+        self.notes += notes_on(self.header)
 
     def samples(self) -> Iterator[SamplePart]:
         """Yield the samples, epoch by epoch in the order of the dataset; what cannot be read comes with the reason."""
@@ -121,6 +123,7 @@ class DocumentLog:
         self.header = dict(self._parts())
         if not isinstance(self.header.get("eval"), dict):
             raise BrokenInput("it is no log of Inspect AI: it does not describe a run")
+        self.notes += notes_on(self.header)
 
     def samples(self) -> Iterator[SamplePart]:
         """Yield the samples in their order; raise `BrokenInput` where the file cannot be read any further."""
@@ -147,6 +150,12 @@ class DocumentLog:
         except BrokenInput:
             if PARTS[0] in wanted:
                 raise
+
+
+def notes_on(header: Mapping[str, Any]) -> list[str]:
+    """Return what has to be known of a run that did not end well."""
+    ending = _ENDINGS.get(text_of(header.get("status")) or "")
+    return [] if ending is None else [ending]
 
 
 def key_of(name: Any, epoch: Any) -> Key | None:

@@ -22,6 +22,7 @@ from riff_ingest.sources.source import ReadContext
 from riff_store.facts import Annotation, JudgedScore, Skipped
 
 EMPTY = "file is empty"
+NO_SAMPLES = "the log has no samples"
 NEITHER = "it is no log of Inspect AI: neither a zip file nor a JSON object"
 
 Found = tuple[int, Conversation] | JudgedScore | Annotation | Skipped
@@ -51,7 +52,10 @@ def read_log(path: Path, context: ReadContext) -> Iterator[Found]:
                     yield found
             except BrokenInput as problem:
                 yield Skipped("skipped", None, f"sample {place}: {problem.reason}", name)
-        for key in log.listed():
+        listed = log.listed()
+        if not seen and not listed:
+            yield Skipped("skipped", None, NO_SAMPLES)
+        for key in listed:
             if key not in seen:
                 yield Skipped("skipped", None, MISSING, key[0])
 

@@ -56,6 +56,7 @@ def conversation_of(
         final_state=told.state,
         errored=error is not None,
         error=error,
+        caller=header.roles.get("user"),
         errors=_errors(sample, told),
         contract=None if happenings.has_agents else _contract(told),
         turns=told.turns,

@@ -70,6 +70,22 @@ def test_a_run_that_goes_on_is_read_from_its_journal(tmp_path: Path) -> None:
     assert detect(tmp_path / "log.eval").reason == "it is a zip file with _journal/start.json"
 
 
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [("error", "its run ended with an error"), ("cancelled", "its run was cancelled"), ("started", log.UNFINISHED)],
+)
+def test_a_run_that_did_not_end_well_says_so_in_both_forms(tmp_path: Path, status: str, reason: str) -> None:
+    header = logs.header() | {"status": status}
+    (tmp_path / "log.json").write_text(json.dumps(header | {"samples": [logs.viewing()]}))
+    assert read(tmp_path / "log.json") == read_zip(tmp_path, [*two()[:2], logs.member("header.json", header)])
+    assert read(tmp_path / "log.json")[1] == [(None, reason)]
+
+
+def test_a_log_without_samples_says_so(tmp_path: Path) -> None:
+    assert read(logs.write_json(tmp_path / "log.json", [])) == ([], [(None, reader.NO_SAMPLES)])
+    assert read(logs.write_eval(tmp_path / "log.eval", [])) == ([], [(None, reader.NO_SAMPLES)])
+
+
 def test_a_header_that_is_damaged_is_replaced_by_the_journal(tmp_path: Path) -> None:
     members = [*two(), logs.member("header.json", b'{"eval": ')]
     calls, left_out = read_zip(tmp_path, members)

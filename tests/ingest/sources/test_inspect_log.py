@@ -58,6 +58,7 @@ def test_a_sample_is_a_call_with_its_times(tmp_path: Path) -> None:
     assert (states(call), call.origin, call.final_state) == (["opening", "book_viewing"], "derived", "book_viewing")
     assert (call.run_id, call.run_label, call.commit, call.branch) == ("r1/viewing", logs.at(0), "abc1234", "main")
     assert (call.flow, call.agent_model, call.persona) == ("viewing", "acme/agent", "hurried")
+    assert call.caller == "acme/caller"
     assert (call.conversation_id, call.scenario, call.trial) == ("s1", "s1", 1)
     assert (call.started_at, call.duration_s) == (logs.at(0), 60.0)
     assert (call.completed, call.stop_reason, call.errored) == (True, "terminal", False)
