@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,11 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
 from riff_store.facts import JudgedScore, Skipped
+
+NO_FLOW_FILE = (
+    "no flow file says how calls of {flow} should end, so completion and stalls are not measured; ingest Retell's"
+    " conversation flow along with them"
+)
 
 _TRANSCRIPTS = ("transcript_with_tool_calls", "transcript_object", "scrubbed_transcript_with_tool_calls")
 _OF_EVERY_CALL = frozenset({"agent_id", "call_status"})
@@ -26,6 +32,7 @@ def read(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] 
     from riff_ingest.retell.verdicts import JUDGE
 
     flows, run = FlowNodes(context.contracts), run_of(path)
+    unended: Counter[str] = Counter()
     for record in read_call_records(path, _sketch):
         if not isinstance(record, CallRecord):
             yield record
@@ -37,11 +44,15 @@ def read(path: Path, context: ReadContext) -> Iterator[tuple[int, Conversation] 
             continue
         call = found.conversation
         call.run_id = call.run_id or run
+        unended[call.flow] += call.completed is None and call.origin == "observed"
         yield record.number, call
         for note in found.notes:
             yield Skipped("defect", record.number, note, call.conversation_id)
         for verdict in found.verdicts:
             yield verdict.of(JUDGE, call, found.judged_at)
+    for flow, calls in unended.items():
+        if calls > 1:
+            yield Skipped("defect", None, NO_FLOW_FILE.format(flow=flow))
 
 
 def _sketch(value: Any) -> Sketch | None:

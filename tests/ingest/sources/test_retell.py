@@ -16,7 +16,7 @@ from riff_ingest.events import SlotFilled, StateEntered, StateExited, TurnComple
 from riff_ingest.facts import facts_of
 from riff_ingest.sources.detect import detect
 from riff_ingest.sources.flow_files import read as read_flow_file
-from riff_ingest.sources.retell import SOURCE, read
+from riff_ingest.sources.retell import NO_FLOW_FILE, SOURCE, read
 from riff_ingest.sources.source import ReadContext
 from riff_store.facts import JudgedScore, Skipped
 from tests.support.dirty_inputs import packed
@@ -48,7 +48,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def items_of(path: Path, context: ReadContext | None = None) -> list[Any]:
-    return [each[1] if isinstance(each, tuple) else each for each in read(path, context or ReadContext())]
+    """What a file holds, but for the note that no flow file is known."""
+    found = (each[1] if isinstance(each, tuple) else each for each in read(path, context or ReadContext()))
+    return [each for each in found if not (isinstance(each, Skipped) and each.reason.startswith("no flow file"))]
 
 
 def one(folder: Path, record: dict[str, Any], context: ReadContext | None = None) -> Conversation:
@@ -237,6 +239,15 @@ def test_without_a_flow_file_nothing_says_whether_a_call_was_completed(folder: P
     facts, _ = facts_of(one(folder, served_call(1)), default_run="r")
     assert (facts.completed, facts.aspects["completion"], facts.aspects["correctness"]) == (None, None, None)
     assert {row.state: row.stall for row in facts.states}["Confirm visit"] is None
+
+
+def test_it_is_told_once_that_the_flow_file_is_missing(folder: Path) -> None:
+    path = written(folder / "c.json", [served_call(1), stuck_call(2), stuck_call(3)])
+    reason = NO_FLOW_FILE.format(flow="Plumb line")
+    assert [each for each in read(path, ReadContext()) if isinstance(each, Skipped)] == [
+        Skipped("defect", None, reason)
+    ]
+    assert not [each for each in read(path, described(folder)) if isinstance(each, Skipped)]
 
 
 def test_with_the_flow_file_a_call_counts_for_the_flow_and_its_ends_decide(folder: Path) -> None:
