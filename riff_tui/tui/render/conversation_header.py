@@ -19,7 +19,7 @@ from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line, Piece, cut, width_of
 from riff_tui.views.conversations import caller_texts, failure_text
-from riff_tui.views.parts import call_steps, interaction_cells
+from riff_tui.views.parts import call_steps, interaction_cells, notes
 
 Nearness: TypeAlias = Literal["all", "part", "nearest"]
 
@@ -27,6 +27,8 @@ STEP = 2
 SHORTEST_S = 2.0
 MOST_LEGEND_LINES = 2
 _HUMANNESS = "humanness"
+_A_SCORE = 2
+"""The pieces of a line that a score takes: who gave it, and what it is."""
 _ASPECTS = [(metric.key, metric.short) for metric in METRICS if metric.kind == "call" and metric.shown]
 _OPTIONAL = [metric for metric in METRICS if metric.optional]
 
@@ -55,6 +57,8 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     style = palette.bad if missed else None
     lines = [first, *_scores(table, width - 1, glyphs, palette)]
     lines += [[(f" {shown(steps, glyphs)}", style)]] if steps else []
+    noted = notes.told(table)
+    lines += [[(f" {shown(noted, glyphs)}", palette.head)]] if noted else []
     return [cut(line, width - 1, glyphs) for line in lines]
 
 
@@ -133,7 +137,10 @@ def _scores(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[
     for pieces in (judged, [(shown(heard, glyphs), None)] if heard else []):
         if pieces and width_of([*lines[-1], *pieces]) > width:
             lines.append([(" ", None)])
-        lines[-1] += pieces
+        for start in range(0, len(pieces), _A_SCORE):
+            if width_of([*lines[-1], *pieces[start : start + _A_SCORE]]) > width and len(lines[-1]) > 1:
+                lines.append([(" ", None)])
+            lines[-1] += pieces[start : start + _A_SCORE]
     return [tuple(line) for line in lines]
 
 
@@ -141,7 +148,7 @@ def _judged(verdicts: Iterable[Mapping[str, Any]], glyphs: Glyphs, palette: Pale
     """Return what judges said, each judge with what it judged where that is neither humanness nor its own name."""
     pieces: list[Piece] = []
     before = None
-    for verdict in verdicts:
+    for verdict in sorted(verdicts, key=lambda verdict: str(verdict.get("judge"))):
         judge, aspect = str(verdict.get("judge")), verdict.get("aspect")
         names = [] if aspect in (None, _HUMANNESS, judge) else [str(aspect)]
         names = names if names and judge == before else [judge, *names]

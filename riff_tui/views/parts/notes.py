@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from riff_tui.table import Table
+from riff_tui.text.words import counted
 from riff_tui.views.parts import cells
 
 if TYPE_CHECKING:
@@ -36,17 +38,30 @@ def lines_of(notes: Iterable[Note], words: Words) -> list[str]:
     return [_line(note, words) for note in notes]
 
 
+def told(table: Table) -> str:
+    """Return how many notes a call has, with the beginning of the first, from its table; nothing where it has none."""
+    found = table.extras.get("annotations") or []
+    if not found:
+        return ""
+    filed = ", ".join(_filed(found[0]["verdict"], found[0]["labels"], found[0]["code"]))
+    first = ": ".join(filter(None, (filed, found[0]["note"])))
+    return " · ".join(filter(None, (counted(len(found), "note"), first)))
+
+
+def _filed(verdict: str | None, labels: Iterable[str], code: str | None) -> list[str]:
+    return list(dict.fromkeys(filter(None, (verdict, *labels, code))))
+
+
 def _line(note: Note, words: Words) -> str:
     moment = cells.moment(note.at)
     author = words(note.author)
-    filed = dict.fromkeys(filter(None, (note.verdict, *note.labels, note.code)))
     head = [
         "Note",
         *([f"by {author}"] if author else []),
         *([f"on turn {note.turn}"] if note.turn is not None else []),
         *([f"in {note.state}"] if note.state else []),
     ]
-    known = [*([moment[:10]] if moment else []), *filed]
+    known = [*([moment[:10]] if moment else []), *_filed(note.verdict, note.labels, note.code)]
     text = " ".join(head) + (f" ({', '.join(known)})" if known else "")
     said = words(note.text)
     return f"{text}: {said}" if said else text

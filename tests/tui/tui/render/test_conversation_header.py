@@ -47,3 +47,28 @@ def test_verdicts_of_one_judge_are_told_by_what_it_judged() -> None:
     table = Table("conversation", "", (), (), extras={"call": {}, "aspects": {"computed": {}, "judged": judged}})
     last = "".join(text for text, _ in conversation_lines(table, 120, UNICODE, PALETTES["ansi"])[-1])
     assert "retell call_successful 0.0  user_sentiment unscored  task 10.0  warm 7.0" in last
+
+
+def test_scores_of_many_judges_take_as_many_lines_as_they_need() -> None:
+    judged = [
+        {"judge": "tau2-review", "aspect": "agent", "score": 0.0},
+        {"judge": "tau2-auth", "aspect": "authentication", "score": 10.0},
+        {"judge": "tau2-hallucination", "aspect": "user", "score": 10.0},
+        {"judge": "tau2-review", "aspect": "user", "score": 5.0},
+        {"judge": "tau2-user-review", "aspect": "user", "score": None},
+    ]
+    table = Table("conversation", "", (), (), extras={"call": {}, "aspects": {"computed": {}, "judged": judged}})
+    lines = ["".join(text for text, _ in line) for line in conversation_lines(table, 80, UNICODE, PALETTES["ansi"])]
+    assert [line.strip() for line in lines[2:]] == [
+        "tau2-auth authentication 10.0  tau2-hallucination user 10.0",
+        "tau2-review agent 0.0  user 5.0  tau2-user-review user unscored",
+    ]
+
+
+def test_what_people_noted_stands_at_the_head_of_the_call() -> None:
+    note = {"verdict": None, "labels": ["agent", "vad"], "code": "vad", "note": "Talks over\x1b[2J the caller."}
+    extras = {"call": {}, "aspects": {}, "annotations": [note, note]}
+    table = Table("conversation", "", (), (), extras=extras)
+    last = "".join(text for text, _ in conversation_lines(table, 80, UNICODE, PALETTES["ansi"])[-1])
+    assert last.startswith(" 2 notes · agent, vad: Talks over")
+    assert "\x1b" not in last
