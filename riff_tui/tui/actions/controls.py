@@ -154,7 +154,8 @@ def context_of(controls: Controls) -> ActionContext:
     row = host.body.row if loaded else None
     column = controls.table.under if location.kind != "conversation" and table is not None else None
     position = controls.navigator.position() if location.kind == "conversation" else None
-    state = location if location.kind == "state" else state_of(location, row) if location.kind == "list" else None
+    state = location if location.kind == "state" else None
+    state = state_of(location, table, row) if location.kind == "list" else state
     marked = controls.list_state.marks(location)
     searched = controls.search.expression if location.kind == "conversation" else controls.search.filter
     return ActionContext(

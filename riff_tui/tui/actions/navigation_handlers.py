@@ -126,7 +126,7 @@ def _neighbors(controls: Controls) -> None:
     if here.kind == "state":
         _focus_graph(controls, focused=controls.header.unfold() == "graph")
         return
-    location = state_of(here, host.body.row)
+    location = state_of(here, host.loaded.main if host.loaded else None, host.body.row)
     if location is not None:
         host.visit(host.history.down(location))
 

@@ -157,14 +157,15 @@ def descend(location: Location, table: Table, row: Row) -> Location | None:
     return Location(view, crumb, Filter.of(scope), sides=sides, reason=row.order or location.reason, row=example)
 
 
-def state_of(location: Location, row: Row | None) -> Location | None:
+def state_of(location: Location, table: Table | None, row: Row | None) -> Location | None:
     """Return the location of the state that a row is about, with its graph, if it is about one."""
     if row is None or not row.record.get("flow") or not row.record.get("state"):
         return None
     way = row_filter(row).predicate
     if "state" not in fixed_fields(way):
         return None
-    scope = narrow(location.scope.predicate, way)
+    typed = None if table is None else about_calls(location.filter.predicate, table)
+    scope = narrow(narrow(location.scope.predicate, typed), way)
     return Location("neighbors", str(row.record["state"]), Filter.of(scope), graph=True)
 
 

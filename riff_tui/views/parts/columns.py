@@ -72,13 +72,13 @@ STATE_METRICS: Sequence[Column] = tuple(column_of(metric) for metric in OF_STATE
 LOST = next(column for column in STATE_METRICS if column.key == "lost")
 STATE_METRIC_KEYS = tuple(column.key for column in STATE_METRICS)
 
-EXPECTED = Column("expected", "expected", kind="count", help="Calls whose task asks for this step.")
+EXPECTED = Column("expected", "expected", kind="count", short="exp", help="Calls whose task asks for this step.")
 MISSED = Column(
     "missed", "missed", unit="share", better="lower", decimals=2, trim=True,
     help="Of the calls that had to take this step, those that never did.",
 )  # fmt: skip
 WRONG_ARGS = Column(
-    "wrong_args", "wrong_args", unit="share", better="lower", decimals=2, trim=True,
+    "wrong_args", "wrong_args", unit="share", better="lower", decimals=2, trim=True, short="wrong",
     help="Of the calls that had to take this step, those that took it with other arguments than the reference.",
 )  # fmt: skip
 BY = Column("by", "by", kind="name", shown=False, help="Who has to take this step: the agent or the caller.")

@@ -72,3 +72,5 @@ def test_a_call_says_in_words_where_it_failed() -> None:
     assert failure_text(call) == "First failed in book: tool error find, after greet"
     assert failure_text(call | {"last_ok": "(start)"}) == "First failed in book: tool error find, from the start"
     assert failure_text(call | {"failure": "none"}) == "Failed, and no event tells where"
+    step = call | {"failure": "missed step", "failure_detail": None}
+    assert failure_text(step) == "First missed step: book, after greet"

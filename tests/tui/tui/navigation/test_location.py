@@ -74,11 +74,12 @@ def test_a_level_leads_to_its_flows_and_a_judge_to_the_judges() -> None:
 
 def test_a_row_about_a_state_has_a_graph() -> None:
     table = FakeCatalog().show("states", Request())
-    place = state_of(Location("states"), table.rows[1])
+    place = state_of(Location("states"), table, table.rows[1])
     assert place is not None
     assert (place.view, place.crumb, place.graph) == ("neighbors", "confirm", True)
-    assert state_of(Location("flows"), FakeCatalog().show("flows", Request()).rows[0]) is None
-    assert state_of(Location("flows"), None) is None
+    flows = FakeCatalog().show("flows", Request())
+    assert state_of(Location("flows"), flows, flows.rows[0]) is None
+    assert state_of(Location("flows"), flows, None) is None
 
 
 def test_a_neighbour_takes_the_middle_within_the_same_flow() -> None:
@@ -150,9 +151,9 @@ def test_an_entry_leads_to_other_calls_than_those_it_is_about_and_keeps_its_grap
     calls = descend(place, table, missed)
     assert calls is not None
     assert (calls.view, calls.scope.text) == ("conversations", "flow=f agent=a missed_step=s")
-    graph = state_of(place, missed)
+    graph = state_of(place, table, missed)
     assert graph is not None
-    assert graph.scope.text == "flow=f state=s"
+    assert graph.scope.text == "flow=f agent=a state=s"
 
 
 def test_the_calls_of_an_entry_of_the_worklist_are_sorted_by_its_reason_until_another_order_is_chosen() -> None:

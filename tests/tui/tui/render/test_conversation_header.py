@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from riff_tui.table import Table
+from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import UNICODE
 from riff_tui.tui.render.conversation_header import conversation_lines
 from riff_tui.tui.render.palette import PALETTES
@@ -35,6 +35,19 @@ def test_why_a_call_is_in_no_mean_comes_first_where_its_caller_failed() -> None:
     assert failed[0].strip().startswith("terminal in booked · caller gpt-5-mini failed: repeats itself · status")
     assert "status viewing_booked · caller gpt-5-mini kept to its part" in told((), 120, **ended, caller_ok=True)[0]
     assert "caller" not in told((), 80, errored=True)[0]
+
+
+def test_steps_of_the_task_have_a_line_that_names_those_that_were_missed() -> None:
+    steps = [
+        {"state": "user:toggle", "by": "caller", "called": False, "matched": None},
+        {"state": "refuel", "by": "agent", "called": True, "matched": True},
+    ]
+    extras = {"call": {"stop_reason": "terminal"}, "expected_steps": steps}
+    bad = Row("1", {"kind": "step"}, severity={"detail": "bad"})
+    palette = PALETTES["dark"]
+    for rows, style in (([bad], palette.bad), ([], None)):
+        lines = conversation_lines(Table("conversation", "", (), rows, extras=extras), 80, UNICODE, palette)
+        assert list(lines[-1]) == [(" 1 of 2 expected steps taken · missed user:toggle", style)]
 
 
 def test_verdicts_of_one_judge_are_told_by_what_it_judged() -> None:
