@@ -54,7 +54,7 @@ _ALL = [
     *_fields("row", "name", "path kind aspect"),
     *_fields("row", "number", "n excluded caller_failed operability blend success_rate success_overall flows"),
     *_fields("row", "number", "worst_stall worst_n worst_operability"),
-    *_fields("row", "number", "expected missed wrong_args expected_failed missed_failed"),
+    *_fields("row", "number", "expected missed wrong_args expected_failed missed_failed wrong_failed"),
     *_fields("row", "number", "count share rank mean unscored line"),
     *_fields("row", "number", "failed_calls cohesion exact kappa kappa_unweighted spearman mean_difference spread"),
     *_fields("row", "number", "groups trials pass1 pass_k k flaky always_passed always_failed"),
@@ -71,7 +71,17 @@ _ALL = [
 ]
 
 _SHARES = {
-    *("success_overall", "cohesion", "exact", "share", "missed", "wrong_args", "missed_failed", "worst_stall"),
+    *(
+        "success_overall",
+        "cohesion",
+        "exact",
+        "share",
+        "missed",
+        "wrong_args",
+        "missed_failed",
+        "wrong_failed",
+        "worst_stall",
+    ),
     *("pass1", "pass_k", "flaky", "always_passed", "always_failed"),
     *(metric.key for metric in metrics.METRICS if metric.unit == "share"),
 }

@@ -159,9 +159,9 @@ def state_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
 
 
 def step_marks(record: Mapping[str, Any]) -> dict[str, Severity]:
-    """Mark a step that failed calls missed; one that only calls that passed have missed is a hint, no failure."""
-    missed = record.get("missed_failed")
-    return {"missed": "bad" if missed >= HIGH else "warn"} if missed else {}
+    """Mark a step that failed calls missed or took wrongly; what only calls that passed did is a hint, no failure."""
+    shares = {"missed": record.get("missed_failed"), "wrong_args": record.get("wrong_failed")}
+    return {key: "bad" if share >= HIGH else "warn" for key, share in shares.items() if share}
 
 
 def shell_quoted(text: str) -> str:

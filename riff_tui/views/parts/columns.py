@@ -90,7 +90,11 @@ MISSED_FAILED = Column(
     "missed_failed", "missed failed", unit="share", better="lower", decimals=2, trim=True, shown=False,
     help="Of the failed calls that had to take this step, those that never did.",
 )  # fmt: skip
-STEPS: Sequence[Column] = (EXPECTED, MISSED, WRONG_ARGS, BY, EXPECTED_FAILED, MISSED_FAILED)
+WRONG_FAILED = Column(
+    "wrong_failed", "wrong failed", unit="share", better="lower", decimals=2, trim=True, shown=False,
+    help="Of the failed calls that had to take this step, those that took it with other arguments.",
+)  # fmt: skip
+STEPS: Sequence[Column] = (EXPECTED, MISSED, WRONG_ARGS, BY, EXPECTED_FAILED, MISSED_FAILED, WRONG_FAILED)
 TO_STATES = Column(
     "to_states", "to_states", kind="object", shown=False, help="Where the state led to, with the count of each."
 )

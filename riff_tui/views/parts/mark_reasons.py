@@ -72,6 +72,11 @@ def _slots(bad: bool) -> str:
     return f"below {bound} while progress is below {percent(HEALTHY_PROGRESS)}"
 
 
+def _wrong(bad: bool) -> str:
+    taken = "took it with other arguments than the task's"
+    return f"{percent(HIGH)} or more of the failed calls {taken}" if bad else f"some failed calls {taken}"
+
+
 def _missed(bad: bool) -> str:
     return f"{percent(HIGH)} or more of the failed calls never took it" if bad else "some failed calls never took it"
 
@@ -94,6 +99,7 @@ _REASONS: Mapping[str, _Explain] = {
     "stall": _share,
     "escalation": _share,
     "missed": _missed,
+    "wrong_args": _wrong,
     "progress": _progress,
     "dwell_turns": _dwell,
     "effect": _always("its 95 % interval lies on the worse side of 0"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.text.numbers import percent
-from riff_tui.views.parts import cells
+from riff_tui.views.parts import cells, columns
 
 if TYPE_CHECKING:
     from riff_store.answers.steps import StepCounts
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def record_of(counts: StepCounts | None) -> dict[str, Any]:
     """Return what a state's record says of the step that it is; all of it is `None` where no task asks for it."""
     if counts is None:
-        return dict.fromkeys(("by", "expected", "missed", "wrong_args", "expected_failed", "missed_failed"))
+        return dict.fromkeys(column.key for column in columns.STEPS)
     return {
         "by": counts.by,
         "expected": counts.expected,
@@ -23,6 +23,7 @@ def record_of(counts: StepCounts | None) -> dict[str, Any]:
         "wrong_args": counts.wrong_share,
         "expected_failed": counts.failed,
         "missed_failed": counts.missed_failed_share,
+        "wrong_failed": counts.wrong_failed_share,
     }
 
 

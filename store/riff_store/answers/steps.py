@@ -46,3 +46,8 @@ class StepCounts:
     def missed_failed_share(self) -> float | None:
         """Return the share of the failed calls that never took the step, `None` where none failed."""
         return self.missed_failed / self.failed if self.failed else None
+
+    @property
+    def wrong_failed_share(self) -> float | None:
+        """Return the share of the failed calls that took the step with other arguments, `None` where none failed."""
+        return self.wrong_failed / self.failed if self.failed else None

@@ -100,6 +100,9 @@ def test_a_step_is_marked_for_the_failed_calls_that_missed_it_and_never_for_othe
     counts = StepCounts("agent", 10, missed=9, wrong=0, failed=failed, missed_failed=missed_failed, wrong_failed=0)
     (row,) = states([state_cell("f", "s", steps=counts)]).rows
     assert row.severity.get("missed") == mark
+    wrong = StepCounts("agent", 10, missed=0, wrong=9, failed=failed, missed_failed=0, wrong_failed=missed_failed)
+    (row,) = states([state_cell("f", "s", steps=wrong)]).rows
+    assert row.severity.get("wrong_args") == mark
 
 
 @pytest.mark.parametrize(

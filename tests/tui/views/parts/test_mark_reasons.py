@@ -21,7 +21,9 @@ SCORES = ("operability", "correctness", "completion", "errors")
 @given(
     st.fixed_dictionaries(
         {
-            **dict.fromkeys(("progress", "stall", "escalation", "slot_fill_rate", "missed_failed"), SHARES),
+            **dict.fromkeys(
+                ("progress", "stall", "escalation", "slot_fill_rate", "missed_failed", "wrong_failed"), SHARES
+            ),
             **dict.fromkeys(("dwell_turns", "latency_p95", "guard_error"), st.none() | st.floats(0, 20)),
             **dict.fromkeys(SCORES, st.none() | st.floats(0, 10)),
         }
