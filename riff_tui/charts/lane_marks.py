@@ -29,7 +29,7 @@ from riff_tui.text.numbers import fixed
 NOISE_LETTERS = {BURST_NOISE: "N", FRAME_DROP: "D", MUFFLING: "M", OUT_OF_TURN: "O"}
 _NOISE_NAMES = {BURST_NOISE: "noise", FRAME_DROP: "dropped", MUFFLING: "muffled", OUT_OF_TURN: "other voice"}
 _SOUND_NAMES = {BACKCHANNEL: "backchannel", VOCAL_TIC: "tic", NON_DIRECTED: "to others"}
-_SOUNDS, _SOUNDS_IN_ASCII = ("\u25cb", "*", "\u00bb"), ("o", "*", ">")
+_SOUNDS, _SOUNDS_IN_ASCII = ("○", "*", "»"), ("o", "*", ">")
 _UNANSWERED, _SILENCE = "?", "_"
 
 

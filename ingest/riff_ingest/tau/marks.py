@@ -73,7 +73,7 @@ def file_name(path: str) -> str:
     return _FOLDERS.split(path)[-1]
 
 
-def sound_kind(stretch: Stretch) -> str | None:
+def _sound_kind(stretch: Stretch) -> str | None:
     """Return what a caller's stretch is beside a turn, `None` where it is only that."""
     kind = over_kind(stretch)
     return None if kind == YIELD and not stretch.over else kind
@@ -85,7 +85,7 @@ def _of_stretches(
     for turn in turns:
         for stretch in (*turn.heard, *turn.backchannels):
             start, end = spoken.starts(stretch), spoken.ends(stretch)
-            kind = sound_kind(stretch)
+            kind = _sound_kind(stretch)
             if kind is not None:
                 event = _verdict(verdicts, stretch.start, (kind, VOCAL_TIC, NON_DIRECTED))
                 yield Mark(
@@ -155,10 +155,10 @@ def _timeline(timeline: Any, ends: float) -> Iterator[Mark]:
         if kind not in NOISES:
             continue
         start, end, lasts = (_seconds(event.get(key)) for key in ("start_ms", "end_ms", "duration_ms"))
-        if start is not None:
+        if start is not None and start <= ends:
             end = end if end is not None else ends if lasts is None else start + lasts
             by = _SIDES.get(event.get("participant")) if isinstance(event.get("participant"), str) else None
-            yield Mark(kind, start, max(start, end), by, text=_file_of(event.get("params")))
+            yield Mark(kind, start, min(max(start, end), ends), by, text=_file_of(event.get("params")))
 
 
 def _effects(kind: str, values: Sequence[str | None], seconds: float) -> Iterator[Mark]:
@@ -183,7 +183,7 @@ def _muffled(tick: Tick) -> str | None:
 
 def _dropped(tick: Tick) -> str | None:
     effects = tick.user_chunk.channel_effects if tick.user_chunk else None
-    return "" if effects and effects.frame_drops_enabled and effects.frame_drop_ms != 0 else None
+    return "" if effects and effects.frame_drops_enabled and (effects.frame_drop_ms or 0) > 0 else None
 
 
 _EFFECTS: Mapping[str, Callable[[Tick], str | None]] = {
@@ -232,6 +232,6 @@ def _file_of(params: Any) -> str | None:
     given = params if isinstance(params, Mapping) else {}
     for key, value in given.items():
         if isinstance(value, str) and value and ("file" in str(key) or "path" in str(key)):
-            return file_name(value)
+            return file_name(value) or None
     text = given.get("text")
     return text if isinstance(text, str) and text else None

@@ -52,7 +52,7 @@ def walk_ticks(simulation: Simulation, run: Run, walked: Walked) -> None:
     heard = spoken_ticks(ticks, seconds or TICK_SECONDS)
     turns, events = turns_of(heard), events_of(heard)
     walk = _Walk(walked, heard, turns)
-    walk.take(ticks)
+    walk.take(given)  # what was called in the tick of the signal to hang up was called
     walked.last_words = next((tick.user_chunk.content for tick in reversed(given) if tick.user_chunk), None)
     walked.has_caller = bool(heard.caller)
     walked.duration_s = len(given) * heard.seconds

@@ -99,6 +99,14 @@ def test_tools_stand_in_their_tick_behind_what_was_said_and_the_callers_come_fir
     assert {entry.turn for entry in read_call.voice.trace} == {1}
 
 
+def test_a_tool_that_is_called_as_the_caller_hangs_up_is_taken(tmp_path: Path) -> None:
+    call = simulation("v", "cc.......", "....aa...")
+    call["ticks"][-1]["agent_tool_calls"] = [tool("cancel_order")]
+    (read_call,) = read(tmp_path, call)
+    assert [each.name for each in read_call.tool_calls] == ["cancel_order"]
+    assert len(read_call.turns) == 2
+
+
 def test_marks_tell_what_the_agent_made_of_each_sound(tmp_path: Path) -> None:
     voice = voice_of(tmp_path, caller="cc.......ccc....bb.........T...", agent="....aaaaaaaa..aaaaaaaaaaaa....a")
     (broke_in,) = marks(voice, "interruption")
@@ -137,6 +145,8 @@ def test_noises_are_those_of_the_timeline_else_of_the_ticks_and_name_no_folders(
         "telephony_enabled": True, "background_noise_file": "/home/ada@example.org/noise/people.wav",
     }, effect_timeline={"events": [
         {"effect_type": "frame_drop", "start_ms": 400, "duration_ms": 200, "participant": "user"},
+        {"effect_type": "frame_drop", "start_ms": 1200, "end_ms": 9e12, "participant": "user"},
+        {"effect_type": "frame_drop", "start_ms": 5e6, "participant": "user"},
         {"effect_type": "telephony", "start_ms": 0},
         {"effect_type": "out_of_turn_speech", "start_ms": -1},
         7,
@@ -151,7 +161,10 @@ def test_noises_are_those_of_the_timeline_else_of_the_ticks_and_name_no_folders(
         (0.0, 0.4, "horn.wav"),
         (0.4, 0.6, "dog.wav"),
     ]
-    assert [(mark.start, whole(mark.end), mark.by) for mark in marks(voice, "frame_drop")] == [(0.4, 0.6, "caller")]
+    assert [(mark.start, whole(mark.end), mark.by) for mark in marks(voice, "frame_drop")] == [
+        (0.4, 0.6, "caller"),
+        (1.2, 1.4, "caller"),
+    ]
     assert not marks(voice, "out_of_turn_speech")
     assert voice.conditions == ["telephony", "background people.wav"]
     assert b"example.org" not in json.dumps([str(mark) for mark in voice.marks]).encode()
