@@ -26,7 +26,8 @@ from riff_ingest.tau.turn_taking import SpokenTurn, turns_of, utterances
 from riff_ingest.tau.walk import Walked, answers_to
 from riff_store.voice import Span, TraceEntry, Voice, VoiceTurn
 
-ASSUMED = f"the run does not say how long a tick lasts: {TICK_SECONDS} s assumed"
+ASSUMED = "tick duration assumed"
+_ASSUMED = f"{ASSUMED}: {TICK_SECONDS} s, the run does not say it"
 _CASCADES = frozenset({"livekit"})
 """Providers that chain speech to text, a model and text to speech."""
 
@@ -48,6 +49,8 @@ def walk_ticks(simulation: Simulation, run: Run, walked: Walked) -> None:
     if not given:
         return
     seconds = tick_seconds(run.tick)
+    if seconds is None:
+        walked.defects[ASSUMED] = 1
     ticks = without_stop_signal(given)
     heard = spoken_ticks(ticks, seconds or TICK_SECONDS)
     turns, events = turns_of(heard), events_of(heard)
@@ -64,7 +67,7 @@ def walk_ticks(simulation: Simulation, run: Run, walked: Walked) -> None:
         agent=_spans(heard, turns, "agent"),
         turns=[_turn(turn, heard, ticks) for turn in turns],
         trace=walk.trace,
-        warnings=[] if seconds else [ASSUMED],
+        warnings=[] if seconds else [_ASSUMED],
         marks=marks_of(ticks, heard, turns, events, simulation.effect_timeline),
         conditions=conditions_of(simulation.speech_environment),
         unanswered=responsiveness(given).longest_unanswered,
