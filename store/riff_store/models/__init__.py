@@ -6,6 +6,43 @@ database: a query is executed on the `Store` that asks.
 
 from __future__ import annotations
 
+from riff_store.models.annotations import Annotation
+from riff_store.models.dimensions import (
+    Agent,
+    Aspect,
+    BaseModel,
+    Caller,
+    Flow,
+    Judge,
+    Label,
+    Persona,
+    Run,
+    Scenario,
+    Segment,
+    State,
+)
+from riff_store.models.facts import (
+    AspectScore,
+    CallFailure,
+    CallInteraction,
+    Conversation,
+    ExpectedStep,
+    JudgedScore,
+    OutcomeVisit,
+    StateScore,
+    Transcript,
+    Transition,
+)
+from riff_store.models.flow_files import (
+    DescribedEdge,
+    DescribedState,
+    FlowContract,
+    FlowEdit,
+    HistoryNode,
+    KnownCommit,
+    Repository,
+)
+from riff_store.models.inputs import SkippedInput, SourceFile
 from riff_store.models.rollups import (
     ASPECT_SUMS,
     CALL_SUMS,
@@ -18,40 +55,6 @@ from riff_store.models.rollups import (
     StateTotal,
     TransitionRollup,
     TransitionTotal,
-)
-from riff_store.models.tables import (
-    Agent,
-    Annotation,
-    Aspect,
-    AspectScore,
-    BaseModel,
-    Caller,
-    CallFailure,
-    CallInteraction,
-    Conversation,
-    DescribedEdge,
-    DescribedState,
-    ExpectedStep,
-    Flow,
-    FlowContract,
-    FlowEdit,
-    HistoryNode,
-    Judge,
-    JudgedScore,
-    KnownCommit,
-    Label,
-    OutcomeVisit,
-    Persona,
-    Repository,
-    Run,
-    Scenario,
-    Segment,
-    SkippedInput,
-    SourceFile,
-    State,
-    StateScore,
-    Transcript,
-    Transition,
 )
 
 __all__ = [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import peewee as pw
 
-from riff_store.models.tables import Agent, Aspect, BaseModel, Flow, Judge, Run, Segment, State
+from riff_store.models.dimensions import Agent, Aspect, BaseModel, Flow, Judge, Run, Segment, State
 
 
 class _Pair(BaseModel):

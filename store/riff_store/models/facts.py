@@ -1,118 +1,24 @@
-"""Define dimensions with their names, facts with integer keys, and what was read."""
+"""Define calls and all that hangs on them, with keys in place of names."""
 
 from __future__ import annotations
 
 import peewee as pw
 
-
-class BaseModel(pw.Model):
-    class Meta:
-        legacy_table_names = False
-
-
-class Named(BaseModel):
-    id = pw.AutoField()
-    name = pw.TextField(unique=True)
-
-
-# dimensions
-
-
-class Flow(Named):
-    archetype = pw.TextField(null=True)
-
-
-class Agent(Named):
-    pass
-
-
-class Persona(Named):
-    pass
-
-
-class Scenario(Named):
-    pass
-
-
-class Caller(Named):
-    """Name what played the caller: a script, a model, a program."""
-
-
-class Segment(Named):
-    pass
-
-
-class Aspect(Named):
-    pass
-
-
-class Label(Named):
-    """Hold stop reasons, final states and statuses, and what failed first."""
-
-
-class Run(Named):
-    label = pw.TextField(null=True)
-    commit = pw.TextField(null=True)
-    branch = pw.TextField(null=True)
-
-
-class Judge(BaseModel):
-    """Describe a judge: one model behind a name, in one version of its prompt; `(computed)` is one too."""
-
-    id = pw.AutoField()
-    name = pw.TextField()
-    prompt_hash = pw.TextField(default="")
-    model = pw.TextField(default="")
-
-    class Meta:
-        indexes = ((("name", "model", "prompt_hash"), True),)
-
-
-class State(BaseModel):
-    """Describe a state of a flow; `outcome` is `success` or `escalation` for terminals that end the work."""
-
-    id = pw.AutoField()
-    flow = pw.ForeignKeyField(Flow, index=False)
-    name = pw.TextField()
-    outcome = pw.TextField(null=True)
-
-    class Meta:
-        indexes = ((("flow", "name"), True),)
-
-
-# what was read
-
-
-class SourceFile(BaseModel):
-    id = pw.AutoField()
-    path = pw.TextField(unique=True)
-    kind = pw.TextField()
-    sha256 = pw.TextField()
-    size = pw.IntegerField()
-    reader = pw.IntegerField()
-    with_text = pw.BooleanField()
-    context = pw.TextField(default="")
-    conversations = pw.IntegerField(default=0)
-    scores = pw.IntegerField(default=0)
-    skipped = pw.IntegerField(default=0)
-
-
-class SkippedInput(BaseModel):
-    """Note what was not taken as it stood; of a `replaced` call also what tells it apart."""
-
-    id = pw.AutoField()
-    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
-    kind = pw.TextField()
-    line = pw.IntegerField(null=True)
-    reason = pw.TextField()
-    run = pw.TextField(null=True)
-    conversation = pw.TextField(null=True)
-    flow = pw.TextField(null=True)
-    agent = pw.TextField(null=True)
-    trial = pw.IntegerField(null=True)
-
-
-# facts
+from riff_store.models.dimensions import (
+    Agent,
+    Aspect,
+    BaseModel,
+    Caller,
+    Flow,
+    Judge,
+    Label,
+    Persona,
+    Run,
+    Scenario,
+    Segment,
+    State,
+)
+from riff_store.models.inputs import SourceFile
 
 
 class Conversation(BaseModel):
@@ -297,131 +203,3 @@ class Transcript(BaseModel):
 
     conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
     body = pw.BlobField()
-
-
-# what people wrote
-
-
-class Annotation(BaseModel):
-    """Hold what a person wrote on a call or a place in it.
-
-    The call is kept by name, since it may come later, or be replaced: what people wrote stays. `labels` is a JSON list.
-    `source_file` is the file that it was read from, null where it was written here.
-    """
-
-    id = pw.TextField(primary_key=True)
-    source_file = pw.ForeignKeyField(SourceFile, null=True)
-    run_name = pw.TextField(null=True)
-    flow_name = pw.TextField(null=True)
-    agent_name = pw.TextField(null=True)
-    conversation_name = pw.TextField()
-    trial = pw.IntegerField(null=True)
-    turn = pw.IntegerField(null=True)
-    state_name = pw.TextField(null=True)
-    verdict = pw.TextField(null=True)
-    code = pw.TextField(null=True)
-    note = pw.TextField(null=True)
-    labels = pw.TextField(default="[]")
-    author = pw.TextField()
-    at = pw.BigIntegerField(null=True)
-    supersedes = pw.TextField(null=True)
-    deleted = pw.BooleanField()
-
-    class Meta:
-        indexes = ((("conversation_name",), False),)
-
-
-# what flow files say
-
-
-class DescribedState(BaseModel):
-    state = pw.ForeignKeyField(State, index=False)
-    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
-    segment = pw.ForeignKeyField(Segment, index=False)
-    required_slots = pw.TextField(default="[]")
-
-    class Meta:
-        primary_key = pw.CompositeKey("state", "source_file")
-        without_rowid = True
-
-
-class DescribedEdge(BaseModel):
-    from_state = pw.ForeignKeyField(State, index=False)
-    to_state = pw.ForeignKeyField(State, index=False)
-    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
-
-    class Meta:
-        primary_key = pw.CompositeKey("from_state", "to_state", "source_file")
-        without_rowid = True
-
-
-class FlowContract(BaseModel):
-    """Hold the contract that a flow file gives, as JSON, for transcripts that bring none."""
-
-    flow = pw.ForeignKeyField(Flow, index=False)
-    source_file = pw.ForeignKeyField(SourceFile, on_delete="CASCADE")
-    body = pw.TextField()
-
-    class Meta:
-        primary_key = pw.CompositeKey("flow", "source_file")
-        without_rowid = True
-
-
-# what the history of the flows' files says
-
-
-class FlowEdit(BaseModel):
-    """Describe a commit that touched the file of a flow, in the order of its repository's history.
-
-    `repository` is the commit that its history begins with. The flow is kept by name, since it may have
-    no calls yet. `time` is the author's, in microseconds since the epoch. `merged` says whether the branch that
-    was checked out contains it.
-    """
-
-    repository = pw.TextField()
-    flow_name = pw.TextField()
-    position = pw.IntegerField()
-    commit = pw.TextField()
-    time = pw.BigIntegerField()
-    author = pw.TextField()
-    subject = pw.TextField()
-    path = pw.TextField()
-    merged = pw.BooleanField(constraints=[pw.SQL("DEFAULT 1")])
-
-    class Meta:
-        primary_key = pw.CompositeKey("repository", "flow_name", "position")
-        without_rowid = True
-
-
-class Repository(Named):
-    """Name a repository by the commit that its history begins with."""
-
-
-class HistoryNode(BaseModel):
-    """Describe an edit, or a merge of lines with different edits, by the positions of those right before it.
-
-    `parents` is a JSON list; a merge that is no edit has no `commit` here.
-    """
-
-    repository = pw.ForeignKeyField(Repository, index=False)
-    position = pw.IntegerField()
-    commit = pw.BlobField(null=True)
-    parents = pw.TextField()
-
-    class Meta:
-        primary_key = pw.CompositeKey("repository", "position")
-        without_rowid = True
-
-
-class KnownCommit(BaseModel):
-    """Say which node of its repository holds all edits that a commit contains, null where it contains none.
-
-    Ids are bytes, so that those that begin alike lie side by side.
-    """
-
-    commit = pw.BlobField(primary_key=True)
-    repository = pw.ForeignKeyField(Repository, index=False)
-    node = pw.IntegerField(null=True)
-
-    class Meta:
-        without_rowid = True

@@ -1,0 +1,37 @@
+"""Define what people wrote on calls."""
+
+from __future__ import annotations
+
+import peewee as pw
+
+from riff_store.models.dimensions import BaseModel
+from riff_store.models.inputs import SourceFile
+
+
+class Annotation(BaseModel):
+    """Hold what a person wrote on a call or a place in it.
+
+    The call is kept by name, since it may come later, or be replaced: what people wrote stays. `labels` is a JSON list.
+    `source_file` is the file that it was read from, null where it was written here.
+    """
+
+    id = pw.TextField(primary_key=True)
+    source_file = pw.ForeignKeyField(SourceFile, null=True)
+    run_name = pw.TextField(null=True)
+    flow_name = pw.TextField(null=True)
+    agent_name = pw.TextField(null=True)
+    conversation_name = pw.TextField()
+    trial = pw.IntegerField(null=True)
+    turn = pw.IntegerField(null=True)
+    state_name = pw.TextField(null=True)
+    verdict = pw.TextField(null=True)
+    code = pw.TextField(null=True)
+    note = pw.TextField(null=True)
+    labels = pw.TextField(default="[]")
+    author = pw.TextField()
+    at = pw.BigIntegerField(null=True)
+    supersedes = pw.TextField(null=True)
+    deleted = pw.BooleanField()
+
+    class Meta:
+        indexes = ((("conversation_name",), False),)

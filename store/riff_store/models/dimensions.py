@@ -1,0 +1,77 @@
+"""Define what facts point to by key: names, and what belongs to a name alone."""
+
+from __future__ import annotations
+
+import peewee as pw
+
+
+class BaseModel(pw.Model):
+    class Meta:
+        legacy_table_names = False
+
+
+class Named(BaseModel):
+    id = pw.AutoField()
+    name = pw.TextField(unique=True)
+
+
+class Flow(Named):
+    archetype = pw.TextField(null=True)
+
+
+class Agent(Named):
+    pass
+
+
+class Persona(Named):
+    pass
+
+
+class Scenario(Named):
+    pass
+
+
+class Caller(Named):
+    """Name what played the caller: a script, a model, a program."""
+
+
+class Segment(Named):
+    pass
+
+
+class Aspect(Named):
+    pass
+
+
+class Label(Named):
+    """Hold stop reasons, final states and statuses, and what failed first."""
+
+
+class Run(Named):
+    label = pw.TextField(null=True)
+    commit = pw.TextField(null=True)
+    branch = pw.TextField(null=True)
+
+
+class Judge(BaseModel):
+    """Describe a judge: one model behind a name, in one version of its prompt; `(computed)` is one too."""
+
+    id = pw.AutoField()
+    name = pw.TextField()
+    prompt_hash = pw.TextField(default="")
+    model = pw.TextField(default="")
+
+    class Meta:
+        indexes = ((("name", "model", "prompt_hash"), True),)
+
+
+class State(BaseModel):
+    """Describe a state of a flow; `outcome` is `success` or `escalation` for terminals that end the work."""
+
+    id = pw.AutoField()
+    flow = pw.ForeignKeyField(Flow, index=False)
+    name = pw.TextField()
+    outcome = pw.TextField(null=True)
+
+    class Meta:
+        indexes = ((("flow", "name"), True),)
