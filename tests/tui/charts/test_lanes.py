@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -52,6 +53,12 @@ def test_what_was_heard_beside_the_words_looks_like_this(width: int) -> None:
         for ascii_only in (False, True)
     ]
     assert_golden("\n\n".join(drawn) + "\n", f"voice/marked-lanes.{width}.txt")
+
+
+def test_the_page_of_the_explorer_shows_them_as_they_are() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "explorer.md").read_text("utf-8")
+    for voice in (VOICE, MARKED):
+        assert "\n".join(lanes_of(voice).draw(width=80)) in page
 
 
 def test_both_at_once_is_another_sign_in_both_lanes_and_says_who_broke_in() -> None:
