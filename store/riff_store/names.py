@@ -102,6 +102,6 @@ class Names:
         row = self._connection.execute(select, values).fetchone()
         if row is None:
             marks = ", ".join("?" * len(values))
-            self._connection.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
-            row = self._connection.execute(select, values).fetchone()
+            added = self._connection.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
+            return int(added.lastrowid or 0)
         return int(row[0])
