@@ -12,7 +12,7 @@ from riff_ingest.conversation import Conversation
 from riff_ingest.events import LONGEST
 from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lines import BrokenInput
-from riff_ingest.tau.ending import ending_of, final_status
+from riff_ingest.tau.ending import CALLER_FAILED, ending_of, final_status
 from riff_ingest.tau.judges import Spoken, verdicts
 from riff_ingest.tau.records import Simulation, Task
 from riff_ingest.tau.run import Run
@@ -77,6 +77,8 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
         final_status=final_status(simulation.termination_reason, walked.last_words),
         errored=errored,
         error=_error(simulation) if errored else None,
+        caller=None if run.is_solo else run.caller,
+        caller_ok=False if simulation.termination_reason == CALLER_FAILED else None,
         errors=[
             {"kind": "tool", "message": each.error, "t": each.t, "tool": each.name}
             for each in states.tool_calls

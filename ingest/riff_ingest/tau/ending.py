@@ -9,6 +9,8 @@ _WORDS = {"###STOP###": "stop", "###TRANSFER###": "transfer", "###OUT-OF-SCOPE##
 _CONTROL = re.compile("|".join(map(re.escape, _WORDS)))
 
 TERMINAL, ERROR = "terminal", "error"
+CALLER_FAILED = "user_error"
+"""The reason of calls whose caller broke the rules of the simulation."""
 
 
 class Ending(NamedTuple):
@@ -27,7 +29,7 @@ _ENDINGS = {
     "too_many_errors": Ending(False, False, ERROR),
     "context_window_exceeded": Ending(False, False, ERROR),
     "agent_error": Ending(False, True, ERROR),
-    "user_error": Ending(False, True, ERROR),
+    CALLER_FAILED: Ending(False, True, ERROR),
     "infrastructure_error": Ending(False, True, ERROR),
     "unexpected_error": Ending(False, True, ERROR),
 }

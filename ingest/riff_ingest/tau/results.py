@@ -9,26 +9,20 @@ from pathlib import Path
 
 import msgspec
 
-from riff_ingest.conversation import Conversation
 from riff_ingest.sources.json_members import MAX_VALUE, Member, read_members
 from riff_ingest.sources.lines import BrokenInput, read_whole
 from riff_ingest.sources.source import text_of
-from riff_ingest.tau.calls import conversation_of, has_ticks, judged
+from riff_ingest.tau.calls import conversation_of, judged
+from riff_ingest.tau.durations import Durations, Item
 from riff_ingest.tau.layout import SIMULATIONS, simulation_files
 from riff_ingest.tau.records import IndexEntry, Info, Simulation, Task, record_of
 from riff_ingest.tau.run import Run, run_from
 from riff_ingest.tool_segments import ToolSegments
-from riff_store.facts import JudgedScore, Skipped
-
-Item = Conversation | JudgedScore | Skipped
+from riff_store.facts import Skipped
 
 NOTHING = "it holds no simulations"
 
 _INFO, _TIMESTAMP, _TASKS, _INDEX = "info", "timestamp", "tasks", "simulation_index"
-_NOT_MEASURED = 60.0
-"""The duration in seconds of every call of a file in which none was measured."""
-_ENOUGH = 64
-"""The calls of just that duration after which that is taken for granted."""
 
 
 def read_results(path: Path, segments: ToolSegments) -> Iterator[Item]:
@@ -74,33 +68,14 @@ class _Reader:
 
     def items(self) -> Iterator[Item]:
         """Yield everything; durations that stand for none are taken out."""
-        held: list[tuple[Simulation | None, list[Item]]] | None = []
-        problem = None
-        found = self._simulations()
-        while True:
-            try:
-                simulation, items = next(found)
-            except StopIteration:
-                break
-            except BrokenInput as broken:
-                problem = broken
-                break
-            if held is None:
-                yield from items
-                continue
-            held.append((simulation, items))
-            if simulation is not None and _is_measured(simulation):
-                yield from (item for _, each in held for item in each)
-                held = None
-            elif len(held) == _ENOUGH:
-                break
-        if held:
-            for _, items in held:
-                yield from map(_without_duration, items)
-            for _, items in found if problem is None else ():
-                yield from map(_without_duration, items)
-        if problem is not None:
-            raise problem
+        durations = Durations()
+        try:
+            for simulation, items in self._simulations():
+                yield from durations.take(simulation, items)
+        except BrokenInput:
+            yield from durations.rest()
+            raise
+        yield from durations.rest()
 
     def head(self, member: Member | str) -> None:
         """Take what results say beside their simulations."""
@@ -149,23 +124,23 @@ class _Reader:
 
     def _files(self) -> Iterator[tuple[Simulation | None, list[Item]]]:
         """Yield what the simulations become that have files of their own."""
-        files, seen = simulation_files(self._path), set()
+        files, seen, listed = simulation_files(self._path), set(), set(self._index)
         if not files:
             yield None, [Skipped("defect", None, NOTHING)]
         for file in files:
             name = text_of(file.name).removesuffix(".gz").removesuffix(".json")
+            what = f"{SIMULATIONS}/{text_of(file.name)}"
             seen.add(name)
             try:
-                simulation, items = self._taken(
-                    read_whole(file, MAX_VALUE), f"{SIMULATIONS}/{text_of(file.name)}", name
-                )
+                data = read_whole(file, MAX_VALUE)
             except BrokenInput as problem:
-                yield None, [Skipped("skipped", None, f"{SIMULATIONS}/{text_of(file.name)}: {problem.reason}", name)]
+                yield None, [Skipped("skipped", None, f"{what}: {problem.reason}", name)]
                 continue
+            simulation, items = self._taken(data, what, name)
             yield simulation, items
             if simulation is not None:
                 seen.add(str(simulation.id))
-                if self._index and not {name, str(simulation.id)} & set(self._index):
+                if listed and listed.isdisjoint((name, str(simulation.id))):
                     yield None, [Skipped("defect", None, f"not in the index: {simulation.id}", str(simulation.id))]
         for missing in [each for each in self._index if each not in seen]:
             yield None, [Skipped("skipped", None, f"missing simulation {missing}", missing)]
@@ -180,7 +155,7 @@ class _Reader:
             task = self._tasks.get(str(simulation.task_id))
             read = conversation_of(self.run, task, simulation, self._segments)
         except BrokenInput as problem:
-            return None, [Skipped("skipped", None, f"{what}: {problem.reason}")]
+            return None, [Skipped("skipped", None, f"{what}: {problem.reason}", name)]
         call = read.conversation
         notes = [
             Skipped("defect", None, f"{part} does not fit and is left out", call.conversation_id) for part in misfits
@@ -194,13 +169,3 @@ class _Reader:
     def _noted(self) -> list[Item]:
         notes, self._notes = self._notes, []
         return notes
-
-
-def _is_measured(simulation: Simulation) -> bool:
-    return has_ticks(simulation) or simulation.duration not in (None, 0.0, _NOT_MEASURED)
-
-
-def _without_duration(item: Item) -> Item:
-    if isinstance(item, Conversation) and item.duration_s == _NOT_MEASURED:
-        item.duration_s = None
-    return item

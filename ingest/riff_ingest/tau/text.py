@@ -52,11 +52,11 @@ def cost_of(messages: Sequence[Message], role: str) -> float | None:
 
 
 def _answers(messages: Sequence[Message], start: int) -> list[Message]:
-    """Return what tools answered from a place on, up to the next message of a side."""
+    """Return what tools answered from a place on, up to the next message that calls any."""
     found: list[Message] = []
     for place in range(start, len(messages)):
         message = messages[place]
-        if message.role in ROLES:
+        if message.tool_calls:
             break
         if message.role == _TOOL:
             found += message.tool_messages if message.tool_messages else [message]

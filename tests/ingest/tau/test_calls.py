@@ -220,6 +220,18 @@ def test_the_tool_behind_a_discoverable_call_is_the_state(tmp_path: Path) -> Non
     assert tool_of("call_discoverable_agent_tool", {"agent_tool_name": 3}) == "call_discoverable_agent_tool"
 
 
+def test_an_answer_is_found_also_where_somebody_spoke_before_it(tmp_path: Path) -> None:
+    messages = [
+        said("assistant", None, 1, tool("get_order")),
+        said("user", "Are you there?", 2),
+        answer("get_order", "sent", 3),
+        said("assistant", None, 4, tool("get_order"), tool("pay")),
+        answer("pay", "paid", 5),
+    ]
+    call = _call(tmp_path, simulation("a", messages=messages))
+    assert [each.result for each in call.tool_calls] == ["sent", None, "paid"]
+
+
 def test_a_hand_over_is_an_escalation_unless_the_task_asks_for_it(tmp_path: Path) -> None:
     handed = simulation("a", messages=[said("assistant", None, 1, tool("transfer_to_human_agents", summary="x"))])
     call = _call(tmp_path, handed)
@@ -272,6 +284,15 @@ def test_a_call_without_a_reward_is_errored_and_says_why(tmp_path: Path) -> None
     assert [(step.by, step.called, step.matched) for step in call.expected_steps] == [("caller", False, False)]
     stopped = _call(tmp_path, simulation("a", reward_info=None))
     assert (stopped.errored, stopped.error, stopped.stop_reason) == (True, "not scored", "terminal")
+
+
+def test_a_caller_is_its_model_and_fails_where_it_broke_the_rules(tmp_path: Path) -> None:
+    kept = _call(tmp_path, simulation("a"))
+    assert (kept.caller, kept.caller_ok) == ("gpt-4.1-mini", None)
+    broke = _call(tmp_path, simulation("a", termination_reason="user_error"))
+    assert (broke.caller_ok, broke.errored, broke.error) == (False, True, "user_error")
+    nobody = info(user_info={"implementation": "dummy_user", "llm": "gpt-4.1"})
+    assert _call(tmp_path, simulation("a"), info=nobody).caller is None
 
 
 def test_steps_of_a_cut_call_are_compared_anew(tmp_path: Path) -> None:
