@@ -199,8 +199,8 @@ class Painter:
             if len(lines) <= most or room <= _SHORTEST_NAME:
                 break
             room -= 1
-        kept = [*lines[: most - 1], _GAP.join(lines[most - 1 :])] if lines else []
-        return [fit(line, self._width, signs.ellipsis) for line in kept]
+        kept = [*lines[: most - 1], _GAP.join(lines[most - 1 :])]
+        return [fit(line, self._width, signs.ellipsis) for line in kept if line]
 
     def _break_meanings(self) -> list[str]:
         signs, sides = self._signs, {each.by for each in self._lanes.breaks}

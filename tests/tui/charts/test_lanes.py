@@ -281,6 +281,12 @@ def test_who_yielded_and_who_did_not_differ_without_colour() -> None:
     assert (told(True), told(False)) == ("v0.6", "v!")
 
 
+def test_a_legend_is_as_long_as_it_has_to_be() -> None:
+    mark = Mark("truncated", 0.0, 2.0, "agent", 1)
+    drawn = lanes_of(Voice(agent=[Span(1, 0.0, 2.0), Span(1, 3.0, 9.0)], marks=[mark])).draw()
+    assert drawn[-1] == "┤ cut short"
+
+
 def test_a_call_of_nothing_but_marks_is_long_enough_for_them() -> None:
     lanes = lanes_of(Voice(agent=[Span(1, 0.0, 1.0)], marks=[Mark("silence", 1.0, 9.0), Mark("silence", 5.0, 2.0)]))
     assert lanes.extent == (0.0, 9.0)
