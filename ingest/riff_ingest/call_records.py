@@ -5,6 +5,9 @@ Of several records of one call the one in which most is filled in counts, of equ
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from riff_ingest.sources.lenient_json import loads
+from riff_ingest.sources.lenient_json import as_text, clean, loads
 from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
 from riff_store.facts import Skipped
 
@@ -21,6 +24,8 @@ LISTS = ("items", "results", "calls")
 """The keys under which answers of an API that come in pages keep their list."""
 
 _HEAD_LINES = 8
+_LIST_BEGINS = re.compile(r"\s*\[\s*")
+_NEXT_ENTRY = re.compile(r"\s*,\s*")
 _MISREAD = (msgspec.MsgspecError, ValueError, RecursionError)
 _list_decoder = msgspec.json.Decoder(list[msgspec.Raw])
 _page_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -48,7 +53,8 @@ class CallRecord(NamedTuple):
 def read_call_records(path: Path, sketch: Sketcher) -> Iterator[CallRecord | Skipped]:
     """Yield the records of a file that count, each as plain JSON, and what had to be left out.
 
-    Raises `BrokenInput` where the file is neither JSON nor lines of it.
+    Of a list that is cut or breaks off, what comes before that is taken. Raises `BrokenInput` where the file is neither
+    JSON nor lines of it.
     """
     broken: list[BrokenInput] = []
     if is_lines(path):
@@ -57,7 +63,8 @@ def read_call_records(path: Path, sketch: Sketcher) -> Iterator[CallRecord | Ski
             _keep_best(best, sketch, number, line)
         yield from _counting(read_lines(path, broken.append), best, sketch, "line")
     else:
-        given = _listed(read_whole(path, MAX_DOCUMENT))
+        given, problem = _listed(read_whole(path, MAX_DOCUMENT))
+        broken += [problem] if problem else []
         best = {}
         for number, record in enumerate(given, start=1):
             _keep_best(best, sketch, number, record)
@@ -120,15 +127,35 @@ def _value(record: Any, what: str) -> Any:
     return loads(bytes(record), what=what) if isinstance(record, bytes | msgspec.Raw) else record
 
 
-def _listed(data: bytes) -> list[Any]:
+def _listed(data: bytes) -> tuple[list[Any], BrokenInput | None]:
     """Return the records of a document, as bytes where it is sound, so that one at a time is taken apart."""
     try:
         if data.lstrip()[:1] == b"[":
-            return list(_list_decoder.decode(data))
+            return list(_list_decoder.decode(data)), None
         page = _page_decoder.decode(data)
         for key in LISTS:
             if key in page and bytes(page[key]).lstrip()[:1] == b"[":
-                return list(_list_decoder.decode(page[key]))
-        return [msgspec.Raw(data)]
+                return list(_list_decoder.decode(page[key])), None
+        return [msgspec.Raw(data)], None
     except _MISREAD:
-        return records_of(loads(data, what="file"))
+        pass
+    try:
+        return records_of(loads(data, what="file")), None
+    except BrokenInput as problem:
+        if found := list(_before_the_break(data)):
+            return found, BrokenInput(f"{problem.reason}; what follows was not read")
+        raise
+
+
+def _before_the_break(data: bytes) -> Iterator[Any]:
+    """Yield the entries of a list that are whole, up to the first that is not."""
+    text = as_text(data, Counter())
+    match = _LIST_BEGINS.match(text)
+    decoder = json.JSONDecoder()
+    while match is not None:
+        try:
+            value, end = decoder.raw_decode(text, match.end())
+        except (ValueError, RecursionError):
+            return
+        yield clean(value, Counter())
+        match = _NEXT_ENTRY.match(text, end)

@@ -52,7 +52,15 @@ def test_one_document_over_many_lines_is_no_lines(tmp_path: Path) -> None:
     assert taken(tmp_path / "x", '[\n{"id": "a"},\n{"id": "b"}\n]') == [(1, "a"), (2, "b")]
 
 
-@pytest.mark.parametrize("content", ["", "[", "{", "nothing", '[{"id": "a"}'])
+@pytest.mark.parametrize("cut", ['{"id": "c", "wo', "", "7 8"])
+def test_of_a_list_that_breaks_off_what_comes_before_is_taken(tmp_path: Path, cut: str) -> None:
+    *calls, (number, reason) = taken(tmp_path / "x", f'[{{"id": "a"}},\n {{"id": "b"}}, {cut}')
+    assert (calls[:2], number) == ([(1, "a"), (2, "b")], None)
+    assert reason.startswith("file is not JSON: ")
+    assert reason.endswith("; what follows was not read")
+
+
+@pytest.mark.parametrize("content", ["", "[", "{", "nothing", '[{"id": "a"'])
 def test_what_is_no_json_is_refused(tmp_path: Path, content: str) -> None:
     with pytest.raises(BrokenInput):
         taken(tmp_path / "x", content)
