@@ -19,6 +19,11 @@ UNITS = (
     " · lat_p95 seconds, mean over calls."
 )
 
+STEPS = (
+    "Steps: of the expected calls, whose tasks ask for the state, missed is the share that never came there, wrong_args"
+    " that which called the tool with other arguments; --sort=-missed_failed has those first that failed calls missed."
+)
+
 
 def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "all flows") -> Table:
     """Return the matrix, in the order of the answers; `by` names further keys, `scope` the flows it is about."""
@@ -36,7 +41,7 @@ def states(answers: Sequence[StateCell], by: Sequence[str] = (), scope: str = "a
             columns.TO_STATES,
         ],
         rows=[_row(cell, keys, has_steps) for cell in answers],
-        notes=[UNITS],
+        notes=[UNITS, *([STEPS] if has_steps else [])],
     )
 
 

@@ -38,6 +38,8 @@ def test_expected_steps_show_where_some_task_has_them() -> None:
     assert {row.record["state"]: row.record["missed"] for row in table.rows} == {"s": 1.0, "t": None}
     assert {row.record["state"]: row.record["missed_failed"] for row in table.rows} == {"s": 1.0, "t": None}
     assert [column.key for column in table.columns if column.shown][-3:] == ["expected", "missed", "wrong_args"]
+    assert [note.partition(":")[0] for note in table.notes] == ["Units", "Steps"]
+    assert [note.partition(":")[0] for note in states(cells[1:]).notes] == ["Units"]
     assert states(cells[1:]).column("missed") is None
 
 
