@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import bulk, dump, eva, footprint, ingest, machine, matrix, report, run, tau, ui
+from benchmarks import bulk, dump, eva, footprint, ingest, inspect_log, machine, matrix, report, run, tau, ui
 from benchmarks.ratio import Ratio
 from benchmarks.sizes import FULL, QUICK, Sizes
 
@@ -19,6 +19,7 @@ GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
     "ingest": ingest.rows,
     "eva": eva.rows,
     "tau": tau.rows,
+    "inspect": inspect_log.rows,
     "footprint": footprint.rows,
     "bulk": bulk.rows,
     "matrix": matrix.rows,

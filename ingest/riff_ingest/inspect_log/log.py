@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -33,6 +33,10 @@ Key: TypeAlias = tuple[str, int]
 """The id of a sample, and its epoch."""
 
 
+Survey: TypeAlias = Callable[[bytes], None]
+"""Is called with each sample of a log, before any is read."""
+
+
 class SamplePart(NamedTuple):
     """Hold a sample as it lies in a log; `key` is what the log calls it without a look inside."""
 
@@ -44,7 +48,8 @@ class SamplePart(NamedTuple):
 class Log(Protocol):
     """Describe an open log: its parts but for the samples, and what is wrong with it.
 
-    `samples` yields them one by one, `listed` returns those of which the log says that it has them.
+    `samples` yields them one by one, after a survey of them all when the log is opened; `listed` returns those of
+    which the log says that it has them.
     """
 
     header: dict[str, Any]
@@ -57,11 +62,14 @@ class Log(Protocol):
 class ArchiveLog:
     """Read a log that is a zip file; a run that goes on, or broke off, has its header in the journal."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, survey: Survey) -> None:
         self._archive = archive
         self.notes: list[str] = []
         self.header = self._header()
         self.notes += notes_on(self.header)
+        for part in self.samples():
+            if part.problem is None:
+                survey(part.data)
 
     def samples(self) -> Iterator[SamplePart]:
         """Yield the samples, epoch by epoch in the order of the dataset; what cannot be read comes with the reason."""
@@ -117,10 +125,10 @@ class ArchiveLog:
 class DocumentLog:
     """Read a log that is one JSON document, of any size; one that is cut off has its samples up to there."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, survey: Survey) -> None:
         self._path = path
         self.notes: list[str] = []
-        self.header = dict(self._parts())
+        self.header = self._header(survey)
         if not isinstance(self.header.get("eval"), dict):
             raise BrokenInput("it is no log of Inspect AI: it does not describe a run")
         self.notes += notes_on(self.header)
@@ -137,19 +145,19 @@ class DocumentLog:
         """Return none: a document has no list of its samples beside them."""
         return []
 
-    def _parts(self) -> Iterator[tuple[str, Any]]:
-        """Yield the parts that say what the run was; raise `BrokenInput` where the first cannot be reached."""
-        wanted = list(PARTS)
+    def _header(self, survey: Survey) -> dict[str, Any]:
+        """Return the parts that say what the run was; raise `BrokenInput` where the first cannot be reached."""
+        found: dict[str, Any] = {}
         try:
-            for member in read_members(self._path, whole=PARTS):
-                if isinstance(member, Member):
-                    yield member.key, loads(member.value, what=member.key)
-                    wanted.remove(member.key)
-                    if not wanted:
-                        return
+            for member in read_members(self._path, PARTS, (SAMPLES,)):
+                if isinstance(member, Member) and member.key == SAMPLES:
+                    survey(member.value)
+                elif isinstance(member, Member):
+                    found[member.key] = loads(member.value, what=member.key)
         except BrokenInput:
-            if PARTS[0] in wanted:
+            if PARTS[0] not in found:
                 raise
+        return found
 
 
 def notes_on(header: Mapping[str, Any]) -> list[str]:

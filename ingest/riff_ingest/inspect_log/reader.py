@@ -34,10 +34,11 @@ def read_log(path: Path, context: ReadContext) -> Iterator[Found]:
     Raises `BrokenInput` where the log as a whole cannot be read.
     """
     with ExitStack() as opened:
-        log = _open(path, opened)
+        scales = Scales()
+        log = _open(path, opened, scales)
         for note in log.notes:
             yield Skipped("defect", None, note)
-        header, scales, lines = header_of(log.header), _scales(log), count(1)
+        header, lines = header_of(log.header), count(1)
         seen: set[Key | None] = set()
         for place, part in enumerate(log.samples(), start=1):
             seen.add(part.key)
@@ -60,23 +61,19 @@ def read_log(path: Path, context: ReadContext) -> Iterator[Found]:
                 yield Skipped("skipped", None, MISSING, key[0])
 
 
-def _open(path: Path, opened: ExitStack) -> Log:
+def _open(path: Path, opened: ExitStack, scales: Scales) -> Log:
+    """Open a log, and look at all its scores before the first is taken: a 1 is the best only where none is above it."""
+
+    def survey(sample: bytes) -> None:
+        with suppress(BrokenInput):  # reading the sample says so
+            scales.learn(decode_scores(sample))
+
     start = read_start(path).lstrip()
     if start.startswith(START):
-        return ArchiveLog(opened.enter_context(Archive(path)))
+        return ArchiveLog(opened.enter_context(Archive(path)), survey)
     if not start.startswith(b"{"):
         raise BrokenInput(NEITHER if start else EMPTY)
-    return DocumentLog(path)
-
-
-def _scales(log: Log) -> Scales:
-    """Look at all scores of a log before the first is taken: a 1 is the best only where nothing is above it."""
-    scales = Scales()
-    with suppress(BrokenInput):  # the same comes when the samples are read
-        for part in log.samples():
-            with suppress(BrokenInput):
-                scales.learn(decode_scores(part.data) if part.problem is None else None)
-    return scales
+    return DocumentLog(path, survey)
 
 
 def _read_sample(
