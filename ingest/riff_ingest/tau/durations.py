@@ -25,12 +25,12 @@ class Durations:
         self._waiting = 0
         self._measured: bool | None = None
 
-    def take(self, simulation: Simulation | None, items: list[Item]) -> Iterator[Item]:
-        """Yield what can be told of a simulation and of those before; `items` are what it became."""
+    def take(self, items: list[Item], measured: bool | None) -> Iterator[Item]:
+        """Yield what a simulation became, or what is held back; `measured` tells of its duration, where it has one."""
         self._held += items
         if self._measured is None:
-            self._waiting += simulation is not None
-            if simulation is not None and _is_measured(simulation):
+            self._waiting += measured is not None
+            if measured:
                 self._measured = True
             elif self._waiting == _ENOUGH:
                 self._measured = False
@@ -44,7 +44,8 @@ class Durations:
         yield from held if self._measured else map(_without_duration, held)
 
 
-def _is_measured(simulation: Simulation) -> bool:
+def is_measured(simulation: Simulation) -> bool:
+    """Tell whether the duration of a simulation cannot be one that stands for none."""
     return has_ticks(simulation) or simulation.duration not in (None, 0.0, _NOT_MEASURED)
 
 

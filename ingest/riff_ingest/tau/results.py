@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
+from riff_ingest.conversation import Conversation
 from riff_ingest.sources.json_members import MAX_VALUE, Member, read_members
 from riff_ingest.sources.lines import BrokenInput, read_whole
 from riff_ingest.sources.source import text_of
 from riff_ingest.tau.calls import conversation_of, judged
-from riff_ingest.tau.durations import Durations, Item
+from riff_ingest.tau.durations import Durations, Item, is_measured
 from riff_ingest.tau.layout import SIMULATIONS, simulation_files
 from riff_ingest.tau.records import IndexEntry, Info, Simulation, Task, record_of
 from riff_ingest.tau.run import Run, run_from
@@ -23,6 +25,9 @@ from riff_store.facts import Skipped
 NOTHING = "it holds no simulations"
 
 _INFO, _TIMESTAMP, _TASKS, _INDEX = "info", "timestamp", "tasks", "simulation_index"
+
+_Taken: TypeAlias = tuple[list[Item], bool | None]
+"""What a simulation became, and whether its duration was measured; `None` for what is no simulation."""
 
 
 def read_results(path: Path, segments: ToolSegments) -> Iterator[Item]:
@@ -70,8 +75,8 @@ class _Reader:
         """Yield everything; durations that stand for none are taken out."""
         durations = Durations()
         try:
-            for simulation, items in self._simulations():
-                yield from durations.take(simulation, items)
+            for items, measured in self._simulations():
+                yield from durations.take(items, measured)
         except BrokenInput:
             yield from durations.rest()
             raise
@@ -97,7 +102,7 @@ class _Reader:
         except BrokenInput as problem:
             self._notes.append(Skipped("skipped", None, f"{what}: {problem.reason}"))
 
-    def _simulations(self) -> Iterator[tuple[Simulation | None, list[Item]]]:
+    def _simulations(self) -> Iterator[_Taken]:
         """Yield what each simulation becomes, and what was left out before and after."""
         are_here = False
         for member in read_members(self._path, (_INFO, _TIMESTAMP), (_TASKS, _INDEX, SIMULATIONS)):
@@ -107,9 +112,9 @@ class _Reader:
             if not are_here and not self.seen.issuperset((_INFO, _TIMESTAMP, _TASKS)):
                 self._look_ahead()
             are_here = True
-            yield None, self._noted()
+            yield self._noted(), None
             yield self._taken(member.value, f"{SIMULATIONS}, number {(member.place or 0) + 1}")
-        yield None, self._noted()
+        yield self._noted(), None
         if not are_here:
             yield from self._files()
 
@@ -122,30 +127,32 @@ class _Reader:
                 self.head(member)
         self._notes = notes
 
-    def _files(self) -> Iterator[tuple[Simulation | None, list[Item]]]:
+    def _files(self) -> Iterator[_Taken]:
         """Yield what the simulations become that have files of their own."""
         files, seen, listed = simulation_files(self._path), set(), set(self._index)
         if not files:
-            yield None, [Skipped("defect", None, NOTHING)]
+            yield [Skipped("defect", None, NOTHING)], None
         for file in files:
             name = text_of(file.name).removesuffix(".gz").removesuffix(".json")
-            what = f"{SIMULATIONS}/{text_of(file.name)}"
-            seen.add(name)
-            try:
-                data = read_whole(file, MAX_VALUE)
-            except BrokenInput as problem:
-                yield None, [Skipped("skipped", None, f"{what}: {problem.reason}", name)]
-                continue
-            simulation, items = self._taken(data, what, name)
-            yield simulation, items
-            if simulation is not None:
-                seen.add(str(simulation.id))
-                if listed and listed.isdisjoint((name, str(simulation.id))):
-                    yield None, [Skipped("defect", None, f"not in the index: {simulation.id}", str(simulation.id))]
+            names = {name}
+            items, measured = self._file(file, name)
+            names.update(item.conversation_id for item in items if isinstance(item, Conversation))
+            yield items, measured
+            seen |= names
+            if measured is not None and listed and listed.isdisjoint(names):
+                yield [Skipped("defect", None, f"not in the index: {name}", name)], None
         for missing in [each for each in self._index if each not in seen]:
-            yield None, [Skipped("skipped", None, f"missing simulation {missing}", missing)]
+            yield [Skipped("skipped", None, f"missing simulation {missing}", missing)], None
 
-    def _taken(self, data: bytes, what: str, name: str | None = None) -> tuple[Simulation | None, list[Item]]:
+    def _file(self, file: Path, name: str) -> _Taken:
+        """Return what the simulation becomes that has a file of its own, and hold on to nothing else of it."""
+        what = f"{SIMULATIONS}/{text_of(file.name)}"
+        try:
+            return self._taken(read_whole(file, MAX_VALUE), what, name)
+        except BrokenInput as problem:
+            return [Skipped("skipped", None, f"{what}: {problem.reason}", name)], None
+
+    def _taken(self, data: bytes, what: str, name: str | None = None) -> _Taken:
         """Return a simulation with its call and the verdicts on it, or why it is left out."""
         misfits: dict[str, None] = {}
         try:
@@ -155,13 +162,13 @@ class _Reader:
             task = self._tasks.get(str(simulation.task_id))
             read = conversation_of(self.run, task, simulation, self._segments)
         except BrokenInput as problem:
-            return None, [Skipped("skipped", None, f"{what}: {problem.reason}", name)]
+            return [Skipped("skipped", None, f"{what}: {problem.reason}", name)], None
         call = read.conversation
         notes = [
             Skipped("defect", None, f"{part} does not fit and is left out", call.conversation_id) for part in misfits
         ]
         notes += [Skipped("mismatch", None, reason, call.conversation_id) for reason in read.mismatches]
-        return simulation, [call, *notes, *judged(read, simulation, self._lines)]
+        return [call, *notes, *judged(read, simulation, self._lines)], is_measured(simulation)
 
     def _misfit(self, what: str) -> Callable[[str], None]:
         return lambda part: self._notes.append(Skipped("defect", None, f"{what}: {part} does not fit and is left out"))
