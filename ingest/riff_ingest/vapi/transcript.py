@@ -17,7 +17,7 @@ from riff_ingest.vapi.record import artifact_of, messages_of
 from riff_ingest.vapi.states import Entry, entries_of, seconds_of
 
 AGENT_ROLES, CALLER_ROLES = ("bot", "assistant"), ("user",)
-TOOL_CALLS, TOOL_RESULT = ("tool_calls", "tool_call"), "tool_call_result"
+TOOL_CALLS = ("tool_calls", "tool_call")
 
 Message: TypeAlias = dict[str, Any]
 
