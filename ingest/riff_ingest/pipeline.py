@@ -44,6 +44,7 @@ class FactsWriter(Protocol):
     def held(self, paths: Iterable[str]) -> dict[str, tuple[int, int]]: ...
     def superseded(self) -> list[SupersededFile]: ...
     def unjoined(self) -> Unjoined: ...
+    def waiting_notes(self) -> int: ...
 
 
 @dataclass(slots=True)
@@ -71,6 +72,7 @@ class IngestSummary:
     run_inputs: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     unjoined: Unjoined = field(default_factory=Unjoined)
+    waiting_notes: int = 0
     not_looked_at: list[str] = field(default_factory=list)
 
     def count(self, status: str) -> int:
@@ -180,6 +182,8 @@ def _settle(summary: IngestSummary, writer: FactsWriter) -> None:
             summary.dropped[file.path] += calls
     if any(result.scores or result.status != "unchanged" for result in summary.results):
         summary.unjoined = writer.unjoined()
+    if summary.annotations:
+        summary.waiting_notes = writer.waiting_notes()
 
 
 @contextmanager

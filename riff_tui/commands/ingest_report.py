@@ -123,6 +123,13 @@ def _replaced(summary: IngestSummary) -> Iterator[str]:
     if any(summary.unjoined):
         scores = counted(sum(summary.unjoined), "score")
         yield f"{scores} in the store joined to no call: {', '.join(_unjoined(summary.unjoined))} {which}."
+    if summary.waiting_notes:
+        yield _waiting(summary.waiting_notes)
+
+
+def _waiting(notes: int) -> str:
+    wait = "waits for its call" if notes == 1 else "wait for their calls"
+    return f"{counted(notes, 'note')} in the store {wait} (which: riff-tui dump skipped)."
 
 
 def _unjoined(scores: Unjoined) -> Iterator[str]:

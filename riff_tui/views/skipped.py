@@ -41,7 +41,7 @@ SPEC = ViewSpec(
     title="Skipped inputs",
     help=(
         "What was not taken as it was: the file, the line and the reason.",
-        "replaced stands again elsewhere, rerun further down; unjoined scores count for no call; others were taken.",
+        "replaced stands again elsewhere, rerun further on; unjoined scores and notes have no call; the rest counts.",
         "A file that was fixed is read again by the next ingest.",
     ),
     order=150,

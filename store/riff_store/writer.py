@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from riff_store import rollups, verdicts
+from riff_store import notes, rollups, verdicts
 from riff_store.database import Store
 from riff_store.edits import forget_edits, replace_edits
 from riff_store.facts import (
@@ -242,6 +242,10 @@ class Writer:
             )
             found |= {path: (conversations, replaced) for path, conversations, replaced in rows}
         return found
+
+    def waiting_notes(self) -> int:
+        """Count the notes in the store that wait for their call."""
+        return notes.waiting_notes(self._connection)
 
     def unjoined(self) -> Unjoined:
         """Count the verdicts in the store that are joined to no call."""

@@ -63,8 +63,8 @@ def put_all(store: Store, held: Files, order: Iterable[str], version: str) -> No
     writer.order(sorted(held))
     for path in order:
         calls, verdicts = held[path]
-        items: list[Item] = [call(each.conversation, line=line, **_facts(each)) for line, each in enumerate(calls)]
-        items += [_verdict(each, line) for line, each in enumerate(verdicts, len(calls))]
+        items: list[Item] = [call(each.conversation, line=line, **_facts(each)) for line, each in enumerate(calls, 1)]
+        items += [_verdict(each, line) for line, each in enumerate(verdicts, len(calls) + 1)]
         with writer.batch():
             writer.put_file(source(path, version), items)
 
@@ -82,7 +82,7 @@ def _verdict(each: Said, line: int) -> Item:
 
 def winners(held: Files) -> dict[Named, tuple[str, int]]:
     """Where each call stands that counts: in the last line of the last file."""
-    return {each: (path, line) for path in sorted(held) for line, each in enumerate(held[path][0])}
+    return {each: (path, line) for path in sorted(held) for line, each in enumerate(held[path][0], 1)}
 
 
 def counting(held: Files) -> dict[tuple[Named, str, str], float]:
@@ -90,7 +90,7 @@ def counting(held: Files) -> dict[tuple[Named, str, str], float]:
     names = winners(held)
     found: dict[tuple[Named, str, str], list[tuple[int, str, int, int]]] = defaultdict(list)
     for path, (calls, verdicts) in held.items():
-        for line, each in enumerate(verdicts, len(calls)):
+        for line, each in enumerate(verdicts, len(calls) + 1):
             fitting = [named for named in names if each.may_be(named)]
             if len(fitting) == 1:
                 key = (fitting[0], each.judge, each.model or "")
@@ -103,7 +103,7 @@ def unjoined(held: Files) -> set[tuple[str, int]]:
     return {
         (path, line)
         for path, (calls, verdicts) in held.items()
-        for line, each in enumerate(verdicts, len(calls))
+        for line, each in enumerate(verdicts, len(calls) + 1)
         if sum(each.may_be(named) for named in names) != 1
     }
 

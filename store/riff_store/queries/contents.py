@@ -7,6 +7,7 @@ from heapq import merge
 from riff_store import models as m
 from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
+from riff_store.notes import WAITING
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
 from riff_store.queries.scope import Scope, needs
@@ -16,7 +17,7 @@ from riff_store.vocabulary import STEP_FIELDS
 
 
 def skipped(store: Store) -> list[SkippedEntry]:
-    """Return the notes of the ingest, and verdicts that are joined to no call, in the order of files and lines."""
+    """Return the notes of the ingest, and verdicts and notes that are of no call, in the order of files and lines."""
     note = m.SkippedInput
     query = (
         note.select(m.SourceFile.path, note.line, note.kind, note.reason, note.conversation)
@@ -24,17 +25,23 @@ def skipped(store: Store) -> list[SkippedEntry]:
         .order_by(m.SourceFile.path, note.line.asc(nulls="FIRST"), note.kind, note.reason, note.id)
     )
     found = [SkippedEntry(*row) for row in store.execute(query)]
-    return list(
-        merge(found, _unjoined(store), key=lambda entry: (entry.path, -1 if entry.line is None else entry.line))
-    )
+    return list(merge(found, _unjoined(store), key=_place))
+
+
+def _place(entry: SkippedEntry) -> tuple[str, int]:
+    return entry.path, -1 if entry.line is None else entry.line
 
 
 def _unjoined(store: Store) -> list[SkippedEntry]:
-    rows = store.execute_sql(UNJOINED)
-    return [
+    scores = [
         SkippedEntry(path, line, "unjoined", _waiting(named) if not calls else _ambiguous(run, calls, *kinds), call)
-        for path, line, call, run, calls, *kinds, named in rows
+        for path, line, call, run, calls, *kinds, named in store.execute_sql(UNJOINED)
     ]
+    waiting = store.execute_sql(WAITING)
+    notes = [
+        SkippedEntry(path, None, "unjoined", "a note on a call that is not there (yet)", call) for path, call in waiting
+    ]
+    return list(merge(notes, scores, key=_place))
 
 
 def _waiting(named: int) -> str:

@@ -282,9 +282,12 @@ def test_notes_of_people_are_counted_whether_they_are_new_or_unchanged(tmp_path:
     err = capsys.readouterr().err
     assert "task_1_note_1_note.json: 1 note\n" in err
     assert "0 conversations, 0 scores and 1 note stored." in err
+    assert "1 note in the store waits for its call (which: riff-tui dump skipped)." in err
     assert run(command) == ExitCode.OK
     err = capsys.readouterr().err
     assert "task_1_note_1_note.json: 1 note\n" in err
     assert "0 conversations and 0 scores stored, 1 file unchanged." in err
     assert run(["doctor", "--store", str(tmp_path / "store.db")]) == ExitCode.OK
-    assert "\nnotes       1\n" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "\nnotes       1\n" in out
+    assert "a note on a call that is not there (yet)" in out
