@@ -69,5 +69,5 @@ SOURCE = Source(
     recognises=_recognises,
     derives_states=True,
     takes_contracts=True,
-    rank=12,
+    rank=6,
 )
