@@ -127,8 +127,8 @@ def has_ticks(simulation: Simulation) -> bool:
 
 def _contract(states: ToolStates, references: list[Reference]) -> Contract:
     """Return a contract by which a hand-over to a human that the task does not ask for is an escalation."""
-    wanted = TRANSFER in {each.name for each in references}
-    return Contract(escalation_terminals=[TRANSFER] if TRANSFER in states.states and not wanted else [])
+    escalated = TRANSFER in states.states and all(each.name != TRANSFER for each in references)
+    return Contract(escalation_terminals=[TRANSFER] if escalated else [])
 
 
 def _persona(simulation: Simulation, scenario: str | None) -> str | None:

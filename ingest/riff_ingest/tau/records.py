@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 
@@ -60,7 +61,7 @@ class Message(msgspec.Struct, gc=False):
     id: str | int | None = None
     error: bool | None = None
     requestor: str | None = None
-    timestamp: str | None = None
+    timestamp: datetime | None = None
     cost: float | None = None
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from riff_ingest.conversation import ROLES, ReferenceStep, ToolCall
 from riff_ingest.sources.lenient_json import is_deep
 from riff_ingest.tau.records import Action, Simulation, Task
-from riff_ingest.tau.tools import first_word, tool_of, writes
+from riff_ingest.tau.tools import DISCOVERED, first_word, tool_of, writes
 
 NO_WRITE, SEVERAL = "no-write", "multi"
 
@@ -73,16 +73,16 @@ def steps_of(references: Sequence[Reference], calls: Sequence[ToolCall], *, solo
     A step is of the side that it asks for, but of the other one where only that called the tool, and of the agent
     where there was nobody else.
     """
-    called = {(tool_of(call.name, call.arguments), call.by) for call in calls}
+    called = {(call.name, call.by) for call in calls}
+    called |= {(tool_of(call.name, call.arguments), call.by) for call in calls if call.name == DISCOVERED}
     found = []
     for each in references:
-        by = "agent" if solo else each.by
+        name, by, arguments = each.name, "agent" if solo else each.by, each.action.arguments
         other = "caller" if by == "agent" else "agent"
-        if not solo and (each.name, by) not in called and (each.name, other) in called:
+        if not solo and (name, by) not in called and (name, other) in called:
             by = other
         matched = each.matched if each.matched is not None else any(matches(each.action, call) for call in calls)
-        arguments = None if is_deep(each.action.arguments) else each.action.arguments
-        found.append(ReferenceStep(each.name, by, (each.name, by) in called, matched, arguments))
+        found.append(ReferenceStep(name, by, (name, by) in called, matched, None if is_deep(arguments) else arguments))
     return found
 
 

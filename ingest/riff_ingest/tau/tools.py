@@ -11,9 +11,10 @@ from riff_ingest.segments import OTHER
 from riff_ingest.tool_segments import ACTION, AUTH, EXIT, LOOKUP, VERIFY
 
 TRANSFER = "transfer_to_human_agents"
+DISCOVERED = "call_discoverable_agent_tool"
+"""A tool that hands on to another, which its arguments name."""
 WRITE = "write"
 
-_DISCOVERED = "call_discoverable_agent_tool"
 _DISCOVERED_NAME = "agent_tool_name"
 _READING_WORDS = frozenset(
     {"find", "get", "search", "list", "check", "calculate", "think", "transfer", "run", "can", "grep", "shell"}
@@ -29,7 +30,7 @@ _PHASES = (
 
 def tool_of(name: str, arguments: Any) -> str:
     """Return the tool that is called: the one behind the call where that only hands a name on, as in banking."""
-    if name == _DISCOVERED and isinstance(arguments, Mapping):
+    if name == DISCOVERED and isinstance(arguments, Mapping):
         inner = arguments.get(_DISCOVERED_NAME)
         if isinstance(inner, str) and inner:
             return inner

@@ -19,7 +19,25 @@ from tests.support.tau_runs import action, answer, check, results, rewarded, sai
 
 _FIXTURES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=80)
 _WRONG: st.SearchStrategy[Any] = st.sampled_from(
-    [None, True, -1, 0, 1e308, math.nan, math.inf, 10**30, "", "x\ud800", "7", [], [[]], {}, {"id": {}}, [None, 3]]
+    [
+        None,
+        True,
+        -1,
+        0,
+        1e308,
+        math.nan,
+        math.inf,
+        10**30,
+        "",
+        "x\ud800",
+        "7",
+        "0001-01-01T00:00:00+14:00",
+        [],
+        [[]],
+        {},
+        {"id": {}},
+        [None, 3],
+    ]
 )
 
 
@@ -103,6 +121,16 @@ def test_the_order_of_keys_says_nothing(tmp_path: Path, data: st.DataObject) -> 
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(document), "utf-8")
     assert list(read_source(straight)) == list(read_source(turned))
+
+
+def test_times_at_the_ends_of_the_calendar_are_none(tmp_path: Path) -> None:
+    edges = "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-03-04T09:30:01+00:00"
+    messages = [said("user", "Hi", 0, timestamp=at) for at in edges]
+    for start in (edges[0], None):
+        path = tmp_path / "run.json"
+        path.write_text(json.dumps(results([simulation("a", messages=messages, start_time=start)])), "utf-8")
+        (call,) = read_source(path)
+        assert [turn.t for turn in call.turns] == [None, None, None if start else 0.0]
 
 
 def test_arguments_that_are_nested_too_deeply_are_left_out(tmp_path: Path) -> None:
