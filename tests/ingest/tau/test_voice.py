@@ -237,3 +237,16 @@ def test_wrong_parts_of_ticks_cost_no_call(tmp_path: Path, wrongs: list[tuple[in
     assert whole(call.duration_s) == whole(len(told) * 0.2)
     spoken = [turn for turn in call.turns if not (turn.role == "agent" and turn.t == 0)]  # but for a greeting
     assert len(call.voice.caller) + len(call.voice.agent) >= len(spoken)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@given(st.floats(0, 1, exclude_max=True))
+def test_a_call_whose_file_was_cut_is_left_out_with_a_reason_and_costs_no_other(tmp_path: Path, share: float) -> None:
+    whole_call, cut_call = simulation("a", "cc...", "...aa"), simulation("b", "..cc.T.", "aa....a")
+    folder = write_run(tmp_path / "nightly", [whole_call, cut_call], info=info())
+    file = folder / "simulations" / "b.json"
+    data = file.read_bytes().rstrip()
+    file.write_bytes(data[: int(share * len(data))])
+    found = read_source(folder)
+    assert [call.conversation_id for call in found] == ["a"]
+    assert [part.note.reason for part in found.skipped] != []
