@@ -22,7 +22,8 @@ _SHORTEST_NAME = 4
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _UNNAMED = "*"
 _GAP = "  "
-_FARTHEST = 8
+_FARTHEST, _FARTHEST_S = 8, 12.0
+_OUTWEIGHED = 3
 
 
 class Painter:
@@ -110,9 +111,13 @@ class Painter:
         for interval in both:
             for at in self._scale.touched(interval):
                 cells[at] = (self._both, "both")
+        spoken = shares(intervals, self._scale)
         for interval, sign in self._marks.on_lane(side):
+            part = shares([interval], self._scale)
             for at in self._scale.touched(interval):
-                cells[at] = (sign, side)
+                # In a cell of many seconds words that outweigh a sound stay to be seen.
+                if (spoken[at] or 0.0) <= _OUTWEIGHED * (part[at] or 1.0):
+                    cells[at] = (sign, side)
         return cells
 
     def _height(self, share: float) -> str:
@@ -150,7 +155,8 @@ class Painter:
 
         Calls with marks have many at once: there one that finds no room stands as soon behind as it can.
         """
-        behind = range(at + 1, at + _FARTHEST) if self._lanes.marks else ()
+        farthest = min(_FARTHEST, 1 + int(_FARTHEST_S / self._scale.seconds)) if self._lanes.marks else 0
+        behind = range(at + 1, at + farthest)
         places = [(at, sign + label), (at - len(label), label + sign), (at, sign)]
         places += [(each, text) for text in (sign + label, sign) for each in behind]
         for start, text in places:

@@ -281,6 +281,15 @@ def test_who_yielded_and_who_did_not_differ_without_colour() -> None:
     assert (told(True), told(False)) == ("v0.6", "v!")
 
 
+def test_in_a_long_call_a_short_sound_hides_no_words() -> None:
+    backchannel = Mark("backchannel", 121.0, 121.5, "caller", 1)
+    spans = [Span(1, 100.0, 120.0), Span(1, 121.0, 121.5), Span(1, 300.0, 301.0)]
+    alone = lane(lanes_of(Voice(caller=spans[1:], marks=[backchannel])), "caller", ascii_only=True)
+    beside = lane(lanes_of(Voice(caller=[Span(1, 118.0, 121.0), *spans[1:]], marks=[backchannel])), "caller")
+    assert "o" in alone
+    assert "\u25cb" not in beside
+
+
 def test_a_legend_is_as_long_as_it_has_to_be() -> None:
     mark = Mark("truncated", 0.0, 2.0, "agent", 1)
     drawn = lanes_of(Voice(agent=[Span(1, 0.0, 2.0), Span(1, 3.0, 9.0)], marks=[mark])).draw()
