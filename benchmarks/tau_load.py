@@ -141,7 +141,7 @@ def _exchange(dice: random.Random, turn: int, order: str, at: int) -> list[dict[
         {
             "id": call["id"],
             "role": "tool",
-            "content": json.dumps({word: dice.random() for word in _WORDS}),
+            "content": json.dumps({word: dice.choice(_WORDS) for word in dice.choices(_WORDS, k=12)}),
             "requestor": "assistant",
             "error": False,
             "timestamp": _moment(at + 2),
@@ -151,8 +151,9 @@ def _exchange(dice: random.Random, turn: int, order: str, at: int) -> list[dict[
 
 
 def _message(role: str, dice: random.Random, at: int, **more: Any) -> dict[str, Any]:
-    content = " ".join(dice.choices(_WORDS, k=40))
-    raw = {"finish_reason": "stop", "index": 0, "message": {"content": content, "role": "assistant"}}
+    content = " ".join(dice.choices(_WORDS, k=28))
+    answer = {"content": content, "role": "assistant", "tool_calls": None, "function_call": None}
+    raw = {"finish_reason": "stop", "index": 0, "message": answer, "provider_specific_fields": {}}
     return {
         "role": role,
         "content": content,
