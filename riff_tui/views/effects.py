@@ -39,6 +39,7 @@ def effects(answer: Effects) -> Table:
         columns=_columns(unit_of(answer.aspect), better),
         rows=[row for factor in factors for row in _rows(factor, answer, better)],
         notes=list(_notes(answer, better)) if model.observations else list(_left_out(answer)),
+        identity=("factor", "level"),
         extras={"aspect": answer.aspect, "aspects": list(answer.aspects), "model": _model(answer)},
     )
 
@@ -285,4 +286,5 @@ SPEC = ViewSpec(
     empty="There is nothing to explain here: that takes measured calls, and two judges, agents, flows or personas.",
     empty_store="",
     below=_below,
+    comparable=True,
 )

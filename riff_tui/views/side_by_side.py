@@ -117,7 +117,7 @@ def _joined(columns: Sequence[Column], row: Row) -> str:
     for column in columns:
         name = row.display.get(column.key) or column.value(row.record)
         if name is not None:
-            text += ("" if not text else " @ " if column.key == "agent" else " › ") + str(name)
+            text += ("" if not text else " @ " if column.key == "agent" else " › ") + str(name).strip()
     return text or row.id
 
 

@@ -17,9 +17,7 @@ _OUTCOMES = ("Newly ", "Nothing is newly", "B is, in")
 
 def sides_of(table: Table) -> Sides:
     """Return both sides, as the command takes them, of rows that differ in run or in agent alone; else nothing."""
-    a, b = table.extras.get("a"), table.extras.get("b")
-    if not isinstance(a, Mapping) or not isinstance(b, Mapping):
-        return ()
+    a, b = _names(table)
     kind = _kind(a, b)
     return tuple(side_argument(kind, str(side[kind])) for side in (a, b)) if kind else ()
 
@@ -31,7 +29,7 @@ def named_sides(table: Table) -> Sides:
 
 def scope_of(table: Table, scope: Scope) -> Scope:
     """Return what two sides are compared within: the location's own conditions, and the names that both rows have."""
-    a, b = table.extras["a"], table.extras["b"]
+    a, b = _names(table)
     kind = _kind(a, b)
     _, conditions = split_by_field(scope, (kind,))
     for field in _NAMES:
@@ -46,6 +44,17 @@ def heading(table: Table, within: str = "") -> list[str]:
     lines += [_side(letter.upper(), table.extras[letter]) for letter in "ab" if letter in table.extras]
     lines += [table.lead] if table.lead else []
     return [*lines, *(note for note in table.notes[:2] if table.view == "compare" and note.startswith(_OUTCOMES))]
+
+
+def _names(table: Table) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the names of both rows; a level of a factor is called by it, as an agent is one of `agent`."""
+    found = (table.extras.get("a"), table.extras.get("b"))
+    a, b = ({} if not isinstance(names, Mapping) else _level(names) for names in found)
+    return a, b
+
+
+def _level(names: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {str(names["factor"]): names["level"]} if names.keys() == {"factor", "level"} else names
 
 
 def _kind(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:

@@ -318,3 +318,18 @@ async def test_scipy_is_loaded_when_sides_are_compared_and_not_before(location: 
     )
     out, _ = await process.communicate()
     assert out.decode().split() == ["False", "True"]
+
+
+def test_two_agents_among_the_levels_of_effects_are_two_sides() -> None:
+    def levels(*names: tuple[str, str | None]) -> Table:
+        a, b = ({"level": level, "factor": factor} for factor, level in names)
+        return pair(a, b)
+
+    assert sides_of(levels(("agent", "model-a"), ("agent", "model-b"))) == ("agent:model-a", "agent:model-b")
+    assert sides_of(levels(("run", "night-1"), ("run", "night-2"))) == ("night-1", "night-2")
+    for one, other in (
+        (("flow", "a"), ("flow", "b")),
+        (("agent", "a"), ("persona", "b")),
+        (("agent", None), ("agent", "a")),
+    ):
+        assert not sides_of(levels(one, other))
