@@ -12,11 +12,11 @@ from riff_store.metrics import unit_of
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.text.words import listed
-from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts import cells, columns, pair_counts
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.comparison import Comparison, Difference, PairCounts, Side
+    from riff_store.answers.comparison import Comparison, Difference, Side
 
 UNITS = (
     "Units: success_rate share of calls · quality, completion, correctness, errors, humanness 0-10"
@@ -27,7 +27,6 @@ NOISE = "noise: p adj. is above 0.05, so a difference as large may well be chanc
 MIXED = "mixed: most calls went one way and the mean went the other, so it is neither better nor worse."
 EVENTS = "Figures over the events of all calls are tested by permuting calls: the events of one have much in common."
 _FINEST = 2
-_SMALLEST = 0.0001
 _MARKS: Mapping[str, Severity] = {"worse": "bad", "better": "good", "mixed": "warn", "differs": "warn"}
 _FAILED = "of the pairs, for rates"
 
@@ -80,7 +79,7 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
         f" ({'newly broken and mended' if of_runs else 'worst'} first)",
         columns=[replace(column, shown=True) if pooled and column.key in _EVENTS else column for column in _COLUMNS],
         rows=[_row(difference) for difference in answer.differences],
-        lead="" if answer.counts is None else solved(answer.counts),
+        lead="" if answer.counts is None else pair_counts.solved(answer.counts),
         notes=[*_notes(answer), *([f"Drill: {drill}"] if drill and answer.differences else [])],
         extras={
             "a": side_record(answer.a),
@@ -93,7 +92,7 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
                 }
                 for flow in answer.flows
             ],
-            "pairs": None if answer.counts is None else counts_record(answer.counts),
+            "pairs": None if answer.counts is None else pair_counts.record_of(answer.counts),
             "only_in_a": dict(answer.only_in_a),
             "only_in_b": dict(answer.only_in_b),
         },
@@ -103,25 +102,6 @@ def compare(answer: Comparison, *, scope: str = "", drill: str = "") -> Table:
 def side_record(side: Side) -> dict[str, Any]:
     """Return a side as the data formats print it."""
     return {"kind": side.kind, "name": side.name, "n": side.n, "excluded": side.excluded}
-
-
-def counts_record(counts: PairCounts) -> dict[str, Any]:
-    """Return how pairs came out as the data formats print it: on which side their calls failed."""
-    return {
-        "pairs": counts.pairs, "only_a": counts.only_a, "only_b": counts.only_b, "both": counts.both,
-        "neither": counts.neither, "p": counts.p,
-    }  # fmt: skip
-
-
-def solved(counts: PairCounts) -> str:
-    """Say how many tasks one side alone solved, over all flows together, and whether that may be chance."""
-    if not counts.pairs:
-        return ""
-    p = f"{counts.p:.4f}" if counts.p >= _SMALLEST else f"<{_SMALLEST}"
-    return (
-        f"Only A solved {counts.only_b} of {counts.pairs} pairs, only B {counts.only_a} (exact p {p});"
-        f" both {counts.neither}, neither {counts.both}."
-    )
 
 
 def side_argument(kind: str, name: str) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import NOT_MEASURED, Column, Row, Section, Severity, Table
 from riff_tui.text.words import counted
-from riff_tui.views.compare import counts_record, side_notes, side_record, solved
-from riff_tui.views.parts import cells, columns
+from riff_tui.views.compare import side_notes, side_record
+from riff_tui.views.parts import cells, columns, pair_counts
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def failures(answer: Failures) -> Table:
         title=f"Failures: B {answer.b.name} against A {answer.a.name}",
         columns=_COLUMNS,
         rows=rows,
-        lead=solved(answer.counts),
+        lead=pair_counts.solved(answer.counts),
         notes=list(_notes(answer)),
         extras={
             "a": side_record(answer.a),
             "b": side_record(answer.b),
             "passed": answer.counts.neither,
-            "pairs": counts_record(answer.counts),
+            "pairs": pair_counts.record_of(answer.counts),
             "unknown": answer.unknown,
             "alone_a": answer.alone_a,
             "alone_b": answer.alone_b,
