@@ -94,7 +94,7 @@ def _error(sample: Sample) -> str | None:
         return PRIVATE.text(said)[:LONGEST_ERROR] if said else "an error without a message"
     if sample.invalidation is not None:
         reason = text_of(object_of(sample.invalidation).get("reason"))
-        return f"declared invalid: {reason}" if reason else "declared invalid"
+        return PRIVATE.text(f"declared invalid: {reason}")[:LONGEST_ERROR] if reason else "declared invalid"
     return None
 
 

@@ -117,7 +117,8 @@ def _agents(report: Report) -> tuple[str | None, bool]:
     handed = [item for item in report.items if item.kind == "agent_handoff" and item.new_agent]
     if not handed:
         return report.agent_name, False
-    first = handed[0].old_agent or handed[0].new_agent
+    spoken_before = any(item.is_said for item in report.items[: report.items.index(handed[0])])
+    first = handed[0].old_agent or (report.agent_name if spoken_before else None) or handed[0].new_agent
     return first, any(item.new_agent != first for item in handed)
 
 

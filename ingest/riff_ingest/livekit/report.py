@@ -99,14 +99,14 @@ def report_of(value: Any) -> Report:
     return Report(
         job=text_of(top.get("job_id")),
         rooms=rooms,
-        agent_name=text_of(top.get("agent_name")),
+        agent_name=_word(top.get("agent_name"), private),
         items=items,
         written_at=_moment(top.get("timestamp")),
         duration_s=None if milliseconds is None else milliseconds / 1000,
         models=_models(top.get("usage")),
-        tags=tuple(tag for tag in _list(top.get("tags")) if isinstance(tag, str)),
+        tags=tuple(private.text(tag) for tag in _list(top.get("tags")) if isinstance(tag, str)),
         errors=_counts(errors) if isinstance(errors, dict) else None,
-        close_reason=text_of(top.get("close_reason")),
+        close_reason=_word(top.get("close_reason"), private),
         begins_at=next((item.at for item in items if item.at is not None), None),
         odd_items=len(given) - len(items),
     )
@@ -177,6 +177,12 @@ def _arguments(given: Any) -> Any:
     except BrokenInput:
         return given or None
     return given if is_deep(found) else found
+
+
+def _word(given: Any, private: PrivateValues) -> str | None:
+    """Return what something is called."""
+    name = text_of(given)
+    return None if name is None else private.text(name)
 
 
 def _models(usage: Any) -> tuple[str, ...]:

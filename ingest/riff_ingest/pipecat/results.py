@@ -105,7 +105,7 @@ def _error(record: Mapping[str, Any], messages: Messages) -> str | None:
         kind for failure in objects_of(record.get("failures")) if (kind := text_of(failure.get("kind"))) in _BROKEN
     ]
     if kinds or record.get("ended_by") == "error" or (said and not messages.states.turns):
-        return said or (kinds[0] if kinds else "ended by an error")
+        return PrivateValues().text(said or (kinds[0] if kinds else "ended by an error"))
     return None
 
 
@@ -124,10 +124,12 @@ def _stop_reason(record: Mapping[str, Any], done: bool | None) -> str | None:
 
 def _score(metric: Mapping[str, Any]) -> float | None:
     """Return a metric from 0 to 10: ten times its score, which is a share; for what is measured, whether it passed."""
+    if _is_unjudged(metric):
+        return None
     score = number_of(metric.get("score"), highest=1)
     if score is not None:
         return 10 * score
-    if _is_unjudged(metric) or metric.get("score") is not None or metric.get("value") is None:
+    if metric.get("score") is not None or metric.get("value") is None:
         return None
     return _ten(flag_of(metric.get("passed")))
 

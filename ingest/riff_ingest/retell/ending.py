@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from riff_ingest.platform_call import AGENT_HANGUP, ERROR, HANGUP, TIMEOUT, TRANSFER, VOICEMAIL, CallEnding
+from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.json_parts import object_of, text_of
 
 _STOPS = {
@@ -52,9 +53,9 @@ _NOT_ENDED = frozenset({"registered", "ongoing"})
 _ONGOING_EVENTS = frozenset({"call_started", "transcript_updated"})
 
 
-def ending_of(call: Mapping[str, Any]) -> CallEnding:
+def ending_of(call: Mapping[str, Any], private: PrivateValues) -> CallEnding:
     """Return how a call ended; what is not known of reasons stays as it is."""
-    reason = reason_of(call)
+    reason = reason_of(call, private)
     if reason in _BROKEN or (reason is not None and reason.startswith(_BROKEN_BEGINNINGS)):
         return CallEnding(ERROR, f"it ended with {reason}")
     if call.get("call_status") == "error":
@@ -67,7 +68,7 @@ def ending_of(call: Mapping[str, Any]) -> CallEnding:
 
 def refusal(call: Mapping[str, Any], event: Any = None) -> str | None:
     """Return why a record is of no call that was held, or of one that goes on; `None` where it is of one."""
-    reason, status = reason_of(call), text_of(call.get("call_status"))
+    reason, status = text_of(call.get("disconnection_reason")), text_of(call.get("call_status"))
     if reason in _NO_CALL:
         return f"the call never connected: {reason}"
     if status == "not_connected":
@@ -77,7 +78,7 @@ def refusal(call: Mapping[str, Any], event: Any = None) -> str | None:
     return None
 
 
-def reason_of(call: Mapping[str, Any]) -> str | None:
+def reason_of(call: Mapping[str, Any], private: PrivateValues) -> str | None:
     """Return the reason of disconnection as Retell calls it."""
-    reason = call.get("disconnection_reason")
-    return reason if isinstance(reason, str) and reason else None
+    reason = text_of(call.get("disconnection_reason"))
+    return None if reason is None else private.text(reason)

@@ -13,6 +13,7 @@ from riff_ingest.platform_call import ERROR, UNKNOWN, CallEnding, ended_call
 from riff_ingest.platform_verdict import PlatformVerdict, judged_at
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.retell.ending import ending_of, reason_of, refusal
+from riff_ingest.retell.scrubbed import preferred
 from riff_ingest.retell.transcript import node_ids, read_transcript, reply_latencies, spoken
 from riff_ingest.retell.verdicts import analysis_verdicts, job_verdict
 from riff_ingest.sources.json_parts import number_of, object_of, objects_of, text_of
@@ -90,13 +91,14 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
         names=flows.names(flow),
         reply_latencies=reply_latencies(call),
     )
-    conversation = ended_call(name, flow, found.states, ending_of(call), flows.contracts.get(flow), found.handing_over)
+    contract, ending = flows.contracts.get(flow), ending_of(call, private)
+    conversation = ended_call(name, private.text(flow), found.states, ending, contract, found.handing_over)
     version = text_of(call.get("agent_version"))
     conversation.started_at = moment(number_of(call.get("start_timestamp"), highest=LATEST))
     conversation.run_id = run_of_day(conversation.started_at, version)
-    conversation.agent_model = f"{agent}@v{version}" if agent and version else agent or UNKNOWN
+    conversation.agent_model = private.text(f"{agent}@v{version}" if agent and version else agent or UNKNOWN)
     conversation.duration_s = _duration(call)
-    conversation.final_status = reason_of(call)
+    conversation.final_status = reason_of(call, private)
     conversation.slots = _slots(call, private, is_scrubbed)
     conversation.filled = filled
     conversation.defects = found.defects
@@ -106,7 +108,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, flows: Flow
     setting = text_of(call.get("data_storage_setting"))
     if not items and setting not in (None, "everything"):
         notes.append(NO_TEXT.format(setting=setting))
-    verdicts = list(analysis_verdicts(call, private, with_summary=not is_scrubbed))
+    verdicts = list(analysis_verdicts(call, private, is_scrubbed=is_scrubbed))
     judged = judged_at(record.get("event_timestamp"), call.get("end_timestamp"), call.get("start_timestamp"))
     return ReadRetellCall(conversation, verdicts, judged, notes)
 
@@ -150,10 +152,11 @@ def _private(call: Mapping[str, Any]) -> PrivateValues:
 
 def _slots(call: Mapping[str, Any], private: PrivateValues, is_scrubbed: bool) -> dict[str, Any]:
     """Return what was collected; what was taken out of the text is not told by a slot."""
-    given = object_of(call.get("collected_dynamic_variables"))
+    given, is_clean = preferred(call, "collected_dynamic_variables")
+    is_hidden = is_scrubbed and not is_clean
     return {
-        private.text(slot): SCRUBBED if is_scrubbed and value is not None else private.value(value)
-        for slot, value in given.items()
+        private.text(slot): SCRUBBED if is_hidden and value is not None else private.value(value)
+        for slot, value in object_of(given).items()
         if slot not in _PLACES
     }
 

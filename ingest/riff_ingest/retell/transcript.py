@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from riff_ingest.call_order import in_time_order
 from riff_ingest.observed_states import ObservedStates, fill, say_aside
 from riff_ingest.private_values import PrivateValues
+from riff_ingest.retell.scrubbed import kept_under
 from riff_ingest.sources.json_parts import number_of, object_of, objects_of, text_of
 from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput
@@ -148,23 +149,27 @@ class _Reader:
             return
         if not self._states.states:  # what the first one leaves was no node
             former = None
-        self._states.enter(new, t, left=former, reason=text_of(item.get("transition_type")))
+        self._states.enter(new, t, left=former, reason=self._word(item.get("transition_type")))
 
     def _ends(self, item: Item) -> tuple[str | None, str | None]:
         """Return the states that a transition leads from and to."""
         if item.get("role") == STATE:
-            return text_of(item.get("former_state_name")), text_of(item.get("new_state_name"))
+            return self._word(item.get("former_state_name")), self._word(item.get("new_state_name"))
         former, new = (
-            self._name(text_of(item.get(f"{end}_node_id")), text_of(item.get(f"{end}_node_name")))
+            self._names.get(text_of(item.get(f"{end}_node_id")) or "")
+            or self._word(item.get(f"{end}_node_name"))
+            or self._word(item.get(f"{end}_node_id"))
             for end in ("former", "new")
         )
         return former, new
 
-    def _name(self, node: str | None, name: str | None) -> str | None:
-        return self._names.get(node or "") or name or node
+    def _word(self, given: Any) -> str | None:
+        """Return what something is called."""
+        name = text_of(given)
+        return None if name is None else self._private.text(name)
 
     def _call(self, t: float | None, item: Item) -> None:
-        name = text_of(item.get("name")) or text_of(item.get("type")) or "(unnamed tool)"
+        name = self._word(item.get("name")) or self._word(item.get("type")) or "(unnamed tool)"
         kind = text_of(item.get("type")) or name
         result = self._results.get(_key(item) or "")
         error = None
@@ -202,20 +207,17 @@ class _Reader:
 
 def spoken(call: Mapping[str, Any]) -> tuple[list[Item], bool]:
     """Return the items of a call's transcript, and whether it is the one that Retell took personal data out of."""
-    scrubbed = objects_of(call.get("scrubbed_transcript_with_tool_calls"))
-    if scrubbed:
-        return scrubbed, True
-    for key in ("transcript_with_tool_calls", "transcript_object"):
-        if items := objects_of(call.get(key)):
-            return items, False
-    return _from_text(call.get("transcript")), False
+    for kept, is_scrubbed in kept_under(call, "transcript_with_tool_calls", "transcript_object", "transcript"):
+        if items := _from_text(kept) if isinstance(kept, str) else objects_of(kept):
+            return items, is_scrubbed
+    return [], False
 
 
-def _from_text(transcript: Any) -> list[Item]:
+def _from_text(transcript: str) -> list[Item]:
     """Return the lines of a transcript that is kept as a text, each with who says it."""
     sides = {"Agent": AGENT, "User": USER}
     found = []
-    for line in transcript.splitlines() if isinstance(transcript, str) else ():
+    for line in transcript.splitlines():
         side, colon, said = line.partition(": ")
         if colon and side in sides:
             found.append({"role": sides[side], "content": said})

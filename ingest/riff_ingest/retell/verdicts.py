@@ -7,6 +7,7 @@ from typing import Any
 
 from riff_ingest.platform_verdict import PlatformVerdict, short, yes_or_no
 from riff_ingest.private_values import PrivateValues
+from riff_ingest.retell.scrubbed import preferred
 from riff_ingest.sources.json_parts import object_of, text_of
 
 JUDGE = "retell"
@@ -16,14 +17,17 @@ _TEST_RESULTS = {"pass": 10.0, "fail": 0.0}
 
 
 def analysis_verdicts(
-    call: Mapping[str, Any], private: PrivateValues, *, with_summary: bool
+    call: Mapping[str, Any], private: PrivateValues, *, is_scrubbed: bool
 ) -> Iterator[PlatformVerdict]:
     """Yield the verdicts in a call's analysis: its success, the caller's sentiment, and own data that is yes or no.
 
-    The summary tells what the call was about, so it goes along only where the text of the call does.
+    The summary tells what the call was about, so of a call whose text `is_scrubbed` it goes along only where it was
+    scrubbed as well.
     """
-    analysis = object_of(call.get("call_analysis"))
-    summary = text_of(analysis.get("call_summary")) if with_summary else None
+    given, is_clean = preferred(call, "call_analysis")
+    analysis = object_of(given)
+    summary, is_summary_clean = preferred(analysis, "call_summary")
+    summary = None if is_scrubbed and not (is_clean or is_summary_clean) else text_of(summary)
     if "call_successful" in analysis:
         yield PlatformVerdict("call_successful", yes_or_no(analysis["call_successful"]), short(summary, private))
     sentiment = text_of(analysis.get("user_sentiment"))

@@ -18,7 +18,9 @@ NO_FLOW_FILE = (
     " conversation flow along with them"
 )
 
-_TRANSCRIPTS = ("transcript_with_tool_calls", "transcript_object", "scrubbed_transcript_with_tool_calls")
+_TRANSCRIPTS = tuple(
+    f"{prefix}{key}" for prefix in ("", "scrubbed_") for key in ("transcript_with_tool_calls", "transcript_object")
+)
 _OF_EVERY_CALL = frozenset({"agent_id", "call_status"})
 _ANALYZED, _ENDED = "call_analyzed", "call_ended"
 

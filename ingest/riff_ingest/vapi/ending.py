@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from riff_ingest.platform_call import AGENT_HANGUP, ERROR, HANGUP, TIMEOUT, TRANSFER, CallEnding
+from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.json_parts import text_of
 
 _BROKEN = (
@@ -60,9 +61,9 @@ _DURING_A_TRANSFER = (
 _NOT_ENDED = frozenset({"scheduled", "queued", "ringing", "in-progress", "forwarding"})
 
 
-def ending_of(call: Mapping[str, Any]) -> CallEnding:
+def ending_of(call: Mapping[str, Any], private: PrivateValues) -> CallEnding:
     """Return how a call ended; what is not known of reasons stays as it is."""
-    reason = reason_of(call)
+    reason = reason_of(call, private)
     if reason is None:
         return CallEnding(None)
     if reason.startswith(_BROKEN):
@@ -73,7 +74,7 @@ def ending_of(call: Mapping[str, Any]) -> CallEnding:
 
 def refusal(call: Mapping[str, Any]) -> str | None:
     """Return why a record is of no call that was held, or of one that goes on; `None` where it is of one."""
-    reason = reason_of(call)
+    reason = text_of(call.get("endedReason"))
     if reason is not None:
         return f"the call never came about: {reason}" if reason.startswith(_NO_CALL) else None
     if text_of(call.get("status")) in _NOT_ENDED:
@@ -81,6 +82,7 @@ def refusal(call: Mapping[str, Any]) -> str | None:
     return None
 
 
-def reason_of(call: Mapping[str, Any]) -> str | None:
+def reason_of(call: Mapping[str, Any], private: PrivateValues) -> str | None:
     """Return the reason for the end as Vapi calls it."""
-    return text_of(call.get("endedReason"))
+    reason = text_of(call.get("endedReason"))
+    return None if reason is None else private.text(reason)

@@ -42,7 +42,8 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int
     private = private_values(call)
     flow, agent = _flow(call), _agent(call)
     states = read_transcript(call, private, context.tool_segments)
-    conversation = ended_call(name, private.text(flow), states, ending_of(call), context.contracts.get(flow))
+    contract = context.contracts.get(flow)
+    conversation = ended_call(name, private.text(flow), states, ending_of(call, private), contract)
     started, ended = (_time(call.get(key)) for key in ("startedAt", "endedAt"))
     started = _time(call.get("createdAt")) if started is None else started
     version = text_of(call.get("squadVersion")) or text_of(call.get("assistantVersion"))
@@ -51,7 +52,7 @@ def conversation_of(record: Mapping[str, Any], context: ReadContext, filled: int
     conversation.agent_model = private.text(f"{agent}@v{version}" if agent and version else agent or UNKNOWN)
     if started is not None and ended is not None:
         conversation.duration_s = number_of((ended - started) / 1e6)
-    conversation.final_status = reason_of(call)
+    conversation.final_status = reason_of(call, private)
     variables = variables_of(artifact_of(call).get("variableValues"))
     conversation.slots = {private.text(slot): private.value(value) for slot, value in variables.items()}
     conversation.filled = filled

@@ -60,7 +60,7 @@ def _call(
     name = text_of(function.get("name")) or text_of(tool.get("type")) or "(unnamed tool)"
     answer = results.get(text_of(tool.get("id")) or "", {}).get("result")
     arguments = private.value(_arguments(function.get("arguments")))
-    states.call(name, t=t, arguments=arguments, result=private.value(answer))
+    states.call(private.text(name), t=t, arguments=arguments, result=private.value(answer))
 
 
 def _arguments(given: Any) -> Any:

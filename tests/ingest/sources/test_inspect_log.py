@@ -263,8 +263,10 @@ def test_tokens_and_signatures_of_links_are_not_kept(tmp_path: Path) -> None:
         error={"message": f"refused {secret}"},
         scores={"qa": {"value": "C", "explanation": f"said {secret}"}},
     )
-    kept = str(items(logs.write_eval(tmp_path / "log.eval", [told])))
+    void = logs.sample(invalidation={"reason": f"played with {secret}"})
+    kept = str([items(logs.write_eval(tmp_path / f"{place}.eval", [each])) for place, each in enumerate((told, void))])
     assert "book_viewing" in kept
+    assert "played with" in kept
     assert not [word for word in ("abcdefgh", "Signature", "'abc'") if word in kept]
 
 

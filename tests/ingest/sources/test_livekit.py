@@ -162,6 +162,8 @@ def test_without_a_hand_over_the_tools_are_the_states_and_the_agent_is_the_first
     assert (states(call), call.origin) == (["garden_centre", "find_plant", "order"], "derived")
     begun = call_of(tmp_path, report(handoff(None, "greeter", 0), assistant("Hello", 1), tool("order", 5)))
     assert states(begun) == ["greeter", "order"]
+    named = call_of(tmp_path, report(assistant("Hello", 0), handoff(None, "greeter", 1)))
+    assert states(named) == ["garden_centre", "greeter"]
     nameless = call_of(tmp_path, report(assistant("Hello", 0), agent_name=""))
     assert (states(nameless), nameless.flow) == (["opening"], "livekit")
 
@@ -223,6 +225,19 @@ def test_neither_rooms_nor_recordings_nor_what_opens_them_are_kept(tmp_path: Pat
     assert found[0].tool_calls[0].arguments == {"number": "[number]", "access_token": "[hidden]"}
     stored = msgspec.json.encode(found)
     assert not any(secret in stored for secret in (b"5550100", b"Signature", b"signature", b"s3cret", b"RM_1"))
+
+
+def test_names_keep_no_numbers_and_no_signatures_either(tmp_path: Path) -> None:
+    private = "+1 555-0100 https://files.example/a?sig=abc"
+    given = report(
+        user("Hello", 0),
+        handoff(f"greeter {private}", f"booking {private}", 1),
+        agent_name=f"garden {private}",
+        close_reason=f"CR_OTHER {private}",
+        tags=[f"lk.judge.tone {private}:pass"],
+    )
+    stored = msgspec.json.encode(items(written(tmp_path, given)))
+    assert not any(secret in stored for secret in (b"0100", b"sig="))
 
 
 def test_only_the_text_of_a_message_is_taken(tmp_path: Path) -> None:

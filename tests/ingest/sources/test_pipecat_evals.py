@@ -108,6 +108,7 @@ def test_what_no_judge_decided_is_unscored(tmp_path: Path) -> None:
         ({"score": None, "passed": False}, None),
         ({"score": 7, "passed": True, "value": 7}, None),
         ({"score": "good"}, None),
+        ({"score": 0, "passed": False, "failure_kind": "judge_no_verdict"}, None),
         ({"score": None, "value": 3, "passed": True}, 10.0),
         ({"score": None, "value": 3, "passed": None}, None),
     ],
@@ -267,6 +268,8 @@ def test_tokens_and_signatures_are_not_kept(tmp_path: Path) -> None:
     call = call_of(tmp_path, simulation(messages=given))
     assert call.turns[0].text == "[token] opens https://x.example/y?[hidden]"
     assert call.tool_calls[0].arguments == {"password": "[hidden]"}
+    broken = call_of(tmp_path, simulation(messages=[], error="no way to https://x.example/y?token=abc"))
+    assert broken.error == "no way to https://x.example/y?[hidden]"
 
 
 def test_what_is_no_message_is_left_out_and_noted(tmp_path: Path) -> None:

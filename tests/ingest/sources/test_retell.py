@@ -387,6 +387,23 @@ def test_text_without_personal_data_is_preferred_and_said_to_be_that(folder: Pat
     assert "Onymous" not in repr((call, note, verdict))
 
 
+def test_whatever_was_scrubbed_is_preferred(folder: Path) -> None:
+    record = retell_call(
+        items=[spoke("user", "I am Ann Onymous.", 1.0, 2.0)],
+        scrubbed_transcript_object=[spoke("user", "I am [NAME].", 1.0, 2.0)],
+        collected_dynamic_variables={"customer_name": "Ann Onymous", "day": "Tuesday"},
+        scrubbed_collected_dynamic_variables={"customer_name": "[NAME]", "day": "Tuesday"},
+        call_analysis={"call_summary": "Ann Onymous called.", "call_successful": True},
+        scrubbed_call_analysis={"call_summary": "[NAME] called.", "call_successful": True},
+    )
+    call, _, verdict = items_of(written(folder / "c.json", record))
+    assert [turn.text for turn in call.turns] == ["I am [NAME]."]
+    assert call.slots == {"customer_name": "[NAME]", "day": "Tuesday"}
+    assert verdict.rationale == "[NAME] called."
+    text = retell_call(items=[], transcript="User: I am Ann.", scrubbed_transcript="User: I am [NAME].")
+    assert [turn.text for turn in one(folder, text).turns] == ["I am [NAME]."]
+
+
 def test_a_call_whose_text_was_not_stored_says_so(folder: Path) -> None:
     path = written(folder / "c.json", retell_call(items=[], data_storage_setting="basic_attributes_only"))
     call, note = items_of(path)
@@ -403,7 +420,9 @@ def test_tokens_numbers_and_signed_links_are_never_taken(folder: Path) -> None:
         answered("a", "Bearer 0123456789abcdef sent to 4155550199 with key-9f8e7d", t=9.0),
     ]
     record = retell_call(
-        items=items,
+        items=[*items, {**moved("n1", "n2", 9.5, "by +14155550123"), "new_node_name": "ask 415-555-0123"}],
+        agent_name="Line +14155550123",
+        disconnection_reason="carrier-said +14155550123",
         access_token="key-9f8e7d",
         metadata={"customer_phone": "+14155550123"},
         public_log_url="https://retell.example/log.txt",

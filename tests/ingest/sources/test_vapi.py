@@ -261,6 +261,8 @@ def test_numbers_and_signed_links_are_never_taken(tmp_path: Path) -> None:
         said("bot", "See https://files.vapi.example/r.wav?sig=5ecret and wss://vapi.example/c-1/listen", 13.0),
     ]
     record = vapi_call(messages=messages, artifact={"variableValues": {"phone": "+1 415 555 0123"}})
+    record["endedReason"] = "carrier-said +14155550123"
+    messages[-2]["toolCalls"][0]["function"]["name"] += " wss://vapi.example/c-1/listen"
     found = repr(items_of(written(tmp_path / "c.json", record)))
     for secret in ("0123", "5ecret", "sk-1", "listen"):
         assert secret not in found
