@@ -58,7 +58,7 @@ def is_of_another_task(references: Sequence[Reference], task: Task | None) -> bo
 
 
 def family_of(task_id: str | None, references: Sequence[Reference]) -> str:
-    """Return the family of a task: the word in brackets at the start of its id, else what its reference actions do."""
+    """Return the family of a task: the word in square brackets before its id, else what its references do."""
     if task_id and task_id.startswith("[") and (end := task_id.find("]")) > 1:
         return task_id[1:end]
     verbs = {first_word(each.name) for each in references if writes(each.name, each.kind)}
