@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from riff_ingest.conversation import ToolCall, Turn
+from riff_ingest.conversation import Turn
 from riff_ingest.events import LONGEST, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.tool_states import ToolStates
 
@@ -22,20 +22,11 @@ class ObservedStates(ToolStates):
         self.events.append(StateEntered(state, t))
         self.states.append(state)
 
-    def call(
-        self,
-        name: str,
-        *,
-        by: str = "agent",
-        t: float | None = None,
-        arguments: Any = None,
-        result: Any = None,
-        error: str | None = None,
-        state: str | None = None,
-        segment: str | None = None,
-    ) -> None:
-        """Take a call of a tool with what came back; the call stays in its state."""
-        self.tool_calls.append(ToolCall(name, t, arguments, error, by, result))
+    def _visit(self, tool: str, by: str, segment: str | None, t: float | None) -> None:
+        """Stay in the state: tools are none."""
+
+    def _failed(self, tool: str, error: str, t: float | None) -> None:
+        """Leave it to the tool call: no guard raised."""
 
 
 def say_aside(states: ToolStates, role: str, text: str, t: float | None = None) -> None:

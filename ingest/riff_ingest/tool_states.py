@@ -83,16 +83,23 @@ class ToolStates:
         `state` is another name for it where the tool's own says too little, `segment` its phase where that is known.
         """
         self.begin(t)
-        named = (state or name) if by == "agent" else f"user:{state or name}"
-        self._leave_for(named, self._segments.segment(named, segment), t)
+        self._visit(state or name, by, segment, t)
         self.tool_calls.append(ToolCall(name, t, arguments, error, by, result))
         if error is not None and by == "agent":
-            self.events.append(GuardEvaluated(name, None, error, t))
+            self._failed(name, error, t)
 
     def move(self, state: str, t: float | None = None) -> None:
         """Go to a state of the source's own, whose name tells its phase."""
         self.begin(t)
         self._leave_for(state, None, t)
+
+    def _visit(self, tool: str, by: str, segment: str | None, t: float | None) -> None:
+        """Go to the state that a tool is."""
+        named = tool if by == "agent" else f"user:{tool}"
+        self._leave_for(named, self._segments.segment(named, segment), t)
+
+    def _failed(self, tool: str, error: str, t: float | None) -> None:
+        self.events.append(GuardEvaluated(tool, None, error, t))
 
     def _leave_for(self, state: str, segment: str | None, t: float | None) -> None:
         if state != self.state:

@@ -11,7 +11,7 @@ from riff_ingest.contract import Contract
 from riff_ingest.conversation import ROLES, Conversation
 from riff_ingest.livekit.lanes import voice_of
 from riff_ingest.livekit.report import Item, Report
-from riff_ingest.platform_call import ESCALATED, with_escalation
+from riff_ingest.platforms.call import ESCALATED, with_escalation
 from riff_ingest.sources.source import run_of, text_of
 from riff_ingest.stream import read_stream
 from riff_ingest.tool_segments import OPENING, ToolSegments, hands_over

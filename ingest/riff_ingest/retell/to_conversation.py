@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from riff_ingest.call_start import LATEST, moment, run_of_day
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
 from riff_ingest.observed_states import latencies
-from riff_ingest.platform_call import ERROR, UNKNOWN, CallEnding, ended_call
-from riff_ingest.platform_verdict import PlatformVerdict, judged_at
+from riff_ingest.platforms.call import ERROR, UNKNOWN, CallEnding, ended_call
+from riff_ingest.platforms.start import LATEST, moment, run_of_day
+from riff_ingest.platforms.verdict import PlatformVerdict, judged_at
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.retell.ending import ending_of, reason_of, refusal
 from riff_ingest.retell.scrubbed import preferred

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, TypeAlias
 
-from riff_ingest.call_order import in_time_order
 from riff_ingest.observed_states import ObservedStates, fill, say_aside
+from riff_ingest.platforms.order import in_time_order
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.retell.scrubbed import kept_under
 from riff_ingest.sources.json_parts import number_of, object_of, objects_of, text_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from riff_ingest.platform_verdict import PlatformVerdict, short, yes_or_no
+from riff_ingest.platforms.verdict import PlatformVerdict, short, yes_or_no
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.retell.scrubbed import preferred
 from riff_ingest.sources.json_parts import object_of, text_of

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.call_records import CallRecord, Sketch, read_call_records, records_of
 from riff_ingest.conversation import Conversation
+from riff_ingest.platforms.records import CallRecord, Sketch, read_call_records, records_of
 from riff_ingest.sources.json_parts import object_of
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from riff_ingest.platform_call import AGENT_HANGUP, ERROR, HANGUP, TIMEOUT, TRANSFER, CallEnding
+from riff_ingest.platforms.call import AGENT_HANGUP, ERROR, HANGUP, TIMEOUT, TRANSFER, CallEnding
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.json_parts import text_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from riff_ingest.call_start import LATEST
+from riff_ingest.platforms.start import LATEST
 from riff_ingest.private_values import PrivateValues, addresses_in
 from riff_ingest.sources.json_parts import number_of, object_of, objects_of
 from riff_ingest.vapi import REPORT

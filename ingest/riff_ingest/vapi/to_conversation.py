@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from riff_ingest.call_start import moment, run_of_day
 from riff_ingest.conversation import Conversation
-from riff_ingest.platform_call import UNKNOWN, ended_call
-from riff_ingest.platform_verdict import PlatformVerdict
+from riff_ingest.platforms.call import UNKNOWN, ended_call
+from riff_ingest.platforms.start import moment, run_of_day
+from riff_ingest.platforms.verdict import PlatformVerdict
 from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.json_parts import number_of, object_of, text_of
 from riff_ingest.sources.lines import BrokenInput

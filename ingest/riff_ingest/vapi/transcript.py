@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from riff_ingest.call_order import in_time_order
 from riff_ingest.observed_states import ObservedStates, fill
+from riff_ingest.platforms.order import in_time_order
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.json_parts import number_of, object_of, objects_of, text_of
 from riff_ingest.sources.lenient_json import loads

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from riff_ingest.call_start import LATEST
 from riff_ingest.conversation import Conversation
+from riff_ingest.platforms.start import LATEST
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.json_parts import number_of
 from riff_store.facts import JudgedScore

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from riff_ingest.call_records import CallRecord, Sketch, read_call_records
+from riff_ingest.platforms.records import CallRecord, Sketch, read_call_records
 from riff_ingest.sources.lines import BrokenInput
 
 
@@ -67,6 +67,6 @@ def test_what_is_no_json_is_refused(tmp_path: Path, content: str) -> None:
 
 
 def test_a_document_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riff_ingest.call_records.MAX_DOCUMENT", 10)
+    monkeypatch.setattr("riff_ingest.platforms.records.MAX_DOCUMENT", 10)
     with pytest.raises(BrokenInput, match="larger"):
         taken(tmp_path / "x", '[{"id": "a"}, {"id": "b"}]')
