@@ -10,7 +10,7 @@ import msgspec
 
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.json_parts import objects_of
-from riff_ingest.sources.lenient_json import loads
+from riff_ingest.sources.lenient_json import MAX_DEPTH, loads
 from riff_ingest.sources.lines import BrokenInput
 
 ATTACHMENT = "attachment://"
@@ -121,6 +121,19 @@ def spoken(content: Any, attachments: Mapping[str, Any]) -> str:
         return _attached(content, attachments).strip()
     parts = [part.get("text") for part in objects_of(content) if part.get("type") == "text"]
     return "\n".join(_attached(part, attachments) for part in parts if isinstance(part, str) and part).strip()
+
+
+def attached(value: Any, attachments: Mapping[str, Any], depth: int = 0) -> Any:
+    """Return a plain JSON value with the long texts in it that a sample keeps apart."""
+    if isinstance(value, str):
+        return _attached(value, attachments)
+    if not attachments or depth == MAX_DEPTH:
+        return value
+    if isinstance(value, list):
+        return [attached(each, attachments, depth + 1) for each in value]
+    if isinstance(value, dict):
+        return {key: attached(each, attachments, depth + 1) for key, each in value.items()}
+    return value
 
 
 def _attached(said: str, attachments: Mapping[str, Any]) -> str:

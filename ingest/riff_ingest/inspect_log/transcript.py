@@ -10,7 +10,7 @@ from riff_ingest.conversation import ROLES
 from riff_ingest.events import LONGEST
 from riff_ingest.inspect_log.agent_states import AgentStates
 from riff_ingest.inspect_log.happenings import Happening, Happenings
-from riff_ingest.inspect_log.sample import PRIVATE, Sample, spoken
+from riff_ingest.inspect_log.sample import PRIVATE, Sample, attached, spoken
 from riff_ingest.sources.json_parts import object_of, objects_of, text_of
 from riff_ingest.tool_segments import ToolSegments
 from riff_ingest.tool_states import ToolStates
@@ -126,7 +126,7 @@ class _Order:
             name,
             by=by,
             t=self.seconds(happening.began) if happening else None,
-            arguments=PRIVATE.value(arguments),
+            arguments=PRIVATE.value(attached(arguments, self._attachments)),
             result=PRIVATE.value(result),
             error=failed or (_error(event.error, bool(event.failed)) if event else None),
         )

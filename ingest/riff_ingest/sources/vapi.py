@@ -62,7 +62,7 @@ def _is_call(value: Any) -> bool:
     if message:
         call = object_of(message.get("call"))
         return isinstance(message.get("type"), str) and (_is_known(call) or "artifact" in message)
-    return "endedReason" in record and (_is_known(record) or _has_times(record))
+    return _has_times(record) or (_is_known(record) and ("endedReason" in record or "artifact" in record))
 
 
 def _is_known(call: dict[str, Any]) -> bool:
@@ -92,7 +92,7 @@ SOURCE = Source(
     version=1,
     read=read,
     title="Calls of Vapi",
-    known_by="JSON with endedReason and messages: one call, a list, an end-of-call report, or lines of either",
+    known_by="JSON with endedReason or messages: one call, a list, an end-of-call report, or lines of either",
     recognises=_recognises,
     takes_contracts=True,
     derives_states=True,

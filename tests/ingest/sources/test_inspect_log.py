@@ -233,6 +233,9 @@ def test_what_is_said_can_lie_among_the_attachments(tmp_path: Path) -> None:
     messages = [logs.says("user", "attachment://abc"), logs.says("assistant", "attachment://lost")]
     call = call_of(tmp_path, logs.sample(messages=messages, attachments={"abc": "A long story"}))
     assert [turn.text for turn in call.turns] == ["A long story", "attachment://lost"]
+    asked = logs.calls("a1", "look_up", notes=["attachment://abc", {"to": "attachment://abc"}])
+    call = call_of(tmp_path, logs.sample(messages=[asked], attachments={"abc": "A long story"}))
+    assert call.tool_calls[0].arguments == {"notes": ["A long story", {"to": "A long story"}]}
 
 
 def test_messages_of_old_logs_have_no_ids_and_are_told_by_what_they_say(tmp_path: Path) -> None:

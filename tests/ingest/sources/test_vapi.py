@@ -201,6 +201,15 @@ def test_what_never_was_a_call_is_left_out_with_the_reason(tmp_path: Path, field
     assert call.conversation_id == "c-2"
 
 
+def test_a_call_without_a_reason_for_its_end_is_known_by_its_messages(tmp_path: Path) -> None:
+    untold = {key: value for key, value in vapi_call("c-1").items() if key != "endedReason"}
+    path = written(tmp_path / "c.json", untold)
+    assert detect(path).kind == "vapi"
+    assert [call.stop_reason for call in items_of(path)] == [None]
+    going_on = written(tmp_path / "d.json", untold | {"status": "in-progress"})
+    assert [left_out.reason for left_out in items_of(going_on)] == ["the call had not ended when this was written"]
+
+
 def test_messages_before_the_report_are_no_calls_of_their_own(tmp_path: Path) -> None:
     update = {"message": {"type": "status-update", "status": "ringing", "call": {"id": "c-1", "orgId": "o"}}}
     lonely = {"message": {"type": "status-update", "status": "ended", "call": {"id": "c-9", "orgId": "o"}}}
