@@ -1,1 +1,1 @@
-"""Read the session reports of LiveKit Agents (docs/formats.md, section 9)."""
+"""Read the session reports of LiveKit Agents (docs/formats.md, section 8)."""

@@ -1,1 +1,1 @@
-"""Read what pipecat's evals leave behind (docs/formats.md, section 10)."""
+"""Read what pipecat's evals leave behind (docs/formats.md, section 9)."""

@@ -1,4 +1,4 @@
-"""Tell how a call of Retell ended, by its reason of disconnection (docs/formats.md, section 12)."""
+"""Tell how a call of Retell ended, by its reason of disconnection (docs/formats.md, section 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read what was said and done in a call of Retell, with its nodes as states (docs/formats.md, section 12)."""
+"""Read what was said and done in a call of Retell, with its nodes as states (docs/formats.md, section 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Take what Retell's own model said of a call as verdicts of a judge (docs/formats.md, section 12)."""
+"""Take what Retell's own model said of a call as verdicts of a judge (docs/formats.md, section 11)."""
 
 from __future__ import annotations
 

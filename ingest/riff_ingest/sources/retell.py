@@ -1,4 +1,4 @@
-"""Read the calls of Retell as its API and its webhooks give them (docs/formats.md, section 12)."""
+"""Read the calls of Retell as its API and its webhooks give them (docs/formats.md, section 11)."""
 
 from __future__ import annotations
 

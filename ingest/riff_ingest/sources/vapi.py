@@ -1,4 +1,4 @@
-"""Read the calls of Vapi as its API and its webhooks give them (docs/formats.md, section 13)."""
+"""Read the calls of Vapi as its API and its webhooks give them (docs/formats.md, section 12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tell how a call of Vapi ended, by the beginning of its reason (docs/formats.md, section 13)."""
+"""Tell how a call of Vapi ended, by the beginning of its reason (docs/formats.md, section 12)."""
 
 from __future__ import annotations
 

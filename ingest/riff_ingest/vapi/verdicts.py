@@ -1,4 +1,4 @@
-"""Take what Vapi's own models said of a call as verdicts of a judge (docs/formats.md, section 13)."""
+"""Take what Vapi's own models said of a call as verdicts of a judge (docs/formats.md, section 12)."""
 
 from __future__ import annotations
 
