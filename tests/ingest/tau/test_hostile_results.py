@@ -103,7 +103,7 @@ def test_of_a_cut_file_the_whole_calls_are_read_and_the_rest_is_told(tmp_path: P
     path = tmp_path / "run.json"
     path.write_text(text[:cut], "utf-8")
     calls, found = _read(path)
-    ends = [text.index('{"id": "b"'), text.index('{"id": "c"'), len(text) - 2]
+    ends = [text.index(', {"id": "b"'), text.index(', {"id": "c"'), len(text) - 2]
     assert list(calls) == [name for name, end in zip("abc", ends, strict=True) if end <= cut]
     assert "file ends too early" in found.skipped[-1].note.reason
 
