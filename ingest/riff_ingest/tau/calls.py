@@ -18,6 +18,7 @@ from riff_ingest.tau.records import Simulation, Task
 from riff_ingest.tau.run import Run
 from riff_ingest.tau.steps import Reference, family_of, is_of_another_task, references_of, steps_of
 from riff_ingest.tau.text import cost_of, walk_messages
+from riff_ingest.tau.tick_records import NO_TICKS
 from riff_ingest.tau.tools import TRANSFER
 from riff_ingest.tau.voice import walk_ticks
 from riff_ingest.tau.walk import LONGEST_ERROR, Walked
@@ -32,7 +33,7 @@ _PASSED = 1e-6
 _PERSONA = re.compile(r"\[PERSONA:([^\]]*)\]")
 _JUDGED = ("review", "user_only_review", "auth_classification", "hallucination_check")
 _FILLED = ("reward_info", "messages", "agent_usage", "effect_timeline", *_JUDGED)
-_NO_TICKS = (b"null", b"[]", b"")
+_TICKS, _NO_TICKS = re.compile(rb"\s*\[\s*[^\]\s]"), re.compile(rb"\s*(?:null|\[\s*\])?\s*")
 
 
 @dataclass(slots=True)
@@ -115,6 +116,8 @@ def _walk(run: Run, simulation: Simulation, references: list[Reference], segment
     if has_ticks(simulation):
         walk_ticks(simulation, run, walked)
         return walked
+    if not _NO_TICKS.fullmatch(simulation.ticks):
+        walked.defects[NO_TICKS] += 1
     start = simulation.start_time
     walk_messages(simulation.messages or [], parse_time(start) if start else None, walked)
     return walked
@@ -122,7 +125,7 @@ def _walk(run: Run, simulation: Simulation, references: list[Reference], segment
 
 def has_ticks(simulation: Simulation) -> bool:
     """Tell whether a simulation is one of voice."""
-    return bytes(memoryview(simulation.ticks)[:8]).strip() not in _NO_TICKS
+    return _TICKS.match(simulation.ticks) is not None
 
 
 def _contract(states: ToolStates, references: list[Reference]) -> Contract:

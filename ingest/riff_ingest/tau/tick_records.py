@@ -11,6 +11,7 @@ from riff_ingest.sources.lenient_json import loads
 from riff_ingest.tau.records import Call, Message, fitting_struct
 
 CHUNKS = ("agent_chunk", "user_chunk")
+NO_TICKS = "ticks are no list"
 
 
 class Insert(msgspec.Struct, frozen=True, gc=False):
@@ -113,7 +114,7 @@ def read_ticks(data: bytes | msgspec.Raw, defects: Counter[str]) -> list[Tick]:
     except (msgspec.MsgspecError, ValueError, RecursionError):
         value = loads(bytes(data), defects, what="ticks")
     if not isinstance(value, list):
-        defects["ticks are no list"] += 1
+        defects[NO_TICKS] += 1
         return []
     return [_tick(each, defects) for each in value]
 

@@ -346,3 +346,16 @@ def test_whole_numbers_stand_for_names(tmp_path: Path) -> None:
         tmp_path, simulation("a") | {"task_id": 13, "trial": None}, task("x") | {"id": 13}, info=info(domain="airline")
     )
     assert (call.scenario, call.trial, call.flow) == ("13", 0, "airline/no-write")
+
+
+@pytest.mark.parametrize(
+    ("ticks", "defects"), [("[ ]", {}), ("[\n  ]", {}), ("null", {}), ("{}", {"ticks are no list": 1})]
+)
+def test_a_call_without_ticks_is_one_of_text_however_that_is_written(
+    tmp_path: Path, ticks: str, defects: dict[str, int]
+) -> None:
+    spoken = [said("user", "Hello?", 1), said("assistant", "Hi.", 2)]
+    path = write_results(tmp_path / "run.json", results([simulation("s-1", messages=spoken, ticks="HERE")]))
+    path.write_text(path.read_text("utf-8").replace('"HERE"', ticks), "utf-8")
+    (call,) = read_source(path)
+    assert ([turn.text for turn in call.turns], call.voice, call.defects) == (["Hello?", "Hi."], None, defects)
