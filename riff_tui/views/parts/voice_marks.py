@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ _SOUNDS = {BACKCHANNEL: "backchannel", VOCAL_TIC: "vocal tic", NON_DIRECTED: "wo
 _NOISES = {BURST_NOISE: "noise", OUT_OF_TURN: "somebody else speaks"}
 _SIDES = {"assistant": "agent", "user": "caller"}
 _CLOSE = 1e-9
+_REPEATED = re.compile(r"(\[[^\[\]]+\])(?:\s*\1)+")
 
 
 class Happened(NamedTuple):
@@ -65,7 +67,7 @@ def rows(voice: Voice, words: WordFilter) -> Iterator[tuple[Mapping[str, Any], S
     for mark in sorted(voice.marks, key=lambda mark: mark.start):
         record = {"t": mark.start, "turn": mark.turn, "role": mark.by}
         text = words(mark.text) if mark.text else None
-        heard = f": {text.lstrip('.')}" if text else ""
+        heard = f": {_heard(text)}" if text else ""
         if mark.kind in SOUNDS and mark.lone:
             said = _of_sound(mark)
             yield {**record, "kind": SOUND, "detail": f"{said.text}{heard}"}, said.severity
@@ -74,6 +76,11 @@ def rows(voice: Voice, words: WordFilter) -> Iterator[tuple[Mapping[str, Any], S
         elif mark.kind == SILENCE:
             lasted = fixed(mark.end - mark.start, 1)
             yield {**record, "role": None, "kind": SILENCE, "detail": f"for {lasted} s"}, None
+
+
+def _heard(text: str) -> str:
+    """Return what was heard: a sound that its words repeat, as for speech synthesis (".[cough][cough]"), once."""
+    return _REPEATED.sub(r"\1", text.lstrip("."))
 
 
 def _said(mark: Mark) -> Happened | None:

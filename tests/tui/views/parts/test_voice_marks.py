@@ -69,6 +69,12 @@ def test_sounds_the_line_and_silences_have_rows_of_their_own_in_the_order_of_tim
     assert times.index(14.0) < times.index(16.0)
 
 
+def test_a_sound_that_is_written_three_times_is_named_once() -> None:
+    sneeze = Mark("vocal_tic", 1.0, 1.6, "caller", 1, lone=True, text=".[sneeze][sneeze] [sneeze]")
+    table = table_of(Voice(caller=[Span(1, 0.0, 4.0)], marks=[sneeze]))
+    assert row_of(table, "sound", "vocal tic: [sneeze]").record["t"] == 1.0
+
+
 def test_damages_of_the_audio_are_counted_and_have_no_rows() -> None:
     drops = [Mark("frame_drop", at, at + 0.5, "caller", 1) for at in (1.0, 2.0, 3.0)]
     table = table_of(Voice(caller=[Span(1, 0.0, 4.0)], marks=[*drops, Mark("muffling", 1.0, 3.0, "caller", 1)]))
