@@ -11,7 +11,7 @@ from riff_store.queries.first_to_mend import first_to_mend
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.scope import needs
 from riff_tui.table import Table, in_one_step
-from riff_tui.view_queries.view_query import FilterParts, ViewQuery
+from riff_tui.view_queries.view_query import FilterParts, ViewQuery, matching
 from riff_tui.views.parts.first_to_mend import what_is_first
 
 if TYPE_CHECKING:
@@ -28,7 +28,13 @@ def show_flows(query: ViewQuery) -> Table:
         cells = flow_cells(
             query.store, parts.calls, query.keys, wanted.judges, trend=trend and own, edits=edits and own
         )
-        return query.build(cells)
+        built = query.build(cells)
+        if not own or parts.rows is None:
+            return built
+        left = {row.id for row in matching(built, parts.rows)}
+        shown = query.build([cell for cell, row in zip(cells, built.rows, strict=True) if row.id in left])
+        # The units stand for all columns; what else is noted is of the rows that are shown.
+        return replace(built, notes=[*built.notes[:1], *shown.notes[1:]])
 
     def table(*, trend: bool, whole: bool = True) -> Table:
         found = query.result(wanted, partial(build, trend=trend, edits=whole))

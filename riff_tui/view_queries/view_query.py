@@ -82,7 +82,7 @@ class ViewQuery:
         table = build(parts)
         fewer = parts.calls is not None or (parts.judges is not None and self.spec.judges == "rows")
         total = len((build(EVERYTHING) if fewer and self.spec.recounts else table).rows)
-        every, table = table, replace(table, rows=_matching(table, parts.rows))
+        every, table = table, replace(table, rows=matching(table, parts.rows))
         table = self.arranged(replace(table, total=total, matched=len(table.rows)))
         table = _with_columns_asked_for(table, parts.rows)
         notes = [*_values_in_vain(every, table, parts.rows), *table.notes, *left_out(table, self.keys)]
@@ -149,7 +149,8 @@ def _values_in_vain(every: Table, left: Table, predicate: Predicate | None) -> l
     return unknown_values(every, predicate)
 
 
-def _matching(table: Table, predicate: Predicate | None) -> Sequence[Row]:
+def matching(table: Table, predicate: Predicate | None) -> Sequence[Row]:
+    """Return the rows that a filter of rows leaves."""
     if predicate is None:
         return table.rows
     holds = compile_predicate(predicate, [column.key for column in table.columns if column.kind == "name"])

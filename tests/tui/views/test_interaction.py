@@ -49,6 +49,12 @@ def flows(store: Store, **asked: object) -> Table:
     return show(store, "flows", Request(**asked))  # type: ignore[arg-type]
 
 
+def test_a_filter_of_rows_leaves_out_voice_calls_from_what_is_noted_too(store: Store) -> None:
+    (noted,) = (note for note in flows(store, where="agent=rude").notes if note.startswith("Interaction"))
+    assert noted.startswith("Interaction, over all events of 6 voice calls")
+    assert not [note for note in flows(store, where="agent=texter").notes if note.startswith("Interaction")]
+
+
 def test_a_row_holds_both_panels(store: Store) -> None:
     rows = {row.record["agent"]: row.record for row in flows(store).rows}
     assert rows["polite"]["interaction"]["response_rate"] == 1.0
