@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain, takewhile
 
 from riff_tui.text.column_fit import fitted
 from riff_tui.text.glyphs import Glyphs, glyphs, in_ascii
 from riff_tui.text.safe_text import cell_width, fit, one_line
+from riff_tui.text.words import counted
 from riff_tui.timeline_events import Moment, VisitSpan
 
 WIDEST_NAME = 24
@@ -45,8 +47,11 @@ class VisitTimeline:
                 marks.append(EventMark(moment.state, moment.t, guard, named if isinstance(named, str) else ""))
         return cls(tuple(visits), tuple(marks))
 
-    def draw(self, *, ascii_only: bool = False, width: int = 78) -> list[str]:
-        """Draw an axis in seconds, then per state in order of first entry its bar and its marks."""
+    def draw(self, *, ascii_only: bool = False, width: int = 78, height: int | None = None) -> list[str]:
+        """Draw an axis in seconds, then per state in order of first entry its bar and its marks.
+
+        Of more lines than `height` the last states and the legend give way to how many states are left out.
+        """
         signs = glyphs(ascii_only)
         states = list(dict.fromkeys(visit.state for visit in self.visits))
         names = {state: _safe(state, signs) for state in states}
@@ -54,13 +59,18 @@ class VisitTimeline:
         column = max(1, min(longest, WIDEST_NAME, width - NARROWEST_BAR - 2))
         room = max(1, width - column - 2)
         end = max(visit.end for visit in self.visits)
-        lines = [" " * (column + 1) + _axis(end, room)]
+        rows = []
         for state in states:
-            lines.append(f"{fitted(names[state], column, signs.ellipsis)} {self._bar(state, end, room, signs)}")
+            bar = f"{fitted(names[state], column, signs.ellipsis)} {self._bar(state, end, room, signs)}"
             marks = self._marks(state, end, room, signs)
-            if marks:
-                lines.append(" " * (column + 1) + marks)
-        return [fit(line.rstrip(), width, "") for line in [*lines, *self._legend(signs)]]
+            rows.append([bar, " " * (column + 1) + marks] if marks else [bar])
+        further = self._legend(signs)
+        if height is not None and 1 + sum(map(len, rows)) + len(further) > height:
+            left = list(takewhile(lambda lines: lines <= height - 2, accumulate(map(len, rows))))
+            further = [f"{signs.ellipsis} {counted(len(rows) - len(left), 'more state')}"]
+            rows = rows[: len(left)]
+        lines = [" " * (column + 1) + _axis(end, room), *chain.from_iterable(rows), *further]
+        return [fit(line.rstrip(), width, "") for line in lines]
 
     def _bar(self, state: str, end: float, room: int, signs: Glyphs) -> str:
         cells = [" "] * (room + 1)

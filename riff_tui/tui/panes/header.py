@@ -13,6 +13,7 @@ from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.charts.lanes import Lanes
 from riff_tui.charts.neighbor_graph import EgoGraph, Spot, drawing
 from riff_tui.charts.sparklines import Sparklines
+from riff_tui.charts.visit_timeline import VisitTimeline
 from riff_tui.table import Row, Table
 from riff_tui.text.column_fit import wrap
 from riff_tui.tui.data.loader import LoadedView
@@ -30,6 +31,8 @@ from riff_tui.watching.growing_run import HeadLine
 LEFT_FOR_LATER = "latencies are not read yet"
 _LEAST_ROWS = 7
 _TALL = 30
+_LEAST_OF_CALL = 3 / 8
+"""The share of the screen that is left to what was said."""
 
 
 class Header(Bar):
@@ -212,13 +215,15 @@ class Header(Bar):
         return max(0, self.app.size.height - 2 - _LEAST_ROWS)
 
     def _conversation(self, table: Table) -> list[Line]:
-        width, room = self.app.size.width, self._room()
+        width, height = self.app.size
+        room = max(0, height - 2 - max(_LEAST_ROWS, int(height * _LEAST_OF_CALL)))
         lines = conversation_lines(table, width, self.glyphs, self.palette)
         if self.lanes is not None:
             is_short = self.app.size.height < _TALL
             lines += self.lanes.lines(width, self.glyphs, self.palette, is_short=is_short)
-        elif table.figure is not None:
-            drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2)
+        elif isinstance(table.figure, VisitTimeline):
+            left = max(0, room - len(lines))
+            drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2, height=left)
             styles = [self.palette.faint, *[self.palette.accent] * len(drawn)]
             lines += [((f" {line}", style),) for line, style in zip(drawn, styles, strict=False)]
         return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.faint),)]

@@ -12,6 +12,7 @@ from riff_store.metrics import METRICS
 from riff_tui.charts.lane_painter import Tone
 from riff_tui.charts.lanes import Lanes
 from riff_tui.table import Row, Table
+from riff_tui.text.column_fit import hanging
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.numbers import fixed
 from riff_tui.text.safe_text import fit
@@ -26,6 +27,7 @@ Nearness: TypeAlias = Literal["all", "part", "nearest"]
 STEP = 2
 SHORTEST_S = 2.0
 MOST_LEGEND_LINES = 2
+MOST_STEP_LINES = 2
 _HUMANNESS = "humanness"
 _A_SCORE = 2
 """The pieces of a line that a score takes: who gave it, and what it is."""
@@ -56,7 +58,7 @@ def conversation_lines(table: Table, width: int, glyphs: Glyphs, palette: Palett
     steps, missed = call_steps.told(table)
     style = palette.bad if missed else None
     lines = [first, *_scores(table, width - 1, glyphs, palette)]
-    lines += [[(f" {shown(steps, glyphs)}", style)]] if steps else []
+    lines += [[(f" {line}", style)] for line in _broken(shown(steps, glyphs), width - 3, glyphs)] if steps else []
     noted = notes.told(table)
     lines += [[(f" {shown(noted, glyphs)}", palette.head)]] if noted else []
     return [cut(line, width - 1, glyphs) for line in lines]
@@ -126,6 +128,13 @@ class LanesHeader:
         self._centre = max(first + half, min(last - half, self._centre))
         window = (self._centre - half, self._centre + half) if self._times > 1 else None
         self.lanes = replace(self.lanes, window=window, at=at)
+
+
+def _broken(text: str, width: int, glyphs: Glyphs) -> list[str]:
+    """Return a text in at most `MOST_STEP_LINES` lines."""
+    lines = hanging(text, width, 2)
+    rest = " ".join(line.strip() for line in lines[MOST_STEP_LINES - 1 :])
+    return [*lines[: MOST_STEP_LINES - 1], *([fit(f"  {rest}", width, glyphs.ellipsis)] if rest else [])]
 
 
 def _scores(table: Table, width: int, glyphs: Glyphs, palette: Palette) -> list[Line]:

@@ -50,6 +50,20 @@ def test_steps_of_the_task_have_a_line_that_names_those_that_were_missed() -> No
         assert list(lines[-1]) == [(" 1 of 2 expected steps taken · missed user:toggle", style)]
 
 
+def test_steps_that_were_missed_are_named_on_two_lines_where_one_is_too_short() -> None:
+    names = ["user:grant_app_permission", "refuel_data", "user:toggle_roaming", *[f"enable_{n}" for n in range(20)]]
+    for missed in (3, 20):
+        steps = [{"state": name, "by": "agent", "called": False, "matched": None} for name in names[:missed]]
+        extras = {"call": {}, "expected_steps": steps}
+        lines = conversation_lines(Table("conversation", "", (), (), extras=extras), 80, UNICODE, PALETTES["ansi"])
+        first, second = ("".join(text for text, _ in line) for line in lines[-2:])
+        assert first.startswith(f" 0 of {missed} expected steps taken · missed user:grant_app_permission")
+        assert second.startswith("   ")
+        assert "user:toggle_roaming" in second
+        assert second.endswith("…") == (missed == 20)
+        assert len(second) <= 79
+
+
 def test_verdicts_of_one_judge_are_told_by_what_it_judged() -> None:
     judged = [
         {"judge": "retell", "aspect": "call_successful", "score": 0.0},
