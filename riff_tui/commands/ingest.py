@@ -127,7 +127,7 @@ def ingest(
         with_text=not no_text,
         rebuild=rebuild,
     )
-    for line in (*registry().problems, *plugins().problems, *report(summary)):
+    for line in (*registry().problems, *plugins().problems, *report(summary, kind)):
         say(line)
     if strict and (summary.skipped or summary.replaced or summary.dropped or summary.is_empty):
         raise InputSkipped(_dropped(summary))

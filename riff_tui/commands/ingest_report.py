@@ -21,13 +21,13 @@ LEFT_OUT = 12
 UNKNOWN = "unknown"
 
 
-def report(summary: IngestSummary) -> Iterator[str]:
-    """Yield what became of the input, a line each, the sum last.
+def report(summary: IngestSummary, kind: str | None = None) -> Iterator[str]:
+    """Yield what became of the input, a line each, the sum last; `kind` is what all of it was to be read as.
 
     Of many inputs the kinds are counted, and those follow of which not everything was taken, with why.
     """
     if not summary.results:
-        yield _nothing_found()
+        yield from _nothing_found()
         yield from _not_looked_at(summary)
         return
     if len(summary.results) <= LISTED_FILES:
@@ -42,14 +42,20 @@ def report(summary: IngestSummary) -> Iterator[str]:
     for path, inputs in sorted(summary.run_inputs.items()):
         yield f"{'used':9}  {'with eva':11}  {_shown(path)}: for {counted(inputs, 'conversation')}"
     yield from _replaced(summary)
-    yield "Nothing was taken." if summary.is_empty else _sum(summary)
+    yield _nothing_taken(kind) if summary.is_empty else _sum(summary)
 
 
-def _nothing_found() -> str:
+def _nothing_found() -> Iterator[str]:
     from riff_ingest.sources.registry import sources
 
-    known = "; ".join(f"{source.kind} ({source.known_by})" for source in sources())
-    return f"Nothing to ingest was found there. What can be read, gzipped or not: {known}."
+    yield "Nothing to ingest was found there. What can be read, gzipped or not:"
+    for source in sources():
+        yield f"  {source.kind:12}  {source.known_by}"
+
+
+def _nothing_taken(kind: str | None) -> str:
+    forced = f" With --as {kind} all of it is read as that; without --as each file as what it holds." if kind else ""
+    return f"Nothing was taken.{forced}"
 
 
 def _lines(results: Sequence[FileResult]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from riff_ingest.sources.registry import sources
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from tests.support.eva_runs import files, make_run
@@ -54,14 +55,18 @@ def test_kinds_can_be_forced(tiny: Path, tmp_path: Path, capsys: Captured) -> No
     scores = str(tiny.parent / "run-1" / "humanness-codex.jsonl")
     store = str(tmp_path / "store.db")
     assert run(["ingest", scores, "--as", "transcripts", "--strict", "--store", store]) == ExitCode.SKIPPED
-    assert "transcripts" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "skipped    transcripts" in err
+    assert "Nothing was taken. With --as transcripts" in err
 
 
 def test_a_folder_without_input_says_what_is_looked_for(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "empty").mkdir()
     store = str(tmp_path / "store.db")
     assert run(["ingest", str(tmp_path / "empty"), "--store", store]) == ExitCode.OK
-    assert "Nothing to ingest was found there" in capsys.readouterr().err
+    found, *kinds = capsys.readouterr().err.splitlines()
+    assert found.startswith("Nothing to ingest was found there")
+    assert [line.split()[0] for line in kinds] == [source.kind for source in sources()]
     assert run(["ingest", str(tmp_path / "empty"), "--store", store, "--strict"]) == ExitCode.SKIPPED
     assert "nothing was taken" in capsys.readouterr().err
     assert not Path(store).exists()
