@@ -128,7 +128,7 @@ def ingest(
         rebuild=rebuild,
     )
     for line in (*registry().problems, *plugins().problems, *report(summary, kind)):
-        say(line)
+        say(line, fits=True)
     if strict and (summary.skipped or summary.replaced or summary.dropped or summary.is_empty):
         raise InputSkipped(_dropped(summary))
 

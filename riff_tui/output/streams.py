@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import io
 import os
+import re
 import shutil
 import sys
 from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 SAID_BEFORE_ERRORS = "riff-tui: error: "
 _GLYPHS = "·…█→"
+_COLUMNS = re.compile(r" *(?:\S+ {2,}){0,2}")
 
 
 class Output(NamedTuple):
@@ -83,8 +85,11 @@ def replace_closed() -> None:
     sys.stderr = sys.stderr or _stream(2, "w")
 
 
-def say(message: str) -> None:
-    """Write one line for people to stderr; data in it cannot reach the terminal as anything but text."""
+def say(message: str, *, fits: bool = False) -> None:
+    """Write one line for people to stderr; data in it cannot reach the terminal as anything but text.
+
+    One that `fits` is broken at blanks where the terminal has no room for it.
+    """
     from riff_tui.text.safe_text import one_line
 
     # A closed or full stderr must not change what the command did.
@@ -93,6 +98,8 @@ def say(message: str) -> None:
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
         line = one_line(message)
+        if fits and sys.stderr.isatty():
+            line = "\n".join(_fitted(line, os.get_terminal_size(sys.stderr.fileno()).columns))
         print(escape_commands(line) if is_build_log(sys.stderr) else line, file=sys.stderr, flush=True)
 
 
@@ -110,6 +117,19 @@ def finish_output() -> None:
         sys.stdout.flush()
     except (OSError, ValueError):
         _discard_output()
+
+
+def _fitted(line: str, width: int) -> list[str]:
+    """Return the lines that a line is broken into; where it begins with columns they go on below the last of these."""
+    from riff_tui.text.column_fit import wrap
+    from riff_tui.text.safe_text import cell_width
+
+    columns = _COLUMNS.match(line)
+    indent = columns.end() if columns and 2 * columns.end() < width else 0
+    if cell_width(line) <= width:
+        return [line]
+    first, *others = filter(None, wrap(line[indent:], width - indent))
+    return [line[:indent] + first, *(" " * indent + each for each in others)]
 
 
 def _stream(number: int, mode: str) -> TextIO:
