@@ -42,7 +42,7 @@ def read_members(path: Path, whole: Collection[str] = (), lists: Collection[str]
     return _Scanner(read_pieces(path)).members(whole, lists)
 
 
-class _TooLarge(Exception):
+class _TooLarge(BrokenInput):
     """Tell that a value does not fit into what is held of a file."""
 
 
@@ -188,7 +188,7 @@ class _Scanner:
         """Read as much again as is held, so that what is looked at twice stays little; `False` at the end."""
         rest = self._data[self._at :]
         if len(rest) > MAX_VALUE:
-            raise _TooLarge
+            raise _TooLarge(f"a value is larger than {MAX_VALUE // 1024**2} MiB")
         parts, wanted = [rest], max(len(rest), _AT_ONCE)
         try:
             while wanted > 0 and (piece := next(self._pieces, None)) is not None:
