@@ -40,7 +40,13 @@ def pair_location(location: Location, table: Table, ids: Sequence[str]) -> Locat
     is_call = spec_of(table.view).row_kind == "call"
     scope = None if is_call else narrow(location.scope.predicate, about_calls(location.filter.predicate, table))
     return Location(
-        VIEW, crumb=_crumb(table, ids), scope=Filter.of(scope), of=table.view, pair=tuple(ids), by=location.splits
+        VIEW,
+        crumb=_crumb(table, ids),
+        scope=Filter.of(scope),
+        of=table.view,
+        pair=tuple(ids),
+        by=location.splits,
+        aspect=location.aspect,
     )
 
 
@@ -78,8 +84,11 @@ def load_pair(show: ShowView, location: Location) -> Table:
 
 
 def _load_row(show: ShowView, location: Location, row_id: str) -> tuple[Table, Row]:
-    where = Filter.of(narrow(location.scope.predicate, Filter(row_id).predicate))
-    table = show(location.of, Request(where=where.text, predicate=where.predicate, by=location.by))
+    scope, aspect = location.scope.predicate, location.aspect or None
+    # A level of a factor is what it is among all others; the id of any other row is a filter that finds it.
+    where = Filter.of(scope if spec_of(location.of).aspects else narrow(scope, Filter(row_id).predicate))
+    asked = Request(where=where.text, predicate=where.predicate, by=location.by, aspect=aspect)
+    table = show(location.of, asked)
     row = next((row for row in table.rows if row.id == row_id), None)
     if row is None:
         raise UsageError(f"no call of {row_id} is left here, so it cannot be compared")

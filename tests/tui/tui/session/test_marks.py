@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+from riff_store.database import open_store
+from riff_tui.catalog import show
 from riff_tui.errors import UsageError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
@@ -118,6 +122,17 @@ def test_a_pair_is_asked_for_under_the_conditions_on_calls_that_hold_where_it_wa
     assert swapped(place).pair == place.pair[::-1]
     assert swapped(place).cache_key != place.cache_key
     assert pair_location(Location("flows"), table, ["viewing gemini", "elsewhere"]).crumb == "comparison"
+
+
+def test_levels_of_a_factor_are_compared_as_they_stand_among_all_others(tiny: Path) -> None:
+    with open_store(str(tiny)) as store:
+        ask = partial(show, store)
+        for aspect in ("", "latency_p95"):
+            effects = ask("effects", Request(aspect=aspect or None))
+            rows = [row for row in effects.rows if row.record["factor"] == "flow" and row.record["level"]][:2]
+            place = pair_location(Location("effects", aspect=aspect), effects, [row.id for row in rows])
+            (means,) = (row.record for row in load_pair(ask, place).rows if row.record["metric"] == "mean")
+            assert [means["a"], means["b"]] == [row.record["mean"] for row in rows]
 
 
 def test_a_row_that_is_gone_is_said() -> None:
