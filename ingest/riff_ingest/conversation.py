@@ -67,7 +67,7 @@ class Conversation(msgspec.Struct, kw_only=True):
     Not on the wire, but from sources that know more: `passed` says whether the task was done, `measured` holds
     computed aspects that no event stream tells, or tells wrong (`None`: not measured), `voice` what is kept of a voice
     call, `interaction` how its sides shared the line. Of two copies of a call the one in which more is `filled` in
-    counts.
+    counts; `unique` says that no other call of the run has its id, so that a copy is one whatever flow it tells.
     """
 
     conversation_id: str
@@ -107,6 +107,7 @@ class Conversation(msgspec.Struct, kw_only=True):
     voice: Voice | None = None
     interaction: Interaction | None = None
     filled: int = 0
+    unique: bool = False
 
     def error_count(self) -> int:
         """Return how many errors the call met; a request that was sent again is no error of the agent."""

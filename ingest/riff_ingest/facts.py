@@ -79,6 +79,7 @@ def facts_of(
         transcript=compress(call) if with_text else None,
         interaction=call.interaction,
         filled=call.filled,
+        unique=call.unique,
     )
     notes = [Skipped("defect", line, problem, call.conversation_id) for problem in problems]
     if call.aspects or call.state_aspects:

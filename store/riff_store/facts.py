@@ -65,7 +65,8 @@ class ConversationFacts(msgspec.Struct, gc=False):
     `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
     it first came to each. `transcript` is the compressed document of turns and events, `None` where text is not kept.
     A call whose `caller`, what played it, failed is not `caller_ok`, and counts as errored. Of two copies of a call
-    the one in which more is `filled` in stays, and of equal ones the later.
+    the one in which more is `filled` in stays, and of equal ones the later; of a call that is `unique`, whose id no
+    other one of its run has, a copy may tell another flow.
     """
 
     run: str
@@ -102,6 +103,7 @@ class ConversationFacts(msgspec.Struct, gc=False):
     transcript: bytes | None = None
     interaction: Interaction | None = None
     filled: int = 0
+    unique: bool = False
 
 
 class JudgedScore(msgspec.Struct, gc=False):

@@ -1,10 +1,12 @@
-"""Tell calls apart: a call is (run, flow, agent, conversation, trial)."""
+"""Tell calls apart: a call is (run, flow, agent, conversation, trial), or (run, conversation) where that is unique."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
+
+from riff_store.facts import ConversationFacts
 
 _AT_ONCE = 500
 
@@ -28,28 +30,32 @@ class HeldCall(NamedTuple):
     path: str
     errored: int
     filled: int
+    flow: int
+    agent: int
 
 
-def held_calls(connection: sqlite3.Connection, wanted: Iterable[Identity]) -> Iterator[tuple[Identity, HeldCall]]:
+def held_calls(
+    connection: sqlite3.Connection, wanted: Mapping[Identity, ConversationFacts]
+) -> Iterator[tuple[Identity, HeldCall]]:
     """Yield those of the calls that the store holds."""
-    by_run: dict[int, list[Identity]] = {}
-    for identity in wanted:
-        by_run.setdefault(identity.run, []).append(identity)
+    by_run: dict[int, list[tuple[object, ...]]] = {}
+    for identity, facts in wanted.items():
+        by_run.setdefault(identity.run, []).append((*identity, facts.unique))
     for run, identities in by_run.items():
         if connection.execute("SELECT 1 FROM conversation WHERE run_id = ? LIMIT 1", (run,)).fetchone():
             for start in range(0, len(identities), _AT_ONCE):
                 yield from _found(connection, identities[start : start + _AT_ONCE])
 
 
-def _found(connection: sqlite3.Connection, wanted: list[Identity]) -> list[tuple[Identity, HeldCall]]:
-    marks = ", ".join(["(?, ?, ?, ?, ?)"] * len(wanted))
+def _found(connection: sqlite3.Connection, wanted: list[tuple[object, ...]]) -> list[tuple[Identity, HeldCall]]:
+    marks = ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(wanted))
     rows = connection.execute(
-        f"WITH wanted (run, name, flow, agent, trial) AS (VALUES {marks})"
+        f"WITH wanted (run, name, flow, agent, trial, is_unique) AS (VALUES {marks})"
         " SELECT w.run, w.name, w.flow, w.agent, w.trial, c.id, c.source_file_id, c.line, s.path, c.errored,"
-        " c.filled"
+        " c.filled, c.flow_id, c.agent_id"
         " FROM wanted w CROSS JOIN conversation c ON c.run_id = w.run AND c.name = w.name"
-        " AND c.flow_id = w.flow AND c.agent_id = w.agent AND c.trial = w.trial"
+        " AND (w.is_unique OR c.flow_id = w.flow AND c.agent_id = w.agent AND c.trial = w.trial)"
         " JOIN source_file s ON s.id = c.source_file_id",
-        [part for identity in wanted for part in identity],
+        [part for each in wanted for part in each],
     )
     return [(Identity(*row[:5]), HeldCall(*row[5:])) for row in rows.fetchall()]

@@ -250,7 +250,9 @@ class Rows:
 
     def _yield_to_later_files(self) -> None:
         for identity, held in list(held_calls(self._connection, self._pending)):
-            mine = self._pending[identity]
+            mine = self._pending.get(identity)
+            if mine is None:
+                continue
             rank = self._ranks.get(held.path, -1) if held.source_file != self._source_file else -2
             if (held.filled, rank) > (mine.filled, self._rank):
                 del self._pending[identity]
@@ -264,7 +266,7 @@ class Rows:
         forget_calls(self._connection, "id = ?", held.key)
         change = "UPDATE source_file SET conversations = conversations - 1 WHERE id = ?"
         self._connection.execute(change, (held.source_file,))
-        self._touched.add((identity.flow, identity.agent, identity.run))
+        self._touched.add((held.flow, held.agent, identity.run))
         if held.source_file == self._source_file:
             self.taken -= 1
             self._note_earlier(held.line, mine, bool(held.errored))

@@ -97,6 +97,7 @@ def conversation_of(run: Run, task: Task | None, simulation: Simulation, segment
         voice=walked.voice,
         interaction=walked.interaction,
         filled=_filled(run, simulation),
+        unique=True,
     )
     checked = references if references and references[0].matched is not None else []
     return ReadCall(call, walked.spoken, [OF_ANOTHER_TASK] if checked and is_of_another_task(checked, task) else [])

@@ -14,10 +14,11 @@ from riff_store.answers.calls import Note
 from riff_store.database import Store
 from riff_store.queries.conversation import conversation
 from riff_store.queries.conversations import conversations
+from riff_store.queries.flows import flow_cells
 from riff_store.queries.judges import judges
 from riff_store.writer import Writer
 from tests.support.facts import fresh
-from tests.support.tau_runs import results, rewarded, simulation, write_results, write_run
+from tests.support.tau_runs import action, check, results, rewarded, simulation, task, write_results, write_run
 
 CLEAN = {"summary": "Well done.", "has_errors": False, "errors": [], "cost": 0.1}
 RUDE = CLEAN | {"errors": [{"source": "agent", "severity": "minor", "reasoning": "Rude.", "turn_idx": 2}]}
@@ -52,6 +53,24 @@ def test_each_call_counts_once_and_the_fuller_copy_of_it_stays(
         for paths in [[files[at] for at in order]] if at_once else [[files[at]] for at in order]:
             ingest(paths, Writer(store))
         assert told(store) == {"calls": {"s-0": 0.0, "s-1": 0.0, "s-2": 10.0}, "judge": (2, 7.5)}
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_copy_whose_checks_make_another_family_of_the_task_is_no_second_call(
+    tmp_path: Path, order: tuple[int, int]
+) -> None:
+    sealed = action("seal_parcel")
+    before = results([simulation("s-0", reward_info=None)], task("1", sealed))
+    scored = simulation("s-0", reward_info=rewarded(1.0, check(sealed, True, "read")))
+    files = [
+        write_results(tmp_path / "night.json", before),
+        write_results(tmp_path / "updated_night.json", results([scored], task("1", sealed))),
+    ]
+    with fresh(tmp_path / "calls.db") as store:
+        for at in order:
+            ingest([files[at]], Writer(store))
+        assert [call.flow for call in conversations(store)] == ["retail/no-write"]
+        assert [(cell.keys["flow"], cell.n) for cell in flow_cells(store)] == [("retail/no-write", 1)]
 
 
 def test_both_layouts_are_one_run_with_their_summary_of_judges_and_their_notes(tmp_path: Path) -> None:
