@@ -178,11 +178,14 @@ class _Scanner:
             place = self._at + done
 
     def _plain_end(self) -> int:
-        while (plain := _PLAIN.match(self._data, self._at)) and plain.end() == len(self._data) and self._read_on():
-            pass
-        if plain is None or plain.end() == self._at:
-            raise self._unexpected()
-        return plain.end()
+        while True:
+            plain = _PLAIN.match(self._data, self._at)
+            if plain is None or plain.end() == self._at:
+                raise self._unexpected()
+            if plain.end() < len(self._data):
+                return plain.end()
+            if not self._read_on():
+                raise self._cut()
 
     def _read_on(self) -> bool:
         """Read as much again as is held, so that what is looked at twice stays little; `False` at the end."""

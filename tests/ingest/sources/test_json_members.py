@@ -64,6 +64,13 @@ def test_members_are_those_of_the_document(
     assert found == loads(path.read_bytes())
 
 
+def test_a_number_that_was_cut_at_its_exponent_is_no_element(tmp_path: Path, pieces: int) -> None:
+    path = tmp_path / "cut.json"
+    path.write_bytes(b'{"list": [[], 1.5e')
+    taken, reason = _until_broken(path)
+    assert (taken, reason) == ([[]], "file ends too early, within list, number 2; what comes before was read")
+
+
 @_FIXTURES
 @given(elements=st.lists(_VALUES, min_size=1, max_size=4), data=st.data())
 def test_of_a_cut_file_the_elements_before_the_cut_are_taken(
