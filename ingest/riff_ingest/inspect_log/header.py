@@ -24,6 +24,7 @@ class Header:
     branch: str | None
     agent: str
     flow: str
+    persona: str | None
     headline: str | None
     scorers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
@@ -53,6 +54,7 @@ def header_of(log: Mapping[str, Any]) -> Header:
         branch=text_of(metadata.get("branch")),
         agent=text_of(spec.get("model")) or "(unknown)",
         flow=text_of(metadata.get("flow")) or task or "(unknown)",
+        persona=text_of(metadata.get("persona")),
         headline=_headline(results, scorers),
         scorers={name: scorer for scorer in scorers if (name := text_of(scorer.get("name")))},
         roles={role: name for role, model in roles.items() if (name := _model(model))},

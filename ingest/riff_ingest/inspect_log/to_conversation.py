@@ -46,7 +46,7 @@ def conversation_of(
         commit=header.commit,
         branch=header.branch,
         agent_model=header.agent,
-        persona=text_of(metadata.get("persona")),
+        persona=text_of(metadata.get("persona")) or header.persona,
         scenario=name,
         trial=epoch - 1,
         started_at=_first_time(sample, happenings) or header.created,

@@ -283,6 +283,9 @@ def test_a_flow_is_named_by_the_sample_else_by_the_run_else_by_the_task(tmp_path
     mine = logs.sample(metadata={"flow": "mine"})
     assert call_of(tmp_path, mine, metadata={"flow": "ours"}).flow == "mine"
     assert call_of(tmp_path, logs.sample(), metadata={"flow": "ours"}).flow == "ours"
+    played = {"persona": "patient"}
+    assert call_of(tmp_path, mine, metadata=played).persona == "patient"
+    assert call_of(tmp_path, logs.sample(), metadata=played).persona == "hurried"
     assert call_of(tmp_path, logs.sample()).flow == "viewing"
 
 
