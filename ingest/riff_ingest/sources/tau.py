@@ -17,8 +17,8 @@ DISCARDED = "attempts that the benchmark threw away, so they do not count"
 NO_INFO = "simulations of tau2-bench without what their run was (info); give the results of the run, or its folder"
 
 _DISCARDED_IN = "hallucination_discarded"
-_LISTS = ("tasks", "simulations")
-_WORDS = (b'"agent_info"', b'"environment_info"', b'"simulations"', b'"tasks"')
+_LISTS = ("tasks", "simulations", "simulation_index")
+_WORDS = (b'"agent_info"', b'"environment_info"', *(b'"%b"' % name.encode() for name in _LISTS))
 _OF_A_SIMULATION = ("task_id", "termination_reason")
 _OF_INFO = (b'"agent_info"', b'"user_info"', b'"environment_info"')
 

@@ -112,6 +112,14 @@ def test_a_folder_and_its_index_may_differ(tmp_path: Path) -> None:
     ]
 
 
+def test_a_run_in_a_folder_is_known_without_tasks_too(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "night", [simulation("a")], simulation_index=[{"id": "a"}])
+    document = json.loads((run / "results.json").read_bytes())
+    del document["tasks"]
+    write_results(run / "results.json", document)
+    assert (list(_calls(run)), _reasons(run)) == (["a"], [])
+
+
 def test_members_in_any_order_are_read_alike(tmp_path: Path) -> None:
     document = results([simulation("a")], task("1", action("cancel_order")))
     straight = _calls(write_results(tmp_path / "run.json", document))
