@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text.numbers import percent
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 
@@ -21,6 +22,8 @@ WHAT = (
     "A group is the calls of one flow, agent, scenario and persona; a trial passes with correctness 10."
     " Errored calls and those without correctness are no trials."
 )
+MOST_DRAWN = 5
+"""Values of k that a sentence lists."""
 NO_REPEATS = "Nothing repeats: that takes two measured calls of the same flow, agent, scenario and persona."
 _FOUND = (
     Column(
@@ -68,13 +71,40 @@ def repeats(answers: Sequence[RepeatCell], by: Sequence[str] = ()) -> Table:
     """Return one row per cell that repeats anything, in the order of the answers; `by` names further keys."""
     keys = ["flow", "agent", *(key for key in by if key not in ("flow", "agent"))]
     repeated = [cell for cell in answers if cell.groups]
+    overall = _overall(repeated)
     return Table(
         view="repeats",
         title="Repeats (flakiest first)",
         columns=[*columns.keys(keys), *_FOUND],
         rows=[_row(cell, keys) for cell in repeated],
-        notes=[UNITS, WHAT, *_left_out(answers, repeated)],
+        notes=[*map(_overall_text, overall), UNITS, WHAT, *_left_out(answers, repeated)],
+        extras={"overall": overall},
     )
+
+
+def _overall(repeated: Sequence[RepeatCell]) -> list[dict[str, Any]]:
+    """Return what comes out over all rows of an agent, for agents with several: means over groups, as in a row."""
+    rows: dict[str | None, list[RepeatCell]] = {}
+    for cell in repeated:
+        rows.setdefault(cell.keys.get("agent"), []).append(cell)
+    found = []
+    for agent, cells_of_agent in rows.items():
+        if len(cells_of_agent) > 1:
+            groups = sum(cell.groups for cell in cells_of_agent)
+            reached = min(max(cell.pass_all) for cell in cells_of_agent)
+            chances = {
+                str(k): sum(cell.groups * cell.pass_all[k] for cell in cells_of_agent) / groups
+                for k in range(1, reached + 1)
+            }
+            trials = sum(cell.trials for cell in cells_of_agent)
+            found.append({"agent": agent, "groups": groups, "trials": trials, "pass_all": chances})
+    return found
+
+
+def _overall_text(overall: dict[str, Any]) -> str:
+    shown = list(overall["pass_all"].items())[:MOST_DRAWN]
+    chances = ", ".join(f"pass^{k} {percent(chance)}" for k, chance in shown)
+    return f"{overall['agent']}, all its rows: {chances} (mean over {overall['groups']:,} groups)."
 
 
 def _row(cell: RepeatCell, keys: Sequence[str]) -> Row:

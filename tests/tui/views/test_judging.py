@@ -239,3 +239,13 @@ def test_no_reason_acts_in_any_format(format: str) -> None:
 def test_turns_are_not_counted_where_no_transcript_was_kept() -> None:
     table = conversation(judged({"events": [{"type": "turn_complete", "t": 1.0}]}))
     assert [row.record["detail"] for row in table.rows] == [None]
+
+
+def test_the_rows_of_an_agent_are_drawn_together_over_their_groups() -> None:
+    one = cell(keys={"flow": "viewing", "agent": "model-a"}, groups=1, trials=2, pass_all={1: 1.0, 2: 1.0})
+    two = cell(keys={"flow": "dental", "agent": "model-a"}, groups=3, trials=9, pass_all={1: 0.6, 2: 0.2, 3: 0.0})
+    table = repeats([one, two])
+    overall = {"agent": "model-a", "groups": 4, "trials": 11}
+    assert table.extras["overall"] == [overall | {"pass_all": {"1": pytest.approx(0.7), "2": pytest.approx(0.4)}}]
+    assert table.notes[0] == "model-a, all its rows: pass^1 70%, pass^2 40% (mean over 4 groups)."
+    assert repeats([one]).extras["overall"] == []
