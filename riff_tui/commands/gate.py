@@ -50,7 +50,8 @@ MaxDropOption = Annotated[
         "--max-drop",
         metavar="ASPECT=X",
         help="How far an aspect may fall, in its own unit or, of rates, in percent: success_rate, correctness,"
-        " completion, errors, latency_p95, latency_mean (seconds up), humanness, humanness:JUDGE; repeatable.",
+        " completion, errors, latency_p95, latency_mean (seconds up), humanness, humanness:JUDGE, of voice calls"
+        " yield_rate and the like; repeatable.",
         show_default=False,
     ),
 ]

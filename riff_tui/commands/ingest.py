@@ -31,15 +31,17 @@ class SourceKind(click.ParamType):  # type: ignore[type-arg]  # no generic in cl
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """Return the kinds as help shows a choice."""
-        return f"[{'|'.join(self._kinds())}]"
+        return f"[{'|'.join(self.choices)}]"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return a kind that there is, or fail with those that there are."""
-        if value not in (kinds := self._kinds()):
+        if value not in (kinds := self.choices):
             self.fail(f"{value!r} is not one of {', '.join(map(repr, kinds))}.", param, ctx)
         return value
 
-    def _kinds(self) -> list[str]:
+    @property
+    def choices(self) -> list[str]:
+        """Return the kinds that there are, under the name by which shells complete them."""
         from riff_ingest.sources.registry import sources
 
         return [source.kind for source in sources()]

@@ -94,6 +94,10 @@ def _values(parameter: Any, value: str, words: Sequence[str], command: str) -> I
         from riff_store.metrics import COMPUTED, POOLED
 
         yield from (*COMPUTED, *POOLED, "humanness")
+    elif parameter.name == "max_drop":
+        from riff_tui.gate.tolerances import CHECKED
+
+        yield from (f"{aspect}=" for aspect in CHECKED)
     elif parameter.name in ("baseline", "candidate", "run"):
         yield from _names("run", words)
     elif command in ("run", "simulate"):
