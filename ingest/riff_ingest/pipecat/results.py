@@ -16,9 +16,8 @@ JUDGE = "pipecat"
 SCRIPT, SIMULATION = "script", "simulation"
 PASSED, SUCCESS = "passed", "success"
 
-_NO_VERDICT = "judge_no_verdict"
-_BROKEN = frozenset({"connect_failed", "closed_before_ready", "handshake_timeout", "error", _NO_VERDICT})
-"""What goes wrong in a script and is not the agent's fault."""
+_BROKEN = frozenset({"connect_failed", "closed_before_ready", "handshake_timeout", "error", "judge_no_verdict"})
+"""What goes wrong in a script, or in a metric, and is not the agent's fault."""
 _STOPS = {"max_duration": "timeout", "bot_ended": "bot"}
 _ENDINGS = (".py", ".yaml", ".yml", ".json", ".toml")
 
@@ -135,7 +134,7 @@ def _score(metric: Mapping[str, Any]) -> float | None:
 
 
 def _is_unjudged(metric: Mapping[str, Any]) -> bool:
-    return metric.get("failure_kind") == _NO_VERDICT
+    return text_of(metric.get("failure_kind")) in _BROKEN
 
 
 def _ten(passed: bool | None) -> float | None:

@@ -109,6 +109,8 @@ def test_what_no_judge_decided_is_unscored(tmp_path: Path) -> None:
         ({"score": 7, "passed": True, "value": 7}, None),
         ({"score": "good"}, None),
         ({"score": 0, "passed": False, "failure_kind": "judge_no_verdict"}, None),
+        ({"score": 0, "passed": False, "failure_kind": "error"}, None),
+        ({"score": 0, "passed": False, "failure_kind": "out_of_range"}, 0.0),
         ({"score": None, "value": 3, "passed": True}, 10.0),
         ({"score": None, "value": 3, "passed": None}, None),
     ],
