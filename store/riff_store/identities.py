@@ -1,4 +1,4 @@
-"""Tell calls apart: a call is (run, flow, agent, conversation, trial), or (run, conversation) where that is unique."""
+"""Tell calls apart: a call is (run, flow, agent, conversation, trial), the flow being any of a unique one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class HeldCall(NamedTuple):
     errored: int
     filled: int
     flow: int
-    agent: int
 
 
 def held_calls(
@@ -52,9 +51,9 @@ def _found(connection: sqlite3.Connection, wanted: list[tuple[object, ...]]) -> 
     rows = connection.execute(
         f"WITH wanted (run, name, flow, agent, trial, is_unique) AS (VALUES {marks})"
         " SELECT w.run, w.name, w.flow, w.agent, w.trial, c.id, c.source_file_id, c.line, s.path, c.errored,"
-        " c.filled, c.flow_id, c.agent_id"
+        " c.filled, c.flow_id"
         " FROM wanted w CROSS JOIN conversation c ON c.run_id = w.run AND c.name = w.name"
-        " AND (w.is_unique OR c.flow_id = w.flow AND c.agent_id = w.agent AND c.trial = w.trial)"
+        " AND (w.is_unique OR c.flow_id = w.flow) AND c.agent_id = w.agent AND c.trial = w.trial"
         " JOIN source_file s ON s.id = c.source_file_id",
         [part for each in wanted for part in each],
     )

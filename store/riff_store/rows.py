@@ -266,7 +266,7 @@ class Rows:
         forget_calls(self._connection, "id = ?", held.key)
         change = "UPDATE source_file SET conversations = conversations - 1 WHERE id = ?"
         self._connection.execute(change, (held.source_file,))
-        self._touched.add((held.flow, held.agent, identity.run))
+        self._touched.add((held.flow, identity.agent, identity.run))
         if held.source_file == self._source_file:
             self.taken -= 1
             self._note_earlier(held.line, mine, bool(held.errored))
