@@ -76,7 +76,7 @@ JobsOption = Annotated[
     typer.Option("--jobs", metavar="N", min=1, help="Processes that read and score.", show_default=False),
 ]
 NoTextOption = Annotated[
-    bool, typer.Option("--no-text", help="Keep scores only, not what was said.", show_default=False)
+    bool, typer.Option("--no-text", help="Keep scores and their reasons, not what was said.", show_default=False)
 ]
 StrictOption = Annotated[
     bool,
