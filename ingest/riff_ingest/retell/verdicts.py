@@ -14,6 +14,7 @@ JUDGE = "retell"
 
 _SENTIMENTS = {"positive": 10.0, "neutral": 5.0, "negative": 0.0}
 _TEST_RESULTS = {"pass": 10.0, "fail": 0.0}
+_JUDGED = ("call_successful", "user_sentiment")
 
 
 def analysis_verdicts(
@@ -25,7 +26,9 @@ def analysis_verdicts(
     scrubbed as well.
     """
     given, is_clean = preferred(call, "call_analysis")
-    analysis = object_of(given)
+    # Neither of these can name anybody, so they are taken from wherever they are.
+    open_words = {name: value for name, value in object_of(call.get("call_analysis")).items() if name in _JUDGED}
+    analysis = open_words | object_of(given)
     summary, is_summary_clean = preferred(analysis, "call_summary")
     summary = None if is_scrubbed and not (is_clean or is_summary_clean) else text_of(summary)
     if "call_successful" in analysis:
@@ -34,7 +37,7 @@ def analysis_verdicts(
     if sentiment is not None:
         yield PlatformVerdict("user_sentiment", _SENTIMENTS.get(sentiment.lower()), short(sentiment, private))
     for name, value in object_of(analysis.get("custom_analysis_data")).items():
-        if isinstance(value, bool) and name not in ("call_successful", "user_sentiment"):
+        if isinstance(value, bool) and name not in _JUDGED:
             yield PlatformVerdict(private.text(name), yes_or_no(value))
 
 

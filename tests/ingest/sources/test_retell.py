@@ -394,9 +394,10 @@ def test_whatever_was_scrubbed_is_preferred(folder: Path) -> None:
         collected_dynamic_variables={"customer_name": "Ann Onymous", "day": "Tuesday"},
         scrubbed_collected_dynamic_variables={"customer_name": "[NAME]", "day": "Tuesday"},
         call_analysis={"call_summary": "Ann Onymous called.", "call_successful": True},
-        scrubbed_call_analysis={"call_summary": "[NAME] called.", "call_successful": True},
+        scrubbed_call_analysis={"call_summary": "[NAME] called."},
     )
     call, _, verdict = items_of(written(folder / "c.json", record))
+    assert (verdict.aspect, verdict.score) == ("call_successful", 10.0)
     assert [turn.text for turn in call.turns] == ["I am [NAME]."]
     assert call.slots == {"customer_name": "[NAME]", "day": "Tuesday"}
     assert verdict.rationale == "[NAME] called."
