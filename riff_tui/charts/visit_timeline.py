@@ -47,10 +47,13 @@ class VisitTimeline:
                 marks.append(EventMark(moment.state, moment.t, guard, named if isinstance(named, str) else ""))
         return cls(tuple(visits), tuple(marks))
 
-    def draw(self, *, ascii_only: bool = False, width: int = 78, height: int | None = None) -> list[str]:
+    def draw(
+        self, *, ascii_only: bool = False, width: int = 78, height: int | None = None, at: str | None = None
+    ) -> list[str]:
         """Draw an axis in seconds, then per state in order of first entry its bar and its marks.
 
-        Of more lines than `height` the last states and the legend give way to how many states are left out.
+        Where that takes more than `height` lines, it takes just as many: the legend and the last states, or those
+        before the state `at`, give way to how many states are left out.
         """
         signs = glyphs(ascii_only)
         states = list(dict.fromkeys(visit.state for visit in self.visits))
@@ -66,9 +69,10 @@ class VisitTimeline:
             rows.append([bar, " " * (column + 1) + marks] if marks else [bar])
         further = self._legend(signs)
         if height is not None and 1 + sum(map(len, rows)) + len(further) > height:
-            left = list(takewhile(lambda lines: lines <= height - 2, accumulate(map(len, rows))))
-            further = [f"{signs.ellipsis} {counted(len(rows) - len(left), 'more state')}"]
-            rows = rows[: len(left)]
+            left = _fitting(rows, height - 2, states.index(at) if at in states else 0)
+            blank = [""] * (height - 2 - sum(map(len, left)))
+            further = [*blank, f"{signs.ellipsis} {counted(len(rows) - len(left), 'more state')}"]
+            rows = left
         lines = [" " * (column + 1) + _axis(end, room), *chain.from_iterable(rows), *further]
         return [fit(line.rstrip(), width, "") for line in lines]
 
@@ -103,6 +107,15 @@ class VisitTimeline:
         ]
         said = [meaning for applies, meaning in meanings if applies]
         return ["   ".join(said)] if said else []
+
+
+def _fitting(rows: list[list[str]], lines: int, at: int) -> list[list[str]]:
+    """Return the rows from the first on that fit into so many lines, or later ones of which the last is `at`."""
+    first = 0
+    while first < at and sum(map(len, rows[first : at + 1])) > lines:
+        first += 1
+    fitting = takewhile(lambda taken: taken <= lines, accumulate(map(len, rows[first:])))
+    return rows[first : first + len(list(fitting))]
 
 
 def _safe(text: str, signs: Glyphs) -> str:

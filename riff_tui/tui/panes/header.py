@@ -52,6 +52,7 @@ class Header(Bar):
     _spots: tuple[Spot, ...] = ()
     _at: int = 0
     lanes: LanesHeader | None = None
+    _state_at: str | None = None
     _run_line: HeadLine | None = None
 
     def show(self, location: Location, loaded: LoadedView) -> None:
@@ -95,9 +96,14 @@ class Header(Bar):
             self.draw()
 
     def follow(self, row: Row | None) -> None:
-        """Let the turn of another moment of a conversation stand out in the lanes."""
+        """Let the turn of another moment of a conversation stand out in the lanes, or show the bar of its state."""
         if self.lanes is not None:
             self.lanes.follow(row)
+            self.draw()
+            return
+        state = row.record.get("state") if row is not None else None
+        if state is not None and state != self._state_at:
+            self._state_at = state
             self.draw()
 
     def _take_lanes(self, table: Table, *, same: bool) -> None:
@@ -223,7 +229,9 @@ class Header(Bar):
             lines += self.lanes.lines(width, self.glyphs, self.palette, is_short=is_short)
         elif isinstance(table.figure, VisitTimeline):
             left = max(0, room - len(lines))
-            drawn = table.figure.draw(ascii_only=self.glyphs.ascii_only, width=width - 2, height=left)
+            drawn = table.figure.draw(
+                ascii_only=self.glyphs.ascii_only, width=width - 2, height=left, at=self._state_at
+            )
             styles = [self.palette.faint, *[self.palette.accent] * len(drawn)]
             lines += [((f" {line}", style),) for line, style in zip(drawn, styles, strict=False)]
         return [*lines[:room], ((self.glyphs.box["ew"] * width, self.palette.faint),)]

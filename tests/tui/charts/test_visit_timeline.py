@@ -25,6 +25,14 @@ def test_a_timeline_that_fits_has_every_state_and_the_legend(height: int | None)
 @pytest.mark.parametrize(("height", "shown", "said"), [(7, 4, "1 more state"), (4, 1, "4 more states"), (2, 0, "5 m")])
 def test_a_timeline_without_room_says_how_many_states_it_leaves_out(height: int, shown: int, said: str) -> None:
     lines = TIMELINE.draw(width=60, height=height)
-    assert len(lines) <= height
-    assert [line.split()[0] for line in lines[1:-1] if line[0] != " "] == list(STATES[:shown])
+    assert len(lines) == height
+    assert [line.split()[0] for line in lines[1:-1] if line[:1].strip()] == list(STATES[:shown])
     assert lines[-1].startswith(f"… {said}")
+
+
+@pytest.mark.parametrize(("height", "shown"), [(6, STATES[2:]), (4, STATES[3:]), (3, STATES[4:])])
+def test_the_state_one_looks_at_has_its_bar(height: int, shown: tuple[str, ...]) -> None:
+    lines = TIMELINE.draw(width=60, height=height, at="farewell")
+    assert len(lines) == height
+    assert [line.split()[0] for line in lines[1:-1] if line[:1].strip()] == list(shown)
+    assert TIMELINE.draw(width=60, height=height, at="opening") == TIMELINE.draw(width=60, height=height)
