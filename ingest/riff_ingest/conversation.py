@@ -21,6 +21,9 @@ RETRIED = "retried"
 ROLES = {"assistant": "agent", "user": "caller"}
 """What others call the two sides of a call, and what they are called here."""
 
+BEYOND_LINES = ("passed", "measured", "voice", "interaction", "filled", "unique")
+"""What conversations of other sources have and a native transcript line has no place for."""
+
 
 class Turn(msgspec.Struct, frozen=True, gc=False):
     """Represent what one side said; `t` in seconds since the call started, latency in milliseconds."""

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from riff_ingest.conversation import Conversation
+from riff_ingest.conversation import BEYOND_LINES, Conversation
 from riff_ingest.facts import facts_of
 from riff_ingest.loader import plan_inputs, read_input
 from riff_ingest.sources.discovery import FoundInputs, find_inputs
@@ -157,5 +157,6 @@ def _path(facts: ConversationFacts) -> str:
 def _as_read(given: Conversation, run: str) -> tuple[Conversation, list[str]]:
     """Return a conversation as it comes back from a file, so that it is scored alike; with what had to be left out."""
     conversation, reasons = read_line(encode_line(transcript_document(given)), run)
-    conversation.passed, conversation.measured, conversation.voice = given.passed, given.measured, given.voice
+    for name in BEYOND_LINES:
+        setattr(conversation, name, getattr(given, name))
     return conversation, reasons

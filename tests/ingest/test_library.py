@@ -27,11 +27,14 @@ from riff_ingest import (
     write_transcripts,
 )
 from riff_ingest.pipeline import ingest
+from riff_store import models
 from riff_store.database import open_store
 from riff_store.errors import UsageError
 from riff_store.facts import Skipped
+from riff_store.queries.interaction import call_interaction
 from riff_store.transcripts import unpack_transcript
 from riff_store.writer import Writer
+from tests.support import tau_runs, tau_ticks
 from tests.support.eva_runs import files, make_run
 from tests.support.facts import broken_rows, contents
 
@@ -148,6 +151,16 @@ def test_a_run_of_eva_is_read_and_can_be_stored(tmp_path: Path) -> None:
     calls = list(read_source(run))
     assert [each.conversation_id for each in calls] == ["1.1.2"]
     assert store_conversations(tmp_path / "calls.db", calls).added == 1
+
+
+def test_how_a_stored_voice_call_shared_the_line_is_kept(tmp_path: Path) -> None:
+    made = tau_runs.results([tau_ticks.simulation("v", ".ccc....", ".....aaa")], info=tau_ticks.info())
+    calls = list(read_source(tau_runs.write_results(tmp_path / "night.json", made)))
+    store_conversations(tmp_path / "calls.db", calls)
+    with open_store(tmp_path / "calls.db") as store:
+        [(key,)] = store.execute(models.Conversation.select(models.Conversation.id))
+        assert calls[0].interaction is not None
+        assert call_interaction(store, key) == calls[0].interaction
 
 
 def test_what_no_source_knows_is_in_what_was_skipped(tmp_path: Path) -> None:

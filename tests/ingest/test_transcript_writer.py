@@ -17,6 +17,7 @@ from riff_ingest.contract import Contract, StateContract
 from riff_ingest.conversation import SCHEMA, Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import GuardEvaluated, SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.transcript_writer import LineFile, encode_line, transcript_document, write_transcripts
+from riff_store.interaction import Interaction
 from riff_store.voice import Voice
 
 CALL = Conversation(
@@ -80,7 +81,8 @@ def test_a_line_reads_back_as_the_conversation_that_it_was(call: Conversation) -
 
 
 def test_a_line_has_no_place_for_what_only_other_sources_know() -> None:
-    call = Conversation(conversation_id="c-1", flow="dental", passed=True, measured={"a": 1.0}, voice=Voice())
+    more: dict[str, Any] = {"passed": True, "measured": {"a": 1.0}, "interaction": Interaction(1), "filled": 2}
+    call = Conversation(conversation_id="c-1", flow="dental", voice=Voice(), unique=True, **more)
     assert set(transcript_document(call)) == {"schema", "conversation_id", "flow"}
 
 
