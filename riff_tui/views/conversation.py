@@ -57,7 +57,7 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
         title=f"Conversation {call.conversation} of run {call.run}",
         columns=_COLUMNS,
         rows=_rows(detail, found, words),
-        notes=_notes(detail, visits, words),
+        notes=_notes(detail, visits, found, words),
         extras=_extras(detail, visits, found, words),
         figure=timeline,
         prose=Transcript(
@@ -222,11 +222,12 @@ def _facts(detail: CallDetail, words: CallWords) -> list[str]:
     ]
 
 
-def _notes(detail: CallDetail, visits: Sequence[VisitedState], words: CallWords) -> list[str]:
+def _notes(detail: CallDetail, visits: Sequence[VisitedState], found: Sequence[Moment], words: CallWords) -> list[str]:
     call = detail.call
     lines = _facts(detail, words)
     lines += notes.lines_of(detail.notes, words)
-    lines += verdicts.lines_of(detail.verdicts, words)
+    times = [moment.t for moment in found if moment.kind == "turn"]
+    lines += verdicts.lines_of(detail.verdicts, words, times)
     lines += [_visit_line(state) for state in visits]
     if call.caller_ok is False:
         lines.append("Excluded: its caller failed, so the call is not counted in averages.")

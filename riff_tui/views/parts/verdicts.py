@@ -5,7 +5,7 @@ Reasons are words of a model about words of a caller, and pass the same gate as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from riff_tui.text.numbers import fixed
@@ -32,13 +32,19 @@ def record_of(verdict: Verdict, words: Words) -> dict[str, Any]:
     }
 
 
-def lines_of(verdicts: Iterable[Verdict], words: Words) -> list[str]:
-    """Return all scores in one line, then a line for each judge that says more of itself or gives its reasons."""
+def lines_of(verdicts: Iterable[Verdict], words: Words, times: Sequence[float | None] = ()) -> list[str]:
+    """Return all scores in one line, then a line for each judge that says more of itself or gives its reasons.
+
+    `times` are those of the call's turns in seconds, by which the turns that a judge named are found.
+    """
     known = list(verdicts)
     if not known:
         return []
     scores = " · ".join(f"{_named(verdict, ' ')} {_score(verdict)}" for verdict in known)
-    return [f"Judged: {scores}", *(line for verdict in known if (line := _line(verdict, words(verdict.rationale))))]
+    return [
+        f"Judged: {scores}",
+        *(line for verdict in known if (line := _line(verdict, words(verdict.rationale), times))),
+    ]
 
 
 def named_turns(verdicts: Iterable[Verdict]) -> Mapping[int, str]:
@@ -50,8 +56,8 @@ def named_turns(verdicts: Iterable[Verdict]) -> Mapping[int, str]:
     return {turn: f"named by {', '.join(dict.fromkeys(judges))}" for turn, judges in found.items()}
 
 
-def _line(verdict: Verdict, rationale: object) -> str:
-    turns = [str(turn) for turn in verdict.evidence or ()]
+def _line(verdict: Verdict, rationale: object, times: Sequence[float | None]) -> str:
+    turns = [_turn(turn, times) for turn in verdict.evidence or ()]
     prompt = [part for part in (verdict.prompt_hash, verdict.prompt_version) if part]
     known = [
         *([verdict.model] if verdict.model else []),
@@ -63,6 +69,12 @@ def _line(verdict: Verdict, rationale: object) -> str:
     text = f"{_named(verdict, ' on ')} {_score(verdict)}"
     text += f" ({'; '.join(known)})" if known else ""
     return text + (f": {rationale}" if rationale else "")
+
+
+def _turn(number: int, times: Sequence[float | None]) -> str:
+    """Return the number of a turn, counted from 1 over both sides, and when it was where that is known."""
+    t = times[number - 1] if 0 < number <= len(times) else None
+    return str(number) if t is None else f"{number} at {fixed(t, 1)} s"
 
 
 def _named(verdict: Verdict, between: str) -> str:
