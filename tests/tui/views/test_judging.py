@@ -185,6 +185,7 @@ def test_what_repeats_nothing_is_counted_and_not_shown() -> None:
 # what a judge said
 
 
+HOW = "gpt; prompt ab12 version 3; turns 2 at 2.4 s, 1 at 0.0 s, 1 at 0.0 s, 99"
 REASON = "Asks ann@example.com for her card \x1b[2Jtwice | [bold]"
 
 
@@ -207,7 +208,7 @@ def test_a_judge_is_told_to_the_version_of_its_prompt_with_its_reasons_and_turns
         "prompt_hash": "ab12", "prompt_version": "3", "evidence": [2, 1, 1, 99], "rationale": REASON,
     }  # fmt: skip
     assert "Judged: codex humanness 4.5 · gemini humanness unscored · qwen humanness 7.0" in table.notes
-    assert f"codex on humanness 4.5 (gpt; prompt ab12 version 3; turns 2 at 2.4 s, 1 at 0.0 s, 1 at 0.0 s, 99): {REASON}" in table.notes
+    assert f"codex on humanness 4.5 ({HOW}): {REASON}" in table.notes
     assert "qwen on humanness 7.0 (prompt version 2; turn 1 at 0.0 s)" in table.notes
     assert not any(note.startswith("gemini on") for note in table.notes)
     turns = [row.record["detail"] for row in table.rows if row.record["kind"] == "turn"]
@@ -223,7 +224,7 @@ def test_without_text_reasons_stay_out_and_with_it_they_are_redacted() -> None:
     held = json.dumps([dict(conversation(judged(), text=False).extras)])
     assert "card" not in held
     silent = conversation(judged(), text=False)
-    assert "codex on humanness 4.5 (gpt; prompt ab12 version 3; turns 2 at 2.4 s, 1 at 0.0 s, 1 at 0.0 s, 99)" in silent.notes
+    assert f"codex on humanness 4.5 ({HOW})" in silent.notes
     redacted = conversation(judged(), redact=Redactor())
     assert "ann@example.com" not in json.dumps([list(redacted.notes), dict(redacted.extras)])
     assert any("[email 1] for her card" in note for note in redacted.notes)
