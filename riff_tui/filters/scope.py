@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
 from riff_store.predicates import And, Predicate, Term, all_of, conjuncts, terms
-from riff_store.vocabulary import field_of, flag_of_share
+from riff_store.vocabulary import HOMONYMS, field_of, flag_of_share
 from riff_tui.filters.terms import FilterError
 
 TermLevel: TypeAlias = Literal["calls", "rows", "either"]
@@ -85,7 +85,8 @@ def _side(term: Term, row_fields: Collection[str]) -> TermLevel:
         return "rows" if row_fields else "calls"
     field = field_of(term.field)
     if field.name in row_fields:
-        return "either" if field.kind == "name" and field.level != "row" else "rows"
+        is_of_both = field.kind == "name" and field.level != "row" and field.name not in HOMONYMS
+        return "either" if is_of_both else "rows"
     if field.level == "row":
         near = get_close_matches(field.name, sorted(row_fields), n=1)
         flag = flag_of_share(field.name)

@@ -14,11 +14,11 @@ import sqlite3
 import stat
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import peewee as pw
 
@@ -26,13 +26,16 @@ from riff_store import models
 from riff_store.engine_errors import store_error_of
 from riff_store.errors import NewerStore, NotAStore, OlderStore, StoreError, StoreMissing, StoreReadOnly
 
+if TYPE_CHECKING:
+    from riff_store.facts import Annotation
+
 APPLICATION_ID = 0x52494646
 BUSY_SECONDS = 10
 CACHE_KIB = 16_384
 PAGE_BYTES = 8192
 """A transcript takes some 2 kB: of pages of 4096 bytes most would hold one and be half empty."""
 
-_HOLDINGS = ("conversation", "judged_score", "flow", "flow_edit")
+_HOLDINGS = ("conversation", "judged_score", "flow", "flow_edit", "annotation")
 _MAGIC = b"SQLite format 3\x00"
 _COMMON = {"busy_timeout": BUSY_SECONDS * 1000, "trusted_schema": 0, "cell_size_check": 1}
 
@@ -51,6 +54,8 @@ class Store:
         """Where the store lies as it was before it was migrated, if opening it did that."""
         self.is_new = False
         """Whether opening it made it."""
+        self.kept_notes: Sequence[Annotation] = ()
+        """Notes that are read with those of the store, since they could not be written into it."""
         self._lock = threading.RLock()
 
     def execute(self, query: Any) -> list[tuple[Any, ...]]:
@@ -107,7 +112,7 @@ class Store:
             before.close()
 
     def discard_empty(self) -> bool:
-        """Delete a store that holds no call, verdict, flow or edit, and close it; say whether it was so."""
+        """Delete a store that holds no call, verdict, flow, edit or note, and close it; say whether it was so."""
         with self._lock, self._translating():
             with self.database.atomic("EXCLUSIVE"):
                 held = " UNION ALL ".join(f"SELECT 1 FROM {table}" for table in _HOLDINGS)

@@ -134,7 +134,8 @@ class Annotation(msgspec.Struct, gc=False):
     """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is as `started_at`.
 
     `id` tells it from all others. What is `None` of run, flow, agent and trial is not known. `verdict` is `pass` or
-    `fail`, `code` the kind of failure, `labels` what else it was filed under.
+    `fail`, `code` the kind of failure, `labels` what else it was filed under. `supersedes` is the id of the one that it
+    stands for from now on, `editor` who wrote it where that is not its author, as when codes are renamed.
     """
 
     id: str
@@ -153,6 +154,7 @@ class Annotation(msgspec.Struct, gc=False):
     at: int | None = None
     supersedes: str | None = None
     deleted: bool = False
+    editor: str | None = None
 
 
 class DescribedState(msgspec.Struct, gc=False):

@@ -147,3 +147,13 @@ CREATE TABLE "annotation" ("id" TEXT NOT NULL PRIMARY KEY, "source_file_id" INTE
 CREATE INDEX "annotation_source_file_id" ON "annotation" ("source_file_id");
 CREATE INDEX "annotation_conversation_name" ON "annotation" ("conversation_name")
 """
+
+# Who renamed the codes of others, and the calls that were drawn for people to read.
+READING = """
+ALTER TABLE "annotation" ADD COLUMN "editor" TEXT;
+CREATE TABLE "sample" ("id" INTEGER NOT NULL PRIMARY KEY, "n" INTEGER NOT NULL, "mix" TEXT NOT NULL, "seed" INTEGER
+  NOT NULL, "expression" TEXT NOT NULL, "drawn_at" INTEGER NOT NULL);
+CREATE TABLE "sampled_call" ("position" INTEGER NOT NULL PRIMARY KEY, "run_name" TEXT NOT NULL, "flow_name" TEXT NOT
+  NULL, "agent_name" TEXT NOT NULL, "conversation_name" TEXT NOT NULL, "trial" INTEGER NOT NULL, "stratum" TEXT NOT
+  NULL)
+"""

@@ -11,7 +11,13 @@ from pathlib import Path
 from riff_store import models, quality, rollups, verdicts
 from riff_store.engine_errors import store_error_of
 from riff_store.errors import StoreError, StoreReadOnly
-from riff_store.migration_steps import CALLERS, EDITS_AND_EVIDENCE, IDENTITY_AND_QUALITY, INTERACTION_AND_NOTES
+from riff_store.migration_steps import (
+    CALLERS,
+    EDITS_AND_EVIDENCE,
+    IDENTITY_AND_QUALITY,
+    INTERACTION_AND_NOTES,
+    READING,
+)
 
 BUSY_SECONDS = 10
 
@@ -32,6 +38,7 @@ STEPS: Mapping[int, Step] = {
     2: _statements(IDENTITY_AND_QUALITY),
     3: _statements(CALLERS),
     4: _statements(INTERACTION_AND_NOTES),
+    5: _statements(READING),
 }
 """From a schema version to the step that leads to the next one."""
 

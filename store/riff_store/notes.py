@@ -1,23 +1,136 @@
-"""Find the notes of people that are of no call: it is not there yet, or nothing goes by what they say of it."""
+"""Write what people noted on calls into the store, read it back, and find what of it is of no call."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-WAITING = """
-SELECT s.path, a.conversation_name FROM annotation a JOIN source_file s ON s.id = a.source_file_id
-WHERE NOT a.deleted AND NOT EXISTS (
-  SELECT 1 FROM conversation c JOIN run r ON r.id = c.run_id JOIN flow f ON f.id = c.flow_id
-    JOIN agent g ON g.id = c.agent_id
-  WHERE c.name = a.conversation_name AND r.name = coalesce(a.run_name, r.name)
-    AND f.name = coalesce(a.flow_name, f.name) AND g.name = coalesce(a.agent_name, g.name)
-    AND c.trial = coalesce(a.trial, c.trial))
-ORDER BY s.path, a.conversation_name"""
-"""Read where the notes stand that wait for their call, and of which id they are."""
+import msgspec
+
+from riff_store import models as m
+from riff_store.annotations import decisive, merged
+from riff_store.database import Store
+from riff_store.facts import Annotation
+from riff_store.names import encodable
+
+_CHUNK = 500
+
+_MATCHING = """
+FROM run r CROSS JOIN conversation c ON c.run_id = r.id AND c.name = a.conversation_name
+  JOIN flow f ON f.id = c.flow_id JOIN agent g ON g.id = c.agent_id
+WHERE r.id IN (SELECT id FROM run WHERE a.run_name IS NULL UNION ALL SELECT id FROM run WHERE name = a.run_name)
+  AND f.name = coalesce(a.flow_name, f.name) AND g.name = coalesce(a.agent_name, g.name)
+  AND c.trial = coalesce(a.trial, c.trial)"""
+
+UNJOINED = f"""
+SELECT coalesce(s.path, '(written here)'), a.conversation_name, (SELECT COUNT(*) {_MATCHING}) AS calls
+FROM annotation a LEFT JOIN source_file s ON s.id = a.source_file_id
+WHERE NOT a.deleted AND calls <> 1 ORDER BY 1, 2"""
+"""Read where the notes stand that are of no call, their call's id, and how many calls they may be of (0: they wait)."""
+
+_FIELDS = (
+    "id, run_name, flow_name, agent_name, conversation_name, trial, turn, state_name, verdict, code, note, labels,"
+    " author, at, supersedes, deleted, editor"
+)
+
+
+class Written(NamedTuple):
+    """Count notes that were to be written: those that are new, those known as they are, those that changed."""
+
+    new: int
+    known: int
+    changed: int
+
+
+def add_notes(store: Store, notes: Iterable[Annotation]) -> Written:
+    """Write notes into a store, all of them or none.
+
+    Of two with the same id the decisive one stays; what a file has brought is left to that file.
+    """
+    wanted = merged(encoded(note) for note in notes)
+    new = known = changed = 0
+    with store.writing():
+        connection: sqlite3.Connection = store.database.connection()
+        held = {note.id: (note, source) for note, source in _held(connection, list(wanted))}
+        for note in wanted.values():
+            before, source = held.get(note.id, (None, None))
+            if before is None:
+                new += 1
+            elif source is not None or decisive(before, note) == before:
+                known += 1
+                continue
+            else:
+                changed += 1
+                connection.execute("DELETE FROM annotation WHERE id = ?", (note.id,))
+            connection.execute(_INSERT, row_of(note, None))
+    return Written(new, known, changed)
+
+
+def read_notes(store: Store, conversation: str | None = None) -> list[Annotation]:
+    """Return every line that people wrote, or those on calls of one name, in the order of their ids.
+
+    Those that are kept beside a store that cannot be written are among them.
+    """
+    where, values = ("", ()) if conversation is None else (" WHERE conversation_name = ?", (conversation,))
+    rows = store.execute_sql(f"SELECT {_FIELDS} FROM annotation{where} ORDER BY id", values)
+    kept = [note for note in store.kept_notes if conversation is None or note.conversation == conversation]
+    return [*map(_note, rows), *kept]
+
+
+def row_of(note: Annotation, source_file: int | None) -> list[Any]:
+    """Return the values of a note's row, in the order of the model's fields."""
+    return [
+        encodable(note.id), source_file, _text(note.run), _text(note.flow), _text(note.agent),
+        encodable(note.conversation), note.trial, note.turn, _text(note.state), _text(note.verdict),
+        _text(note.code), _text(note.note), encodable(json.dumps(note.labels)), encodable(note.author),
+        note.at, _text(note.supersedes), note.deleted, _text(note.editor),
+    ]  # fmt: skip
+
+
+def encoded(note: Annotation) -> Annotation:
+    """Return a note as the store keeps it: what cannot be text is spelled out."""
+    id, _, *others = row_of(note, None)
+    return _note([id, *others])
 
 
 def waiting_notes(connection: sqlite3.Connection) -> int:
-    """Count the notes that were read and wait for their call."""
+    """Count the notes that wait for their call."""
     if connection.execute("SELECT 1 FROM annotation LIMIT 1").fetchone() is None:
         return 0
-    return int(connection.execute(f"SELECT COUNT(*) FROM ({WAITING})").fetchone()[0])
+    return int(connection.execute(f"SELECT COUNT(*) FROM ({UNJOINED}) WHERE calls = 0").fetchone()[0])
+
+
+_INSERT = f"INSERT INTO annotation VALUES ({', '.join('?' * len(m.Annotation._meta.sorted_fields))})"
+
+
+def _held(connection: sqlite3.Connection, ids: Sequence[str]) -> Iterator[tuple[Annotation, int | None]]:
+    for start in range(0, len(ids), _CHUNK):
+        some = ids[start : start + _CHUNK]
+        marks = ", ".join("?" * len(some))
+        query = f"SELECT source_file_id, {_FIELDS} FROM annotation WHERE id IN ({marks})"
+        for source, *row in connection.execute(query, some).fetchall():
+            yield _note(row), source
+
+
+def _note(row: Sequence[Any]) -> Annotation:
+    id, run, flow, agent, call, trial, turn, state, verdict, code, note, labels, author, at, before, deleted, editor = (
+        row
+    )
+    return Annotation(
+        id, call, author, run, flow, agent, trial, turn, state, verdict, code, note, _labels(labels), at, before,
+        bool(deleted), editor,
+    )  # fmt: skip
+
+
+def _labels(kept: str) -> list[str]:
+    """Return the kept labels; a store that was tampered with has none."""
+    try:
+        return msgspec.json.decode(kept, type=list[str])
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return []
+
+
+def _text(value: str | None) -> str | None:
+    return None if value is None else encodable(value)

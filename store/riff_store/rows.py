@@ -20,6 +20,7 @@ from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, Failu
 from riff_store.identities import HeldCall, Identity, held_calls
 from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.names import Keys, Names, encodable
+from riff_store.notes import row_of
 from riff_store.quality import computed_quality
 from riff_store.scoring import succeeded
 
@@ -139,15 +140,11 @@ class Rows:
         )  # fmt: skip
 
     def add_annotation(self, found: Annotation) -> None:
-        """Take what a person wrote; the same one again stands in its place."""
+        """Take what a person wrote; the same one again stands in its place, unless it was written here."""
         key = encodable(found.id)
-        self._connection.execute("DELETE FROM annotation WHERE id = ?", (key,))
-        self._annotations[key] = [
-                key, self._source_file, _text(found.run), _text(found.flow), _text(found.agent),
-                encodable(found.conversation), found.trial, found.turn, _text(found.state), _text(found.verdict),
-                _text(found.code), _text(found.note), encodable(json.dumps(found.labels)), encodable(found.author),
-                found.at, _text(found.supersedes), found.deleted,
-        ]  # fmt: skip
+        self._connection.execute("DELETE FROM annotation WHERE id = ? AND source_file_id IS NOT NULL", (key,))
+        if not self._connection.execute("SELECT 1 FROM annotation WHERE id = ?", (key,)).fetchone():
+            self._annotations[key] = row_of(found, self._source_file)
 
     def add_flow(self, described: DescribedFlow) -> None:
         """Take what a flow file describes."""

@@ -32,6 +32,12 @@ STEP_FIELDS = ("expected_step", "missed_step", "wrong_step")
 """The names of steps of a call's task: all of them, those never taken, those taken with other arguments."""
 
 
+NOTE_FIELDS = ("code", "verdict", "noted_by")
+"""The names that people gave a call: codes, pass or fail, and who gave them."""
+HOMONYMS = frozenset(("verdict",))
+"""Fields of calls whose name some views give to something else, that is of their rows alone."""
+
+
 def _fields(level: Level, kind: FieldKind, names: str | Iterable[str]) -> list[Field]:
     return [Field(name, kind, level) for name in (names.split() if isinstance(names, str) else names)]
 
@@ -41,9 +47,10 @@ _ALL = [
     *_fields("call", "name", "stop_reason final_state final_status judge"),
     *_fields("call", "name", "last_ok first_failed failure failure_detail failure_error"),
     *_fields("call", "name", STEP_FIELDS),
+    *_fields("call", "name", NOTE_FIELDS),
     *_fields("call", "number", (*metrics.COMPUTED, *metrics.POOLED)),
     *_fields("call", "number", "trial duration_s error_count defects"),
-    *_fields("call", "flag", "completed errored caller_ok success"),
+    *_fields("call", "flag", "completed errored caller_ok success noted"),
     *_fields("call", "time", "started_at"),
     Field("humanness", "number", "call", spreads=True),
     Field("quality", "number", "call", spreads=True),
@@ -58,7 +65,7 @@ _ALL = [
     *_fields("row", "number", "count share rank mean unscored line"),
     *_fields("row", "number", "failed_calls cohesion exact kappa kappa_unweighted spearman mean_difference spread"),
     *_fields("row", "number", "groups trials pass1 pass_k k flaky always_passed always_failed"),
-    *_fields("row", "name", "verdict newly test failed"),
+    *_fields("row", "name", "newly test failed"),
     *_fields("row", "number", "effect p p_adjusted pairs"),
     *_fields("row", "name", "author subject previous_run next_run"),
     *_fields("row", "number", "runs together quality_before quality_after change n_before n_after"),

@@ -72,7 +72,8 @@ class Verdict:
 class Note:
     """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is microseconds since the epoch.
 
-    `verdict` is `pass` or `fail`, `code` the kind of failure, `labels` what else it was filed under.
+    `verdict` is `pass` or `fail`, `code` the kind of failure, `labels` what else it was filed under, `editor` who wrote
+    it as it stands where that is not its author.
     """
 
     id: str
@@ -84,6 +85,7 @@ class Note:
     verdict: str | None = None
     code: str | None = None
     labels: Sequence[str] = ()
+    editor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

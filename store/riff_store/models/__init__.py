@@ -6,7 +6,7 @@ database: a query is executed on the `Store` that asks.
 
 from __future__ import annotations
 
-from riff_store.models.annotations import Annotation
+from riff_store.models.annotations import Annotation, Sample, SampledCall
 from riff_store.models.dimensions import (
     Agent,
     Aspect,
@@ -100,6 +100,8 @@ __all__ = [
     "Persona",
     "Repository",
     "Run",
+    "Sample",
+    "SampledCall",
     "Scenario",
     "Segment",
     "SkippedInput",
@@ -114,7 +116,7 @@ __all__ = [
     "TransitionTotal",
 ]
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 COMPUTED_JUDGE = 1
 
 DIMENSIONS = (Flow, Agent, Persona, Scenario, Caller, Segment, Aspect, Label, Run, Judge, State)
@@ -123,7 +125,7 @@ OF_CALLS = (
     AspectScore, StateScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript
 )  # fmt: skip
 FACTS = (Conversation, JudgedScore, *OF_CALLS)
-ANNOTATIONS = (Annotation,)
+ANNOTATIONS = (Annotation, Sample, SampledCall)
 DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
 EDITS = (FlowEdit, Repository, HistoryNode, KnownCommit)
 ROLLUPS = (

@@ -1,4 +1,4 @@
-"""Define what people wrote on calls."""
+"""Define what people wrote on calls, and the calls that were drawn for them to read."""
 
 from __future__ import annotations
 
@@ -32,6 +32,30 @@ class Annotation(BaseModel):
     at = pw.BigIntegerField(null=True)
     supersedes = pw.TextField(null=True)
     deleted = pw.BooleanField()
+    editor = pw.TextField(null=True)
 
     class Meta:
         indexes = ((("conversation_name",), False),)
+
+
+class Sample(BaseModel):
+    """Hold how the reading list was drawn; there is one at most. `mix` is a JSON object of counts by stratum."""
+
+    id = pw.IntegerField(primary_key=True)
+    n = pw.IntegerField()
+    mix = pw.TextField()
+    seed = pw.IntegerField()
+    expression = pw.TextField()
+    drawn_at = pw.BigIntegerField()
+
+
+class SampledCall(BaseModel):
+    """Hold a call of the reading list by its names, so that it is found again once it was replaced."""
+
+    position = pw.IntegerField(primary_key=True)
+    run_name = pw.TextField()
+    flow_name = pw.TextField()
+    agent_name = pw.TextField()
+    conversation_name = pw.TextField()
+    trial = pw.IntegerField()
+    stratum = pw.TextField()

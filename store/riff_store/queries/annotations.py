@@ -1,44 +1,86 @@
-"""Read what people wrote on calls."""
+"""Read what people wrote on calls, as far as it stands and is of one call."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
-from riff_store import models as m
+from riff_store.annotations import counted, standing
 from riff_store.answers.calls import Note
 from riff_store.database import Store
+from riff_store.facts import Annotation
+from riff_store.notes import read_notes
+
+_AT_ONCE = 100
+_Named: TypeAlias = tuple[str | None, str | None, str | None, str, int | None]
+
+
+def notes_by_call(store: Store) -> dict[int, list[Note]]:
+    """Return what counts of what people wrote, by the key of the call, in the order in which it was written.
+
+    A note is of the one call of its name that nothing it says of run, flow, agent and trial tells apart from it. Where
+    there are several it is of none, for nothing says which was meant.
+    """
+    return _by_call(store, standing(read_notes(store)))
 
 
 def notes_on(store: Store, key: int) -> list[Note]:
-    """Return what stands on one call, in the order in which it was written.
-
-    A note is of every call of its name that nothing it says of run, flow, agent and trial tells apart from it. What was
-    taken back or written anew is left out.
-    """
-    note, call, newer = m.Annotation, m.Conversation, m.Annotation.alias()
-    query = (
-        note.select(
-            note.id, note.author, note.at, note.note, note.turn, note.state_name, note.verdict, note.code, note.labels
-        )
-        .join(call, on=(call.name == note.conversation_name))
-        .join(m.Run, on=(m.Run.id == call.run))
-        .join(m.Flow, on=(m.Flow.id == call.flow))
-        .join(m.Agent, on=(m.Agent.id == call.agent))
-        .where(call.id == key, ~note.deleted)
-        .where(note.run_name.is_null() | (note.run_name == m.Run.name))
-        .where(note.flow_name.is_null() | (note.flow_name == m.Flow.name))
-        .where(note.agent_name.is_null() | (note.agent_name == m.Agent.name))
-        .where(note.trial.is_null() | (note.trial == call.trial))
-        .where(note.id.not_in(newer.select(newer.supersedes).where(newer.supersedes.is_null(False))))
-        .order_by(note.at, note.id)
-    )
-    return [Note(*(*values, _labels(labels))) for *values, labels in store.execute(query)]
+    """Return what counts of what people wrote on one call, in the order in which it was written."""
+    names = store.execute_sql("SELECT name FROM conversation WHERE id = ?", (key,))
+    lines = standing(read_notes(store, names[0][0])) if names else []
+    return _by_call(store, lines).get(key, [])
 
 
-def _labels(kept: str) -> tuple[str, ...]:
-    """Return the kept labels; a store that was tampered with has none."""
-    try:
-        found = json.loads(kept)
-    except (ValueError, RecursionError):
-        return ()
-    return tuple(label for label in found if isinstance(label, str)) if isinstance(found, list) else ()
+def calls_named(store: Store, wanted: Iterable[_Named]) -> dict[_Named, list[int]]:
+    """Return the keys of the calls that each (run, flow, agent, conversation, trial) may mean; `None` means any."""
+    found: dict[_Named, list[int]] = {names: [] for names in wanted}
+    for joins in (_OF_ONE_RUN, _OF_ANY_RUN):
+        some = [names for names in found if (names[0] is None) == (joins is _OF_ANY_RUN)]
+        for start in range(0, len(some), _AT_ONCE):
+            chunk = some[start : start + _AT_ONCE]
+            values: list[Any] = [each for place, names in enumerate(chunk) for each in (place, *names)]
+            marks = ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(chunk))
+            for place, key in store.execute_sql(_FIND.format(marks=marks, joins=joins), tuple(values)):
+                found[chunk[place]].append(key)
+    return found
+
+
+_OF_ONE_RUN = "JOIN run r ON r.name = w.run"
+_OF_ANY_RUN = "CROSS JOIN run r"
+_FIND = """
+WITH wanted (place, run, flow, agent, name, trial) AS (VALUES {marks})
+SELECT w.place, c.id FROM wanted w {joins} CROSS JOIN conversation c ON c.run_id = r.id AND c.name = w.name
+  JOIN flow f ON f.id = c.flow_id JOIN agent g ON g.id = c.agent_id
+WHERE f.name = coalesce(w.flow, f.name) AND g.name = coalesce(w.agent, g.name) AND c.trial = coalesce(w.trial, c.trial)
+ORDER BY w.place, c.id"""
+
+
+def _by_call(store: Store, lines: Sequence[Annotation]) -> dict[int, list[Note]]:
+    calls = calls_named(store, (_names(line) for line in lines))
+    found: dict[int, list[Annotation]] = {}
+    for line in lines:
+        keys = calls[_names(line)]
+        if len(keys) == 1:
+            found.setdefault(keys[0], []).append(line)
+    return {key: [_note(line) for line in counted(written)] for key, written in found.items()}
+
+
+def _names(line: Annotation) -> _Named:
+    return line.run, line.flow, line.agent, line.conversation, line.trial
+
+
+def _note(line: Annotation) -> Note:
+    return Note(
+        line.id, line.author, line.at, line.note, line.turn, line.state, line.verdict, line.code, tuple(line.labels),
+        line.editor,
+    )  # fmt: skip
+
+
+def verdicts_of_people(notes: Mapping[int, Sequence[Note]]) -> dict[str, dict[int, bool]]:
+    """Return by author, and by the key of the call, whether a person let it pass."""
+    found: dict[str, dict[int, bool]] = {}
+    for key, written in notes.items():
+        for note in written:
+            if note.verdict is not None:
+                found.setdefault(note.author, {})[key] = note.verdict == "pass"
+    return found

@@ -7,7 +7,7 @@ from heapq import merge
 from riff_store import models as m
 from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
-from riff_store.notes import WAITING
+from riff_store.notes import UNJOINED as UNJOINED_NOTES
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
 from riff_store.queries.scope import Scope, needs
@@ -37,11 +37,17 @@ def _unjoined(store: Store) -> list[SkippedEntry]:
         SkippedEntry(path, line, "unjoined", _waiting(named) if not calls else _ambiguous(run, calls, *kinds), call)
         for path, line, call, run, calls, *kinds, named in store.execute_sql(UNJOINED)
     ]
-    waiting = store.execute_sql(WAITING)
     notes = [
-        SkippedEntry(path, None, "unjoined", "a note on a call that is not there (yet)", call) for path, call in waiting
+        SkippedEntry(path, None, "unjoined", _note_of_none(calls), call)
+        for path, call, calls in store.execute_sql(UNJOINED_NOTES)
     ]
     return list(merge(notes, scores, key=_place))
+
+
+def _note_of_none(calls: int) -> str:
+    if not calls:
+        return "a note on a call that is not there (yet)"
+    return f"a note on an id that stands for {calls} calls: it needs what tells them apart"
 
 
 def _waiting(named: int) -> str:

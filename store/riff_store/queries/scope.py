@@ -14,11 +14,13 @@ from typing import Any, Literal, TypeAlias
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.answers.calls import Note
 from riff_store.database import Store
 from riff_store.metric import Pooled
 from riff_store.metrics import POOLED
 from riff_store.predicate_eval import fold, is_version_of, satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
+from riff_store.queries.annotations import notes_by_call
 from riff_store.queries.conditions import (
     ALWAYS,
     NEVER,
@@ -32,7 +34,7 @@ from riff_store.queries.conditions import (
     some,
 )
 from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judge_names, judges_shown, names_of
-from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, STEP_FIELDS, field_of, split_name
+from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, NOTE_FIELDS, STEP_FIELDS, field_of, split_name
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]
 STATE_COLUMNS = {
@@ -115,6 +117,7 @@ class Scope:
         self._calls = calls
         self._states = states
         self._known: dict[str, dict[int, str | None]] = {}
+        self._notes: Mapping[int, Sequence[Note]] | None = None
 
     def condition(self, predicate: Predicate | None) -> Condition:
         """Return the condition of a predicate."""
@@ -153,7 +156,7 @@ class Scope:
     def _any_row(self, parts: Sequence[Predicate]) -> Condition:
         rows = m.StateScore.alias()
         inner = Scope(self._store, self._calls, {name: getattr(rows, name) for name in STATE_COLUMNS})
-        inner._known = self._known
+        inner._known, inner._notes = self._known, self._notes
         found = inner.condition(And(tuple(parts))) & (rows.conversation == self._calls.id)
         return pw.fn.EXISTS(rows.select(pw.SQL("1")).where(found))
 
@@ -168,6 +171,8 @@ class Scope:
             return self._failure(name, term)
         if name in STEP_FIELDS:
             return self._step(name, term)
+        if name in NOTE_FIELDS or name == "noted":
+            return self._noted(name, term)
         if name == "conversation":
             return self._conversation(term)
         if name == "judge":
@@ -232,6 +237,18 @@ class Scope:
             return exists(step, found)
 
         return some(term, asked)
+
+    def _noted(self, name: str, term: Term) -> Condition:
+        """Return a condition on what people wrote on a call."""
+        if self._notes is None:
+            self._notes = notes_by_call(self._store)
+        if name == "noted":
+            found = one_of(self._calls.id, self._notes)
+            wanted = {"measured": True, "missing": False}.get(term.operator, bool(term.value) == (term.operator == "="))
+            return found if wanted else ~found
+        attribute = "author" if name == "noted_by" else name
+        given = {key: [getattr(note, attribute) for note in notes] for key, notes in self._notes.items()}
+        return some(term, lambda value: one_of(self._calls.id, {k for k, v in given.items() if satisfies(value, v)}))
 
     def _conversation(self, term: Term) -> Condition:
         column, wanted = self._calls.name, str(term.value)

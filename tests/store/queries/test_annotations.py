@@ -21,9 +21,9 @@ def on_call(store: Store, trial: int = 0) -> list[str]:
     return [note.id for note in detail.notes]
 
 
-def test_a_note_is_of_the_calls_that_nothing_it_says_tells_apart(tmp_path: Path) -> None:
+def test_a_note_is_of_the_one_call_that_nothing_it_says_tells_apart(tmp_path: Path) -> None:
     notes = [
-        written("any"),
+        written("of either"),
         written("first", trial=0, run="night-1", flow="viewing", agent="model-a"),
         written("second", trial=1),
         written("of another run", run="night-2"),
@@ -34,8 +34,8 @@ def test_a_note_is_of_the_calls_that_nothing_it_says_tells_apart(tmp_path: Path)
     with fresh(tmp_path / "calls.db") as store:
         put(store, "/in/notes.json", notes)
         put(store, "/in/a.jsonl", [call("c-1"), call("c-1", trial=1)])
-        assert on_call(store, 0) == ["any", "first"]
-        assert on_call(store, 1) == ["any", "second"]
+        assert on_call(store, 0) == ["first"]
+        assert on_call(store, 1) == ["second"]
 
 
 def test_notes_come_in_the_order_of_time_without_those_taken_back_or_written_anew(tmp_path: Path) -> None:

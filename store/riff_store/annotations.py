@@ -1,0 +1,112 @@
+"""Say which of the lines that people wrote on calls stand, whatever order and however often they were read.
+
+Lines are only ever added. Those that supersede one another make a thread, of which one line stands at most; what
+several people wrote at once is so merged without a conflict.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from riff_store.facts import Annotation
+
+Place: TypeAlias = tuple[int, str]
+
+PASS, FAIL = "pass", "fail"
+
+
+def new_id() -> str:
+    """Return an id that no other note has, those made later in a higher one (RFC 9562, version 7)."""
+    stamp, noise = time.time_ns() // 1_000_000, int.from_bytes(os.urandom(10), "big")
+    value = (stamp & (1 << 48) - 1) << 80 | 7 << 76 | (noise >> 62 & 0xFFF) << 64 | 2 << 62 | noise & (1 << 62) - 1
+    digits = f"{value:032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def decisive(one: Annotation, other: Annotation) -> Annotation:
+    """Return which of two lines of the same id holds: the one taken back, else the later, else the one sorted last."""
+    return max(one, other, key=lambda line: (line.deleted, _at(line), msgspec.json.encode(line)))
+
+
+def merged(lines: Iterable[Annotation]) -> dict[str, Annotation]:
+    """Return lines by their ids, one of each."""
+    found: dict[str, Annotation] = {}
+    for line in lines:
+        known = found.get(line.id)
+        found[line.id] = line if known is None else decisive(known, line)
+    return found
+
+
+def standing(lines: Iterable[Annotation]) -> list[Annotation]:
+    """Return the line that stands of each thread, the earliest first; a thread that was taken back has none.
+
+    It is the latest of those that no other one supersedes, by its time and then by its id.
+    """
+    known = merged(lines)
+    replaced = {line.supersedes for line in known.values() if line.supersedes != line.id}
+    threads: dict[str, list[Annotation]] = {}
+    roots: dict[str, str] = {}
+    for line in known.values():
+        threads.setdefault(_root(line.id, known, roots), []).append(line)
+    latest = (max(_open(thread, replaced), key=place_in_time) for thread in threads.values())
+    return sorted((line for line in latest if not line.deleted), key=place_in_time)
+
+
+def counted(lines: Iterable[Annotation]) -> list[Annotation]:
+    """Return what counts of the standing lines on one call, the earliest first.
+
+    Of an author that is one verdict, the latest, and each code once, where it was given last. A line that only
+    repeats what a later one says is left out; remarks all stay.
+    """
+    found = sorted(lines, key=place_in_time)
+    verdicts = {line.author: line.id for line in found if line.verdict is not None}
+    codes = {(line.author, line.code): line.id for line in found if line.code is not None}
+    kept = (_without_repeats(line, verdicts, codes) for line in found)
+    return [line for line in kept if line.verdict or line.code or line.note or line.labels]
+
+
+def place_in_time(line: Annotation) -> Place:
+    """Return what lines are ordered by: their time, those without one first, and then their id."""
+    return _at(line), line.id
+
+
+def _at(line: Annotation) -> int:
+    return -1 if line.at is None else line.at
+
+
+def _open(thread: list[Annotation], replaced: Iterable[str | None]) -> list[Annotation]:
+    """Return the lines of a thread that none supersedes; all of them where they do so in a circle."""
+    return [line for line in thread if line.id not in replaced] or thread
+
+
+def _root(id: str, known: Mapping[str, Annotation], roots: dict[str, str]) -> str:
+    """Return the id that a thread begins with, which may be of a line that is not known; in a circle the lowest."""
+    way = list(_way_back(id, known, roots))
+    last = way[-1]
+    before = known[last].supersedes if last in known else None
+    root = roots.get(last) or (min(way[way.index(before) :]) if before in way else last)
+    roots.update(dict.fromkeys(way, root))
+    return root
+
+
+def _way_back(id: str, known: Mapping[str, Annotation], roots: Mapping[str, str]) -> Iterator[str]:
+    """Yield the ids of a line and of what it supersedes, up to one that is settled, seen or not known."""
+    seen: set[str] = set()
+    at: str | None = id
+    while at is not None and at not in seen:
+        seen.add(at)
+        yield at
+        at = known[at].supersedes if at in known and at not in roots else None
+
+
+def _without_repeats(line: Annotation, verdicts: Mapping[str, str], codes: Mapping[tuple[str, str], str]) -> Annotation:
+    verdict = line.verdict if verdicts.get(line.author) == line.id else None
+    code = line.code if line.code is not None and codes.get((line.author, line.code)) == line.id else None
+    if verdict == line.verdict and code == line.code:
+        return line
+    return msgspec.structs.replace(line, verdict=verdict, code=code)
