@@ -155,5 +155,5 @@ CREATE TABLE "sample" ("id" INTEGER NOT NULL PRIMARY KEY, "n" INTEGER NOT NULL, 
   NOT NULL, "expression" TEXT NOT NULL, "drawn_at" INTEGER NOT NULL);
 CREATE TABLE "sampled_call" ("position" INTEGER NOT NULL PRIMARY KEY, "run_name" TEXT NOT NULL, "flow_name" TEXT NOT
   NULL, "agent_name" TEXT NOT NULL, "conversation_name" TEXT NOT NULL, "trial" INTEGER NOT NULL, "stratum" TEXT NOT
-  NULL)
+  NULL, "figure" TEXT, "value" REAL, "median" REAL)
 """

@@ -50,7 +50,10 @@ class Sample(BaseModel):
 
 
 class SampledCall(BaseModel):
-    """Hold a call of the reading list by its names, so that it is found again once it was replaced."""
+    """Hold a call of the reading list by its names, so that it is found again once it was replaced.
+
+    Of an outlier `figure` is what it lies far out in, `value` and `median` that of the call and of its flow.
+    """
 
     position = pw.IntegerField(primary_key=True)
     run_name = pw.TextField()
@@ -59,3 +62,6 @@ class SampledCall(BaseModel):
     conversation_name = pw.TextField()
     trial = pw.IntegerField()
     stratum = pw.TextField()
+    figure = pw.TextField(null=True)
+    value = pw.DoubleField(null=True)
+    median = pw.DoubleField(null=True)
