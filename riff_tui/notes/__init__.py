@@ -1,0 +1,1 @@
+"""Write what people note on calls, wherever it can be kept."""
