@@ -32,10 +32,11 @@ class Settings:
     mouse: bool | None = None
     live: bool | None = None
     jobs: int | None = None
+    author: str | None = None
 
 
 _KINDS: Mapping[str, type] = {
-    "store": str, "theme": str, "ascii": bool, "mouse": bool, "live": bool, "jobs": int,
+    "store": str, "theme": str, "ascii": bool, "mouse": bool, "live": bool, "jobs": int, "author": str,
 }  # fmt: skip
 _TABLES = ("judges", "gate", "marks", "prices", "segments")  # read by the command that needs them
 
@@ -71,6 +72,12 @@ def config_file(environ: Mapping[str, str]) -> Path | None:
         return _own_directory("config") / "settings.toml"
     except UsageError:
         return None
+
+
+def kept_notes_file(environ: Mapping[str, str] | None = None) -> Path | None:
+    """Return the file beside the settings file for notes on calls of a store that cannot be written, if any."""
+    path = config_file(os.environ if environ is None else environ)
+    return None if path is None else path.parent / "notes.jsonl"
 
 
 def judges(environ: Mapping[str, str] | None = None) -> tuple[Mapping[str, Any], Path]:

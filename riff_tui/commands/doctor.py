@@ -33,10 +33,10 @@ def doctor(
 
     Exit 4 where something is wrong with the store.
     """
-    from riff_store.database import open_store
     from riff_store.health import examine
     from riff_tui.catalog import show
     from riff_tui.errors import Unhealthy, writing
+    from riff_tui.notes.kept_notes import open_to_read
     from riff_tui.output.streams import standard_output
     from riff_tui.request import Request
     from riff_tui.settings import store_location
@@ -46,7 +46,7 @@ def doctor(
     if migrate:
         with store_to_write(store_location(settings), create=False):
             pass
-    with open_store(store_location(settings)) as opened, opened.snapshot():
+    with open_to_read(store_location(settings)) as opened, opened.snapshot():
         health = examine(opened)
         skipped = show(opened, "skipped", Request(limit=LISTED)) if health.readable else None
     out = standard_output(ascii_only=bool(settings.ascii))

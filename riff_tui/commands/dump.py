@@ -126,8 +126,8 @@ def dump(
     debug: DebugOption = False,
 ) -> None:
     """Print a view of the store, as the explorer's screen shows it."""
-    from riff_store.database import open_store
     from riff_tui.catalog import show
+    from riff_tui.notes.kept_notes import open_to_read
     from riff_tui.request import Request
     from riff_tui.settings import store_location
 
@@ -145,6 +145,6 @@ def dump(
         aspect=aspect,
         k=k,
     )
-    with open_store(store_location(settings)) as opened, opened.snapshot():
+    with open_to_read(store_location(settings)) as opened, opened.snapshot():
         table = show(opened, view, request)
         print_table(table, form, output, csv_raw=csv_raw, ascii_only=bool(settings.ascii))

@@ -105,12 +105,12 @@ def gate(
     It got worse by more than it may and by more than chance. Checked are success_rate, completion and errors of each
     flow, and what --max-drop names. The flows that fail are named on stderr.
     """
-    from riff_store.database import open_store
     from riff_tui.errors import GateFailed, OutputError
     from riff_tui.filters import parse, split
     from riff_tui.gate import messages
     from riff_tui.gate.query import decision_on
     from riff_tui.gate.settings import configured
+    from riff_tui.notes.kept_notes import open_to_read
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location
 
@@ -118,7 +118,7 @@ def gate(
     form = _form(format, output, github=github)
     rules = configured(max_drop or (), min_n, strict=strict)
     calls, _ = split(parse(where), ())
-    with open_store(store_location(settings)) as opened, opened.snapshot():
+    with open_to_read(store_location(settings)) as opened, opened.snapshot():
         decision = decision_on(opened, baseline, candidate, calls, rules)
     line = messages.unarmed(messages.outcome(decision))
     try:

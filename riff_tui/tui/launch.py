@@ -35,12 +35,12 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     Raises `UsageError`, `FilterError` and the store's errors before the terminal is touched, and afterwards what
     ended the explorer.
     """
-    from riff_store.database import open_store
+    from riff_tui.notes.kept_notes import open_to_read
 
     if settings.theme is not None and settings.theme not in PALETTES:
         raise UsageError(f"no theme is called {settings.theme!r}; there are {', '.join(PALETTES)}")
     wanted = open_link(start.view or "flows", start.where, start.aspect)
-    opened_store = open_store(location)
+    opened_store = open_to_read(location)
     path = os.path.realpath(location)
     named = "" if path == os.path.realpath(store_location(load())) else path
     watcher = StoreWatcher(opened_store, named)

@@ -123,6 +123,10 @@ class Store:
                 self.close()
             return is_empty
 
+    def wait_at_most(self, seconds: float) -> None:
+        """Wait no longer than that for another process that is writing; it is `BUSY_SECONDS` otherwise."""
+        self.execute_sql(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
+
     def close(self) -> None:
         """Let go of the file; closing twice is fine."""
         if not self.database.is_closed():
@@ -181,6 +185,11 @@ def open_store(location: str | Path, *, write: bool = False, create: bool = Fals
     return store
 
 
+def is_writable(path: Path) -> bool:
+    """Return whether this process may write the store at a path, and the journal beside it."""
+    return os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)
+
+
 def _older(path: Path, version: int) -> OlderStore:
     import shlex
 
@@ -205,7 +214,7 @@ def _connect(path: Path, *, write: bool) -> Store:
     mode = "rw" if write else "ro"
     pragmas: dict[str, int | str] = dict(_COMMON)
     if write:
-        if not os.access(path, os.W_OK) or not os.access(path.resolve().parent, os.W_OK):
+        if not is_writable(path):
             raise StoreReadOnly(f"{path}: the store or its directory is read-only", "choose another one with --store")
         pragmas |= {"journal_mode": "delete", "synchronous": "full", "cache_size": -CACHE_KIB}
     else:

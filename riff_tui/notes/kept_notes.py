@@ -1,0 +1,87 @@
+"""Keep notes in a file beside the settings while their store cannot be written, and read them back with it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from riff_tui.errors import OutputError, writing
+from riff_tui.settings import kept_notes_file
+
+if TYPE_CHECKING:
+    from riff_store.database import Store
+    from riff_store.facts import Annotation
+
+
+def open_to_read(location: str) -> Store:
+    """Open a store for reading, with the notes that are kept beside the settings where it cannot be written.
+
+    Raises as `open_store` does.
+    """
+    from riff_store.database import is_writable, open_store
+
+    store = open_store(location)
+    if not is_writable(Path(store.location)):
+        store.kept_notes = read_kept(kept_notes_file())
+    return store
+
+
+def read_kept(path: Path | None) -> list[Annotation]:
+    """Return the notes that a file keeps, none where it is not there or no plain file; a torn line is left out."""
+    from riff_ingest.annotation_lines import read_lines
+    from riff_store.facts import Annotation
+
+    try:
+        if path is None or not stat.S_ISREG(os.lstat(path).st_mode):
+            return []
+        return [line for line in read_lines(path) if isinstance(line, Annotation)]
+    except OSError:
+        return []
+
+
+def append_kept(path: Path, notes: Sequence[Annotation]) -> None:
+    """Add notes to a file, each in a line of its own that is on the disk when this returns.
+
+    The file is its owner's alone, and no link is followed. Raises `OutputError`.
+    """
+    from riff_ingest.annotation_lines import line_of
+
+    text = "".join(f"{line_of(note)}\n" for note in notes)
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with writing(str(path)):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if path.is_symlink():
+            raise OutputError(f"{path}: is a link, which is never written through; put a plain file there")
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise OutputError(f"{path}: is not a plain file; move it away")
+            _write_all(descriptor, _ended(descriptor, found.st_size) + text.encode())
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def lacking(store: Store, kept: Sequence[Annotation]) -> list[Annotation]:
+    """Return the notes of a file that a store lacks."""
+    from riff_store.notes import read_notes
+
+    if not kept:
+        return []
+    known = {note.id for note in read_notes(store)}
+    return [note for note in kept if note.id not in known]
+
+
+def _ended(descriptor: int, size: int) -> bytes:
+    """Return what ends a last line that was torn off, so that no note is written behind it."""
+    return b"\n" if size and os.pread(descriptor, 1, size - 1) != b"\n" else b""
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    written = os.write(descriptor, data)
+    while written < len(data):
+        written += os.write(descriptor, data[written:])
