@@ -31,6 +31,13 @@ def finish_agreement(query: ViewQuery, table: Table) -> Table:
     return table if table.counts.total or query.predicate is not None else replace(table, notes=[NO_JUDGES])
 
 
+def finish_alignment(query: ViewQuery, table: Table) -> Table:
+    """Say how verdicts of people come about where there are none beside those of judges."""
+    from riff_tui.views.alignment import NOBODY
+
+    return table if table.counts.total or query.predicate is not None else replace(table, notes=[NOBODY])
+
+
 def finish_repeats(query: ViewQuery, table: Table) -> Table:
     """Tell calls that are not repeated from a store without any call."""
     from riff_tui.views.repeats import NO_REPEATS

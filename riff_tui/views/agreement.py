@@ -25,6 +25,7 @@ AGAINST_CORRECTNESS = (
     f"Against correctness, both are pass or fail for exact and kappa: a score of {fixed(HUMAN, 0)} or more,"
     f" a correctness of {fixed(PASSED, 0)}."
 )
+AGAINST_PEOPLE = "So both are against a person (human:), who passes or fails a call."
 TOO_FEW = f"Below {FEWEST} shared calls nothing is measured. Versions of a judge's prompt are judges of their own."
 NO_JUDGES = (
     "No judge scored a call that counts (errored ones do not): riff-tui judge has one do so,"
@@ -63,6 +64,7 @@ _COLUMNS = (
 def agreement(answers: Sequence[PairAgreement]) -> Table:
     """Return one row per pair, in the order of the answers."""
     against = [AGAINST_CORRECTNESS] if any(pair.second is None for pair in answers) else []
+    against += [AGAINST_PEOPLE] if any(pair.with_person for pair in answers) else []
     return Table(
         view="agreement",
         title="Agreement of judges (least agreed first)",
@@ -84,7 +86,7 @@ def _row(pair: PairAgreement) -> Row:
         "kappa_unweighted": pair.kappa_unweighted,
         "spearman": pair.spearman,
         "mean_difference": pair.difference.mean,
-        "scale": "points" if pair.second else "pass/fail",
+        "scale": "pass/fail" if pair.as_verdicts else "points",
         "intervals": cells.intervals({"exact": pair.exact, "mean_difference": pair.difference}),
     }
     names = {"first": pair.first, "second": second}
@@ -96,6 +98,9 @@ def _way_down(pair: PairAgreement) -> str:
     named = [quote(name) for name in pair.shown]
     if pair.second is not None:
         return " | ".join(f"judge={name}" for name in dict.fromkeys(named))
+    if pair.aspect == "verdict":
+        apart = f"verdict=pass correctness<{fixed(PASSED, 0)} | verdict=fail correctness={fixed(PASSED, 0)}"
+        return f"errored=false judge={named[0]} ({apart})"
     if pair.aspect != "humanness":
         return f"judge={named[0]}"
     score, human, passed = f"humanness.{named[0]}", fixed(HUMAN, 0), fixed(PASSED, 0)

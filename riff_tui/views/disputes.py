@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from riff_store.agreement import HUMAN, PERSON
 from riff_tui.table import Column, Row, Table
+from riff_tui.text.numbers import fixed
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 
@@ -13,6 +15,10 @@ if TYPE_CHECKING:
     from riff_store.answers.agreement import Dispute, Disputes
 
 UNITS = "Units: scores 0-10, higher is better · spread points between the highest and the lowest of them."
+OF_PEOPLE = (
+    "human: is a person: 10 for pass, 0 for fail, which counts where a judge (from"
+    f" {fixed(HUMAN, 0)} on it passes) or another person says otherwise."
+)
 LEADS = "A row leads to the call, where each judge gives its reasons."
 LISTED = 50
 NO_DISPUTES = "No two judges scored the same call apart; riff-tui judge has another one score them."
@@ -43,7 +49,7 @@ def disputes(answer: Disputes) -> Table:
         title="Calls on which judges differ (widest spread first)",
         columns=[*_WHO, _SPREAD, *(_score(judge) for judge in judges), *_FURTHER],
         rows=[_row(each, judges) for each in answer.entries],
-        notes=[UNITS, LEADS, *_agreed(answer.agreed)],
+        notes=[UNITS, *([OF_PEOPLE] if _heard(judges) else []), LEADS, *_agreed(answer.agreed, _heard(judges))],
     )
 
 
@@ -70,10 +76,17 @@ def _row(dispute: Dispute, judges: Sequence[str]) -> Row:
     return Row(f"{where} {cells.where({'aspect': dispute.aspect})}", record, where=where)
 
 
-def _agreed(count: int) -> list[str]:
+def _heard(judges: Sequence[str]) -> bool:
+    """Say whether people are among the judges."""
+    return any(judge.startswith(PERSON) for judge in judges)
+
+
+def _agreed(count: int, with_people: bool) -> list[str]:
     if not count:
         return []
-    return [f"Not listed: {count} {'call' if count == 1 else 'calls'} to which all judges gave the same score."]
+    calls = "call" if count == 1 else "calls"
+    how = "on which people and judges agree" if with_people else "to which all judges gave the same score"
+    return [f"Not listed: {count} {calls} {how}."]
 
 
 SPEC = ViewSpec(

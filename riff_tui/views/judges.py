@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from riff_tui.table import Column, Row, Table
 from riff_tui.views.agreement import NO_JUDGE_HERE
+from riff_tui.views.alignment import RATES, intervals_of, left_out, marks_of, record_of, shortfalls
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 
@@ -21,6 +22,10 @@ UNITS = (
 OWN_CALLS = (
     "A mean is of the judge's own calls, which others may not have scored: dump agreement compares two on theirs."
 )
+OF_PEOPLE = (
+    "human: is a person, whose pass is 10 and fail 0: ten times the share of calls passed. tpr is how much of what"
+    " people fail the judge fails too, tnr how much of what they pass it passes: dump alignment has both by code."
+)
 _COLUMNS = (
     Column("judge", "Judge", kind="name", help="Who scored."),
     Column("model", "Model", kind="text", help="The model behind the judge."),
@@ -28,6 +33,7 @@ _COLUMNS = (
     Column("prompt_version", "Version", kind="text", help="What its prompt calls its own version."),
     columns.N,
     Column("mean", "mean", unit="0-10", better="higher", help="Mean of its scores."),
+    *(replace(column, strong=False, thin=False) for column in RATES),
     Column("unscored", "unscored", kind="count", better="lower", help="Calls that it could not score."),
 )
 
@@ -40,8 +46,20 @@ def judges(answers: Sequence[JudgeSummary]) -> Table:
         title="Judges and how they agree",
         columns=[*_shown(answers), *(_agreement(name) for name in others)],
         rows=[_row(judge, others) for judge in answers],
-        notes=[UNITS, *([OWN_CALLS] if _differ_in_calls(answers) else [])],
+        notes=[*_beside_people(answers), UNITS, *([OWN_CALLS] if _differ_in_calls(answers) else [])],
     )
+
+
+def _beside_people(answers: Sequence[JudgeSummary]) -> list[str]:
+    """Say what people are among judges, and which judge surely misses what they see."""
+    if not _of_people(answers):
+        return []
+    rated = [(judge.judge, judge.rates) for judge in answers if judge.rates is not None]
+    return [*shortfalls(rated), OF_PEOPLE, *left_out(answers[0].disputed)]
+
+
+def _of_people(answers: Sequence[JudgeSummary]) -> bool:
+    return any(judge.rates is None for judge in answers)
 
 
 def _differ_in_calls(answers: Sequence[JudgeSummary]) -> bool:
@@ -51,9 +69,10 @@ def _differ_in_calls(answers: Sequence[JudgeSummary]) -> bool:
 
 
 def _shown(answers: Sequence[JudgeSummary]) -> list[Column]:
-    """Return the columns; that of versions is shown once a prompt says one."""
-    versions = any(judge.prompt_version for judge in answers)
-    return [replace(column, shown=versions) if column.key == "prompt_version" else column for column in _COLUMNS]
+    """Return the columns; that of versions is shown once a prompt says one, rates once people gave verdicts."""
+    shown = dict.fromkeys((column.key for column in RATES), _of_people(answers))
+    shown["prompt_version"] = any(judge.prompt_version for judge in answers)
+    return [replace(column, shown=shown.get(column.key, column.shown)) for column in _COLUMNS]
 
 
 def _agreement(name: str) -> Column:
@@ -74,13 +93,14 @@ def _row(judge: JudgeSummary, others: Sequence[str]) -> Row:
         "n": judge.n,
         "mean": judge.mean.mean,
         "unscored": judge.unscored,
+        **record_of(judge.rates),
         "agreement": {name: judge.agreement.get(name) for name in others},
         "shared": {name: judge.shared.get(name) for name in others},
-        "intervals": {"mean": list(interval)} if interval else {},
+        "intervals": {**({"mean": list(interval)} if interval else {}), **intervals_of(judge.rates)},
     }
     names = {"judge": judge.judge, "prompt_hash": judge.prompt_hash}
     where = cells.where({"judge": judge.shown or judge.judge})
-    return Row(cells.where(names), record, thin=cells.is_thin(judge.n), where=where)
+    return Row(cells.where(names), record, severity=marks_of(judge.rates), thin=cells.is_thin(judge.n), where=where)
 
 
 SPEC = ViewSpec(

@@ -64,6 +64,7 @@ _ALL = [
     *_fields("row", "number", "expected missed wrong_args expected_failed missed_failed wrong_failed"),
     *_fields("row", "number", "count share rank mean unscored line"),
     *_fields("row", "number", "failed_calls cohesion exact kappa kappa_unweighted spearman mean_difference spread"),
+    *_fields("row", "number", "tpr tpr_n tnr tnr_n"),
     *_fields("row", "number", "groups trials pass1 pass_k k flaky always_passed always_failed"),
     *_fields("row", "name", "newly test failed"),
     *_fields("row", "number", "effect p p_adjusted pairs"),
@@ -89,6 +90,7 @@ _SHARES = {
         "wrong_failed",
         "worst_stall",
     ),
+    *("tpr", "tnr"),
     *("pass1", "pass_k", "flaky", "always_passed", "always_failed"),
     *(metric.key for metric in metrics.METRICS if metric.unit == "share"),
 }

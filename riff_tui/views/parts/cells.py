@@ -35,6 +35,7 @@ LATE = 5
 WATCHED = 0.15
 HARDLY = 0.3
 SLIGHT, FAIR = 0.2, 0.4
+ALIGNED, UNALIGNED = 0.9, 0.5
 
 
 def where(keys: Keys) -> str:

@@ -9,7 +9,7 @@ from riff_store.measure import THIN
 from riff_store.ranking import GUARD_ERRORS, HEALTHY_PROGRESS, HIGH, LONG_DWELL, SLOW
 from riff_tui.table import Row, Severity, Table
 from riff_tui.text.numbers import fixed, percent
-from riff_tui.views.parts.cells import BAD_SCORE, FAIR, HARDLY, LATE, SLIGHT, WATCHED, WEAK_SCORE
+from riff_tui.views.parts.cells import ALIGNED, BAD_SCORE, FAIR, HARDLY, LATE, SLIGHT, UNALIGNED, WATCHED, WEAK_SCORE
 
 _Explain: TypeAlias = Callable[[bool], str]
 
@@ -85,6 +85,10 @@ def _kappa(bad: bool) -> str:
     return f"below {_number(SLIGHT if bad else FAIR)}: {'hardly' if bad else 'little'} more than by chance"
 
 
+def _aligned(bad: bool) -> str:
+    return f"the whole 95 % interval lies below {percent(UNALIGNED if bad else ALIGNED)}"
+
+
 def _flaky(bad: bool) -> str:
     return f"{percent(HIGH if bad else WATCHED)} or more of the groups"
 
@@ -106,6 +110,7 @@ _REASONS: Mapping[str, _Explain] = {
     "guard_error": _guards,
     "slot_fill_rate": _slots,
     "kappa": _kappa,
+    **dict.fromkeys(("tpr", "tnr"), _aligned),
     "flaky": _flaky,
     "change": _always("success fell against the run before by more than chance"),
     "success_change": _always("success fell against the run before the edit by more than chance"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from riff_store.alignment import Rates
 from riff_store.measure import Measure
 
 
@@ -12,9 +13,10 @@ from riff_store.measure import Measure
 class PairAgreement:
     """Hold how two judges of one aspect agree on their `n` shared calls; without a `second`, a judge and correctness.
 
-    Judges are compared in whole points, a judge and correctness as pass or fail. `exact` is a rate, `difference`
-    the first's score less the second's, and not measured against correctness. `kappa` has quadratic weights;
-    with two categories they change nothing. `shown` are the names that a filter finds the judges by.
+    Judges are compared in whole points, but as pass or fail with correctness and with a person, who is the second then.
+    `exact` is a rate, `difference` the first's score less the second's, and not measured between pass and fail. `kappa`
+    has quadratic weights; with two categories they change nothing. `shown` are the names that a filter finds the
+    judges by.
     """
 
     first: str
@@ -27,6 +29,12 @@ class PairAgreement:
     kappa_unweighted: float | None
     spearman: float | None
     difference: Measure
+    with_person: bool = False
+
+    @property
+    def as_verdicts(self) -> bool:
+        """Say whether both were compared as pass or fail."""
+        return self.second is None or self.with_person
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,29 @@ class Disputes:
     entries: Sequence[Dispute]
     total: int
     agreed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Hold how often a judge, or correctness, says what people say of the calls that both speak of.
+
+    With a `code` that is of the calls that people failed and gave this code, and `tnr` is not measured. `shown` is the
+    name that a filter finds the judge by, empty for correctness.
+    """
+
+    judge: str
+    shown: str
+    aspect: str
+    code: str | None
+    rates: Rates
+
+
+@dataclass(frozen=True, slots=True)
+class Alignments:
+    """Hold judges beside people; `disputed` calls, on which people disagree among themselves, are in no rate."""
+
+    entries: Sequence[Alignment]
+    disputed: int
 
 
 @dataclass(frozen=True, slots=True)

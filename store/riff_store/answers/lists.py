@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from riff_store.alignment import Rates
 from riff_store.answers.cells import FirstToMend, FlowCell, SegmentCell, StateCell
 from riff_store.measure import Measure
 
@@ -35,7 +36,8 @@ class JudgeSummary:
     """Describe a judge in one version of its prompt, and how it agrees with the others on shared calls.
 
     `shared` counts those calls by the other's name. `prompt_version` is what most of its verdicts say, `shown` the
-    name that a filter finds it by.
+    name that a filter finds it by. `rates` hold it against people and are `None` for a person; `disputed` counts the
+    calls that they leave out since people disagree there.
     """
 
     judge: str
@@ -49,6 +51,8 @@ class JudgeSummary:
     shown: str = ""
     aspect: str = "humanness"
     shared: Mapping[str, int] = field(default_factory=dict)
+    rates: Rates | None = None
+    disputed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,21 +18,28 @@ _NOTHING = Measure(0, 0)
 def agreement(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[PairAgreement]:
     """Compare each pair of judges of one aspect, then each judge with correctness; the least agreement first in both.
 
-    `judges` chooses the pairs that one of the two is meant by.
+    A person is compared with every judge, whatever that judges. `judges` chooses the pairs that one of the two is
+    meant by.
     """
     with store.snapshot():
         scores = scores_of(store, calls)
-        known = judges_of(store, scores.judged)
+        known = judges_of(store, scores.judged, scores.people)
     found = [*_pairs(known, scores, judges), *_with_correctness(known, scores, judges)]
     return sorted(found, key=_least_agreed_first)
 
 
 def _pairs(known: Iterable[JudgeVersion], scores: JudgeScores, judges: Predicate | None) -> Iterator[PairAgreement]:
-    for first, second in combinations(known, 2):
-        if first.aspect == second.aspect and (first.is_selected(judges) or second.is_selected(judges)):
+    for first, second in combinations(sorted(known, key=lambda judge: judge.is_person), 2):
+        if not (second.is_person or first.aspect == second.aspect):
+            continue
+        if first.is_selected(judges) or second.is_selected(judges):
             one, other = _shared(scores.judged[first.key], scores.judged[second.key])
-            points = [rounded(score) for score in one], [rounded(score) for score in other]
-            yield _agreed(first, second, (one, other), points)
+            category = _as_verdict if second.is_person else rounded
+            yield _agreed(first, second, (one, other), ([*map(category, one)], [*map(category, other)]))
+
+
+def _as_verdict(score: float) -> int:
+    return int(score >= HUMAN)
 
 
 def _with_correctness(
@@ -41,7 +48,7 @@ def _with_correctness(
     for judge in known:
         if judge.is_selected(judges):
             one, other = _shared(scores.judged[judge.key], scores.correctness)
-            passed = [int(score >= HUMAN) for score in one], [int(score >= PASSED) for score in other]
+            passed = [*map(_as_verdict, one)], [int(score >= PASSED) for score in other]
             yield _agreed(judge, None, (one, other), passed)
 
 
@@ -58,6 +65,7 @@ def _agreed(
 ) -> PairAgreement:
     n, share = len(scores[0]), equal_share(*rated)
     apart = [one - other for one, other in zip(*scores, strict=True)]
+    with_person = second is not None and second.is_person
     return PairAgreement(
         first=first.label,
         second=second.label if second else None,
@@ -68,7 +76,8 @@ def _agreed(
         kappa=kappa(*rated),
         kappa_unweighted=kappa(*rated, "none"),
         spearman=spearman(*scores),
-        difference=_NOTHING if second is None or n < FEWEST else measured(apart),
+        difference=_NOTHING if second is None or with_person or n < FEWEST else measured(apart),
+        with_person=with_person,
     )
 
 

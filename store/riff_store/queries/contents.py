@@ -5,10 +5,12 @@ from __future__ import annotations
 from heapq import merge
 
 from riff_store import models as m
+from riff_store.agreement import PERSON
 from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
 from riff_store.notes import UNJOINED as UNJOINED_NOTES
 from riff_store.predicates import Predicate
+from riff_store.queries.annotations import notes_by_call, verdicts_of_people
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
 from riff_store.queries.scope import Scope, needs
 from riff_store.queries.sums import CallSums, call_counts, call_sums, pooled
@@ -68,7 +70,8 @@ def known_names(store: Store, field: str, calls: Predicate | None = None) -> lis
     anything else are those of the whole store.
     """
     if field == "judge":
-        return sorted(set(judge_names(store).values()))
+        people = (f"{PERSON}{author}" for author in verdicts_of_people(notes_by_call(store)))
+        return sorted({*judge_names(store).values(), *people})
     if field == "state" and calls is not None and needs(calls, ("run",)) != "base":
         sums = m.StateRollup
         query = sums.select(m.State.name).distinct().join(m.State, on=(m.State.id == sums.state))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.agreement import PERSON
 from riff_store.answers.failing import NONE_FOUND, START
 from riff_store.database import Store
 from riff_store.errors import UsageError
@@ -100,8 +101,10 @@ def judges_shown(store: Store) -> dict[int, str]:
     suffices. No two are shown alike, whatever a judge calls itself.
     """
     rows = [
-        _Judge(*row)
-        for row in store.execute(m.Judge.select(m.Judge.id, m.Judge.name, m.Judge.model, m.Judge.prompt_hash))
+        _Judge(key, _no_person(name), model, prompt_hash)
+        for key, name, model, prompt_hash in store.execute(
+            m.Judge.select(m.Judge.id, m.Judge.name, m.Judge.model, m.Judge.prompt_hash)
+        )
     ]
     by_name: dict[str, list[_Judge]] = {}
     for judge in rows:
@@ -153,7 +156,12 @@ def _start_of(prompt_hash: str, hashes: set[str]) -> str:
 def judge_names(store: Store) -> dict[int, str]:
     """Return the name of each judge, the same for all its versions; computed scores have no judge."""
     rows = store.execute(m.Judge.select(m.Judge.id, m.Judge.name).where(m.Judge.id != m.COMPUTED_JUDGE))
-    return dict(rows)
+    return {key: _no_person(name) for key, name in rows}
+
+
+def _no_person(name: str) -> str:
+    """Return the name of a judge that is no person: one that is called as if it were gets a `#` before it."""
+    return f"#{name}" if name.startswith(PERSON) else name
 
 
 def run_starts(store: Store) -> dict[str, int | None]:

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from riff_store import models as m
+from riff_store.agreement import HUMAN
 from riff_store.answers.agreement import Dispute, Disputes
 from riff_store.database import Store
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
 from riff_store.queries.call_names import told_by
 from riff_store.queries.dimensions import DIMENSIONS, names_of
-from riff_store.queries.judges import JudgeVersion, judges_of, scores_of
+from riff_store.queries.judges import VERDICT, JudgeVersion, judges_of, scores_of
 
 
 class _Names(NamedTuple):
@@ -23,20 +24,48 @@ class _Names(NamedTuple):
     trial: int
 
 
+class _Given(NamedTuple):
+    """Hold the scores of a call by those who gave them, people apart."""
+
+    judged: dict[str, float]
+    people: dict[str, float]
+
+    @property
+    def scores(self) -> dict[str, float]:
+        return self.judged | self.people
+
+    @property
+    def apart(self) -> dict[str, float]:
+        """Return the scores that can be apart: a person's is more than pass or fail only to one who says the other."""
+        passed = {score >= HUMAN for score in self.scores.values()}
+        return self.scores if len(passed) > 1 else self.judged
+
+    def spread(self) -> float:
+        scores = self.apart.values()
+        # Scores have few digits, and so has their difference: what is left of binary fractions is cut off.
+        return round(max(scores) - min(scores), 9) if scores else 0.0
+
+
 class _Found(NamedTuple):
     spread: float
     who: _Names
     aspect: str
     call: int
-    scores: Mapping[str, float]
+    given: _Given
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        return self.given.scores
 
     @property
     def highest(self) -> str:
-        return min(self.scores, key=lambda judge: (-self.scores[judge], judge))
+        apart = self.given.apart
+        return min(apart, key=lambda judge: (-apart[judge], judge))
 
     @property
     def lowest(self) -> str:
-        return min(self.scores, key=lambda judge: (self.scores[judge], judge))
+        apart = self.given.apart
+        return min(apart, key=lambda judge: (apart[judge], judge))
 
 
 def disputes(
@@ -48,19 +77,17 @@ def disputes(
 ) -> Disputes:
     """Return calls that at least two judges scored apart on one aspect: the widest spread first, then by run and id.
 
-    `judges` chooses the judges, `rows` says what has to hold of aspect, spread, highest,
+    A person's verdict stands beside the scores of every aspect, and is apart from those that pass where it fails a call
+    and the other way about. `judges` chooses the judges, `rows` says what has to hold of aspect, spread, highest,
     lowest and scores.
     """
     with store.snapshot():
         scores = scores_of(store, calls)
-        selected = [judge for judge in judges_of(store, scores.judged) if judge.is_selected(judges)]
-        several = {key: given for key, given in _by_call(selected, scores.judged).items() if len(given) > 1}
+        known = judges_of(store, scores.judged, scores.people)
+        selected = [judge for judge in known if judge.is_selected(judges)]
+        several = {key: given for key, given in _by_call(selected, scores.judged).items() if len(given.scores) > 1}
         who = _conversation_names(store) if several else {}
-    found = [
-        # Scores have few digits, and so has their difference: what is left of binary fractions is cut off.
-        _Found(round(max(given.values()) - min(given.values()), 9), who[call], aspect, call, given)
-        for (aspect, call), given in several.items()
-    ]
+    found = [_Found(given.spread(), who[call], aspect, call, given) for (aspect, call), given in several.items()]
     apart = [each for each in found if each.spread > 0]
     chosen = apart if rows is None else _holding(apart, rows)
     chosen.sort(key=lambda each: (-each.spread, *each.who, each.aspect))
@@ -71,13 +98,20 @@ def disputes(
 
 def _by_call(
     judges: Iterable[JudgeVersion], judged: Mapping[tuple[str, int], Mapping[int, float]]
-) -> dict[tuple[str, int], dict[str, float]]:
-    """Return the scores by judge of each (aspect, call)."""
-    found: dict[tuple[str, int], dict[str, float]] = {}
+) -> dict[tuple[str, int], _Given]:
+    """Return the scores of each (aspect, call); what people said of a call alone is of their own aspect."""
+    found: dict[tuple[str, int], _Given] = {}
+    of_people: dict[int, dict[str, float]] = {}
     for judge in judges:
         for call, score in judged[judge.key].items():
-            found.setdefault((judge.aspect, call), {})[judge.shown] = score
-    return found
+            if judge.is_person:
+                of_people.setdefault(call, {})[judge.shown] = score
+            else:
+                found.setdefault((judge.aspect, call), _Given({}, {})).judged[judge.shown] = score
+    for (_, call), given in found.items():
+        given.people.update(of_people.get(call, {}))
+    alone = of_people.keys() - {call for _, call in found}
+    return found | {(VERDICT, call): _Given({}, of_people[call]) for call in sorted(alone)}
 
 
 def _conversation_names(store: Store) -> dict[int, _Names]:

@@ -14,13 +14,14 @@ from typing import Any, Literal, TypeAlias
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.agreement import PERSON
 from riff_store.answers.calls import Note
 from riff_store.database import Store
 from riff_store.metric import Pooled
 from riff_store.metrics import POOLED
 from riff_store.predicate_eval import fold, is_version_of, satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
-from riff_store.queries.annotations import notes_by_call
+from riff_store.queries.annotations import notes_by_call, verdicts_of_people
 from riff_store.queries.conditions import (
     ALWAYS,
     NEVER,
@@ -240,15 +241,19 @@ class Scope:
 
     def _noted(self, name: str, term: Term) -> Condition:
         """Return a condition on what people wrote on a call."""
-        if self._notes is None:
-            self._notes = notes_by_call(self._store)
+        notes = self._written()
         if name == "noted":
-            found = one_of(self._calls.id, self._notes)
+            found = one_of(self._calls.id, notes)
             wanted = {"measured": True, "missing": False}.get(term.operator, bool(term.value) == (term.operator == "="))
             return found if wanted else ~found
         attribute = "author" if name == "noted_by" else name
-        given = {key: [getattr(note, attribute) for note in notes] for key, notes in self._notes.items()}
+        given = {key: [getattr(note, attribute) for note in written] for key, written in notes.items()}
         return some(term, lambda value: one_of(self._calls.id, {k for k, v in given.items() if satisfies(value, v)}))
+
+    def _written(self) -> Mapping[int, Sequence[Note]]:
+        if self._notes is None:
+            self._notes = notes_by_call(self._store)
+        return self._notes
 
     def _conversation(self, term: Term) -> Condition:
         column, wanted = self._calls.name, str(term.value)
@@ -289,11 +294,14 @@ class Scope:
 
     def _judge(self, term: Term) -> Condition:
         shown, names = judges_shown(self._store), judge_names(self._store)
+        people = {f"{PERSON}{author}": given for author, given in verdicts_of_people(self._written()).items()}
 
         def scored(wanted: Term) -> Condition:
             scores = m.AspectScore.alias()
             judges = {key for key, name in names.items() if satisfies(wanted, [name, shown[key]])}
-            return exists(scores, (scores.conversation == self._calls.id) & one_of(scores.judge, judges))
+            given = {call for name, verdicts in people.items() if satisfies(wanted, name) for call in verdicts}
+            by_judges = exists(scores, (scores.conversation == self._calls.id) & one_of(scores.judge, judges))
+            return by_judges | one_of(self._calls.id, given)
 
         return some(term, scored)
 
