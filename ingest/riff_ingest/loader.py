@@ -105,7 +105,10 @@ def plan_of(path: Path, kind: str | None, with_text: bool, given: RunInputs | No
         return left_out(str(path), problem.reason)
     if source is None:
         return InputPlan(SourceFile(str(path), UNKNOWN, sha256, size, 1, with_text=False), reason)
-    file = SourceFile(str(path), source.kind, sha256, size, source.version, with_text and source.keeps_text)
+    file = SourceFile(
+        str(path), source.kind, sha256, size, source.version, with_text and source.keeps_text,
+        notes_stay=source.notes_stay,
+    )  # fmt: skip
     if source.find_run_inputs is None:
         return InputPlan(file)
     run_inputs = source.find_run_inputs(path, given)

@@ -230,7 +230,8 @@ class SourceFile(msgspec.Struct, gc=False):
     """Describe a file as it was read: its identity decides whether a later ingest reads it again.
 
     `context` stands for what else the reading depended on (contracts of flow files). `path` holds
-    bytes that are not UTF-8 as surrogates, as the file system functions give them.
+    bytes that are not UTF-8 as surrogates, as the file system functions give them. Notes of a file whose
+    `notes_stay` are the store's own from then on, whatever becomes of the file.
     """
 
     path: str
@@ -240,6 +241,7 @@ class SourceFile(msgspec.Struct, gc=False):
     reader: int
     with_text: bool = True
     context: str = ""
+    notes_stay: bool = False
 
 
 class SupersededFile(NamedTuple):

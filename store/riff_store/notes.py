@@ -49,22 +49,26 @@ def add_notes(store: Store, notes: Iterable[Annotation]) -> Written:
 
     Of two with the same id the decisive one stays; what a file has brought is left to that file.
     """
+    with store.writing():
+        return merge_notes(store.database.connection(), notes)
+
+
+def merge_notes(connection: sqlite3.Connection, notes: Iterable[Annotation]) -> Written:
+    """Write notes that stay whatever becomes of the file they came in; call it inside a transaction."""
     wanted = merged(encoded(note) for note in notes)
     new = known = changed = 0
-    with store.writing():
-        connection: sqlite3.Connection = store.database.connection()
-        held = {note.id: (note, source) for note, source in _held(connection, list(wanted))}
-        for note in wanted.values():
-            before, source = held.get(note.id, (None, None))
-            if before is None:
-                new += 1
-            elif source is not None or decisive(before, note) == before:
-                known += 1
-                continue
-            else:
-                changed += 1
-                connection.execute("DELETE FROM annotation WHERE id = ?", (note.id,))
-            connection.execute(_INSERT, row_of(note, None))
+    held = {note.id: (note, source) for note, source in _held(connection, list(wanted))}
+    for note in wanted.values():
+        before, source = held.get(note.id, (None, None))
+        if before is None:
+            new += 1
+        elif source is not None or decisive(before, note) == before:
+            known += 1
+            continue
+        else:
+            changed += 1
+            connection.execute("DELETE FROM annotation WHERE id = ?", (note.id,))
+        connection.execute(_INSERT, row_of(note, None))
     return Written(new, known, changed)
 
 

@@ -20,7 +20,7 @@ from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, Failu
 from riff_store.identities import HeldCall, Identity, held_calls
 from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.names import Keys, Names, encodable
-from riff_store.notes import row_of
+from riff_store.notes import merge_notes, row_of
 from riff_store.quality import computed_quality
 from riff_store.scoring import succeeded
 
@@ -93,6 +93,7 @@ class Rows:
         self._touched = touched
         self._pending: dict[Identity, ConversationFacts] = {}
         self._annotations: dict[str, Values] = {}
+        self._staying: list[Annotation] = []
         self._tables: defaultdict[type[pw.Model], Values] = defaultdict(list)
         self._score_lines: set[int] = set()
         self._last_score = 0
@@ -139,8 +140,14 @@ class Rows:
             )
         )  # fmt: skip
 
-    def add_annotation(self, found: Annotation) -> None:
-        """Take what a person wrote; the same one again stands in its place, unless it was written here."""
+    def add_annotation(self, found: Annotation, *, stays: bool = False) -> None:
+        """Take what a person wrote; the same one again stands in its place, unless it was written here.
+
+        One that stays is merged with what was written here, and outlives the file.
+        """
+        if stays:
+            self._staying.append(found)
+            return
         key = encodable(found.id)
         self._connection.execute("DELETE FROM annotation WHERE id = ? AND source_file_id IS NOT NULL", (key,))
         if not self._connection.execute("SELECT 1 FROM annotation WHERE id = ?", (key,)).fetchone():
@@ -186,6 +193,8 @@ class Rows:
         self._pending.clear()
         self._tables[m.Annotation].extend(value for row in self._annotations.values() for value in row)
         self._annotations.clear()
+        merge_notes(self._connection, self._staying)
+        self._staying.clear()
         for model, values in self._tables.items():
             insert(self._connection, model, values)
             values.clear()

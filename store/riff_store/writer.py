@@ -153,7 +153,7 @@ class Writer:
                 rows.add_score(item)
                 result.scores += 1
             elif isinstance(item, Annotation):
-                rows.add_annotation(item)
+                rows.add_annotation(item, stays=file.notes_stay)
                 result.annotations += 1
             elif isinstance(item, DescribedFlow):
                 rows.add_flow(item)

@@ -13,6 +13,7 @@ TAKEN = {
     "nightly/flow-transcripts-1.jsonl": "transcripts",
     "nightly/humanness-1.jsonl": "humanness",
     "nightly/dental.toml": "flow-file",
+    "nightly/notes.jsonl": "notes",
     "eva/night/records/1.1.2": "eva",
     "tau/results.json": "tau",
     "tau/task_1_note_1_note.json": "tau-notes",
@@ -46,6 +47,8 @@ def write_mixed(folder: Path) -> Path:
     _write(folder / "nightly/flow-transcripts-1.jsonl", call, {"conversation_id": "c2"})
     score = {"conversation_id": "c1", "run_id": "night", "judge": "codex", "score": 7}
     _write(folder / "nightly/humanness-1.jsonl", score)
+    note = {"schema": "riff.annotation/1", "id": "n1", "conversation_id": "c1", "author": "ann", "verdict": "fail"}
+    _write(folder / "nightly/notes.jsonl", note)
     (folder / "nightly/dental.toml").write_text('flow = "dental"\nsuccess_terminals = ["booked"]\n', encoding="utf-8")
     tau_runs.write_results(
         folder / "tau/results.json", tau_runs.results([tau_runs.simulation("a")], tau_runs.task("1"))

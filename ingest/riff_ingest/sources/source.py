@@ -105,6 +105,7 @@ class Source:
       directories.
     - `yaml_words` stand in every YAML file of this kind: a walk looks at no other, for most belong to other programs.
     - `keeps_text`: its transcripts go into the store, unless the user leaves them out.
+    - `notes_stay`: notes that it holds are merged into those of the store and outlive the file.
     - `takes_contracts`: flow files give their contracts to conversations that bring none; `contracts` returns those
       that an input of this kind gives.
     - `derives_states`: the states of its calls are the tools that were called, with phases that users may set.
@@ -124,6 +125,7 @@ class Source:
     directory: DirectoryInput | None = None
     yaml_words: tuple[bytes, ...] = ()
     keeps_text: bool = True
+    notes_stay: bool = False
     takes_contracts: bool = False
     contracts: Callable[[Path], Mapping[str, Contract]] = lambda path: {}
     derives_states: bool = False
