@@ -6,37 +6,69 @@ import gzip
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from riff_ingest.pipeline import ingest
 from riff_ingest.simulate import simulate
+from riff_store.facts import Annotation
+from riff_store.notes import add_notes
+from riff_store.queries.conversations import conversations
 from riff_store.writer import Writer
 from riff_tui.catalog import show
+from riff_tui.filters import parse
 from riff_tui.request import Request
 from tests.support import failure_oracle
 from tests.support.facts import fresh
-from tests.support.random_streams import random_call
+from tests.support.random_streams import STATES, random_call
+
+CODES = (None, None, "wrong day", "=cmd|' /C calc'!A0", "\x1b[31mred\x1b[0m", 'a\nb "c" =·', "·")
 
 
-def assert_same(tmp_path: Path, source: Path, lines: Iterable[dict[str, Any]]) -> None:
+def assert_same(
+    tmp_path: Path, source: Path, lines: Iterable[dict[str, Any]], notes: Sequence[Annotation] = ()
+) -> None:
     """Both views count what the oracle counts, and each row leads to exactly its calls."""
     calls = list(lines)
-    wanted = failure_oracle.matrix(calls)
+    of_call: dict[str, list[Annotation]] = {}
+    for note in notes:
+        of_call.setdefault(note.conversation, []).append(note)
+    places = [failure_oracle.marked(call, of_call.get(call["conversation_id"], ())) for call in calls]
     with fresh(tmp_path / "calls.db") as store:
         ingest([source], Writer(store))
+        add_notes(store, notes)
         cells = show(store, "failure-matrix", Request()).rows
         groups = show(store, "causes", Request()).rows
         keys = ("flow", "last_ok", "first_failed")
-        assert {tuple(row.record[key] for key in keys): row.record["n"] for row in cells} == wanted
-        kinds = Counter(place[2] for call in calls if (place := failure_oracle.first_failed(call)) is not None)
-        by_kind: Counter[str] = Counter()
+        found = {tuple(row.record[key] for key in keys): row.record["n"] for row in cells}
+        assert found == failure_oracle.matrix(zip(calls, places, strict=True))
+        by_kind: Counter[tuple[str, str | None]] = Counter()
         for row in groups:
-            by_kind[row.record["kind"]] += row.record["n"]
-        assert by_kind == kinds
-        for row in (*cells[:8], *groups[:8]):
-            assert len(show(store, "conversations", Request(where=f"errored=no {row.where}")).rows) == row.record["n"]
+            by_kind[row.record["kind"], row.record["detail"]] += row.record["n"]
+        assert by_kind == Counter(place[2:] for place in places if place is not None)
+        for row in (*cells[:8], *groups[: 30 if notes else 8]):
+            listed = conversations(store, parse(f"errored=no {row.where}"))
+            assert len(listed) == row.record["n"]
+            ends = {(call.last_ok, call.first_failed) for call in listed}
+            assert ends == {(row.record["last_ok"], row.record["first_failed"])}
+
+
+def random_notes(calls: Iterable[dict[str, Any]], chance: random.Random) -> Iterator[Annotation]:
+    """What several people wrote on some calls, served ones and states that a call never came to among them."""
+    for call in calls:
+        for author in ("ann", "bo", "cy")[: chance.choice((0, 0, 1, 3))]:
+            yield Annotation(
+                id=f"{chance.random()}",
+                conversation=call["conversation_id"],
+                author=author,
+                turn=chance.choice((None, 1, 2, 3)),
+                state=chance.choice((None, *STATES, "nowhere")),
+                verdict=chance.choice((None, "pass", "fail")),
+                code=chance.choice(CODES),
+                at=chance.choice((None, 1, 2)),
+                deleted=chance.random() < 0.05,
+            )
 
 
 def test_demo(tmp_path: Path) -> None:
@@ -60,3 +92,5 @@ def test_random_streams(tmp_path: Path) -> None:
     path = tmp_path / "flow-transcripts-random.jsonl"
     path.write_text("".join(json.dumps(call) + "\n" for call in calls), encoding="utf-8")
     assert_same(tmp_path, path, calls)
+    (tmp_path / "calls.db").unlink()
+    assert_same(tmp_path, path, calls, list(random_notes(calls, chance)))

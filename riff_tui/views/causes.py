@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from riff_store.answers.failing import MARKED
 from riff_tui.table import NOT_MEASURED, Column, Row, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.failure_matrix import EXAMPLE, FIRST_FAILED, LAST_OK, counts_text, example
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts.failure_words import DETAIL, kind_text, marked_note
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ _COLUMNS = (
     Column("stop_reason", "Stop", kind="name", help="Why the calls ended."),
     Column("stands_out", "Stands out", kind="text", help="Names that more of its calls have than chance would give."),
     Column("error", "Error", kind="text", help="What the guard or tool said, without numbers, ids and quoted parts."),
-    Column("detail", "Guard or tool", kind="name", shown=False, help="The guard that raised, or the tool that failed."),
+    dataclasses.replace(DETAIL, key="detail"),
     Column("lift", "lift", kind="object", shown=False, help="What stands out, with both shares and the test's p."),
     Column("agents", "agents", kind="object", shown=False, help="The agents that led its calls, with counts."),
     Column("scenarios", "scenarios", kind="object", shown=False, help="The scenarios of its calls, with counts."),
@@ -90,7 +93,7 @@ def _row(rank: int, cause: Cause) -> Row:
         "example": example(cause.example),
     }
     display = {
-        "kind": " ".join(part for part in (cause.kind, cause.detail) if part),
+        "kind": kind_text(cause.kind, cause.detail),
         "lift": "; ".join(phrase(each, cause.n) for each in cause.lift),
         "example": cause.example.conversation,
         **{key: counts_text(record[key]) for key in ("agents", "scenarios", "personas")},
@@ -100,8 +103,7 @@ def _row(rank: int, cause: Cause) -> Row:
 
 def signature(cause: Cause) -> str:
     """Return in words what the calls of a group share."""
-    what = " ".join(part for part in (cause.kind, cause.detail) if part)
-    said = f"{cause.flow}: {cause.last_ok} → {cause.first_failed}, {what}"
+    said = f"{cause.flow}: {cause.last_ok} → {cause.first_failed}, {kind_text(cause.kind, cause.detail)}"
     return said + (f": {cause.error}" if cause.error else "") + (f" ({cause.stop_reason})" if cause.stop_reason else "")
 
 
@@ -135,6 +137,7 @@ def _lift(lift: Lift) -> dict[str, Any]:
 def _counted(answer: Causes) -> Iterator[str]:
     if answer.groups:
         yield f"{answer.failed} of {answer.calls} calls failed ({percent(answer.failed / answer.calls)})."
+    yield from marked_note(sum(cause.n for cause in answer.groups if cause.kind == MARKED), answer.failed)
 
 
 SPEC = ViewSpec(

@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.failing import FAILURES_OF_STEPS, START
+from riff_store.answers.failing import FAILURES_OF_STEPS, MARKED, START
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.views.parts import cells, columns, rows
+from riff_tui.views.parts.failure_words import DETAIL, kind_text
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ COLUMNS: Sequence[Column] = (
     Column("first_failed", "First failed", kind="name", shown=False, help="The state in which it first went wrong."),
     Column("failure", "Failure", kind="name", shown=False, help="What went wrong there: an error, a stall, a loop."),
     Column("last_ok", "Last good", kind="name", shown=False, help="The state of the visit before that one."),
-    Column("failure_detail", "Guard or tool", kind="name", shown=False, help="The guard or tool that failed there."),
+    DETAIL,
     Column("failure_error", "Failed with", kind="text", shown=False, help="Its message without numbers and names."),
     Column("error_count", "errs", kind="count", better="lower", shown=False, help="Errors during the call."),
     Column("defects", "defects", kind="count", better="lower", shown=False, help="Defects of its event stream."),
@@ -87,10 +88,13 @@ def failure_text(call: Mapping[str, Any]) -> str:
     """Return in words where a call first went wrong, such as `First failed in triage: stall, after greet`."""
     if call["failure"] == "none":
         return "Failed, and no event tells where"
-    what = " ".join(part for part in (call["failure"], call["failure_detail"]) if part)
     before = "from the start" if call["last_ok"] == START else f"after {call['last_ok']}"
     if call["failure"] in FAILURES_OF_STEPS:
         return f"First {call['failure']}: {call['first_failed']}, {before}"
+    if call["failure"] == MARKED:
+        code = f": {call['failure_detail']}" if call["failure_detail"] else ""
+        return f"First failed in {call['first_failed']} (marked){code}, {before}"
+    what = kind_text(call["failure"], call["failure_detail"])
     return f"First failed in {call['first_failed']}: {what}, {before}"
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from riff_store.answers.failing import NONE_FOUND, START
+from riff_store.answers.failing import MARKED, NONE_FOUND, START
 from riff_store.measure import wilson
 from riff_tui.charts.failure_grid import FailureGrid
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import percent
 from riff_tui.views.parts import cells, columns
+from riff_tui.views.parts.failure_words import marked_note
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def _notes(answer: FailureMatrix, flows: list[str], grid: FailureGrid | None) ->
     for flow in flows if len(flows) == 1 else ():
         failed, calls = answer.failed[flow], answer.calls[flow]
         yield f"{flow}: {failed} of {calls} calls failed ({percent(failed / calls)})."
+    yield from marked_note(sum(cell.kinds.get(MARKED, 0) for cell in answer.cells), sum(answer.failed.values()))
     if len(flows) > 1:
         yield "Of several flows there is no grid: narrow to one with flow=F."
     if grid is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -72,15 +72,22 @@ def merge_notes(connection: sqlite3.Connection, notes: Iterable[Annotation]) -> 
     return Written(new, known, changed)
 
 
-def read_notes(store: Store, conversation: str | None = None) -> list[Annotation]:
-    """Return every line that people wrote, or those on calls of one name, in the order of their ids.
+def read_notes(store: Store, conversations: Collection[str] | None = None) -> list[Annotation]:
+    """Return every line that people wrote, or those on calls of some names, in the order of their ids.
 
     Those that are kept beside a store that cannot be written are among them.
     """
-    where, values = ("", ()) if conversation is None else (" WHERE conversation_name = ?", (conversation,))
-    rows = store.execute_sql(f"SELECT {_FIELDS} FROM annotation{where} ORDER BY id", values)
-    kept = [note for note in store.kept_notes if conversation is None or note.conversation == conversation]
-    return [*map(_note, rows), *kept]
+    if conversations is None:
+        rows = store.execute_sql(f"SELECT {_FIELDS} FROM annotation ORDER BY id")
+        return [*map(_note, rows), *store.kept_notes]
+    found: list[Annotation] = []
+    names = sorted(conversations)
+    for start in range(0, len(names), _CHUNK):
+        some = names[start : start + _CHUNK]
+        where = f"conversation_name IN ({', '.join('?' * len(some))})"
+        found += map(_note, store.execute_sql(f"SELECT {_FIELDS} FROM annotation WHERE {where}", tuple(some)))
+    kept = [note for note in store.kept_notes if note.conversation in conversations]
+    return [*sorted(found, key=lambda note: note.id), *kept]
 
 
 def row_of(note: Annotation, source_file: int | None) -> list[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
 from riff_store import metrics
-from riff_store.answers.failing import FAILURES_OF_STEPS
+from riff_store.answers.failing import FAILURES_OF_STEPS, MARKED
 
 FieldKind: TypeAlias = Literal["name", "number", "flag", "time"]
 Level: TypeAlias = Literal["call", "state", "row"]
@@ -114,8 +114,8 @@ def _aliases() -> dict[str, str]:
 
 
 ALIASES = _aliases()
-FAILURE_KINDS = (*FAILURES_OF_STEPS, "guard error", "tool error", "stall", "escalation", "loop", "none")
-"""What can go wrong first in a call, the gravest first; `none` where no event tells."""
+FAILURE_KINDS = (MARKED, *FAILURES_OF_STEPS, "guard error", "tool error", "stall", "escalation", "loop", "none")
+"""What can go wrong first in a call, the gravest first; `none` where no event tells, `marked` where a person did."""
 CALL_NAMES = (
     "run", "conversation", "flow", "agent", "persona", "scenario", "stop_reason", "final_state", "final_status"
 )  # fmt: skip

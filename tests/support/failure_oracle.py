@@ -5,9 +5,12 @@ It shares no code with what it checks. Every visit is judged by itself, with the
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
+
+from riff_store.facts import Annotation
 
 Call: TypeAlias = Mapping[str, Any]
 Place: TypeAlias = tuple[str, str, str, str | None]
@@ -16,14 +19,36 @@ Place: TypeAlias = tuple[str, str, str, str | None]
 NONE_FOUND: Place = ("(start)", "(none found)", "none", None)
 
 
-def matrix(calls: Iterable[Call]) -> Counter[tuple[str, str, str]]:
+def matrix(places: Iterable[tuple[Call, Place | None]]) -> Counter[tuple[str, str, str]]:
     """Count the failing calls by flow, last good and first failed state."""
-    found: Counter[tuple[str, str, str]] = Counter()
-    for call in calls:
-        place = first_failed(call)
-        if place is not None:
-            found[call["flow"], place[0], place[1]] += 1
-    return found
+    return Counter((call["flow"], place[0], place[1]) for call, place in places if place is not None)
+
+
+def marked(call: Call, notes: Iterable[Annotation]) -> Place | None:
+    """Tell where a call went wrong where people may have marked it; each note is of another author."""
+    place, seen, first = first_failed(call), visits(call["events"]), dict[str, int]()
+    for at, visit in enumerate(seen):
+        first.setdefault(visit["state"], at)
+        if visit["to"] in set.union(*terminals(call)):
+            first.setdefault(visit["to"], at + 1)
+    found = [
+        note for note in notes if note.state in first and not note.deleted and (note.code or note.verdict == "fail")
+    ]
+    if place is None or not found:
+        return place
+    found.sort(key=lambda note: (note.code is None, note.turn or math.inf, note.at or -1, note.id))
+    mark = min(found, key=lambda note: first[note.state or ""])
+    return (came_from(str(mark.state), seen, first), str(mark.state), "marked", mark.code)
+
+
+def came_from(state: str, seen: list[dict[str, Any]], first: Mapping[str, int]) -> str:
+    """The state of the visit before the first to a state; a call that had come back came from where it ever did."""
+    at = first[state]
+    before = seen[at - 1]["state"] if at else "(start)"
+    if at == 0 or first[before] == at - 1:
+        return str(before)
+    known = [visit["state"] for visit in seen if visit["to"] == state and first[visit["state"]] < at]
+    return str(max(known or [other for other in first if first[other] < at], key=first.__getitem__))
 
 
 def first_failed(call: Call) -> Place | None:

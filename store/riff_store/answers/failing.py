@@ -13,6 +13,8 @@ Dimension: TypeAlias = Literal["agent", "persona", "scenario", "commit"]
 START, NONE_FOUND = "(start)", "(none found)"
 FAILURES_OF_STEPS = ("missed step", "wrong arguments")
 """The kinds of what goes wrong first that are about a step of the task, not about a visit."""
+MARKED = "marked"
+"""The kind of what a person said went wrong first; the code that it was given is its detail."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from riff_store import models as m
 from riff_store.annotations import counted, standing
 from riff_store.answers.calls import Note
 from riff_store.database import Store
 from riff_store.facts import Annotation
 from riff_store.notes import read_notes
+from riff_store.queries.conditions import one_of
 
 _AT_ONCE = 100
 _Named: TypeAlias = tuple[str | None, str | None, str | None, str, int | None]
 
 
-def notes_by_call(store: Store) -> dict[int, list[Note]]:
+def notes_by_call(store: Store, calls: Collection[int] | None = None) -> dict[int, list[Note]]:
     """Return what counts of what people wrote, by the key of the call, in the order in which it was written.
 
-    A note is of the one call of its name that nothing it says of run, flow, agent and trial tells apart from it. Where
-    there are several it is of none, for nothing says which was meant.
+    With `calls` it is that on these alone. A note is of the one call of its name that nothing it says of run, flow,
+    agent and trial tells apart from it. Where there are several it is of none, for nothing says which was meant.
     """
-    return _by_call(store, standing(read_notes(store)))
+    if calls is None:
+        return _by_call(store, standing(read_notes(store)))
+    call = m.Conversation
+    names = {name for (name,) in store.execute(call.select(call.name).where(one_of(call.id, calls)))}
+    found = _by_call(store, standing(read_notes(store, names)))
+    return {key: found[key] for key in calls if key in found}
 
 
 def notes_on(store: Store, key: int) -> list[Note]:
     """Return what counts of what people wrote on one call, in the order in which it was written."""
-    names = store.execute_sql("SELECT name FROM conversation WHERE id = ?", (key,))
-    lines = standing(read_notes(store, names[0][0])) if names else []
-    return _by_call(store, lines).get(key, [])
+    return notes_by_call(store, (key,)).get(key, [])
 
 
 def calls_named(store: Store, wanted: Iterable[_Named]) -> dict[_Named, list[int]]:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, get_args
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.failing import NONE_FOUND, START, Cause, Causes, Dimension, Example, Lift
+from riff_store.answers.failing import MARKED, NONE_FOUND, START, Cause, Causes, Dimension, Example, Lift
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
@@ -49,7 +49,7 @@ def causes(store: Store, calls: Predicate | None = None) -> Causes:
 
 
 def _signature(call: FailingCall) -> tuple[Any, ...]:
-    return call.flow, call.stop_reason, call.last_ok, call.first_failed, call.kind, call.detail, call.error
+    return call.flow, call.stop_reason, call.last_ok, call.first_failed, call.kind, call.detail, call.error, call.code
 
 
 def _cause(calls: Sequence[FailingCall], names: _Names, example: Example, span: tuple[str, str], failed: int) -> Cause:
@@ -60,7 +60,7 @@ def _cause(calls: Sequence[FailingCall], names: _Names, example: Example, span: 
         last_ok=_name(names["state"], one.last_ok) or START,
         first_failed=_name(names["state"], one.first_failed) or NONE_FOUND,
         kind=one.kind,
-        detail=_name(labels, one.detail),
+        detail=one.code if one.kind == MARKED else _name(labels, one.detail),
         error=_name(labels, one.error),
         n=len(calls),
         share=len(calls) / failed,

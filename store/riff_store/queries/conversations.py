@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import peewee as pw
@@ -14,8 +15,9 @@ from riff_store.errors import UsageError
 from riff_store.metrics import POOLED
 from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
 from riff_store.queries.call_names import told_by
-from riff_store.queries.conditions import figure_of_call
-from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED
+from riff_store.queries.conditions import figure_of_call, one_of
+from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, names_of
+from riff_store.queries.marks import marks
 from riff_store.queries.scope import STATE_COLUMNS, Scope
 from riff_store.vocabulary import Field, field_named, field_of
 
@@ -99,7 +101,7 @@ def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
         table: Any = dimension.table.alias()
         value = table.select(getattr(table, dimension.column)).where(table.id == getattr(call, dimension.key))
     elif column == "failure" or column in FAILURE:
-        value = _failure(column)
+        value = _failure(store, column)
     elif (field := field_named(column)) is not None and field.kind == "number" and field.level != "row":
         value = _metric(store, calls, field)
     else:
@@ -107,15 +109,21 @@ def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
     return value.alias("sorted_by")
 
 
-def _failure(column: str) -> Any:
+def _failure(store: Store, column: str) -> Any:
     row: Any = m.CallFailure.alias()
     mine = row.conversation == m.Conversation.id
     if column == "failure":
-        return row.select(row.kind).where(mine)
-    table: Any = FAILURE[column].table.alias()
-    join = pw.JOIN.LEFT_OUTER
-    named = row.select(pw.fn.COALESCE(table.name, UNNAMED.get(column)))
-    return named.join(table, join, on=(table.id == getattr(row, FAILURE[column].key))).where(mine)
+        found = row.select(row.kind).where(mine)
+    else:
+        table: Any = FAILURE[column].table.alias()
+        named = row.select(pw.fn.COALESCE(table.name, UNNAMED.get(column)))
+        found = named.join(table, pw.JOIN.LEFT_OUTER, on=(table.id == getattr(row, FAILURE[column].key))).where(mine)
+    states = names_of(store, DIMENSIONS["state"])
+    marked: dict[str | None, set[int]] = {}
+    for key, mark in marks(store).items():
+        marked.setdefault(mark.told(states)[column], set()).add(key)
+    cases = [(one_of(m.Conversation.id, keys), pw.Value(name)) for name, keys in marked.items()]
+    return pw.Case(None, cases, found) if cases else found
 
 
 def _metric(store: Store, calls: Predicate | None, metric: Field) -> Any:
@@ -182,7 +190,12 @@ def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) 
     for name, score in zip(_SHOWN_ASPECTS, scores, strict=True):
         mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
         query = query.join(score, pw.JOIN.LEFT_OUTER, on=(mine & (score.aspect == aspects.get(name, 0))))
-    return [_call(row, apart.get(row[0], {})) for row in store.execute(query.where(condition))]
+    calls = [_call(row, apart.get(row[0], {})) for row in store.execute(query.where(condition))]
+    marked = marks(store, [call.id for call in calls if call.failure is not None])
+    if not marked:
+        return calls
+    states = names_of(store, DIMENSIONS["state"])
+    return [replace(call, **marked[call.id].told(states)) if call.id in marked else call for call in calls]
 
 
 def _call(row: Sequence[Any], told_by: Mapping[str, str]) -> Call:

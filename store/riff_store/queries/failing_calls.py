@@ -8,18 +8,22 @@ from typing import NamedTuple, TypeVar
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.failing import Example
+from riff_store.answers.failing import MARKED, Example
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.call_names import told_by
 from riff_store.queries.dimensions import run_order
+from riff_store.queries.marks import marks
 from riff_store.queries.scope import Scope
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 class FailingCall(NamedTuple):
-    """Hold a call that failed, its names by their keys; what it lasted is in agent turns and seconds."""
+    """Hold a call that failed, its names by their keys; what it lasted is in agent turns and seconds.
+
+    `code` is what a person called the failure, with the kind `marked`.
+    """
 
     id: int
     flow: int
@@ -36,10 +40,15 @@ class FailingCall(NamedTuple):
     name: str
     turns: float | None
     duration_s: float | None
+    code: str | None = None
 
 
 def failing_calls(store: Store, calls: Predicate | None) -> Iterator[FailingCall]:
-    """Yield the calls that were not served; errored ones are none of them."""
+    """Yield the calls that were not served; errored ones are none of them.
+
+    Where a person marked the state that failed first, that is where.
+    """
+    marked = marks(store)
     call, failure, score = m.Conversation, m.CallFailure, m.AspectScore
     turns = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "turn_count"))
     scored = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
@@ -54,7 +63,9 @@ def failing_calls(store: Store, calls: Predicate | None) -> Iterator[FailingCall
         .where(~call.errored, Scope(store).condition(calls))
     )  # fmt: skip
     for row in store.execute(query):
-        yield FailingCall._make(row)
+        found = FailingCall(*row)
+        mark = marked.get(found.id)
+        yield found if mark is None else found._replace(kind=MARKED, detail=None, error=None, **mark._asdict())
 
 
 def flow_calls(store: Store, calls: Predicate | None) -> dict[int, int]:

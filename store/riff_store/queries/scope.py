@@ -35,6 +35,7 @@ from riff_store.queries.conditions import (
     some,
 )
 from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judge_names, judges_shown, names_of
+from riff_store.queries.marks import Mark, marks
 from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, NOTE_FIELDS, STEP_FIELDS, field_of, split_name
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]
@@ -119,6 +120,7 @@ class Scope:
         self._states = states
         self._known: dict[str, dict[int, str | None]] = {}
         self._notes: Mapping[int, Sequence[Note]] | None = None
+        self._marks: Mapping[int, Mark] | None = None
 
     def condition(self, predicate: Predicate | None) -> Condition:
         """Return the condition of a predicate."""
@@ -157,7 +159,7 @@ class Scope:
     def _any_row(self, parts: Sequence[Predicate]) -> Condition:
         rows = m.StateScore.alias()
         inner = Scope(self._store, self._calls, {name: getattr(rows, name) for name in STATE_COLUMNS})
-        inner._known, inner._notes = self._known, self._notes
+        inner._known, inner._notes, inner._marks = self._known, self._notes, self._marks
         found = inner.condition(And(tuple(parts))) & (rows.conversation == self._calls.id)
         return pw.fn.EXISTS(rows.select(pw.SQL("1")).where(found))
 
@@ -205,6 +207,17 @@ class Scope:
 
     def _failure(self, name: str, term: Term) -> Condition:
         """Return a condition on where a call first went wrong, which only calls have that were not served."""
+        found = self._found_failure(name, term)
+        if self._marks is None:
+            self._marks = marks(self._store)
+        if not self._marks:
+            return found
+        states = names_of(self._store, DIMENSIONS["state"])
+        marked = {key for key, mark in self._marks.items() if satisfies(term, mark.told(states)[name])}
+        return one_of(self._calls.id, marked) | (~one_of(self._calls.id, self._marks) & found)
+
+    def _found_failure(self, name: str, term: Term) -> Condition:
+        """Return a condition on where events and steps tell that a call first went wrong."""
         row = m.CallFailure.alias()
         column = row.kind if name == "failure" else getattr(row, FAILURE[name].key)
         if term.operator in ("missing", "measured"):

@@ -58,6 +58,22 @@ def test_a_cause_leads_to_exactly_its_calls() -> None:
     assert row.display["kind"] == "guard error heard"
 
 
+def test_what_people_marked_is_counted_and_named_by_its_code() -> None:
+    marked = replace(CELL, n=30, kinds={"marked": 12, "stall": 18})
+    assert "People marked 12 of 50 failed calls: where they did comes before what events tell." in (
+        failure_matrix(matrix(marked)).notes
+    )
+    assert not any("marked" in note for note in failure_matrix(matrix(CELL)).notes)
+    cause = replace(CAUSE, kind="marked", detail="wrong day", error=None)
+    table = causes(Causes([cause, replace(cause, detail=None), CAUSE], 123, 200))
+    assert "People marked 82 of 123 failed calls: where they did comes before what events tell." in table.notes
+    coded, plain, _ = table.rows
+    assert [row.display["kind"] for row in table.rows] == ["marked: wrong day", "marked", "guard error heard"]
+    assert coded.record["signature"] == "viewing: (start) → greet, marked: wrong day"
+    assert 'failure=marked failure_detail="wrong day" failure_error=·' in str(coded.where)
+    assert "failure=marked failure_detail=·" in str(plain.where)
+
+
 def test_what_stands_out_is_said_once_for_the_same_calls() -> None:
     twice = replace(CAUSE, lift=[LIFT, replace(LIFT, dimension="scenario", name="move"), replace(LIFT, name="x", n=30)])
     plain, told = causes(Causes([CAUSE, twice], 82, 100)).rows
@@ -72,5 +88,8 @@ def test_a_call_says_in_words_where_it_failed() -> None:
     assert failure_text(call) == "First failed in book: tool error find, after greet"
     assert failure_text(call | {"last_ok": "(start)"}) == "First failed in book: tool error find, from the start"
     assert failure_text(call | {"failure": "none"}) == "Failed, and no event tells where"
+    marked = call | {"failure": "marked", "failure_detail": "wrong day"}
+    assert failure_text(marked) == "First failed in book (marked): wrong day, after greet"
+    assert failure_text(marked | {"failure_detail": None}) == "First failed in book (marked), after greet"
     step = call | {"failure": "missed step", "failure_detail": None}
     assert failure_text(step) == "First missed step: book, after greet"
