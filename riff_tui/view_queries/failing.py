@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from riff_store.predicates import all_of, conjuncts
 from riff_store.queries.conversations import count_conversations
 from riff_tui.table import Table
 from riff_tui.view_queries.view_query import BuildTable, ViewQuery
@@ -39,10 +38,7 @@ def show_failure_shifts(query: ViewQuery) -> Table:
 
 
 def _shown(query: ViewQuery, build: BuildTable) -> Table:
-    whole = query.parts()
-    # A name that stands in rows may narrow the calls too, which would change what the shares are of.
-    calls = all_of([part for part in conjuncts(whole.calls) if part not in conjuncts(whole.rows)])
-    table = query.result(whole._replace(calls=calls), build)
+    table = query.result(query.parts().of_rows_alone(), build)
     if table.rows or table.counts.total:
         return table
     return replace(table, notes=[NONE_FAILED if count_conversations(query.store) else EMPTY_STORE])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from riff_store.metrics import is_optional
 from riff_store.predicate_eval import compile_predicate
-from riff_store.predicates import Predicate, terms
+from riff_store.predicates import Predicate, all_of, conjuncts, terms
 from riff_store.vocabulary import FIELDS, split_name
 from riff_tui.errors import UsageError
 from riff_tui.filters import split, take_judges
@@ -29,6 +29,14 @@ class FilterParts(NamedTuple):
     calls: Predicate | None = None
     rows: Predicate | None = None
     judges: Predicate | None = None
+
+    def of_rows_alone(self) -> FilterParts:
+        """Return the parts where a name that stands in rows chooses rows alone.
+
+        It may narrow the calls too, which would change what shares in the rows are of.
+        """
+        rows = conjuncts(self.rows)
+        return self._replace(calls=all_of([part for part in conjuncts(self.calls) if part not in rows]))
 
 
 EVERYTHING = FilterParts()

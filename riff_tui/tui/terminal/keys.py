@@ -22,6 +22,7 @@ _NAMES = {
     "/": "slash",
     "!": "exclamation_mark",
     "?": "question_mark",
+    "#": "number_sign",
     "-": "minus",
     "=": "equals_sign",
     "<": "less_than_sign",

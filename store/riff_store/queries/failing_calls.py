@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import peewee as pw
 
@@ -75,6 +75,21 @@ def flow_calls(store: Store, calls: Predicate | None) -> dict[int, int]:
     return dict(store.execute(query.group_by(call.flow)))
 
 
+class NamedCall(Protocol):
+    """Describe what of a call decides whether it is the shortest of several; as in `FailingCall`."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def run(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def turns(self) -> float | None: ...
+    @property
+    def duration_s(self) -> float | None: ...
+
+
 class Examples:
     """Find the shortest of several calls: the fewest agent turns, then seconds, then the earliest run and the id."""
 
@@ -83,13 +98,13 @@ class Examples:
         self._runs: dict[int, str] = dict(store.execute(m.Run.select(m.Run.id, m.Run.name)))
         self._order = run_order(store)
 
-    def shortest(self, groups: Mapping[Key, Iterable[FailingCall]]) -> dict[Key, Example]:
+    def shortest(self, groups: Mapping[Key, Iterable[NamedCall]]) -> dict[Key, Example]:
         """Return the shortest call of each group."""
         found = {key: min(calls, key=self._length) for key, calls in groups.items()}
         named = told_by(self._store, [call.id for call in found.values()])
         return {key: Example(self._runs[call.run], call.name, named.get(call.id, {})) for key, call in found.items()}
 
-    def run_span(self, calls: Iterable[FailingCall]) -> tuple[str, str]:
+    def run_span(self, calls: Iterable[NamedCall]) -> tuple[str, str]:
         """Return the first and the last run of some calls, in time."""
         runs = sorted({self._runs[call.run] for call in calls}, key=self._place)
         return runs[0], runs[-1]
@@ -97,6 +112,6 @@ class Examples:
     def _place(self, run: str) -> tuple[int, str]:
         return self._order.get(run, len(self._order)), run
 
-    def _length(self, call: FailingCall) -> tuple[float, float, int, str, str]:
+    def _length(self, call: NamedCall) -> tuple[float, float, int, str, str]:
         turns, lasted = (float("inf") if value is None else value for value in (call.turns, call.duration_s))
         return turns, lasted, *self._place(self._runs[call.run]), call.name

@@ -1,0 +1,146 @@
+"""Show the codes that people gave calls, with how much of what they failed each explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from riff_tui.table import NOT_MEASURED, Column, Row, Table
+from riff_tui.text.numbers import percent
+from riff_tui.text.words import counted
+from riff_tui.views.failure_matrix import counts_text, example
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.codes import Code, Codes
+
+NAMED = 3
+"""Names with their counts that a cell has room for."""
+UNITS = (
+    "Units: n calls with the code, from anybody · share of the calls that people failed, with its 95 % interval; a call"
+    " may have several codes."
+)
+NO_CODE = (
+    "No call here has a code: in the explorer s on a turn of a call gives one, riff-tui notes add does from a script."
+)
+_SHARE = Column(
+    "share", "share", unit="share", decimals=2, trim=True, help="Its share of the calls that people failed."
+)
+_INTERVAL = columns.interval(_SHARE)
+_COLUMNS = (
+    Column("code", "Code", kind="name", help="What people called the failure."),
+    Column("n", "n", kind="count", strong=True, help="Calls that have the code from anybody, without errored ones."),
+    _SHARE,
+    _INTERVAL,
+    Column("states", "States", kind="object", help="Where people saw it, in how many calls; · is the whole call."),
+    Column("agents", "Agents", kind="object", help="The agents that led the calls, with counts."),
+    Column("authors", "Authors", kind="object", help="Who gave the code to how many calls."),
+    Column("example", "Shortest", kind="text", help="The shortest of these calls, as a filter in the data formats."),
+    Column("flows", "Flows", kind="object", shown=False, help="The flows of the calls, with counts."),
+    Column("failed_calls", "failed", kind="count", shown=False, help="Calls with the code that people failed."),
+    Column("errored_calls", "errored", kind="count", shown=False, help="Errored calls with it, counted nowhere else."),
+    Column("first_given", "First given (UTC)", kind="time", shown=False, help="When it was given first."),
+    Column("last_given", "Last given (UTC)", kind="time", shown=False, help="When it was given last."),
+)
+_COUNTS = ("states", "agents", "authors", "flows")
+
+
+def codes(answer: Codes) -> Table:
+    """Return a row for each code, in the order of the answer."""
+    return Table(
+        view="codes",
+        title="Codes (what people say went wrong, the most calls first)",
+        columns=_COLUMNS,
+        rows=[_row(code) for code in answer.codes],
+        notes=list(_notes(answer)),
+        extras={
+            "read": answer.read,
+            "failed": answer.failed,
+            "uncoded": answer.uncoded,
+            "errored": answer.errored,
+            "since_new_code": answer.since_new,
+        },
+    )
+
+
+def _row(code: Code) -> Row:
+    where = cells.where({"code": code.code})
+    record: dict[str, Any] = {
+        "code": code.code,
+        "n": code.n,
+        "share": code.share.mean,
+        "states": _named(code.states),
+        "agents": _named(code.agents),
+        "authors": _named(code.authors),
+        "example": example(code.example),
+        "flows": _named(code.flows),
+        "failed_calls": code.failed_calls,
+        "errored_calls": code.errored,
+        "first_given": cells.moment(code.first_at),
+        "last_given": cells.moment(code.last_at),
+        "intervals": cells.intervals({"share": code.share}),
+    }
+    display = {
+        **{key: _most(record[key]) for key in _COUNTS},
+        **cells.interval_texts((_INTERVAL,), record),
+        "example": code.example.conversation,
+    }
+    return Row(where, record, display, where=where)
+
+
+def _named(counts: Mapping[str | None, int]) -> dict[str, int]:
+    return {NOT_MEASURED if name is None else name: n for name, n in counts.items()}
+
+
+def _most(counts: Mapping[str, int]) -> str:
+    """Return the names that count most, and how many more there are."""
+    more = len(counts) - NAMED
+    if more <= 1:
+        return counts_text(counts)
+    return f"{counts_text(dict(list(counts.items())[:NAMED]))}, {more} more"
+
+
+def _notes(answer: Codes) -> Iterator[str]:
+    if not answer.read:
+        return
+    told = f"People read {answer.read} of these calls"
+    yield (
+        f"{told} and failed {answer.failed} ({percent(answer.failed / answer.read)})." if answer.failed else f"{told}."
+    )
+    if answer.uncoded:
+        filter = "--where 'verdict=fail code=· errored=false'"
+        yield f"Of those failed, {answer.uncoded} {'has' if answer.uncoded == 1 else 'have'} no code: {filter}."
+    if answer.codes:
+        yield _since(answer)
+        yield UNITS
+    if answer.errored:
+        calls = counted(answer.errored, "errored call")
+        yield f"Left out: {calls} with a code, which {'is' if answer.errored == 1 else 'are'} no failure of the flow."
+
+
+def _since(answer: Codes) -> str:
+    if not answer.since_new:
+        return "The call that was read last brought a new code."
+    return f"No new code in the last {answer.since_new} of {answer.read} read calls."
+
+
+SPEC = ViewSpec(
+    name="codes",
+    title="Codes",
+    help=(
+        "What people say went wrong, in codes: how many calls have each, where, and who says so.",
+        "The share is over the calls that people failed, so it tells of those that were read, not of all calls.",
+        "Drill into a code with conversations --where 'code=C'; riff-tui notes rename merges two.",
+    ),
+    order=97,
+    key="#",
+    key_help="What people say went wrong in the calls of this place, the most first; again to widen.",
+    show="riff_tui.view_queries.codes:show_codes",
+    keys=("code",),
+    columns=_COLUMNS,
+    nouns=("code", "codes"),
+    empty=NO_CODE,
+    empty_store="",
+    below="conversations",
+)

@@ -1,0 +1,129 @@
+"""Count the codes that people gave calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.answers.calls import Note
+from riff_store.answers.codes import Code, Codes
+from riff_store.answers.failing import Example
+from riff_store.database import Store
+from riff_store.measure import UNIT, Measure
+from riff_store.predicates import Predicate
+from riff_store.queries.annotations import notes_by_call
+from riff_store.queries.conditions import one_of
+from riff_store.queries.failing_calls import Examples
+from riff_store.queries.scope import Scope
+
+
+def codes(store: Store, calls: Predicate | None = None) -> Codes:
+    """Return the codes of such calls, those of the most calls first (docs/metrics.md, section 17)."""
+    with store.snapshot():
+        notes = notes_by_call(store)
+        read = _read_calls(store, notes, calls)
+        coded: dict[str, list[_ReadCall]] = {}
+        for call in read:
+            for code in dict.fromkeys(note.code for note in notes[call.id] if note.code is not None):
+                coded.setdefault(code, []).append(call)
+        # An errored call stands as an example where there is no other.
+        groups = {code: [call for call in found if not call.errored] or found for code, found in coded.items()}
+        examples = Examples(store).shortest(groups)
+    failed = {call.id for call in read if not call.errored and is_failed(notes[call.id])}
+    found = [_code(code, members, notes, failed, examples[code]) for code, members in coded.items()]
+    return Codes(
+        codes=sorted(found, key=lambda each: (-each.n, -each.errored, each.code.casefold(), each.code)),
+        read=len(read),
+        failed=len(failed),
+        uncoded=sum(all(note.code is None for note in notes[key]) for key in failed),
+        errored=len({call.id for found in coded.values() for call in found if call.errored}),
+        since_new=calls_since_new_code({call.id: notes[call.id] for call in read}),
+    )
+
+
+def is_failed(notes: Iterable[Note]) -> bool:
+    """Say whether a person failed a call: by a verdict, or by a code without any."""
+    given = list(notes)
+    judged = {note.author for note in given if note.verdict is not None}
+    return any(note.verdict == "fail" or (note.code is not None and note.author not in judged) for note in given)
+
+
+def calls_since_new_code(notes_by_call: Mapping[int, Sequence[Note]]) -> int:
+    """Count the calls that were read since one brought a code that none had before, all of them without any code.
+
+    Calls were read in the order of their first notes.
+    """
+    read = sorted((_read_at(notes[0]), notes) for notes in notes_by_call.values() if notes)
+    known: set[str] = set()
+    since = 0
+    for _, notes in read:
+        given = {note.code for note in notes if note.code is not None}
+        since = 0 if given - known else since + 1
+        known |= given
+    return since
+
+
+class _ReadCall(NamedTuple):
+    id: int
+    run: int
+    flow: str
+    agent: str
+    name: str
+    errored: bool
+    turns: float | None
+    duration_s: float | None
+
+
+def _read_calls(store: Store, notes: Mapping[int, Sequence[Note]], calls: Predicate | None) -> list[_ReadCall]:
+    """Return the calls in scope that have any note, in the order of their keys."""
+    call, score = m.Conversation, m.AspectScore
+    turn_count = m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "turn_count")
+    scored = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE) & (score.aspect == turn_count)
+    query = (
+        call.select(call.id, call.run, m.Flow.name, m.Agent.name, call.name, call.errored, score.value, call.duration_s)
+        .join(m.Flow, on=(m.Flow.id == call.flow))
+        .join(m.Agent, on=(m.Agent.id == call.agent))
+        .join(score, pw.JOIN.LEFT_OUTER, on=scored)
+        .where(one_of(call.id, notes), Scope(store).condition(calls))
+        .order_by(call.id)
+    )
+    return [_ReadCall._make(row) for row in store.execute(query)]
+
+
+def _code(
+    code: str,
+    members: Sequence[_ReadCall],
+    notes: Mapping[int, Sequence[Note]],
+    failed: set[int],
+    example: Example,
+) -> Code:
+    counting = [call for call in members if not call.errored]
+    given = {call.id: [note for note in notes[call.id] if note.code == code] for call in members}
+    hits = sum(call.id in failed for call in counting)
+    moments = [note.at for found in given.values() for note in found if note.at is not None]
+    return Code(
+        code=code,
+        n=len(counting),
+        errored=len(members) - len(counting),
+        failed_calls=hits,
+        share=Measure(len(failed), hits * UNIT, float(hits), rate=True),
+        states=_most_first(name for call in counting for name in {note.state for note in given[call.id]}),
+        agents=_most_first(call.agent for call in counting),
+        flows=_most_first(call.flow for call in counting),
+        authors=_most_first(name for call in counting for name in {note.author for note in given[call.id]}),
+        first_at=min(moments, default=None),
+        last_at=max(moments, default=None),
+        example=example,
+    )
+
+
+def _most_first(names: Iterable[str | None]) -> dict[str | None, int]:
+    return dict(sorted(Counter(names).items(), key=lambda each: (-each[1], each[0] is None, each[0] or "")))
+
+
+def _read_at(first: Note) -> tuple[int, str]:
+    return -1 if first.at is None else first.at, first.id
