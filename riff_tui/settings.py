@@ -58,6 +58,15 @@ def store_location(settings: Settings) -> str:
     return settings.store or str(_own_directory("data") / STORE_NAME)
 
 
+def store_to_name(location: str) -> str:
+    """Return what a command that is passed on names the store by: nothing where it is the default one, no secrets."""
+    if "://" not in location and os.path.realpath(location) == os.path.realpath(store_location(load())):
+        return ""
+    from riff_store.location import without_secrets
+
+    return without_secrets(location)
+
+
 def state_directory() -> Path:
     """Return the directory where the explorer keeps what lasts between two runs."""
     return _own_directory("state")

@@ -38,6 +38,7 @@ def demo(
     """
     import shlex
 
+    from riff_store.location import without_secrets
     from riff_tui.output.streams import say
 
     settings = settings_for(store or str(out / STORE_NAME), ascii=ascii_only)
@@ -45,7 +46,7 @@ def demo(
     summary = ingest.run(str(settings.store), list(calls.files))
     say(f"{calls.conversations} simulated conversations below {out}.")
     say(list(report(summary))[-1])
-    say(f"Next: riff-tui ui --store {shlex.quote(str(settings.store))}")
+    say(f"Next: riff-tui ui --store {shlex.quote(without_secrets(str(settings.store)))}")
     if ui.has_terminal():
         ui.explore(settings)
     else:

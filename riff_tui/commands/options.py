@@ -77,7 +77,9 @@ def next_ingest(path: Path, store: str | None) -> str:
     """Return the command that brings files into the store."""
     import shlex
 
-    return shlex.join(["riff-tui", "ingest", str(path), *(("--store", store) if store else ())])
+    from riff_store.location import without_secrets
+
+    return shlex.join(["riff-tui", "ingest", str(path), *(("--store", without_secrets(store)) if store else ())])
 
 
 def settings_for(store: str | None, **flags: str | bool | int | None) -> Settings:

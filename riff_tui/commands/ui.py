@@ -81,6 +81,7 @@ def explore(
 
     Raises `NoTerminal` with the command that prints the same where there is no terminal.
     """
+    from riff_store.location import without_secrets
     from riff_tui.errors import NoTerminal, UsageError
     from riff_tui.request import Request, dump_command
     from riff_tui.settings import store_location
@@ -99,7 +100,7 @@ def explore(
     name = chosen.name
     if not has_terminal():
         request = Request(where=where, sort=sort, aspect=aspect or None)
-        given = f" --store {_quoted(settings.store)}" if settings.store else ""
+        given = f" --store {_quoted(without_secrets(settings.store))}" if settings.store else ""
         raise NoTerminal(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
             f" this prints the same: {dump_command(name, request)}{given}"

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 
 from riff_tui.errors import OutputError, UsageError
-from riff_tui.settings import Settings, load, state_directory, store_location
+from riff_tui.settings import Settings, state_directory, store_to_name
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.backend import CaseText
 from riff_tui.tui.data.store_watcher import KnownNames, StoreWatcher
@@ -42,7 +42,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     wanted = open_link(start.view or "flows", start.where, start.aspect)
     opened_store = open_to_read(location)
     path = os.path.realpath(location)
-    named = "" if path == os.path.realpath(store_location(load())) else path
+    named = store_to_name(path)
     watcher = StoreWatcher(opened_store, named)
     session = SessionFile(session_path(path, state_directory()), path, fresh=start.fresh)
     found = detect_capabilities(

@@ -25,6 +25,7 @@ import peewee as pw
 from riff_store import models
 from riff_store.engine_errors import store_error_of
 from riff_store.errors import NewerStore, NotAStore, OlderStore, StoreError, StoreMissing, StoreReadOnly
+from riff_store.location import without_secrets
 
 if TYPE_CHECKING:
     from riff_store.facts import Annotation
@@ -203,7 +204,7 @@ def _older(path: Path, version: int) -> OlderStore:
 def _local_path(location: str | Path) -> Path:
     text = os.fspath(location)
     if "://" in text:
-        raise StoreError(f"{text}: only stores in a local SQLite file can be opened", "give a path")
+        raise StoreError(f"{without_secrets(text)}: only stores in a local SQLite file can be opened", "give a path")
     try:
         return Path(text).expanduser()
     except RuntimeError:

@@ -1,0 +1,35 @@
+"""Show where a store is, without what only its owner may know."""
+
+from __future__ import annotations
+
+import re
+
+_HOST = r"(?:\[[0-9A-Fa-f:.%]*\]|[A-Za-z0-9._~%-]*)(?::[0-9]*)?"
+_REST = re.compile(
+    rf"(?:[^/?#]*@)?(?P<hosts>{_HOST}(?:,{_HOST})*)(?P<more>(?P<path>(?:/[^?#]*)?)(?:\?(?P<query>[^#]*))?(?:#.*)?)",
+    re.DOTALL,
+)
+_HARMLESS = frozenset(
+    (
+        *("application_name", "channel_binding", "connect_timeout", "gssencmode", "host", "hostaddr", "mode", "port"),
+        *("service", "sslmode", "target_session_attrs"),
+    )
+)
+"""The parameters that may be shown; of others nobody knows what they hold."""
+
+
+def without_secrets(location: str) -> str:
+    """Return the path or URL of a store as others may see it: no user, no password, no parameter that may hold one.
+
+    Of a URL that does not say clearly where a password ends, only the scheme is left.
+    """
+    scheme, is_url, rest = location.partition("://")
+    if not is_url:
+        return location
+    found = _REST.fullmatch(rest)
+    # An @ behind what looks like the host may be the end of a password that holds a slash or a question mark.
+    is_file = found is not None and scheme in ("file", "sqlite") and not found["hosts"]
+    if found is None or ("@" in found["more"] and not is_file):
+        return f"{scheme}://…"
+    kept = [part for part in re.split("[&;]", found["query"] or "") if part.partition("=")[0] in _HARMLESS]
+    return f"{scheme}://{found['hosts']}{found['path']}{'?' if kept else ''}{'&'.join(kept)}"
