@@ -12,16 +12,17 @@ from riff_store import models as m
 from riff_store.answers.calls import Call
 from riff_store.database import Store
 from riff_store.errors import UsageError
-from riff_store.metrics import POOLED
+from riff_store.metrics import OF_CALLS, POOLED
 from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
 from riff_store.queries.call_names import told_by
 from riff_store.queries.conditions import figure_of_call, one_of
-from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, names_of
+from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judges_meant, names_of
 from riff_store.queries.marks import marks
 from riff_store.queries.scope import STATE_COLUMNS, Scope
-from riff_store.vocabulary import Field, field_named, field_of
+from riff_store.vocabulary import Field, field_named, field_of, split_name
 
 PLAIN = ("trial", "started_at", "duration_s", "completed", "errored", "caller_ok", "error_count", "defects", "error")
+_KEPT = tuple(metric.of_call for metric in OF_CALLS.values() if metric.of_call)
 _SHOWN_ASPECTS = ("correctness", "turn_count", "latency_p95")
 _CHUNK = 500
 
@@ -92,9 +93,10 @@ def _ordered(value: Any, sort: str) -> Any:
 
 def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
     call = m.Conversation
+    name, judge = split_name(column)
     if column == "conversation":
         value: Any = call.name
-    elif column in PLAIN:
+    elif column in (*PLAIN, *_KEPT):
         value = getattr(call, column)
     elif column in DIMENSIONS and hasattr(call, DIMENSIONS[column].key):
         dimension = DIMENSIONS[column]
@@ -102,8 +104,8 @@ def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
         value = table.select(getattr(table, dimension.column)).where(table.id == getattr(call, dimension.key))
     elif column == "failure" or column in FAILURE:
         value = _failure(store, column)
-    elif (field := field_named(column)) is not None and field.kind == "number" and field.level != "row":
-        value = _metric(store, calls, field)
+    elif (field := _sortable(name, judge)) is not None:
+        value = _metric(store, calls, field, judge)
     else:
         raise UsageError(f"calls have no column {column}")
     return value.alias("sorted_by")
@@ -126,7 +128,15 @@ def _failure(store: Store, column: str) -> Any:
     return pw.Case(None, cases, found) if cases else found
 
 
-def _metric(store: Store, calls: Predicate | None, metric: Field) -> Any:
+def _sortable(name: str, judge: str | None) -> Field | None:
+    """Return the field that calls can be sorted by, of one judge where it spreads over judges."""
+    field = field_named(name)
+    if field is None or field.kind != "number" or field.level == "row" or not (judge is None or field.spreads):
+        return None
+    return field
+
+
+def _metric(store: Store, calls: Predicate | None, metric: Field, by: str | None) -> Any:
     if metric.level == "state":
         rows = m.StateScore.alias()
         states = {name: getattr(rows, name) for name in STATE_COLUMNS}
@@ -139,6 +149,8 @@ def _metric(store: Store, calls: Predicate | None, metric: Field) -> Any:
         return sums.select(figure_of_call(sums, POOLED[metric.name])).where(sums.conversation == m.Conversation.id)
     scores, aspect = m.AspectScore.alias(), m.Aspect.alias()
     judge = scores.judge != m.COMPUTED_JUDGE if metric.spreads else scores.judge == m.COMPUTED_JUDGE
+    if by is not None:
+        judge = one_of(scores.judge, judges_meant(store, by))
     return (
         scores.select(pw.fn.MAX(scores.value))
         .join(aspect, on=(aspect.id == scores.aspect))

@@ -14,6 +14,7 @@ from riff_store.agreement import PERSON
 from riff_store.answers.failing import NONE_FOUND, START
 from riff_store.database import Store
 from riff_store.errors import UsageError
+from riff_store.predicate_eval import is_version_of
 
 Names: TypeAlias = tuple[str | None, ...]
 Key = TypeVar("Key")
@@ -164,6 +165,14 @@ def _no_person(name: str) -> str:
     return f"#{name}" if name.startswith(PERSON) else name
 
 
+def judges_meant(store: Store, name: str | None) -> set[int]:
+    """Return the judges that a name means: those called so, the one that is shown so, or a version; else all."""
+    shown = judges_shown(store)
+    return {
+        key for key, own in judge_names(store).items() if name is None or own == name or is_version_of(shown[key], name)
+    }
+
+
 def run_starts(store: Store) -> dict[str, int | None]:
     """Return the first moment of each run in microseconds since the epoch, `None` where no call has a time."""
     cell = m.CallRollup
@@ -177,3 +186,8 @@ def run_order(store: Store) -> dict[str, int]:
     started = run_starts(store)
     ordered = sorted(started, key=lambda name: (started[name] is None, started[name] or 0, name))
     return {name: place for place, name in enumerate(ordered)}
+
+
+def run_branches(store: Store) -> dict[str, str | None]:
+    """Return the branch of each run, `None` where that is not known."""
+    return dict(store.execute(m.Run.select(m.Run.name, m.Run.branch)))

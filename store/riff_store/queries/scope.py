@@ -19,7 +19,7 @@ from riff_store.answers.calls import Note
 from riff_store.database import Store
 from riff_store.metric import Pooled
 from riff_store.metrics import POOLED
-from riff_store.predicate_eval import fold, is_version_of, satisfies
+from riff_store.predicate_eval import fold, satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
 from riff_store.queries.annotations import notes_by_call, verdicts_of_people
 from riff_store.queries.conditions import (
@@ -34,7 +34,15 @@ from riff_store.queries.conditions import (
     one_of,
     some,
 )
-from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judge_names, judges_shown, names_of
+from riff_store.queries.dimensions import (
+    DIMENSIONS,
+    FAILURE,
+    UNNAMED,
+    judge_names,
+    judges_meant,
+    judges_shown,
+    names_of,
+)
 from riff_store.queries.marks import Mark, marks
 from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, NOTE_FIELDS, STEP_FIELDS, field_of, split_name
 
@@ -292,12 +300,7 @@ class Scope:
 
     def _humanness(self, suffix: str | None, term: Term) -> Condition:
         keys = {key for key, text in self._aspects().items() if text == "humanness"}
-        shown = judges_shown(self._store)
-        judges = {
-            key
-            for key, name in judge_names(self._store).items()
-            if suffix is None or name == suffix or is_version_of(shown[key], suffix)
-        }
+        judges = judges_meant(self._store, suffix)
         return some(term, lambda value: self._scored(value, keys, judges))
 
     def _scored(self, term: Term, aspects: Iterable[int], judges: Iterable[int]) -> Condition:

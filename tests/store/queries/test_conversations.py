@@ -124,6 +124,32 @@ def test_sorts_by_the_highest_score_since_judges_have_no_mean_in_common(store: S
     assert named(conversations(store, sort="humanness")) == ["b", "a", "c"]
 
 
+def test_sorts_by_what_one_judge_gave(store: Store) -> None:
+    put(store, "calls.jsonl", [call("a"), call("b"), call("c")])
+    scores = [("a", 2.0, "codex"), ("a", 9.0, "gemini"), ("b", 5.0, "codex"), ("b", 1.0, "gemini")]
+    put(
+        store,
+        "humanness.jsonl",
+        [verdict(name, score, judge=judge, line=n) for n, (name, score, judge) in enumerate(scores)],
+    )
+    assert named(conversations(store, sort="humanness.codex")) == ["a", "b", "c"]
+    assert named(conversations(store, sort="-humanness.codex")) == ["b", "a", "c"]
+    assert named(conversations(store, sort="humanness.gemini")) == ["b", "a", "c"]
+    with pytest.raises(UsageError):
+        conversations(store, sort="correctness.codex")
+
+
+@pytest.mark.parametrize("kept", ["success", "quality"])
+def test_sorts_by_what_is_kept_with_each_call(store: Store, kept: str) -> None:
+    aspects = {"a": (10.0, 10.0), "b": (0.0, 0.0), "c": (10.0, 0.0)}
+    put(store, "calls.jsonl", [
+        call(name, aspects={"correctness": correctness, "completion": completion})
+        for name, (correctness, completion) in aspects.items()
+    ])  # fmt: skip
+    assert named(conversations(store, sort=f"-{kept}"))[0] == "a"
+    assert named(conversations(store, sort=kept))[0] == "b"
+
+
 def test_calls_that_stalled_in_the_state_come_first(store: Store) -> None:
     put(
         store,
