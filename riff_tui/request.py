@@ -58,6 +58,27 @@ def dump_command(name: str, request: Request) -> str:
     return " ".join(parts)
 
 
+def ui_command(name: str, request: Request, *, at: str = "", store: str = "") -> str:
+    """Return the command that opens the explorer on a view as requested.
+
+    `at` is the place of the cursor, `store` is named if it is not empty.
+    """
+    from riff_tui.views.parts.cells import shell_quoted
+
+    parts = [f"riff-tui ui {name}"]
+    if request.where.strip():
+        parts += ["--where", shell_quoted(request.where.strip())]
+    if request.aspect:
+        parts += ["--aspect", _quoted(request.aspect)]
+    if request.sort:
+        parts += ["--sort", _quoted(request.sort)]
+    if at:
+        parts += ["--at", _quoted(at)]
+    if store:
+        parts += ["--store", shell_quoted(store)]
+    return " ".join(parts)
+
+
 def _with_sides(command: str, sides: tuple[str, str]) -> str:
     """Return the command of a comparison with both sides in the place of A and B."""
     # What begins like an option would be taken for one.

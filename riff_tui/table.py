@@ -171,6 +171,7 @@ class Table:
     these are all of `rows`; `limit` is how many were to be listed at most, in each of the `sections`. `identity` are
     the columns that tell rows apart where these are not all that are shown of kind `name`; those in `first` decide,
     those in `last` say least.
+    `commands` open what rows rest on: what that is, and the command, raw and to be pasted as it stands.
     `prose` is how text reads in the place of columns. `sort` is the column that rows are sorted by where that was asked
     for, with `-` downwards. `dump` is the command that prints the same. `deferred` begins the load of what was left for
     later because it takes long.
@@ -184,6 +185,7 @@ class Table:
     lead: str = ""
     headline: str = ""
     notes: Sequence[str] = ()
+    commands: Sequence[tuple[str, str]] = ()
     total: int | None = None
     matched: int | None = None
     limit: int | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -114,3 +115,13 @@ def test_the_example_ends_as_shown(tmp_path: Path) -> None:
         ended = subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     assert ended.returncode == ExitCode.GATE_FAILED
     assert ended.stderr == f"{told}\n"
+    (shown,) = re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    ended = subprocess.run([*words, "--json"], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+    assert_alike(json.loads(shown), json.loads(ended.stdout)["because"][0])
+
+
+def assert_alike(shown: dict[str, Any], found: dict[str, Any]) -> None:
+    """What the page shows is rounded to three decimals, and its command is cut."""
+    assert found.pop("command").startswith(shown.pop("command").removesuffix("…"))
+    rounded = {key: round(value, 3) if isinstance(value, float) else value for key, value in found.items()}
+    assert shown == rounded | {"interval": [round(end, 3) for end in found["interval"]]}

@@ -31,6 +31,8 @@ EXAMPLES = (
     "riff-tui gate --baseline previous --candidate latest --max-drop completion=5% --max-drop latency_p95=0.5",
     "riff-tui gate --baseline main --candidate branch --max-drop humanness:codex=0.5 --min-n 10",
     "riff-tui gate --baseline main --candidate branch --github --junit gate.xml",
+    "riff-tui gate --baseline main --candidate branch --json | jq -r '.because[].command'",
+    "riff-tui gate --baseline main --candidate branch --summary-md message.md || ./notify.sh message.md",
     "riff-tui gate --baseline main --candidate branch --where 'agent:gemini' -o gate.md",
 )
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -73,6 +75,20 @@ GithubOption = Annotated[
     bool,
     typer.Option("--github", help=f"Print annotations for GitHub; the table goes into ${SUMMARY_VARIABLE}."),
 ]
+JsonOption = Annotated[
+    bool,
+    typer.Option("--json", help="As --format json: because, for each check that failed, with a command to open it."),
+]
+SummaryOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--summary-md",
+        metavar="F",
+        help="Write one message of at most 3,000 characters as well, with commands; the file that"
+        f" ${SUMMARY_VARIABLE} names is added to.",
+        show_default=False,
+    ),
+]
 FormatOption = Annotated[
     Format | None,
     typer.Option(
@@ -93,6 +109,8 @@ def gate(
     where: WhereOption = "",
     junit: JunitOption = None,
     github: GithubOption = False,
+    summary_md: SummaryOption = None,
+    json: JsonOption = False,
     format: FormatOption = None,
     output: OutputOption = None,
     csv_raw: CsvRawOption = False,
@@ -108,22 +126,25 @@ def gate(
     from riff_tui.errors import GateFailed, OutputError
     from riff_tui.filters import parse, split
     from riff_tui.gate import messages
-    from riff_tui.gate.query import decision_on
+    from riff_tui.gate.query import told_decision_on
     from riff_tui.gate.settings import configured
     from riff_tui.notes.kept_notes import open_to_read
     from riff_tui.output.streams import say
-    from riff_tui.settings import store_location
+    from riff_tui.settings import store_location, store_to_name
 
     settings = settings_for(store, ascii=ascii_only)
-    form = _form(format, output, github=github)
+    form = _form(_chosen(format, json=json), output, github=github)
     rules = configured(max_drop or (), min_n, strict=strict)
     calls, _ = split(parse(where), ())
-    with open_to_read(store_location(settings)) as opened, opened.snapshot():
-        decision = decision_on(opened, baseline, candidate, calls, rules)
+    location = store_location(settings)
+    with open_to_read(location) as opened:
+        decision = told_decision_on(opened, baseline, candidate, calls, rules, store_to_name(location))
     line = messages.unarmed(messages.outcome(decision))
     try:
         if junit is not None:
             _write_junit(decision, junit)
+        if summary_md is not None:
+            _write_message(decision, summary_md)
         _report(decision, form, output, github=github, ascii_only=bool(settings.ascii), csv_raw=csv_raw)
     except OutputError as error:
         if decision.passed:
@@ -147,6 +168,15 @@ def _report(
         _annotate(decision, table, ascii_only=ascii_only)
     elif not _names_file(output):
         _write(table, form, None, ascii_only=ascii_only, csv_raw=csv_raw)
+
+
+def _chosen(format: Format | None, *, json: bool) -> Format | None:
+    """Return the format that was chosen by either option; raise `UsageError` where they differ."""
+    from riff_tui.errors import UsageError
+
+    if json and format not in (None, Format.JSON):
+        raise UsageError(f"--json and --format {format} are two formats; leave one of them out")
+    return Format.JSON if json else format
 
 
 def _form(chosen: Format | None, output: Path | None, *, github: bool) -> Format:
@@ -198,6 +228,20 @@ def _write_junit(decision: Decision, path: Path) -> None:
     from riff_tui.output.files import write_whole
 
     write_whole(path, lambda file: junit.write(decision, file))
+
+
+def _write_message(decision: Decision, path: Path) -> None:
+    """Write the message into a file, whole; what other steps and commands put into the summary of a step stays."""
+    from riff_tui.gate.github import append_summary
+    from riff_tui.gate.short_summary import short_summary
+    from riff_tui.output.files import write_whole
+
+    text = short_summary(decision)
+    place = os.environ.get(SUMMARY_VARIABLE)
+    if place and os.path.abspath(path) == os.path.abspath(place):
+        append_summary(path, text)
+    else:
+        write_whole(path, lambda file: file.writelines([text]))
 
 
 def _annotate(decision: Decision, table: Table, *, ascii_only: bool) -> None:

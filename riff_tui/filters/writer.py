@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term
 from riff_store.vocabulary import aspect_named, field_of, split_name
+from riff_tui.text.safe_text import one_line
 
 _PLAIN = re.compile(r"\w[\w.+@#-]*")
+_ENDS_CODE = "`<"
+"""A backtick ends code in a comment, and chats take `<!…>` for a command wherever it stands."""
 _PIECES = re.compile(r"\\.|.", re.DOTALL)
 
 
 def quote(value: str) -> str:
     """Write a name as a value of `field=`: bare where that is safe, else quoted and in printable characters."""
     value = value.encode("utf-8", "backslashreplace").decode()
-    return value if _PLAIN.fullmatch(value) and value != "none" else _quoted(value)
+    is_plain = _PLAIN.fullmatch(value) and value != "none" and one_line(value) == value
+    return value if is_plain else _quoted(value)
 
 
 def render(predicate: Predicate | None) -> str:
@@ -66,7 +71,13 @@ def _value(term: Term) -> str:
 
 
 def _quoted(value: str) -> str:
-    return '"' + "".join(_escaped(character) for character in value) + '"'
+    text = "".join(map(_escaped, value))
+    if one_line(text) != text:
+        # More marks on a letter than displays leave there would be lost where a command is shown.
+        text = "".join(
+            _as_code(character) if unicodedata.category(character)[0] == "M" else character for character in text
+        )
+    return f'"{text}"'
 
 
 def _slashes_escaped(text: str) -> str:
@@ -76,7 +87,10 @@ def _slashes_escaped(text: str) -> str:
 def _escaped(character: str) -> str:
     if character in '"\\':
         return f"\\{character}"
-    if character.isprintable():
-        return character
+    is_shown = character.isprintable() and character not in _ENDS_CODE and one_line(character) == character
+    return character if is_shown else _as_code(character)
+
+
+def _as_code(character: str) -> str:
     code = ord(character)
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -19,7 +19,11 @@ class Check:
 
     `change` is candidate minus baseline, `interval` its 95 % interval, `allowed` how far it may go to the
     worse. `p_adjusted` is corrected over the checks of one gate that could be decided, and `None` beyond them;
-    `p_flow` says how likely the flow's falls would be by chance in one of all the flows.
+    `p_flow` says how likely the flow's falls would be by chance in one of all the flows. One that `recovered` is
+    surely better, by the same tests and corrections the other way round.
+
+    Of a check that failed or recovered, `command` opens the candidate's calls that it rests on, and `agent` led them
+    all, where that was one. A failed one between runs has failed in every run that decided it `since` one.
     """
 
     flow: str
@@ -39,6 +43,10 @@ class Check:
     p: float | None = None
     p_adjusted: float | None = None
     p_flow: float | None = None
+    recovered: bool = False
+    agent: str | None = None
+    since: str | None = None
+    command: str = ""
 
     @property
     def name(self) -> str:
@@ -85,6 +93,11 @@ class Decision:
     def of(self, status: CheckStatus) -> list[Check]:
         """Return the checks of a status."""
         return [check for check in self.checks if check.status == status]
+
+    @property
+    def recovered(self) -> list[Check]:
+        """Return the checks that are surely better, the surest first."""
+        return [check for check in self.checks if check.recovered]
 
     @property
     def flows(self) -> list[str]:

@@ -10,11 +10,12 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 from riff_tui.errors import OutputError, writing
 from riff_tui.gate import messages
-from riff_tui.gate.decision import Decision
+from riff_tui.gate.decision import Check, Decision
 from riff_tui.output.sinks import markdown
 from riff_tui.output.sinks.options import Options
 from riff_tui.table import Table
@@ -41,11 +42,16 @@ def _errors(decision: Decision) -> Iterator[str]:
     annotations = []
     for flow in decision.failing:
         failed = [check for check in decision.of("failed") if check.flow == flow]
-        message = [messages.figures(check) for check in failed] or [_not_called(decision, flow)]
+        message = [line for check in failed for line in _told(check)] or [_not_called(decision, flow)]
         annotations.append(("error", _title(flow), message))
     if not annotations and not decision.passed:
         annotations.append(("error", "riff-tui gate", [messages.outcome(decision)]))
     return (_command(*each) for each in _most(annotations, "flows fail as well"))
+
+
+def _told(check: Check) -> list[str]:
+    """Return what a check found, and the command that opens its calls."""
+    return [messages.figures(check), *([check.command] if check.command else [])]
 
 
 def _most(annotations: Sequence[tuple[str, str, list[str]]], rest: str) -> list[tuple[str, str, list[str]]]:
@@ -65,7 +71,7 @@ def _title(flow: str) -> str:
 
 
 def _command(level: str, title: str, message: Sequence[str]) -> str:
-    return f"::{level} title={_property(title)}::{_message(chr(10).join(map(one_line, message)))}"
+    return f"::{level} title={_property(title)}::{_message(chr(10).join(map(messages.unarmed, message)))}"
 
 
 def _message(text: str) -> str:
@@ -79,9 +85,10 @@ def _property(text: str) -> str:
 def summary(table: Table, *, ascii_only: bool = False, most: int = MOST_CHARACTERS) -> str:
     """Return the table as Markdown of at most so many characters; rows that did not fit are counted below it.
 
-    With no room for one row, there are none.
+    With no room for one row, there are none. Commands take half of the room at most.
     """
     options = Options(ascii_only=ascii_only)
+    table = replace(table, commands=_within(table.commands, most // 2))
     whole = _printed(table, len(table.rows), options)
     if len(whole) <= most:
         return whole
@@ -91,6 +98,12 @@ def summary(table: Table, *, ascii_only: bool = False, most: int = MOST_CHARACTE
         middle = (low + high + 1) // 2
         low, high = (middle, high) if len(_printed(table, middle, options)) <= most else (low, middle - 1)
     return _printed(table, low, options)
+
+
+def _within(commands: Sequence[tuple[str, str]], most: int) -> Sequence[tuple[str, str]]:
+    """Return the first commands that take at most so many characters together."""
+    taken = list(accumulate(len(of) + len(command) for of, command in commands))
+    return commands[: sum(length <= most for length in taken)]
 
 
 def _printed(table: Table, count: int, options: Options) -> str:

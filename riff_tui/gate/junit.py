@@ -11,7 +11,7 @@ from riff_tui.text.safe_text import one_line
 
 
 def write(decision: Decision, out: TextIO) -> None:
-    """Write one test suite; a check that failed is a failure with its figures, one of too few calls is skipped."""
+    """Write one test suite: a failed check with figures and command, one of too few calls skipped."""
     cases = [_case(check, decision) for check in decision.checks]
     cases += [_missing_case(missing, decision) for missing in decision.missing]
     if decision.strict and decision.undecided:
@@ -36,7 +36,7 @@ def write(decision: Decision, out: TextIO) -> None:
 
 def _case(check: Check, decision: Decision) -> ElementTree.Element:
     if check.status == "failed":
-        return _failure(check.flow, check.name, messages.figures(check))
+        return _failure(check.flow, check.name, messages.figures(check), check.command)
     case = _bare(check.flow, check.name)
     if check.status == "too few":
         ElementTree.SubElement(case, "skipped", message=one_line(messages.too_few(check, decision.min_n)))
@@ -54,11 +54,11 @@ def _missing_case(missing: MissingFlow, decision: Decision) -> ElementTree.Eleme
     return case
 
 
-def _failure(flow: str, name: str, message: str) -> ElementTree.Element:
+def _failure(flow: str, name: str, message: str, command: str = "") -> ElementTree.Element:
     case = _bare(flow, name)
-    ElementTree.SubElement(case, "failure", type="gate", message=one_line(message)).text = one_line(
-        f"{flow}: {message}"
-    )
+    lines = [f"{flow}: {message}", *([command] if command else [])]
+    failure = ElementTree.SubElement(case, "failure", type="gate", message=one_line(message))
+    failure.text = "\n".join(map(one_line, lines))
     return case
 
 

@@ -48,12 +48,33 @@ def p_value(p: float | None) -> str:
 
 def figures(check: Check) -> str:
     """Return all that a decision on a check rests on, such as `success_rate 61% → 37% (-24.2 pp, …)`."""
-    worse = f"{change(check)}, allowed {allowed(check)}"
     return (
         f"{check.name} {value(check, check.baseline)} → {value(check, check.candidate)}"
-        f" ({worse}; n {check.n_baseline} and {check.n_candidate}; p {p_value(check.p)},"
-        f" corrected {p_value(check.p_adjusted)})"
+        f" ({grounds(check)}; p {p_value(check.p)}, corrected {p_value(check.p_adjusted)})"
     )
+
+
+def grounds(check: Check) -> str:
+    """Return how far a check moved, how far it may, and over how many calls."""
+    return f"{change(check)}, allowed {allowed(check)}; n {check.n_baseline} and {check.n_candidate}"
+
+
+def fall(check: Check, decision: Decision) -> str:
+    """Return what a check found, such as `dental success_rate 61% → 37%, new in night-2`."""
+    found = moved(check)
+    if check.since is None:
+        return found
+    is_new = check.since == decision.candidate
+    return f"{found}, {'new in' if is_new else 'since'} {short(check.since)}"
+
+
+def moved(check: Check) -> str:
+    """Return from where to where a check moved, such as `dental success_rate 61% → 37%`."""
+    return f"{short(check.flow)} {_moved(check)}"
+
+
+def _moved(check: Check) -> str:
+    return f"{short(check.name)} {value(check, check.baseline)} → {value(check, check.candidate)}"
 
 
 def too_few(check: Check, min_n: int) -> str:
@@ -63,21 +84,39 @@ def too_few(check: Check, min_n: int) -> str:
 
 def outcome(decision: Decision) -> str:
     """Return the decision in one line, with the flows that fail it."""
-    against = f"{short(decision.candidate)} against {short(decision.baseline)}"
     if decision.passed:
-        return f"gate passed: {against}; {_counts(decision)}"
+        return f"gate passed: {against(decision)}; {counts(decision)}"
     if not decision.failing:
-        return f"gate failed: {against}; {_counts(decision)}"
+        return f"gate failed: {against(decision)}; {counts(decision)}"
     parts = [_of_flow(decision, flow) for flow in decision.failing[:LISTED]]
-    return f"gate failed: {_joined(parts, len(decision.failing), '; ')}; {against}"
+    return f"gate failed: {_joined(parts, len(decision.failing), '; ')}; {against(decision)}"
+
+
+def against(decision: Decision) -> str:
+    """Return which run is held against which."""
+    return f"{short(decision.candidate)} against {short(decision.baseline)}"
+
+
+def recovered(decision: Decision, most: int = LISTED) -> str:
+    """Return what is surely better, in a sentence."""
+    better = _joined(map(moved, decision.recovered[:most]), len(decision.recovered))
+    return f"Recovered, as surely as a fall has to be: {better}."
+
+
+def not_called(decision: Decision, most: int = LISTED) -> str:
+    """Return which flows the candidate lacks, and what that means, in a sentence."""
+    fails = "which fails this gate" if decision.strict else "so it is not checked (--strict fails then)"
+    names = _joined(map(missing_flow, decision.missing[:most]), len(decision.missing))
+    return f"Not called in {short(decision.candidate)}, {fails}: {names}."
 
 
 def notes(decision: Decision) -> list[str]:
     """Return what has to be known besides the checks, a sentence each."""
     found = []
+    if decision.recovered:
+        found.append(recovered(decision))
     if decision.missing:
-        fails = "which fails this gate" if decision.strict else "so it is not checked (--strict fails then)"
-        found.append(f"Not called in {short(decision.candidate)}, {fails}: {_listed(decision.missing)}.")
+        found.append(not_called(decision))
     if decision.added:
         names = _joined([short(flow) for flow in decision.added[:LISTED]], len(decision.added))
         found.append(f"New in {short(decision.candidate)}, with nothing to compare it to: {names}.")
@@ -130,13 +169,11 @@ def _of_flow(decision: Decision, flow: str) -> str:
     failed = [check for check in decision.of("failed") if check.flow == flow]
     if not failed:
         return f"{short(flow)} (not called)"
-    drops = ", ".join(
-        f"{short(check.name)} {value(check, check.baseline)} → {value(check, check.candidate)}" for check in failed
-    )
-    return f"{short(flow)} ({drops})"
+    return f"{short(flow)} ({', '.join(map(_moved, failed))})"
 
 
-def _counts(decision: Decision) -> str:
+def counts(decision: Decision) -> str:
+    """Return how many checks of how many flows there were, and which of them decide nothing."""
     total, few = len(decision.checks), len(decision.of("too few"))
     checks = f"{counted(total, 'check')} of {counted(len(decision.flows), 'flow')}"
     if total and decision.undecided:
@@ -144,10 +181,6 @@ def _counts(decision: Decision) -> str:
     extra = [f"{few} too few to decide"] if few else []
     extra += [f"{counted(len(decision.missing), 'flow')} not called"] if decision.missing else []
     return ", ".join([checks, *extra])
-
-
-def _listed(missing: Sequence[MissingFlow]) -> str:
-    return _joined([missing_flow(each) for each in missing[:LISTED]], len(missing))
 
 
 def _shortened(names: Sequence[str]) -> str:

@@ -22,6 +22,28 @@ def decision_on(store: Store, baseline: str, candidate: str, calls: Predicate | 
 
     Raises `UsageError` for a run that is not there and where there is nothing to compare.
     """
+    return _decided(store, baseline, candidate, calls, rules)[0]
+
+
+def told_decision_on(
+    store: Store, baseline: str, candidate: str, calls: Predicate | None, rules: Rules, store_name: str = ""
+) -> Decision:
+    """Decide as `decision_on` does, and tell of each check that failed or recovered which command opens its calls.
+
+    Of one that failed it tells since which run as well. Commands name the store by `store_name`, if that is not empty.
+    """
+    from riff_tui.gate.check_calls import with_commands
+    from riff_tui.gate.since import with_first_runs
+
+    with store.snapshot():
+        decision, comparison = _decided(store, baseline, candidate, calls, rules)
+        decision = with_first_runs(store, decision, comparison, calls, rules)
+        return with_commands(store, decision, comparison, calls, store_name)
+
+
+def _decided(
+    store: Store, baseline: str, candidate: str, calls: Predicate | None, rules: Rules
+) -> tuple[Decision, Comparison]:
     from riff_store.queries.comparison import compare
 
     comparison = compare(
@@ -31,7 +53,8 @@ def decision_on(store: Store, baseline: str, candidate: str, calls: Predicate | 
     _refuse_beginning("--candidate", candidate, comparison.b)
     _refuse_empty(comparison, calls)
     errored = _errored(store, comparison.b, calls)
-    return decide(comparison, rules.tolerances, min_n=rules.min_n, strict=rules.strict, errored=errored)
+    decision = decide(comparison, rules.tolerances, min_n=rules.min_n, strict=rules.strict, errored=errored)
+    return decision, comparison
 
 
 def _refuse_beginning(option: str, name: str, side: Side) -> None:

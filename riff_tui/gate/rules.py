@@ -106,28 +106,32 @@ def _corrected(checks: Iterable[Check], rows: Iterable[tuple[Difference, Toleran
     known = list(zip(checks, (difference for difference, _ in rows), strict=True))
     decided = [(check, check.p) for check, _ in known if check.status != "too few" and check.p is not None]
     adjusted = iter(benjamini_hochberg([p for _, p in decided]))
-    flows = _surely_worse(decided)
+    falls, rises = _by_flow(decided, 1), _by_flow(decided, -1)
     return [
-        check if check.status == "too few" else _settled(check, difference, next(adjusted), flows[check.flow])
+        check
+        if check.status == "too few"
+        else _settled(check, difference, next(adjusted), falls[check.flow], rises[check.flow])
         for check, difference in known
     ]
 
 
-def _surely_worse(decided: Iterable[tuple[Check, float]]) -> dict[str, float]:
-    """Return how likely the falls of each flow would be by chance, corrected over the flows.
+def _by_flow(decided: Iterable[tuple[Check, float]], sign: int) -> dict[str, float]:
+    """Return how likely the falls of each flow, or for -1 its rises, would be by chance, corrected over the flows.
 
     A flow that fell much lets the correction over checks take more of the others for real; this one does not.
     """
     from riff_store.statistics.significance import holm, simes
 
-    falls: dict[str, list[float]] = {}
+    found: dict[str, list[float]] = {}
     for check, p in decided:
-        falls.setdefault(check.flow, []).append(p if (check.fall or 0.0) > _EXACT else 1.0)
-    return dict(zip(falls, holm([simes(ps) for ps in falls.values()]), strict=True))
+        found.setdefault(check.flow, []).append(p if sign * (check.fall or 0.0) > _EXACT else 1.0)
+    return dict(zip(found, holm([simes(ps) for ps in found.values()]), strict=True))
 
 
-def _settled(check: Check, difference: Difference, p: float, p_flow: float) -> Check:
-    return replace(check, p_adjusted=p, p_flow=p_flow, status=_status_of(check, difference, max(p, p_flow)))
+def _settled(check: Check, difference: Difference, p: float, p_flow: float, p_rise: float) -> Check:
+    status = _status_of(check, difference, max(p, p_flow))
+    rose = -(check.fall or 0.0) > _EXACT and difference.tendency == "better" and max(p, p_rise) <= SIGNIFICANT
+    return replace(check, p_adjusted=p, p_flow=p_flow, status=status, recovered=rose)
 
 
 def _status_of(check: Check, difference: Difference, p: float) -> CheckStatus:

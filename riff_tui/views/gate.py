@@ -20,6 +20,7 @@ RULE = (
 UNITS = (
     "Units: success_rate share of correct and complete calls, pp percentage points · latency s{} · else points of 0-10."
 )
+MOST_COMMANDS = 10
 _MARKS: dict[CheckStatus, Severity] = {"failed": "bad", "mixed": "warn", "allowed": "warn"}
 _COLUMNS = (
     columns.FLOW,
@@ -48,6 +49,7 @@ _COLUMNS = (
 
 def gate(decision: Decision) -> Table:
     """Return one row per check, in the order of the decision; `extras` tell the outcome to scripts."""
+    failed = decision.of("failed")
     units = UNITS.format(columns.units_of(check.aspect for check in decision.checks))
     return Table(
         view="gate",
@@ -57,18 +59,41 @@ def gate(decision: Decision) -> Table:
         ),
         columns=_COLUMNS,
         rows=[_row(check, decision) for check in decision.checks],
+        commands=[(messages.fall(check, decision), check.command) for check in failed[:MOST_COMMANDS] if check.command],
         notes=[*messages.notes(decision), RULE, units],
         extras={
             "baseline": decision.baseline,
             "candidate": decision.candidate,
             "passed": decision.passed,
             "failing": decision.failing,
+            "because": [_told(check) for check in failed],
+            "recovered": [_told(check) for check in decision.recovered],
             "missing": [{"flow": each.flow, "errored": each.errored} for each in decision.missing],
             "added": list(decision.added),
             "min_n": decision.min_n,
             "unmeasured": list(decision.unmeasured),
         },
     )
+
+
+def _told(check: Check) -> dict[str, Any]:
+    """Return a check that failed or recovered as scripts read it; `n` are the calls that its command opens."""
+    return {
+        "flow": check.flow,
+        "agent": check.agent,
+        "aspect": check.aspect,
+        "judge": check.judge,
+        "before": check.baseline,
+        "after": check.candidate,
+        "change": check.change,
+        "interval": None if check.interval is None else list(check.interval),
+        "n": check.n_candidate,
+        "n_baseline": check.n_baseline,
+        "n_candidate": check.n_candidate,
+        "p_adjusted": check.p_adjusted,
+        "since": check.since,
+        "command": check.command,
+    }
 
 
 def _row(check: Check, decision: Decision) -> Row:

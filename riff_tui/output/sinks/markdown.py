@@ -24,7 +24,7 @@ _BLOCK_START = re.compile(r"[#+=:-]|\d+(?=[.)])")
 
 
 def write(table: Table, out: TextIO, options: Options) -> None:
-    """Print a heading, the drawing in a fence, the table or its lists, and the notes, a line each."""
+    """Print a heading, the drawing in a fence, the table or its lists, commands as code, and the notes, a line each."""
     parts: list[list[str]] = []
     if table.title:
         parts.append([f"# {_escaped(table.title, options)}"])
@@ -36,6 +36,8 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         parts += _lists(table, options)
     elif columns := [column for column in shown_columns(table) if column.pasted]:
         parts.append(_grid(columns, table.rows, options))
+    if table.commands:
+        parts.append([f"- {escape(options.line(of))}: {code_span(options.line(text))}" for of, text in table.commands])
     if said := closing(table):
         parts.append([_guarded(_escaped(line, options)) for line in said])
     out.write("\n\n".join("\n".join(part) for part in parts) + "\n")
@@ -44,6 +46,15 @@ def write(table: Table, out: TextIO, options: Options) -> None:
 def escape(text: str) -> str:
     """Escape safe text for Markdown: no emphasis, link, mention, reference, HTML or end of a cell stays."""
     return _MARKUP.sub(_escape, text)
+
+
+def code_span(text: str) -> str:
+    """Return one line of safe text as code, which none of its backticks ends."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    mark = "`" * (longest + 1)
+    # Blanks keep a backtick at either end apart from the mark; what shows the code takes them away.
+    edge = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{mark}{edge}{text}{edge}{mark}"
 
 
 def _escape(match: re.Match[str]) -> str:

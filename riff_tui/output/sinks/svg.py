@@ -41,7 +41,8 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     """Print title, drawing, rows and notes as one picture that is as wide as its rows."""
     body = list(_body(table, options))
     cells = max([FIGURE_WIDTH, *(_end(line.pieces) for block in body for line in block)])
-    said = [part for note in closing(table) for part in wrapped(options.line(note), cells)]
+    commands = [f"{of}: {command}" for of, command in table.commands]
+    said = [part for text in (*commands, *closing(table)) for part in wrapped(options.line(text), cells)]
     titles = wrapped(options.line(table.title), cells) if table.title else []
     blocks = [[_words(title, strong=True) for title in titles], *body, [_words(part) for part in said]]
     lines = [line for block in blocks if block for line in (*block, _Line())][:-1]

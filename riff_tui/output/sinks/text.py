@@ -40,6 +40,8 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         grid = Grid(table, options)
         parts.append(_rows(grid, options))
         columns = grid.fit
+    if table.commands:
+        parts.append([line for of, text in table.commands for line in _to_paste(of, text, options)])
     said = closing(table) + columns.sentences() + _cost(columns, shortened, options)
     if said:
         parts.append([part for line in said for part in wrapped(options.line(line), options.width)])
@@ -57,6 +59,11 @@ def _write_prose(table: Table, prose: Prose, out: TextIO, options: Options) -> N
     figure = [fit(line, width, options.glyphs.ellipsis) for line in figure_lines(table, options, width)]
     parts = [_sentences(above, width, options), figure, told, _sentences(below, width, options)]
     _write_parts([part for part in parts if part], out)
+
+
+def _to_paste(of: str, command: str, options: Options) -> list[str]:
+    """Return a command below what it opens, on one line however long it is: broken, it would be another one."""
+    return [*wrapped(f"{options.line(of)}:", options.width), f"  {options.line(command)}"]
 
 
 def _write_parts(parts: Sequence[Sequence[str]], out: TextIO) -> None:

@@ -26,7 +26,7 @@ _NEWLY: Mapping[Verdict, Newly] = {"worse": "broken", "better": "mended"}
 _FIRST: tuple[Newly | None, ...] = ("broken", "mended", None)
 
 
-class _Aspect(NamedTuple):
+class ComparedAspect(NamedTuple):
     """Describe a kind of row; a rate counts the calls whose `source` is at its `top`, of which `scale` is the whole."""
 
     name: str
@@ -37,11 +37,11 @@ class _Aspect(NamedTuple):
     top: float = SUCCESS
 
 
-def _kind(metric: Metric) -> _Aspect:
+def _kind(metric: Metric) -> ComparedAspect:
     rate = bool(metric.rate_of)
     source = metric.of_call or metric.rate_of or metric.key
     top = OF_CALLS[source].bounds[1] if source in OF_CALLS else metric.bounds[1]
-    return _Aspect(metric.key, source, metric.better, rate, metric.bounds[1] if rate else 1.0, top)
+    return ComparedAspect(metric.key, source, metric.better, rate, metric.bounds[1] if rate else 1.0, top)
 
 
 _COMPUTED = {
@@ -78,7 +78,7 @@ def compare(
         shared = sorted(flows_a.keys() & flows_b.keys(), key=names.__getitem__)
         found = [
             _difference(names[flow], kind, judge, (flows_a[flow], on_a), (flows_b[flow], on_b), pairs.get(flow, ()))
-            for kind, judge, on_a, on_b in _measured(store, first, second, shown, also)
+            for kind, judge, on_a, on_b in measured(store, first, second, shown, also)
             for flow in shared
         ]
         heard_a, heard_b = (side.interactions() if has_interaction(store) else {} for side in (first, second))
@@ -119,9 +119,9 @@ def _counts(differences: Iterable[Difference]) -> PairCounts | None:
     return PairCounts(only_a, only_b, both, neither, significance.mcnemar(only_a, only_b))
 
 
-def _measured(
+def measured(
     store: Store, first: SideCalls, second: SideCalls, judges: dict[int, str], also: Collection[str]
-) -> Iterable[tuple[_Aspect, str | None, Values, Values]]:
+) -> Iterable[tuple[ComparedAspect, str | None, Values, Values]]:
     """Yield each kind of row with the values of both sides, an aspect at a time."""
     for kind in _COMPUTED.values():
         column = OF_CALLS[kind.name].of_call
@@ -133,10 +133,10 @@ def _measured(
             for kind in _kinds(name, also):
                 yield kind, None, on_a.get(m.COMPUTED_JUDGE, {}), on_b.get(m.COMPUTED_JUDGE, {})
         for judge in sorted((on_a.keys() | on_b.keys()) & judges.keys()):
-            yield _Aspect(name, name, "higher"), judges[judge], on_a.get(judge, {}), on_b.get(judge, {})
+            yield ComparedAspect(name, name, "higher"), judges[judge], on_a.get(judge, {}), on_b.get(judge, {})
 
 
-def _kinds(aspect: str, also: Collection[str]) -> Iterator[_Aspect]:
+def _kinds(aspect: str, also: Collection[str]) -> Iterator[ComparedAspect]:
     """Yield the kinds of rows that a computed aspect makes."""
     own = [kind for kind in _COMPUTED.values() if kind.source == aspect and not OF_CALLS[kind.name].of_call]
     added = None if own else plugins().metrics.get(aspect)
@@ -148,7 +148,7 @@ def _kinds(aspect: str, also: Collection[str]) -> Iterator[_Aspect]:
 
 def _difference(
     flow: str,
-    kind: _Aspect,
+    kind: ComparedAspect,
     judge: str | None,
     a: tuple[Sequence[int], Values],
     b: tuple[Sequence[int], Values],
@@ -175,7 +175,7 @@ def _difference(
     return test(plain, kind, first, second)
 
 
-def _measure(kind: _Aspect, values: Sequence[float]) -> Measure:
+def _measure(kind: ComparedAspect, values: Sequence[float]) -> Measure:
     if kind.rate:
         hits = sum(value >= kind.top for value in values)
         return Measure(len(values), round(hits * UNIT * kind.scale), hits * kind.scale**2, rate=True, scale=kind.scale)
@@ -185,7 +185,9 @@ def _measure(kind: _Aspect, values: Sequence[float]) -> Measure:
     )
 
 
-def _paired_rates(plain: Difference, kind: _Aspect, first: Sequence[float], second: Sequence[float]) -> Difference:
+def _paired_rates(
+    plain: Difference, kind: ComparedAspect, first: Sequence[float], second: Sequence[float]
+) -> Difference:
     hits = [(one >= kind.top, other >= kind.top) for one, other in zip(first, second, strict=True)]
     failed_a, failed_b = hits.count((False, True)), hits.count((True, False))
     both, neither = hits.count((False, False)), hits.count((True, True))
@@ -201,7 +203,9 @@ def _paired_rates(plain: Difference, kind: _Aspect, first: Sequence[float], seco
     )
 
 
-def _unpaired_rates(plain: Difference, kind: _Aspect, first: Sequence[float], second: Sequence[float]) -> Difference:
+def _unpaired_rates(
+    plain: Difference, kind: ComparedAspect, first: Sequence[float], second: Sequence[float]
+) -> Difference:
     hits = (
         sum(value >= kind.top for value in first),
         len(first),
@@ -216,7 +220,9 @@ def _unpaired_rates(plain: Difference, kind: _Aspect, first: Sequence[float], se
     )
 
 
-def _paired_scores(plain: Difference, kind: _Aspect, first: Sequence[float], second: Sequence[float]) -> Difference:
+def _paired_scores(
+    plain: Difference, kind: ComparedAspect, first: Sequence[float], second: Sequence[float]
+) -> Difference:
     changes = [other - one for one, other in zip(first, second, strict=True)]
     up, down = sum(change > 0 for change in changes), sum(change < 0 for change in changes)
     return replace(
@@ -227,7 +233,9 @@ def _paired_scores(plain: Difference, kind: _Aspect, first: Sequence[float], sec
     )
 
 
-def _unpaired_scores(plain: Difference, kind: _Aspect, first: Sequence[float], second: Sequence[float]) -> Difference:
+def _unpaired_scores(
+    plain: Difference, kind: ComparedAspect, first: Sequence[float], second: Sequence[float]
+) -> Difference:
     return replace(
         _with_effect(plain, intervals.unpaired_means(first, second)),
         test="Mann-Whitney",
@@ -245,7 +253,7 @@ def _change(plain: Difference) -> int:
     return plain.b.total * plain.a.n - plain.a.total * plain.b.n
 
 
-def _scaled(interval: tuple[float, float] | None, kind: _Aspect) -> tuple[float, float] | None:
+def _scaled(interval: tuple[float, float] | None, kind: ComparedAspect) -> tuple[float, float] | None:
     return None if interval is None else (interval[0] * kind.scale, interval[1] * kind.scale)
 
 

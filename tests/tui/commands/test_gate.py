@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -220,6 +221,8 @@ def test_nothing_to_compare_is_an_error(store: Path, tmp_path: Path, capsys: Cap
         (["--max-drop", "speed=1"], "--max-drop speed: no aspect of that name"),
         (["--max-drop", "humanness:codex=1"], "humanness:codex: not measured on both sides"),
         (["--min-n", "0"], "--min-n"),
+        (["--json", "--format", "csv"], "--json and --format csv are two formats"),
+        (["--github", "--json"], "--format needs -o FILE where --github is given"),
         (["--github", "--format", "json"], "--format needs -o FILE where --github is given"),
         (["-o", "gate.dot"], "gate.dot: a gate is no graph"),
     ],
@@ -250,6 +253,48 @@ def test_github_gets_annotations_and_the_table_in_the_summary(
     failed = [case for case in suite.iter("testcase") if case.find("failure") is not None]
     assert {case.get("classname") for case in failed} == {"generic_inquiry"}
     assert (suite.get("tests"), suite.get("failures")) == ("24", str(len(failed)))
+
+
+def test_json_tells_because_of_what_with_a_command_that_opens_it(store: Path, capsys: Captured) -> None:
+    gate(store, "worse", "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert found == printed(capsys, store, "worse")
+    failed = [row for row in found["rows"] if row["standing"] == "failed"]
+    assert [(each["flow"], each["aspect"]) for each in found["because"]] == [
+        (row["flow"], row["aspect"]) for row in failed
+    ]
+    for each, row in zip(found["because"], failed, strict=True):
+        assert (each["before"], each["after"], each["interval"]) == (row["baseline"], row["candidate"], row["interval"])
+        assert (each["since"], each["agent"]) == ("worse", None)
+        words = shlex.split(each["command"])
+        assert words[:3] == ["riff-tui", "ui", "conversations"]
+        assert words[-2:] == ["--store", str(store)]
+        assert run(["dump", *words[2:], "--format", "json"]) == ExitCode.OK
+        assert each["n"] == json.loads(capsys.readouterr().out)["matched"] == row["n_candidate"]
+
+
+def test_what_recovered_is_said_beside_what_got_worse(store: Path, capsys: Captured) -> None:
+    assert gate(store, "main", baseline="worse") == ExitCode.OK
+    assert "Recovered, as surely as a fall has to be: generic_inquiry" in capsys.readouterr().out
+    assert gate(store, "main", "--json", baseline="worse") == ExitCode.OK
+    found = json.loads(capsys.readouterr().out)
+    assert {each["flow"] for each in found["recovered"]} == {"generic_inquiry"}
+    assert found["because"] == []
+
+
+def test_a_message_is_written_whole_or_added_to_the_summary_of_the_step(
+    store: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message, summary = tmp_path / "message.md", tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    for path in (message, summary):
+        path.write_text("before\n", encoding="utf-8")
+        assert gate(store, "worse", "--summary-md", str(path)) == ExitCode.GATE_FAILED
+    text = message.read_text(encoding="utf-8")
+    assert text.startswith("Gate FAILED: worse against main; 24 checks of 8 flows\n\n- generic_inquiry ")
+    assert "`riff-tui ui conversations --where 'run=worse flow=generic_inquiry" in text
+    assert summary.read_text(encoding="utf-8") == f"before\n\n{text}"
+    capsys.readouterr()
 
 
 def test_a_step_without_a_summary_is_told_so(store: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

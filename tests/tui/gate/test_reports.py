@@ -20,6 +20,7 @@ from riff_tui.errors import OutputError
 from riff_tui.gate import junit, messages
 from riff_tui.gate.decision import Decision, MissingFlow
 from riff_tui.gate.github import MOST, MOST_CHARACTERS, append_summary, commands, summary
+from riff_tui.gate.short_summary import short_summary
 from riff_tui.output.sinks import render
 from riff_tui.views.gate import gate
 from tests.support.gate_decisions import check, decision
@@ -27,6 +28,7 @@ from tests.support.hostile import HOSTILE
 
 HELD: dict[str, Any] = {"status": "held", "change": 0.0, "candidate": 0.61}
 LINE_ENDS = ["a\nb", "a\r\n::error::b", "\n::error title=x::y", "a\u2028b\x85c", "%0A::error::x", "##[error]x"]
+COMMAND = "riff-tui ui conversations --where 'run=night-2 flow=dental' --sort success"
 NAMES = st.sampled_from([*HOSTILE.values(), *LINE_ENDS]) | st.text(max_size=40)
 FIGURES = "success_rate 61% → 37% (-24.2 pp, allowed 5 pp; n 160 and 158; p <0.0001, corrected 0.0005)"
 
@@ -108,6 +110,16 @@ def test_a_flow_that_fails_is_an_error_with_its_figures() -> None:
     )
 
 
+def test_an_error_names_the_command_of_each_check_and_no_command_is_obeyed() -> None:
+    told = decision(
+        check(command=COMMAND), check(aspect="errors", command="riff-tui ui x --where '##[error]\n::error::y'")
+    )
+    (line,) = commands(told)
+    lines = unescaped(line).split("\n")
+    assert lines[1] == COMMAND
+    assert lines[3] == "riff-tui ui x --where '## [error]⏎::error::y'"
+
+
 def test_a_gate_that_passes_is_a_notice_and_a_missing_flow_a_warning() -> None:
     warning, notice = commands(decision(check(**HELD), missing=(MissingFlow("weather"),)))
     assert warning == "::warning title=riff-tui gate%3A weather::weather was not called in night-2"
@@ -157,6 +169,13 @@ def test_junit_has_a_case_for_each_check() -> None:
     assert skipped is not None
     assert skipped.get("message") == "n 160 and 3, and it takes 5 on both sides"
     assert cases["gone", "called"].find("skipped") is not None
+
+
+def test_junit_has_the_command_below_the_figures() -> None:
+    (case,) = xml_of(decision(check(command=f"{COMMAND}\n]]>")))[1:]
+    failure = case.find("failure")
+    assert failure is not None
+    assert failure.text == f"dental: {FIGURES}\n{COMMAND}⏎]]>"
 
 
 @pytest.mark.parametrize("fails", [{"missing": (MissingFlow("gone"),)}, {}])
@@ -222,6 +241,84 @@ def test_no_line_of_the_table_is_a_command_of_github(name: str) -> None:
     for line in out.getvalue().split("\n"):
         assert not line.strip().startswith("::")
         assert "##[" not in line
+
+
+@given(NAMES, st.text(alphabet="`' a\n|<", max_size=30))
+def test_a_command_is_code_that_nothing_in_it_ends(name: str, odd: str) -> None:
+    text = summary(gate(decision(check(name, command=f"{COMMAND} {odd}x"), check("other", "errors", "held"))))
+    line = text.split("\n\n")[2]
+    assert code_in(line) == f"{COMMAND} {odd}x".replace("\n", "⏎")
+
+
+def code_in(line: str) -> str:
+    """The code that the last item of a list ends with, as CommonMark reads it."""
+    mark = re.search(r"(?<![`\\])`+", line)
+    assert mark
+    end = re.compile(f"(?<!`){mark[0]}(?!`)").search(line, mark.end())
+    assert end
+    assert end.end() == len(line)
+    code = line[mark.end() : end.start()]
+    return code[1:-1] if code.startswith(" ") and code.endswith(" ") and code.strip() else code
+
+
+def test_commands_leave_room_for_rows() -> None:
+    text = summary(gate(decision(*(check(f"{n}", command="x" * 9_000) for n in range(9)))))
+    assert len(text) <= MOST_CHARACTERS
+    assert text.count("x" * 9_000) == 3
+    assert sum(line.startswith("| ") for line in text.split("\n")) == 10
+
+
+# the message for a chat
+
+
+def test_the_message_tells_the_worst_three_how_many_more_and_what_recovered() -> None:
+    told = [check(f"flow-{n}", since="night-2" if n else "night-1", command=f"{COMMAND} {n}") for n in range(5)]
+    up = check("weather", "errors", "held", baseline=7.0, candidate=9.0, recovered=True)
+    assert short_summary(decision(*told, up, missing=(MissingFlow("gone"),))) == (
+        "Gate FAILED: night-2 against night-1; 6 checks of 6 flows, 1 flow not called\n"
+        "\n"
+        "- flow-0 success_rate 61% → 37%, since night-1 (-24.2 pp, allowed 5 pp; n 160 and 158):"
+        f" `{COMMAND} 0`\n"
+        "- flow-1 success_rate 61% → 37%, new in night-2 (-24.2 pp, allowed 5 pp; n 160 and 158):"
+        f" `{COMMAND} 1`\n"
+        "- flow-2 success_rate 61% → 37%, new in night-2 (-24.2 pp, allowed 5 pp; n 160 and 158):"
+        f" `{COMMAND} 2`\n"
+        "\n"
+        "2 more checks failed.\n"
+        "\n"
+        "Recovered, as surely as a fall has to be: weather errors 7.0 → 9.0.\n"
+        "\n"
+        "Not called in night-2, so it is not checked (--strict fails then): gone.\n"
+    )
+
+
+def test_a_message_of_a_gate_that_passes_is_one_line() -> None:
+    assert short_summary(decision(check(**HELD))) == "Gate passed: night-2 against night-1; 1 check of 1 flow\n"
+
+
+def test_a_command_that_is_too_long_is_left_out_and_the_next_one_is_not() -> None:
+    text = short_summary(decision(check("a", command="x" * 3_000), check("b", command=COMMAND)))
+    assert len(text) < 3_000
+    assert "xxx" not in text
+    assert f"`{COMMAND}`" in text
+
+
+@given(NAMES | st.sampled_from(["<!channel>", "@here" * 20, "#1" * 50]), st.integers(0, 3_000))
+def test_no_name_makes_a_message_too_long_or_acts(name: str, length: int) -> None:
+    told = [
+        check(name, command=COMMAND + "x" * length),
+        check(f"{name}2", since=name),
+        check("c", "humanness", judge=name),
+    ]
+    up = [check(f"{name}{n}", status="held", recovered=True) for n in range(20)]
+    text = short_summary(
+        decision(*told, *up, baseline=name, candidate=name, missing=(MissingFlow(name),) * 20, strict=True)
+    )
+    assert len(text) <= 3_000
+    assert text.startswith("Gate FAILED: ")
+    assert "<" not in text
+    assert not re.search(r"@\w|(?<!&)#\d", text.replace(COMMAND, ""))
+    assert text.count("\n- ") == 3
 
 
 # the step's summary
