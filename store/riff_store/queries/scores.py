@@ -8,17 +8,22 @@ from typing import Any, NamedTuple
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.agreement import PERSON
+from riff_store.annotations import PASS
 from riff_store.answers.calls import Score
 from riff_store.database import Store
 from riff_store.interaction import SUMS
 from riff_store.predicates import Predicate
+from riff_store.queries.annotations import notes_by_call
 from riff_store.queries.dimensions import judges_shown, run_order, run_starts
 from riff_store.queries.interaction import has_interaction
+from riff_store.queries.judges import VERDICT
 from riff_store.queries.last_edits import Edits
 from riff_store.queries.scope import Scope
 
 PAGE = 500
 _INTERACTION = "interaction."
+_CODE = "code."
 
 # Aspect, judge as shown and by its own name, value; of the verdict its time, model, and prompt's hash and version.
 _Told = tuple[str, str, str, float | None, int | None, str | None, str | None, str | None]
@@ -42,6 +47,7 @@ class _Run(NamedTuple):
 def score_pages(store: Store, calls: Predicate | None = None, size: int = PAGE) -> Iterator[list[Score]]:
     """Yield the scores of such calls, those of at most `size` calls at a time.
 
+    What people wrote is among them: a verdict as an aspect of their own, 10 or 0, and each code as an aspect, 1.
     In order of run (in time), conversation, aspect and judge. Errored calls are among them. Pages are
     of one state of the store only inside a snapshot, which is the caller's to keep.
     """
@@ -96,6 +102,7 @@ def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Nam
         scores.setdefault(key, []).append(told)
     if names.has_interaction:
         _add_interaction(store, [call[0] for call in calls], names, scores)
+    _add_people(store, [call[0] for call in calls], scores)
     edits = {flow: names.edits.last(names.flows[flow], run.name) for flow in {call[2] for call in calls}}
     return [
         Score(
@@ -117,6 +124,18 @@ def _add_interaction(store: Store, calls: Sequence[int], names: _Names, scores: 
             (f"{_INTERACTION}{name}", *computed, float(value), None, None, None, None)
             for name, value in zip(events, sums, strict=True)
         )
+
+
+def _add_people(store: Store, calls: Sequence[int], scores: dict[int, list[_Told]]) -> None:
+    """Add what counts of what people wrote: a verdict as 10 or 0, and each code as 1."""
+    for key, notes in notes_by_call(store, calls).items():
+        for note in notes:
+            person = f"{PERSON}{note.author}"
+            given = [(VERDICT, 10.0 if note.verdict == PASS else 0.0)] if note.verdict is not None else []
+            given += [(f"{_CODE}{note.code}", 1.0)] if note.code is not None else []
+            scores.setdefault(key, []).extend(
+                (aspect, person, person, value, note.at, None, None, None) for aspect, value in given
+            )
 
 
 def _judged(store: Store, run: _Run, names: Iterable[str]) -> _Judged:
