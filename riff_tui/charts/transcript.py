@@ -58,12 +58,28 @@ class _TranscriptWriter:
         self._turn: object = None
 
     def row(self, row: Row) -> list[Line]:
+        return [*self._moment(row), *self._noted(row)]
+
+    def _moment(self, row: Row) -> list[Line]:
         kind = row.record.get("kind")
         if kind == "state":
             return [self._entered(row)]
         if kind == "step":
             return self._step(row) if row.record.get("role") else [self._steps(row)]
         return self._said(row) if kind == "turn" else self._happened(row)
+
+    def _noted(self, row: Row) -> list[Line]:
+        """Return what people noted on the moment, below it."""
+        room = self._width - len(self._indent) - 3
+        lines: list[Line] = []
+        for note in row.record.get("notes") or ():
+            pieces = wrap(plain(str(note), self._glyphs), room)
+            signs = [self._glyphs.noted, *" " * (len(pieces) - 1)]
+            lines += [
+                ((f"{self._indent}{sign} ", "accent"), (piece, "accent"))
+                for sign, piece in zip(signs, pieces, strict=True)
+            ]
+        return lines
 
     def note(self, note: str) -> list[Line]:
         return [((f" {piece}", "faint"),) for piece in wrap(plain(note, self._glyphs), self._width - 2)]

@@ -32,6 +32,7 @@ class Glyphs(NamedTuple):
     falling: str
     event: str
     marked: str
+    noted: str
     filled: str
     half_filled: str
     bars: str
@@ -86,6 +87,7 @@ UNICODE = Glyphs(
     falling="▼",
     event="◆",
     marked="●",
+    noted="✎",
     filled="█",
     half_filled="▒",
     bars=" ▏▎▍▌▋▊▉█",
@@ -114,6 +116,7 @@ ASCII = Glyphs(
     falling="v",
     event="+",
     marked="*",
+    noted="#",
     filled="#",
     half_filled=":",
     bars=" #",

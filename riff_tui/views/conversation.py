@@ -72,6 +72,7 @@ def conversation(detail: CallDetail, *, text: bool = True, redact: Redact | None
         from riff_tui.views.parts.voice_call import with_voice
 
         table = with_voice(table, voice, words)
+    table = notes.at_moments(table, detail.notes, words)
     return call_steps.with_steps(table, call_steps.taken_steps(detail, found), detail, words)
 
 

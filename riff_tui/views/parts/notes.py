@@ -5,10 +5,11 @@ The words are about those of a caller, and pass the same gate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from riff_tui.table import Table
+from riff_tui.table import Column, Row, Table
 from riff_tui.text.words import counted
 from riff_tui.views.parts import cells
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from riff_store.answers.calls import Note
 
 Words: TypeAlias = Callable[[Any], Any]
+
+COLUMN = Column("notes", "Notes", kind="text", help="What people noted on this moment; there where any did.")
+_LONGEST = 200
+"""So much of a note stands at its moment; all of it stands with the facts of the call."""
 
 
 def record_of(note: Note, words: Words) -> dict[str, Any]:
@@ -36,6 +41,65 @@ def record_of(note: Note, words: Words) -> dict[str, Any]:
 def lines_of(notes: Iterable[Note], words: Words) -> list[str]:
     """Return a line for each note."""
     return [_line(note, words) for note in notes]
+
+
+def turn_numbers(rows: Sequence[Row]) -> list[int | None]:
+    """Return of each row of a call which turn of its transcript it is, counted from 1; nothing for other moments."""
+    turns = 0
+    numbers: list[int | None] = []
+    for row in rows:
+        is_turn = row.record.get("kind") == "turn"
+        turns += is_turn
+        numbers.append(turns if is_turn else None)
+    return numbers
+
+
+def states(rows: Iterable[Row]) -> Iterator[str | None]:
+    """Yield of each row of a call the state that it was in."""
+    state = None
+    for row in rows:
+        state = row.record.get("state") or state
+        yield state
+
+
+def at_moments(table: Table, notes: Sequence[Note], words: Words) -> Table:
+    """Return a call's table with each note at its moment: its turn, else where its state was entered first."""
+    numbers = turn_numbers(table.rows)
+    turns = {number: index for index, number in enumerate(numbers) if number is not None}
+    entered: dict[str, int] = {}
+    for index, row in enumerate(table.rows):
+        if row.record.get("kind") == "state" and row.record.get("state"):
+            entered.setdefault(row.record["state"], index)
+    for index, state in enumerate(states(table.rows)):
+        if state is not None:
+            entered.setdefault(state, index)
+    found: dict[int, list[str]] = {}
+    for note in notes:
+        at = turns.get(note.turn) if note.turn is not None else entered.get(note.state or "")
+        said = _short(note, words)
+        if at is not None and said:
+            found.setdefault(at, []).append(said)
+    if not found:
+        return table
+    rows = [
+        replace(row, record={**row.record, COLUMN.key: found.get(index)}, display=_display(row, found.get(index)))
+        for index, row in enumerate(table.rows)
+    ]
+    return replace(table, rows=rows, columns=[*table.columns, COLUMN])
+
+
+def _display(row: Row, texts: Sequence[str] | None) -> Mapping[str, str]:
+    return {**row.display, COLUMN.key: " · ".join(texts or ())}
+
+
+def _short(note: Note, words: Words) -> str:
+    """Return who noted what, with as much of the words as a moment has room for."""
+    said = str(words(note.text) or "")
+    said = f"{said[:_LONGEST].rstrip()}…" if len(said) > _LONGEST else said
+    filed = " · ".join(_filed(note.verdict, note.labels, note.code))
+    author = str(words(note.author) or "").partition("@")[0]
+    what = " ".join(filter(None, (said, f"[{filed}]" if filed else "")))
+    return f"{author}: {what}" if author else what
 
 
 def told(table: Table) -> str:
