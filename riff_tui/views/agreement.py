@@ -25,7 +25,7 @@ AGAINST_CORRECTNESS = (
     f"Against correctness, both are pass or fail for exact and kappa: a score of {fixed(HUMAN, 0)} or more,"
     f" a correctness of {fixed(PASSED, 0)}."
 )
-AGAINST_PEOPLE = "So both are against a person (human:), who passes or fails a call."
+AGAINST_PEOPLE = "So they are against a person (human:), who passes a call or fails it."
 TOO_FEW = f"Below {FEWEST} shared calls nothing is measured. Versions of a judge's prompt are judges of their own."
 NO_JUDGES = (
     "No judge scored a call that counts (errored ones do not): riff-tui judge has one do so,"
