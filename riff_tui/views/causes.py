@@ -31,9 +31,17 @@ _COLUMNS = (
     LAST_OK,
     FIRST_FAILED,
     Column(
-        "kind", "Kind", kind="name", help="What went wrong there: a missed step, wrong arguments, an error, stall, …"
+        "kind",
+        "Kind",
+        kind="name",
+        help="A missed step, wrong arguments, an error, a stall, …; in quotes a code of people.",
     ),
-    Column("stop_reason", "Stop", kind="name", help="Why the calls ended."),
+    Column(
+        "stop_reason",
+        "Stop",
+        kind="name",
+        help="Why the calls ended; those that people marked may have several reasons.",
+    ),
     Column("stands_out", "Stands out", kind="text", help="Names that more of its calls have than chance would give."),
     Column("error", "Error", kind="text", help="What the guard or tool said, without numbers, ids and quoted parts."),
     dataclasses.replace(DETAIL, key="detail"),
@@ -68,8 +76,9 @@ def _row(rank: int, cause: Cause) -> Row:
         "failure": cause.kind,
         "failure_detail": cause.detail,
         "failure_error": cause.error,
-        "stop_reason": cause.stop_reason,
     }
+    if cause.kind != MARKED:
+        keys["stop_reason"] = cause.stop_reason
     where = cells.where(keys)
     record: dict[str, Any] = {
         "rank": rank,
@@ -93,7 +102,7 @@ def _row(rank: int, cause: Cause) -> Row:
         "example": example(cause.example),
     }
     display = {
-        "kind": kind_text(cause.kind, cause.detail),
+        "kind": f'"{cause.detail}"' if cause.kind == MARKED and cause.detail else kind_text(cause.kind, cause.detail),
         "lift": "; ".join(phrase(each, cause.n) for each in cause.lift),
         "example": cause.example.conversation,
         **{key: counts_text(record[key]) for key in ("agents", "scenarios", "personas")},
@@ -104,7 +113,8 @@ def _row(rank: int, cause: Cause) -> Row:
 def signature(cause: Cause) -> str:
     """Return in words what the calls of a group share."""
     said = f"{cause.flow}: {cause.last_ok} → {cause.first_failed}, {kind_text(cause.kind, cause.detail)}"
-    return said + (f": {cause.error}" if cause.error else "") + (f" ({cause.stop_reason})" if cause.stop_reason else "")
+    said += f": {cause.error}" if cause.error else ""
+    return said + (f" ({cause.stop_reason})" if cause.stop_reason and cause.kind != MARKED else "")
 
 
 def phrase(lift: Lift, n: int) -> str:
@@ -145,7 +155,8 @@ SPEC = ViewSpec(
     title="Causes",
     help=(
         "Failed calls in groups that went wrong in the same way, the largest first, each with its shortest call.",
-        "A group shares flow, last good and first failed state, what went wrong there, the error, and why calls ended.",
+        "A group shares flow, last good and first failed state, what went wrong there, the error, and why calls ended;"
+        " calls that people marked share the code instead of the last three.",
         "Stands out names agents, personas, scenarios and commits that are in a group more often than by chance.",
     ),
     order=96,

@@ -24,4 +24,4 @@ def kind_text(kind: str, detail: str | None) -> str:
 def marked_note(n: int, failed: int) -> Iterator[str]:
     """Yield in words how many of the failed calls people marked, nothing where they marked none."""
     if n:
-        yield f"People marked {n} of {failed} failed calls: where they did comes before what events tell."
+        yield f"Of {failed} failed calls people marked {n}; a mark comes before what events tell."

@@ -77,6 +77,7 @@ class Lift:
 class Cause:
     """Describe the failed calls of a flow that went wrong in the same way; `share` is of all failed calls.
 
+    Those that a person marked may have ended for several reasons, which `stop_reason` has with commas, the most first.
     `agents`, `scenarios`, `personas` and `commits` count calls by name, the most first. `lift` is ordered by how sure
     it is.
     """

@@ -49,14 +49,16 @@ def causes(store: Store, calls: Predicate | None = None) -> Causes:
 
 
 def _signature(call: FailingCall) -> tuple[Any, ...]:
-    return call.flow, call.stop_reason, call.last_ok, call.first_failed, call.kind, call.detail, call.error, call.code
+    """Return what the calls of a group share; what a person marked is not divided by how the calls ended after it."""
+    where = call.flow, call.last_ok, call.first_failed, call.kind
+    return (*where, call.code) if call.kind == MARKED else (*where, call.detail, call.error, call.stop_reason)
 
 
 def _cause(calls: Sequence[FailingCall], names: _Names, example: Example, span: tuple[str, str], failed: int) -> Cause:
     one, labels = calls[0], names["stop_reason"]
     return Cause(
         flow=names["flow"][one.flow] or "",
-        stop_reason=_name(labels, one.stop_reason),
+        stop_reason=", ".join(filter(None, _counted(labels, (call.stop_reason for call in calls)))) or None,
         last_ok=_name(names["state"], one.last_ok) or START,
         first_failed=_name(names["state"], one.first_failed) or NONE_FOUND,
         kind=one.kind,

@@ -132,11 +132,22 @@ def test_calls_are_sorted_by_what_is_shown(store: Store, column: str) -> None:
         assert found[len(measured) :] == [None] * (len(found) - len(measured))
 
 
-def test_causes_group_by_the_code_and_keep_what_is_not_marked_apart(store: Store) -> None:
-    put(store, "calls.jsonl", [failed(name) for name in "abcd"])
-    add_notes(store, [note("a", "book", code="x"), note("b", "book", code="x"), note("c", "book", verdict="fail")])
-    found = [(each.kind, each.detail, each.error, each.n) for each in causes(store).groups]
-    assert found == [("marked", "x", None, 2), ("marked", None, None, 1), ("stall", "find", "timeout", 1)]
+def test_causes_group_by_the_code_however_the_calls_ended(store: Store) -> None:
+    put(
+        store,
+        "calls.jsonl",
+        [failed(name, stop_reason=stop) for name, stop in zip("abcd", (None, "loop", "hangup", "loop"), strict=True)],
+    )
+    add_notes(store, [note(name, "book", code="x") for name in "ab"] + [note("c", "book", verdict="fail")])
+    found = [(each.kind, each.detail, each.error, each.stop_reason, each.n) for each in causes(store).groups]
+    assert found == [
+        ("marked", "x", None, "loop", 2),
+        ("marked", None, None, "hangup", 1),
+        ("stall", "find", "timeout", "loop", 1),
+    ]
+    add_notes(store, [note(name, "book", code="x") for name in "cd"])
+    (group,) = causes(store).groups
+    assert (group.detail, group.stop_reason, group.n) == ("x", "loop, hangup", 4)
 
 
 def test_two_sides_are_compared_by_marks(store: Store) -> None:

@@ -60,18 +60,19 @@ def test_a_cause_leads_to_exactly_its_calls() -> None:
 
 def test_what_people_marked_is_counted_and_named_by_its_code() -> None:
     marked = replace(CELL, n=30, kinds={"marked": 12, "stall": 18})
-    assert "People marked 12 of 50 failed calls: where they did comes before what events tell." in (
+    assert "Of 50 failed calls people marked 12; a mark comes before what events tell." in (
         failure_matrix(matrix(marked)).notes
     )
     assert not any("marked" in note for note in failure_matrix(matrix(CELL)).notes)
-    cause = replace(CAUSE, kind="marked", detail="wrong day", error=None)
+    cause = replace(CAUSE, kind="marked", detail="wrong day", error=None, stop_reason="loop, hangup")
     table = causes(Causes([cause, replace(cause, detail=None), CAUSE], 123, 200))
-    assert "People marked 82 of 123 failed calls: where they did comes before what events tell." in table.notes
+    assert "Of 123 failed calls people marked 82; a mark comes before what events tell." in table.notes
     coded, plain, _ = table.rows
-    assert [row.display["kind"] for row in table.rows] == ["marked: wrong day", "marked", "guard error heard"]
+    assert [row.display["kind"] for row in table.rows] == ['"wrong day"', "marked", "guard error heard"]
     assert coded.record["signature"] == "viewing: (start) → greet, marked: wrong day"
-    assert 'failure=marked failure_detail="wrong day" failure_error=·' in str(coded.where)
-    assert "failure=marked failure_detail=·" in str(plain.where)
+    ends = 'flow=viewing last_ok="(start)" first_failed=greet'
+    assert coded.where == f'{ends} failure=marked failure_detail="wrong day" failure_error=·'
+    assert plain.where == f"{ends} failure=marked failure_detail=· failure_error=·"
 
 
 def test_what_stands_out_is_said_once_for_the_same_calls() -> None:
