@@ -34,6 +34,7 @@ COMMANDS = (
     "export",
     "gate",
     "case",
+    "sample",
     "simulate",
     "run",
     "watch",

@@ -1,0 +1,192 @@
+"""Draw calls for people to read: the `sample` command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from riff_tui.commands.options import (
+    AsciiOption,
+    CsvRawOption,
+    DebugOption,
+    OutputOption,
+    StoreOption,
+    settings_for,
+    store_to_write,
+)
+from riff_tui.commands.table_output import form_of, print_table
+from riff_tui.output.formats import Format
+from riff_tui.text.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from fractions import Fraction
+
+    from riff_store.answers.sample import ReadingList, Sample
+    from riff_store.database import Store
+    from riff_store.sampling import Draw
+    from riff_tui.table import Table
+
+EXAMPLES = (
+    "riff-tui sample --n 100",
+    "riff-tui sample --n 100 --mix random:50,failing:30,outlier:20 --seed 1",
+    "riff-tui sample --n 40 --mix failing:1 --where 'flow=apartment_viewing' --replace",
+)
+MIX = "random:50,failing:30,outlier:20"
+
+CountOption = Annotated[int, typer.Option("--n", metavar="N", min=1, help="How many calls.")]
+MixOption = Annotated[
+    str, typer.Option("--mix", metavar="PARTS", help="How many parts of them are random, failed and outlying calls.")
+]
+SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="S", min=0, max=2**63 - 1, help="Another number draws other calls.")
+]
+WhereOption = Annotated[
+    str,
+    typer.Option(
+        "--where", metavar="EXPR", help="Draw only calls that match, such as 'flow:dent'.", show_default=False
+    ),
+]
+ReplaceOption = Annotated[
+    bool, typer.Option("--replace", help="Draw anew, also where part of the list is read and part is not.")
+]
+FormatOption = Annotated[
+    Format | None,
+    typer.Option("--format", help="Else what the ending of FILE says, else text.", show_default=False),
+]
+
+
+def sample(
+    n: CountOption = 100,
+    mix: MixOption = MIX,
+    seed: SeedOption = 1,
+    where: WhereOption = "",
+    replace: ReplaceOption = False,
+    format: FormatOption = None,
+    output: OutputOption = None,
+    csv_raw: CsvRawOption = False,
+    ascii_only: AsciiOption = None,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Draw a list of calls to read, and keep it in the store.
+
+    Some are drawn at random, some because they failed, some because they are far from what is usual in their flow. The
+    same store, filter, mix and seed give the same list; riff-tui dump sample prints the one that is kept.
+    """
+    import time
+
+    from riff_store.answers.sample import Sample
+    from riff_store.sampling import counts_of
+    from riff_tui.output.streams import say
+    from riff_tui.settings import store_location
+
+    settings = settings_for(store, ascii=ascii_only)
+    asked = Sample(n, counts_of(_parts(mix), n), seed, where.strip(), time.time_ns() // 1000)
+    form = form_of(format, output)
+    with _opened(store_location(settings)) as opened:
+        table, told = _drawn(opened, asked, replace=replace)
+        print_table(table, form, output, csv_raw=csv_raw, ascii_only=bool(settings.ascii))
+        is_kept = opened.writable
+    for line in told:
+        say(line)
+    if is_kept:
+        say(f"Next: {_next(store)}")
+
+
+def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[str]]:
+    """Draw a list and keep it, unless it is the one that is kept already; return it with what is to be said of it."""
+    from riff_store.queries.sample import reading_list
+    from riff_store.reading_list import KeptList, keep_list
+    from riff_tui.catalog import show
+    from riff_tui.request import Request
+    from riff_tui.view_queries.sample import draw_calls, unkept
+
+    with store.snapshot():
+        found, before = draw_calls(store, asked), reading_list(store)
+    drawn = KeptList(asked, found.calls)
+    if before is not None and before.sample.is_drawn_like(asked) and not replace:
+        return show(store, "sample", Request()), list(_of_kept(before, found))
+    if not store.writable:
+        not_kept = "The store cannot be written, so the list is not kept: -o FILE writes it into a file."
+        return unkept(store, drawn), [*_of_draw(asked, found), not_kept]
+    if before is not None and not replace:
+        _refuse_half_read(before)
+    keep_list(store, drawn)
+    return show(store, "sample", Request()), [*_of_draw(asked, found), *_of_replaced(before)]
+
+
+def _opened(location: str) -> AbstractContextManager[Store]:
+    """Open a store for writing, or for reading where it cannot be written."""
+    from pathlib import Path
+
+    from riff_store.database import is_writable
+    from riff_tui.notes.kept_notes import open_to_read
+
+    if is_writable(Path(location).expanduser()):
+        return store_to_write(location, create=False)
+    return open_to_read(location)
+
+
+def _parts(mix: str) -> dict[str, Fraction]:
+    """Read `random:50,failing:30,outlier:20`; raises `UsageError`."""
+    import re
+    from fractions import Fraction
+
+    from riff_store.sampling import STRATA
+    from riff_tui.errors import UsageError
+
+    found: dict[str, Fraction] = {}
+    for part in mix.split(","):
+        stratum, _, share = (each.strip() for each in part.partition(":"))
+        if stratum not in STRATA or not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", share):
+            raise UsageError(f"--mix: {part.strip()!r} is no part of a mix of {', '.join(STRATA)}, as {MIX} is one")
+        if stratum in found:
+            raise UsageError(f"--mix: {stratum} stands in it twice; add its parts up")
+        found[stratum] = Fraction(share)
+    if not sum(found.values()):
+        raise UsageError(f"--mix: all its parts are 0; {MIX} is a mix")
+    return found
+
+
+def _refuse_half_read(before: ReadingList) -> None:
+    from riff_tui.errors import UsageError
+
+    there, read = len(before.calls) - before.gone, before.read
+    if 0 < read < there:
+        raise UsageError(
+            f"of the reading list {read:,} of {len(before.calls):,} calls are read; --replace draws another one in its"
+            " place (all notes stay), and riff-tui ui sample goes on with it"
+        )
+
+
+def _of_draw(asked: Sample, found: Draw) -> Iterator[str]:
+    """Say where there are fewer calls than were wanted, at all or of a stratum."""
+    if len(found.calls) < asked.n:
+        that = f" match {asked.expression} and" if asked.expression else ""
+        yield f"{asked.n:,} calls were wanted; these are all {len(found.calls):,} that{that} are not errored."
+        return
+    for stratum, n in found.lacking.items():
+        yield f"{asked.mix[stratum]:,} {stratum} calls were wanted and there are {n:,} in all; the rest is random."
+
+
+def _of_replaced(before: ReadingList | None) -> Iterator[str]:
+    if before is not None:
+        read = (
+            f"{before.read:,} of which {'was' if before.read == 1 else 'were'}" if before.read else "none of which was"
+        )
+        yield f"It takes the place of a list of {counted(len(before.calls), 'call')}, {read} read; all notes stay."
+
+
+def _of_kept(before: ReadingList, found: Draw) -> Iterator[str]:
+    yield "The store has this list already."
+    if [each.drawn.names for each in before.calls] != [each.names for each in found.calls]:
+        yield "Drawn from what the store holds today it would have other calls: --replace does that."
+
+
+def _next(store: str | None) -> str:
+    import shlex
+
+    return shlex.join(["riff-tui", "ui", "sample", *(("--store", store) if store else ())])

@@ -1,0 +1,182 @@
+"""Show the reading list: the calls that were drawn for people to read, and how far they are with it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from riff_tui.table import Column, Row, Severity, Table
+from riff_tui.text.numbers import fixed
+from riff_tui.text.words import counted
+from riff_tui.views.parts import cells, columns
+from riff_tui.views.spec import ViewSpec
+
+if TYPE_CHECKING:
+    from riff_store.answers.sample import ReadingList, Sample, SampledCall
+    from riff_store.sampling import Drawn
+
+SATURATED = 20
+"""Reading is said to bring nothing new after so many calls without a code that none had before."""
+NO_LIST = "No reading list was drawn yet: riff-tui sample --n 100 draws one."
+
+_FIGURES: Mapping[str, tuple[str, int]] = {
+    "turn_count": ("turns", 0),
+    "duration_s": ("s", 0),
+    "latency_p95": ("s latency", 1),
+    "error_count": ("errors", 0),
+}
+"""What the figures that calls lie far out in are counted in, and with how many decimals."""
+_COLUMNS: Sequence[Column] = (
+    Column("position", "#", kind="count", help="The call's place in the list, which is mixed whatever its strata."),
+    Column("conversation", "Conversation", kind="name", help="The call's id, of which a run may have several calls."),
+    columns.FLOW,
+    columns.AGENT,
+    Column("why", "Why", kind="text", help="Why it was drawn: at random, for it failed, or for what is far out in it."),
+    Column("read", "read", kind="flag", help="Whether anybody noted something on it."),
+    Column("verdict", "Verdict", kind="name", help="What people say of it: pass, fail, or split where they differ."),
+    Column("codes", "Codes", kind="object", help="The codes that people gave it."),
+    Column("noted_by", "Noted by", kind="object", shown=False, help="Who noted something on it."),
+    Column("first_failed", "First failed", kind="name", shown=False, help="The state in which it first went wrong."),
+    Column("stratum", "Stratum", kind="name", shown=False, help="What it was drawn from: random, failing or outlier."),
+    columns.RUN,
+    dataclasses.replace(columns.PERSONA, shown=False),
+    dataclasses.replace(columns.SCENARIO, shown=False),
+    Column("trial", "Trial", kind="count", shown=False, help="Which repeat of flow, scenario and persona it is."),
+)
+
+
+def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Table:
+    """Return a row for each call that is shown, in the order of the list; what is told is of the whole list."""
+    table = Table(
+        view="sample",
+        title="Reading list",
+        columns=_COLUMNS,
+        rows=[_row(each) for each in shown],
+        identity=("run", "conversation"),
+    )
+    if answer is None:
+        return table
+    drawn = answer.sample
+    drawn_from = Counter(each.drawn.stratum for each in answer.calls)
+    readers = Counter(author for each in answer.calls for author in _authors(each))
+    extras = {
+        "n": drawn.n,
+        "mix": dict(drawn.mix),
+        "seed": drawn.seed,
+        "drawn_from": drawn.expression,
+        "drawn_at": cells.moment(drawn.drawn_at),
+        "calls": len(answer.calls),
+        "strata": {stratum: drawn_from[stratum] for stratum in drawn.mix if drawn_from[stratum]},
+        "read": answer.read,
+        "gone": answer.gone,
+        "codes": answer.codes,
+        "since_new_code": answer.since_new,
+        "readers": dict(sorted(readers.items(), key=lambda each: (-each[1], each[0]))),
+    }
+    return dataclasses.replace(table, extras=extras, notes=list(_notes(answer.sample, extras)))
+
+
+def progress(extras: Mapping[str, Any]) -> list[str]:
+    """Return how far people are with a list, from what its table tells, each in a few words."""
+    codes, since = extras["codes"], extras["since_new_code"]
+    said = [f"{extras['read']:,} of {extras['calls']:,} read"]
+    if not extras["read"]:
+        return said
+    if codes and since >= SATURATED:
+        return [*said, f"{counted(since, 'call')} without a new code: enough?", counted(codes, "code")]
+    if codes and since:
+        said.append(f"no new code for {counted(since, 'call')}")
+    return [*said, counted(codes, "code")]
+
+
+def _row(each: SampledCall) -> Row:
+    call, drawn = each.call, each.drawn
+    codes = list(dict.fromkeys(note.code for note in each.notes if note.code is not None))
+    record: dict[str, Any] = {
+        "position": each.position,
+        **drawn.names._asdict(),
+        "persona": call and call.persona,
+        "scenario": call and call.scenario,
+        "why": _why(drawn),
+        "stratum": drawn.stratum,
+        "read": bool(each.notes),
+        "verdict": _verdict(each),
+        "codes": codes,
+        "noted_by": _authors(each),
+        "first_failed": call and call.first_failed,
+    }
+    display = {"codes": ", ".join(codes), "noted_by": ", ".join(record["noted_by"])}
+    if call is None:
+        display["conversation"] = f"{drawn.names.conversation} (gone)"
+        return Row(f"gone {each.position}", record, display, thin=True)
+    marks: dict[str, Severity] = {"verdict": "bad"} if record["verdict"] == "fail" else {}
+    where = cells.call_where(call)
+    return Row(where, record, display, marks, where=where)
+
+
+def _why(drawn: Drawn) -> str:
+    """Return why a call was drawn, such as `outlier: 31 turns (median 9)`."""
+    if drawn.figure is None or drawn.figure not in _FIGURES or drawn.value is None or drawn.median is None:
+        return drawn.stratum
+    unit, decimals = _FIGURES[drawn.figure]
+    value, middle = fixed(drawn.value, decimals), fixed(drawn.median, 0 if drawn.median.is_integer() else 1)
+    return f"{drawn.stratum}: {value} {unit[:-1] if value == '1' and len(unit) > 1 else unit} (median {middle})"
+
+
+def _verdict(each: SampledCall) -> str | None:
+    given = {note.verdict for note in each.notes if note.verdict is not None}
+    return "split" if len(given) > 1 else next(iter(given), None)
+
+
+def _authors(each: SampledCall) -> list[str]:
+    return sorted({note.author for note in each.notes})
+
+
+def _notes(drawn: Sample, told: Mapping[str, Any]) -> Iterator[str]:
+    by = f" ({_by(told['readers'])})" if len(told["readers"]) > 1 else ""
+    yield " · ".join(progress(told)) + by
+    expression = f" from calls that match {drawn.expression}" if drawn.expression else ""
+    strata = ", ".join(f"{n:,} {stratum}" for stratum, n in told["strata"].items())
+    yield f"Drawn with seed {drawn.seed}{expression}: {strata}."
+    if told["gone"]:
+        are = "is" if told["gone"] == 1 else "are"
+        yield f"{counted(told['gone'], 'call')} of the list {are} gone from the store."
+
+
+def _by(readers: Mapping[str, int]) -> str:
+    return ", ".join(f"{author} {n:,}" for author, n in readers.items())
+
+
+def _summary(table: Table) -> str:
+    return " · ".join(progress(table.extras))
+
+
+SPEC = ViewSpec(
+    name="sample",
+    title="Reading list",
+    help=(
+        "The calls that riff-tui sample drew for people to read, in the order in which to read them.",
+        "A call is read once anybody noted something on it; reading has brought what it can once no new code comes up.",
+        "Enter opens a call, n and p the ones after and before it, whatever their flow.",
+    ),
+    order=55,
+    key="U",
+    key_help="The reading list, as far as it is of this place; press again to widen.",
+    build=sample,
+    show="riff_tui.view_queries.sample:show_sample",
+    columns=_COLUMNS,
+    fields=("position", "why", "stratum", "read"),
+    filters="calls",
+    nouns=("call", "calls"),
+    summary=_summary,
+    empty="No call of a reading list here: U widens, and riff-tui sample --n 100 draws a list.",
+    empty_store="",
+    depth=2,
+    below="conversation",
+    row_kind="call",
+    first=("why", "read", "verdict", "codes"),
+    last=("flow", "agent", "run"),
+    order_by="position",
+)

@@ -1,0 +1,70 @@
+"""Find calls to draw from for reading, and read the list of those that were drawn."""
+
+from __future__ import annotations
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.answers.failing import NONE_FOUND
+from riff_store.answers.sample import ReadingList, SampledCall
+from riff_store.database import Store
+from riff_store.predicates import Predicate
+from riff_store.queries.annotations import calls_named, notes_by_call
+from riff_store.queries.codes import calls_since_new_code
+from riff_store.queries.conversations import calls_of
+from riff_store.queries.scope import Scope
+from riff_store.reading_list import KeptList, kept_list
+from riff_store.sampling import CallNames, Candidate
+
+_ASPECTS = ("turn_count", "latency_p95")
+_COLUMNS = ("duration_s", "error_count")
+
+
+def candidates(store: Store, calls: Predicate | None = None) -> list[Candidate]:
+    """Return the calls that can be drawn: those in scope that are not errored.
+
+    Where a call first failed is as it was computed, so that what people note on calls changes no draw.
+    """
+    call, failure = m.Conversation, m.CallFailure
+    scores = [m.AspectScore.alias() for _ in _ASPECTS]
+    aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
+    query = (
+        call.select(
+            m.Run.name, m.Flow.name, m.Agent.name, call.name, call.trial, failure.kind, m.State.name,
+            *(getattr(call, name) for name in _COLUMNS), *(score.value for score in scores),
+        )
+        .join(m.Run, on=(m.Run.id == call.run))
+        .join(m.Flow, on=(m.Flow.id == call.flow))
+        .join(m.Agent, on=(m.Agent.id == call.agent))
+        .join(failure, pw.JOIN.LEFT_OUTER, on=(failure.conversation == call.id))
+        .join(m.State, pw.JOIN.LEFT_OUTER, on=(m.State.id == failure.first_failed))
+    )  # fmt: skip
+    for name, score in zip(_ASPECTS, scores, strict=True):
+        mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
+        query = query.join(score, pw.JOIN.LEFT_OUTER, on=(mine & (score.aspect == aspects.get(name, 0))))
+    found = []
+    for row in store.execute(query.where(~call.errored, Scope(store).condition(calls))):
+        failed, state, *figures = row[5:]
+        failed_in = None if failed is None else state or NONE_FOUND
+        measured = dict(zip((*_COLUMNS, *_ASPECTS), figures, strict=True))
+        found.append(Candidate(CallNames(*row[:5]), failed_in, measured))
+    return found
+
+
+def reading_list(store: Store, listed: KeptList | None = None) -> ReadingList | None:
+    """Return a reading list with its calls as the store has them, of the list that it keeps unless one is given."""
+    with store.snapshot():
+        kept = listed or kept_list(store)
+        if kept is None:
+            return None
+        found = calls_named(store, (drawn.names for drawn in kept.calls))
+        # Names that are all given are those of one call at most.
+        keys = [next(iter(found[drawn.names]), None) for drawn in kept.calls]
+        calls = {call.id: call for call in calls_of(store, [key for key in keys if key is not None])}
+        notes = {key: written for key, written in notes_by_call(store).items() if key in calls}
+    codes = {note.code for written in notes.values() for note in written if note.code is not None}
+    entries = [
+        SampledCall(place, drawn, None if key is None else calls.get(key), () if key is None else notes.get(key, ()))
+        for place, (drawn, key) in enumerate(zip(kept.calls, keys, strict=True), 1)
+    ]
+    return ReadingList(kept.sample, entries, len(codes), calls_since_new_code(notes))

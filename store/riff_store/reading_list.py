@@ -1,0 +1,57 @@
+"""Keep the calls that were drawn for people to read, by their names: one list in a store."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from riff_store.answers.sample import Sample
+from riff_store.database import Store
+from riff_store.sampling import STRATA, CallNames, Drawn
+
+
+class KeptList(NamedTuple):
+    """Hold the calls of a list in the order in which they are to be read, and how they were drawn."""
+
+    sample: Sample
+    calls: Sequence[Drawn]
+
+
+def keep_list(store: Store, kept: KeptList) -> None:
+    """Put a reading list in the place of the one that the store has."""
+    sample = kept.sample
+    drawn = (sample.n, json.dumps(sample.mix), sample.seed, sample.expression, sample.drawn_at)
+    with store.writing():
+        connection: sqlite3.Connection = store.database.connection()
+        connection.execute("DELETE FROM sampled_call")
+        connection.execute("DELETE FROM sample")
+        connection.execute("INSERT INTO sample VALUES (1, ?, ?, ?, ?, ?)", drawn)
+        rows = [(place, *call.names, *call[1:]) for place, call in enumerate(kept.calls, 1)]
+        connection.executemany("INSERT INTO sampled_call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def kept_list(store: Store) -> KeptList | None:
+    """Return the reading list of a store, `None` where none was drawn."""
+    samples = store.execute_sql("SELECT n, mix, seed, expression, drawn_at FROM sample ORDER BY id LIMIT 1")
+    if not samples:
+        return None
+    n, mix, *others = samples[0]
+    rows = store.execute_sql(
+        "SELECT run_name, flow_name, agent_name, conversation_name, trial, stratum, figure, value, median"
+        " FROM sampled_call ORDER BY position"
+    )
+    calls = [Drawn(CallNames(*row[:5]), *row[5:]) for row in rows]
+    return KeptList(Sample(n, _counts(mix), *others), calls)
+
+
+def _counts(kept: str) -> dict[str, int]:
+    """Return the kept counts by stratum; a store that was tampered with has none."""
+    try:
+        found = msgspec.json.decode(kept, type=dict[str, int])
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return {}
+    return {stratum: found[stratum] for stratum in STRATA if stratum in found}
