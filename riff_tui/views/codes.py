@@ -35,7 +35,7 @@ _COLUMNS = (
     _INTERVAL,
     Column("states", "States", kind="object", help="Where people saw it, in how many calls; · is the whole call."),
     Column("agents", "Agents", kind="object", help="The agents that led the calls, with counts."),
-    Column("authors", "Authors", kind="object", help="Who gave the code to how many calls."),
+    Column("authors", "Authors", kind="object", shown=False, help="Who gave the code to how many calls."),
     Column("example", "Shortest", kind="text", help="The shortest of these calls, as a filter in the data formats."),
     Column("flows", "Flows", kind="object", shown=False, help="The flows of the calls, with counts."),
     Column("failed_calls", "failed", kind="count", shown=False, help="Calls with the code that people failed."),
