@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from riff_store.queries.annotations import notes_by_call
 from riff_store.queries.conversations import calls_of, conversation_ids, count_conversations
 from riff_store.vocabulary import ALIASES
 from riff_tui.errors import UsageError
@@ -12,7 +13,7 @@ from riff_tui.lazy_rows import LazyRows
 from riff_tui.table import Column, Row, Table
 from riff_tui.view_queries.sort_limit import sort_column
 from riff_tui.view_queries.view_query import ViewQuery
-from riff_tui.views.conversations import gone, row
+from riff_tui.views.conversations import conversations, gone, row
 from riff_tui.views.spec import EMPTY_STORE
 
 
@@ -32,7 +33,8 @@ def show_conversations(query: ViewQuery) -> Table:
 
     total = count_conversations(query.store)
     matched = len(ids) if limit is None else count_conversations(query.store, calls)
-    table = query.build(LazyRows(len(ids), fetch, ids))
+    noted = notes_by_call(query.store).keys()
+    table = conversations(LazyRows(len(ids), fetch, ids), noted=not noted.isdisjoint(ids))
     return replace(
         table, notes=[] if total else [EMPTY_STORE], total=total, matched=matched, limit=limit, sort=sort or ""
     )

@@ -123,7 +123,7 @@ def _extras(
     of_kind = {kind: [moment for moment in found if moment.kind == kind] for kind in ("slot", "guard", "tool")}
     return {
         "call": record_of(detail.call)
-        | {"error": words(detail.call.error), "failure_error": words(detail.call.failure_error)},
+        | {key: words(getattr(detail.call, key)) for key in ("error", "failure_error", "noted_by")},
         "aspects": {
             "computed": dict(detail.aspects),
             "judged": [verdicts.record_of(verdict, words) for verdict in detail.verdicts],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from riff_store.answers.failing import FAILURES_OF_STEPS, MARKED, START
@@ -45,10 +45,21 @@ COLUMNS: Sequence[Column] = (
     Column("last_ok", "Last good", kind="name", shown=False, help="The state of the visit before that one."),
     DETAIL,
     Column("failure_error", "Failed with", kind="text", shown=False, help="Its message without numbers and names."),
+    Column("verdict", "Verdict", kind="name", help="What people say: pass, fail, or split where they differ."),
+    Column("codes", "Codes", kind="text", help="What people say went wrong."),
+    Column("noted_by", "Noted by", kind="text", shown=False, help="Who wrote on the call."),
+    Column(
+        "notes",
+        "notes",
+        kind="count",
+        shown=False,
+        get=lambda call: len(call.notes),
+        help="How much of what people wrote on the call stands.",
+    ),
     Column("error_count", "errs", kind="count", better="lower", shown=False, help="Errors during the call."),
     Column("defects", "defects", kind="count", better="lower", shown=False, help="Defects of its event stream."),
     Column("error", "Error", kind="text", shown=False, help="Why the call was errored."),
-    dataclasses.replace(columns.CALLER, shown=False),
+    replace(columns.CALLER, shown=False),
     Column(
         "caller_ok",
         "caller ok",
@@ -59,11 +70,16 @@ COLUMNS: Sequence[Column] = (
     ),
 )
 
+_FOLDED = ("verdict", "codes")
 
-def conversations(calls: Sequence[Row]) -> Table:
-    """Return the list of rows that `row` made."""
+
+def conversations(calls: Sequence[Row], *, noted: bool = True) -> Table:
+    """Return the list of rows that `row` made; where none is `noted` what people say is there to be chosen alone."""
+    shown = (
+        COLUMNS if noted else [replace(column, shown=column.shown and column.key not in _FOLDED) for column in COLUMNS]
+    )
     return Table(
-        view="conversations", title="Conversations", columns=COLUMNS, rows=calls, identity=("run", "conversation")
+        view="conversations", title="Conversations", columns=shown, rows=calls, identity=("run", "conversation")
     )
 
 
@@ -122,6 +138,8 @@ def _marks(call: Call, record: dict[str, Any]) -> dict[str, Severity]:
         marks["latency_p95"] = latency
     if call.error_count:
         marks["error_count"] = "warn"
+    if call.verdict in ("fail", "split"):
+        marks["verdict"] = "bad" if call.verdict == "fail" else "warn"
     graver = cells.worst_of(mark for key, mark in marks.items() if key in ("correctness", "completed"))
     if graver:
         marks[""] = graver
@@ -150,7 +168,17 @@ SPEC = ViewSpec(
     walk=("flow", "agent", "segment", "state"),
     row_kind="call",
     comparable=True,
-    first=("completed", "stop_reason", "final_state", "correctness", "latency_p95", "turn_count", "final_status"),
+    first=(
+        "verdict",
+        "codes",
+        "completed",
+        "stop_reason",
+        "final_state",
+        "correctness",
+        "latency_p95",
+        "turn_count",
+        "final_status",
+    ),
     last=("persona", "scenario", "run", "trial", "errored"),
     order_by="run",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,12 +11,48 @@ from riff_store.interaction import Interaction
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is microseconds since the epoch.
+
+    `verdict` is `pass` or `fail`, `code` the kind of failure, `labels` what else it was filed under, `editor` who wrote
+    it as it stands where that is not its author.
+    """
+
+    id: str
+    author: str
+    at: int | None
+    text: str | None
+    turn: int | None = None
+    state: str | None = None
+    verdict: str | None = None
+    code: str | None = None
+    labels: Sequence[str] = ()
+    editor: str | None = None
+
+
+def verdict_of(notes: Iterable[Note]) -> str | None:
+    """Return what people say of a call: `pass`, `fail`, `split` where they differ, `None` where nobody judged it."""
+    given = {note.verdict for note in notes if note.verdict is not None}
+    return "split" if len(given) > 1 else next(iter(given), None)
+
+
+def codes_of(notes: Iterable[Note]) -> list[str]:
+    """Return the codes that people gave a call, each once, in the order in which they were given."""
+    return list(dict.fromkeys(note.code for note in notes if note.code is not None))
+
+
+def authors_of(notes: Iterable[Note]) -> list[str]:
+    """Return who wrote on a call, in the order in which they did."""
+    return list(dict.fromkeys(note.author for note in notes))
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """Describe a line of the list of calls; `started_at` is microseconds since the epoch, durations are seconds.
 
     What says where it first went wrong is `None` for a call that was served. `caller` names what played the caller,
     `caller_ok` says whether that kept to its part. `told_by` are the names that tell it from other calls of its id and
-    run, empty where there are none.
+    run, empty where there are none. `notes` are what counts of what people wrote on it.
     """
 
     id: int
@@ -48,6 +84,22 @@ class Call:
     caller: str | None = None
     caller_ok: bool | None = None
     told_by: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[Note] = ()
+
+    @property
+    def verdict(self) -> str | None:
+        """Return what people say of it, as `verdict_of`."""
+        return verdict_of(self.notes)
+
+    @property
+    def codes(self) -> list[str] | None:
+        """Return the codes that people gave it, `None` where nobody wrote on it."""
+        return codes_of(self.notes) if self.notes else None
+
+    @property
+    def noted_by(self) -> list[str] | None:
+        """Return who wrote on it, `None` where nobody did."""
+        return authors_of(self.notes) if self.notes else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +118,6 @@ class Verdict:
     prompt_hash: str | None = None
     prompt_version: str | None = None
     evidence: Sequence[int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is microseconds since the epoch.
-
-    `verdict` is `pass` or `fail`, `code` the kind of failure, `labels` what else it was filed under, `editor` who wrote
-    it as it stands where that is not its author.
-    """
-
-    id: str
-    author: str
-    at: int | None
-    text: str | None
-    turn: int | None = None
-    state: str | None = None
-    verdict: str | None = None
-    code: str | None = None
-    labels: Sequence[str] = ()
-    editor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

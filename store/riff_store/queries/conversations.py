@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.calls import Call
+from riff_store.answers.calls import Call, Note, authors_of, codes_of, verdict_of
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.metrics import OF_CALLS, POOLED
 from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
+from riff_store.queries.annotations import notes_by_call
 from riff_store.queries.call_names import told_by
 from riff_store.queries.conditions import figure_of_call, one_of
 from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judges_meant, names_of
@@ -24,6 +25,10 @@ from riff_store.vocabulary import Field, field_named, field_of, split_name
 PLAIN = ("trial", "started_at", "duration_s", "completed", "errored", "caller_ok", "error_count", "defects", "error")
 _KEPT = tuple(metric.of_call for metric in OF_CALLS.values() if metric.of_call)
 _SHOWN_ASPECTS = ("correctness", "turn_count", "latency_p95")
+_OF_NOTES: Mapping[str, Callable[[Sequence[Note]], Any]] = {
+    "verdict": verdict_of, "codes": codes_of, "noted_by": authors_of, "notes": len,
+}  # fmt: skip
+"""The columns that say what people wrote, none of which is in the order of a table's rows."""
 _CHUNK = 500
 
 
@@ -57,6 +62,9 @@ def conversation_ids(
     store: Store, calls: Predicate | None = None, sort: str | None = None, limit: int | None = None, offset: int = 0
 ) -> list[int]:
     """Return the keys of calls in order, so that a long list can be read a window at a time."""
+    if sort is not None and sort.removeprefix("-") in _OF_NOTES:
+        found = _by_notes(store, conversation_ids(store, calls), sort)[offset:]
+        return found if limit is None else found[:limit]
     call = m.Conversation
     cell = m.CallRollup
     first = cell.select(cell.run, pw.fn.MIN(cell.first_at).alias("first_at")).group_by(cell.run).alias("started")
@@ -83,8 +91,22 @@ def calls_of(store: Store, ids: Sequence[int]) -> list[Call]:
     found: dict[int, Call] = {}
     apart = told_by(store, ids)
     for start in range(0, len(ids), _CHUNK):
-        found |= {call.id: call for call in _read(store, m.Conversation.id.in_(ids[start : start + _CHUNK]), apart)}
+        some = ids[start : start + _CHUNK]
+        notes = notes_by_call(store, some)
+        for call in _read(store, m.Conversation.id.in_(some), apart):
+            found[call.id] = replace(call, notes=notes[call.id]) if call.id in notes else call
     return [found[key] for key in ids if key in found]
+
+
+def _by_notes(store: Store, ids: Sequence[int], sort: str) -> list[int]:
+    """Sort calls by what people wrote on them; those on which nobody did, or not that, keep their order at the end."""
+    told = _OF_NOTES[sort.removeprefix("-")]
+    values = {key: told(notes) for key, notes in notes_by_call(store).items()}
+    having = [key for key in ids if values.get(key)]
+    return [
+        *sorted(having, key=lambda key: values[key], reverse=sort.startswith("-")),
+        *(key for key in ids if not values.get(key)),
+    ]
 
 
 def _ordered(value: Any, sort: str) -> Any:

@@ -11,6 +11,8 @@ import pytest
 from riff_store.answers.calls import Call
 from riff_store.database import Store
 from riff_store.errors import UsageError
+from riff_store.facts import Annotation
+from riff_store.notes import add_notes
 from riff_store.queries.conversations import PLAIN, calls_of, conversation_ids, conversations, count_conversations
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, state, verdict
@@ -172,3 +174,31 @@ def test_calls_that_stalled_in_the_state_come_first(store: Store) -> None:
 def test_a_column_that_calls_do_not_have_is_refused(column: str, store: Store) -> None:
     with pytest.raises(UsageError, match="no column"):
         conversations(store, sort=column)
+
+
+def test_calls_tell_what_people_say_of_them_and_are_sorted_by_it(store: Store) -> None:
+    put(store, "a.jsonl", [call(f"c-{number}") for number in range(4)])
+    said: list[tuple[int, str, dict[str, Any]]] = [
+        (0, "ann", {"verdict": "fail", "code": "rude"}),
+        (0, "ann", {"code": "early"}),
+        (0, "bob", {"verdict": "pass"}),
+        (1, "bob", {"verdict": "fail", "code": "early"}),
+        (3, "bob", {"note": "hm"}),
+    ]
+    lines = [
+        Annotation(f"n-{at}", f"c-{number}", author, at=at, **given)
+        for at, (number, author, given) in enumerate(said)
+    ]  # fmt: skip
+    add_notes(store, lines)
+    found = {one.conversation: (one.verdict, one.codes, one.noted_by, len(one.notes)) for one in conversations(store)}
+    assert found == {
+        "c-0": ("split", ["rude", "early"], ["ann", "bob"], 3),
+        "c-1": ("fail", ["early"], ["bob"], 1),
+        "c-2": (None, None, None, 0),
+        "c-3": (None, [], ["bob"], 1),
+    }
+    assert named(conversations(store, sort="verdict")) == ["c-1", "c-0", "c-2", "c-3"]
+    assert named(conversations(store, sort="-verdict")) == ["c-0", "c-1", "c-2", "c-3"]
+    assert named(conversations(store, sort="codes")) == ["c-1", "c-0", "c-2", "c-3"]
+    assert named(conversations(store, sort="noted_by")) == ["c-0", "c-1", "c-3", "c-2"]
+    assert named(conversations(store, sort="-notes", limit=2, offset=1)) == ["c-1", "c-3"]

@@ -64,6 +64,32 @@ def test_dumps_are_what_they_were(store: Path, format: str, suffix: str) -> None
         assert_golden(printed(show(opened, "codes", Request()), format), f"dumps/codes.{suffix}")
 
 
+def test_calls_show_what_people_say_where_they_say_anything(store: Path, tiny: Path) -> None:
+    def columns(path: Path, where: str) -> list[str]:
+        with open_store(path) as opened:
+            table = show(opened, "conversations", Request(where=where))
+            return [column.key for column in table.columns if column.shown and column.key in ("verdict", "codes")]
+
+    assert columns(store, "flow=viewing") == ["verdict", "codes"]
+    assert columns(store, "flow=weather") == columns(tiny, "flow=viewing") == []
+    with open_store(store) as opened:
+        rows = show(opened, "conversations", Request(where="verdict=fail", sort="codes")).rows
+    assert [(row.record["verdict"], row.record["codes"], row.severity.get("verdict")) for row in rows] == [
+        ("fail", ["asks twice"], "bad"),
+        ("split", ["asks twice"], "warn"),
+        ("fail", ["asks twice", "slow | loud"], "bad"),
+        ("fail", ["backend"], None),
+        ("fail", [], "bad"),
+    ]
+
+
+@pytest.mark.parametrize(("request_", "shown"), [(Request(), None), (Request(text=True, redact=True), ["[email 2]"])])
+def test_who_wrote_on_a_call_is_told_as_far_as_words_are(store: Path, request_: Request, shown: object) -> None:
+    with open_store(store) as opened:
+        table = show(opened, "conversation", replace(request_, where="run=run-1 conversation=c-0000"))
+    assert table.extras["call"]["noted_by"] == shown
+
+
 def test_a_filter_of_codes_chooses_rows_whose_shares_stay(store: Path) -> None:
     with open_store(store) as opened:
         every = {row.record["code"]: row.record for row in show(opened, "codes", Request()).rows}
