@@ -40,6 +40,7 @@ COMMANDS = (
     "watch",
     "judge",
     "doctor",
+    "notes",
     "eva",
 )
 """Each is the function of its name in the module of its name, which holds its EXAMPLES as well."""

@@ -253,7 +253,7 @@ class SupersededFile(NamedTuple):
 
 
 class Unjoined(NamedTuple):
-    """Count the verdicts that are joined to no call: its call is not there yet, or it may be of several."""
+    """Count the verdicts, or notes, that are of no call: it is not there yet, or there may be several."""
 
     waiting: int = 0
     ambiguous: int = 0

@@ -12,7 +12,7 @@ import msgspec
 from riff_store import models as m
 from riff_store.annotations import decisive, merged
 from riff_store.database import Store
-from riff_store.facts import Annotation
+from riff_store.facts import Annotation, Unjoined
 from riff_store.names import encodable
 
 _CHUNK = 500
@@ -27,7 +27,9 @@ WHERE r.id IN (SELECT id FROM run WHERE a.run_name IS NULL UNION ALL SELECT id F
 UNJOINED = f"""
 SELECT coalesce(s.path, '(written here)'), a.conversation_name, (SELECT COUNT(*) {_MATCHING}) AS calls
 FROM annotation a LEFT JOIN source_file s ON s.id = a.source_file_id
-WHERE NOT a.deleted AND calls <> 1 ORDER BY 1, 2"""
+WHERE NOT a.deleted AND calls <> 1
+  AND a.id NOT IN (SELECT b.supersedes FROM annotation b WHERE b.supersedes <> b.id)
+ORDER BY 1, 2"""
 """Read where the notes stand that are of no call, their call's id, and how many calls they may be of (0: they wait)."""
 
 _FIELDS = (
@@ -108,9 +110,20 @@ def encoded(note: Annotation) -> Annotation:
 
 def waiting_notes(connection: sqlite3.Connection) -> int:
     """Count the notes that wait for their call."""
+    return _of_no_call(connection).waiting
+
+
+def notes_of_no_call(store: Store) -> Unjoined:
+    """Count the notes that wait for their call, and those that may be of several."""
+    with store.snapshot():
+        return _of_no_call(store.database.connection())
+
+
+def _of_no_call(connection: sqlite3.Connection) -> Unjoined:
     if connection.execute("SELECT 1 FROM annotation LIMIT 1").fetchone() is None:
-        return 0
-    return int(connection.execute(f"SELECT COUNT(*) FROM ({UNJOINED}) WHERE calls = 0").fetchone()[0])
+        return Unjoined(0, 0)
+    counts = connection.execute(f"SELECT COUNT(*), COALESCE(SUM(calls > 0), 0) FROM ({UNJOINED})").fetchone()
+    return Unjoined(int(counts[0]) - int(counts[1]), int(counts[1]))
 
 
 _INSERT = f"INSERT INTO annotation VALUES ({', '.join('?' * len(m.Annotation._meta.sorted_fields))})"

@@ -57,7 +57,7 @@ def test_help_of_the_whole_names_every_command(capsys: Captured) -> None:
     assert re.findall(r"^  ([a-z]+)  ", shown.partition("Commands:\n")[2], re.MULTILINE) == list(COMMANDS)
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("simulate", "judge", "eva")])
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("simulate", "judge", "notes", "eva")])
 def test_every_command_that_needs_a_store_takes_one(command: str, capsys: Captured) -> None:
     run([command, "--help"])
     assert "--store PATH|URL" in capsys.readouterr().out
@@ -66,7 +66,7 @@ def test_every_command_that_needs_a_store_takes_one(command: str, capsys: Captur
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["nonsense"], "No such command 'nonsense'; see `riff-tui --help`"),
+        (["moonshine"], "No such command 'moonshine'; see `riff-tui --help`"),
         (["dump"], "Missing argument 'VIEW'; see `riff-tui dump --help`"),
         (["dump", "flows", "--limit", "-1"], "Invalid value for '--limit'"),
         (["dump", "flows", "--format", "pdf"], "Invalid value for '--format'"),

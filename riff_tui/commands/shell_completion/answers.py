@@ -75,6 +75,8 @@ def _operands(name: str, line: TypedLine) -> Iterator[str]:
     elif name == "compare":
         yield from ("previous", "latest", *_names("run", line.words))
         yield from (f"agent:{agent}" for agent in _names("agent", line.words))
+    elif name == "notes" and "rename" in line.words:
+        yield from _names("code", line.words)
 
 
 def _values(parameter: Any, value: str, words: Sequence[str], command: str) -> Iterator[str]:
@@ -100,6 +102,8 @@ def _values(parameter: Any, value: str, words: Sequence[str], command: str) -> I
         yield from (f"{aspect}=" for aspect in CHECKED)
     elif parameter.name in ("baseline", "candidate", "run"):
         yield from _names("run", words)
+    elif parameter.name == "code":
+        yield from _names("code", words)
     elif command in ("run", "simulate"):
         from riff_tui.commands.shell_completion.run_values import values_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from riff_store import models as m
@@ -36,6 +36,19 @@ def notes_on(store: Store, key: int) -> list[Note]:
     return notes_by_call(store, (key,)).get(key, [])
 
 
+def lines_by_call(
+    store: Store, lines: Sequence[Annotation], among: Container[int] | None = None
+) -> dict[int, list[Annotation]]:
+    """Return lines in their order by the key of the one call that each is of, of calls `among` these where given."""
+    calls = calls_named(store, (_names(line) for line in lines))
+    found: dict[int, list[Annotation]] = {}
+    for line in lines:
+        keys = calls[_names(line)]
+        if len(keys) == 1 and (among is None or keys[0] in among):
+            found.setdefault(keys[0], []).append(line)
+    return found
+
+
 def calls_named(store: Store, wanted: Iterable[_Named]) -> dict[_Named, list[int]]:
     """Return the keys of the calls that each (run, flow, agent, conversation, trial) may mean; `None` means any."""
     found: dict[_Named, list[int]] = {names: [] for names in wanted}
@@ -61,12 +74,7 @@ ORDER BY w.place, c.id"""
 
 
 def _by_call(store: Store, lines: Sequence[Annotation]) -> dict[int, list[Note]]:
-    calls = calls_named(store, (_names(line) for line in lines))
-    found: dict[int, list[Annotation]] = {}
-    for line in lines:
-        keys = calls[_names(line)]
-        if len(keys) == 1:
-            found.setdefault(keys[0], []).append(line)
+    found = lines_by_call(store, lines)
     return {key: [_note(line) for line in counted(written)] for key, written in found.items()}
 
 

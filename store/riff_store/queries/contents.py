@@ -72,6 +72,9 @@ def known_names(store: Store, field: str, calls: Predicate | None = None) -> lis
     if field == "judge":
         people = (f"{PERSON}{author}" for author in verdicts_of_people(notes_by_call(store)))
         return sorted({*judge_names(store).values(), *people})
+    if field in ("code", "noted_by"):
+        written = [note for notes in notes_by_call(store).values() for note in notes]
+        return sorted({name for note in written if (name := note.code if field == "code" else note.author)})
     if field == "state" and calls is not None and needs(calls, ("run",)) != "base":
         sums = m.StateRollup
         query = sums.select(m.State.name).distinct().join(m.State, on=(m.State.id == sums.state))

@@ -1,0 +1,316 @@
+"""Write what people note on calls, and take it to others and in: the `notes` commands."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from riff_tui.commands.options import CsvRawOption, DebugOption, OutputOption, StoreOption, settings_for, store_to_write
+
+if TYPE_CHECKING:
+    from riff_store.database import Store
+    from riff_store.facts import Annotation
+    from riff_tui.notes.notebook import Receipt
+
+EXAMPLES = (
+    "riff-tui notes add --where 'run=R conversation=C' --turn 7 --code 'ignored date'",
+    "riff-tui notes export -o notes.jsonl",
+    "riff-tui notes import notes.jsonl",
+)
+
+
+class Verdict(enum.StrEnum):
+    """Name what a person can say of a call."""
+
+    PASS = "pass"
+    FAIL = "fail"
+
+
+class NotesFormat(enum.StrEnum):
+    """Name the forms that notes can be written in."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    EMBEDEVAL = "embedeval"
+
+
+AuthorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--author",
+        metavar="A",
+        help="Who writes; else $RIFF_TUI_AUTHOR, else git's user.email, else you on this machine.",
+        show_default=False,
+    ),
+]
+CallOption = Annotated[
+    str,
+    typer.Option("--where", metavar="EXPR", help="The call, such as 'run=R conversation=C'.", show_default=False),
+]
+CallsOption = Annotated[
+    str,
+    typer.Option("--where", metavar="EXPR", help="Only notes on calls that match.", show_default=False),
+]
+
+
+def notes(debug: DebugOption = False) -> None:
+    """Write notes on calls, and merge those of several people.
+
+    A note is a verdict, a code or a remark. None is ever changed, only superseded, so that all merge (docs/notes.md).
+    """
+
+
+def add(
+    where: CallOption = "",
+    turn: Annotated[
+        int | None,
+        typer.Option("--turn", metavar="N", help="The turn that it is about, from 1.", show_default=False),
+    ] = None,
+    state: Annotated[
+        str | None,
+        typer.Option("--state", metavar="S", help="The state; else that of the turn.", show_default=False),
+    ] = None,
+    verdict: Annotated[
+        Verdict | None, typer.Option("--verdict", help="Whether the call is all right.", show_default=False)
+    ] = None,
+    code: Annotated[
+        str | None,
+        typer.Option("--code", metavar="C", help="What went wrong, in a word or a few.", show_default=False),
+    ] = None,
+    note: Annotated[
+        str | None, typer.Option("--note", metavar="TEXT|-", help="A remark; - reads it.", show_default=False)
+    ] = None,
+    author: AuthorOption = None,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Write a note on a call.
+
+    Its line goes to stdout, and to stderr what it says and the command that shows it. A code given to a call on which
+    you have no verdict fails it.
+    """
+    from riff_tui.errors import writing
+    from riff_tui.notes.kept_notes import open_to_read
+    from riff_tui.notes.note_on_call import Given, draft, said
+    from riff_tui.notes.notebook import Notebook
+    from riff_tui.output.streams import say, standard_output
+    from riff_tui.settings import store_location
+
+    settings = settings_for(store, author=author)
+    given = Given(verdict and verdict.value, code, _text(note), turn, state)
+    notebook = Notebook(store_location(settings), settings.author)
+    with open_to_read(notebook.location) as opened, opened.snapshot():
+        drafted = draft(opened, where, given, notebook.author, notebook.now())
+    receipt = notebook.write([drafted.note])
+    with writing("stdout"):
+        stream = standard_output().stream
+        stream.write(_line(drafted.note))
+        stream.flush()
+    for remark in drafted.remarks:
+        say(remark)
+    say(f"Noted: {said(drafted.note)}.")
+    _say_where(receipt)
+    say(f"Shown by: {drafted.command(notebook.location)}")
+
+
+def export(
+    where: CallsOption = "",
+    format: Annotated[
+        NotesFormat | None,
+        typer.Option("--format", help="Else what the ending of FILE says, else jsonl.", show_default=False),
+    ] = None,
+    output: OutputOption = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="In CSV the lines that were superseded or taken back as well.")
+    ] = False,
+    taxonomy: Annotated[
+        Path | None,
+        typer.Option(
+            "--taxonomy", metavar="FILE", help="Write embedeval's table of categories too.", show_default=False
+        ),
+    ] = None,
+    csv_raw: CsvRawOption = False,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Print notes.
+
+    JSON lines have every line that was ever written, so that they can be merged; CSV and embedeval what counts.
+    """
+    from riff_tui.errors import UsageError
+    from riff_tui.notes.kept_notes import open_to_read
+    from riff_tui.settings import store_location
+
+    form = format or (NotesFormat.CSV if output is not None and output.suffix.lower() == ".csv" else NotesFormat.JSONL)
+    if taxonomy is not None and form is not NotesFormat.EMBEDEVAL:
+        raise UsageError("--taxonomy is of embedeval: add --format embedeval")
+    if everything and form is NotesFormat.EMBEDEVAL:
+        raise UsageError("--all is of jsonl and csv: embedeval has one verdict of a person on a call")
+    with open_to_read(store_location(settings_for(store))) as opened, opened.snapshot():
+        write = _writer(opened, where, form, everything=everything, taxonomy=taxonomy, csv_raw=csv_raw)
+    if output is not None and str(output) != "-":
+        from riff_tui.output.files import write_whole
+
+        write_whole(output, write)
+        return
+    from riff_tui.errors import writing
+    from riff_tui.output.streams import standard_output
+
+    with writing("stdout"):
+        stream = standard_output().stream
+        write(stream)
+        stream.flush()
+
+
+def rename(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The code as it is.", show_default=False)],
+    new: Annotated[
+        str, typer.Argument(metavar="NEW", help="What to call it; one in use merges both.", show_default=False)
+    ],
+    where: CallsOption = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be renamed.")] = False,
+    author: AuthorOption = None,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Rename a code on all calls, or merge it into another.
+
+    Every note with it is superseded by one with the new name; who gave the code stays its author.
+    """
+    from riff_tui.notes.kept_notes import open_to_read
+    from riff_tui.notes.notebook import Notebook
+    from riff_tui.notes.selection import to_rename
+    from riff_tui.output.streams import say
+    from riff_tui.settings import store_location
+
+    settings = settings_for(store, author=author)
+    notebook = Notebook(store_location(settings), settings.author)
+    with open_to_read(notebook.location) as opened, opened.snapshot():
+        lines, told = to_rename(opened, old, new, where, notebook.author)
+    say(f"{'Would rename' if dry_run else 'Renamed'}: {told}")
+    if not dry_run:
+        _say_where(notebook.write(lines))
+
+
+def import_notes(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Files of notes; - is stdin.", show_default=False)
+    ],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 5 where a line was skipped.", show_default=False)
+    ] = False,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Merge notes of files into the store.
+
+    Order and repetition do not matter. Notes wait where their call is not there yet. embedeval's annotations are taken
+    as well.
+    """
+    from riff_tui.errors import InputSkipped, UsageError
+    from riff_tui.notes.merging import merge_file, merge_stream, of_no_call
+    from riff_tui.output.streams import say
+    from riff_tui.settings import store_location
+    from riff_tui.text.words import counted
+
+    missing = [path for path in files if str(path) != "-" and not path.is_file()]
+    if missing:
+        raise UsageError(f"{missing[0]}: there is no such file; `riff-tui ingest` walks directories")
+    skipped = 0
+    with store_to_write(store_location(settings_for(store)), create=True) as opened:
+        for path in files:
+            found = merge_stream(opened, sys.stdin.buffer) if str(path) == "-" else merge_file(opened, path)
+            skipped += found.skipped
+            for line in found.told("stdin" if str(path) == "-" else str(path)):
+                say(line)
+        for line in of_no_call(opened):
+            say(line)
+        if opened.is_new:
+            opened.discard_empty()
+    if strict and skipped:
+        raise InputSkipped(f"{counted(skipped, 'line')} skipped; the reasons stand above")
+
+
+PARTS: Mapping[str, tuple[Callable[..., None], tuple[str, ...]]] = {
+    "add": (
+        add,
+        (
+            "riff-tui notes add --where 'run=R conversation=C' --verdict pass",
+            "riff-tui notes add --where 'conversation=C' --turn 7 --code 'ignored date' --note 'asked twice'",
+            "pbpaste | riff-tui notes add --where 'conversation=C' --note -",
+        ),
+    ),
+    "export": (
+        export,
+        (
+            "riff-tui notes export -o notes.jsonl",
+            "riff-tui notes export --where 'run=nightly-1 code=loop' -o loops.csv",
+            "riff-tui notes export --format embedeval -o annotations.jsonl --taxonomy taxonomy.json",
+        ),
+    ),
+    "import": (
+        import_notes,
+        (
+            "riff-tui notes import notes.jsonl",
+            "riff-tui notes import ann.jsonl bob.jsonl.gz --strict",
+            "git show main:notes.jsonl | riff-tui notes import -",
+        ),
+    ),
+    "rename": (
+        rename,
+        (
+            "riff-tui notes rename lop loop",
+            "riff-tui notes rename 'wrong day' 'wrong date' --dry-run",
+            "riff-tui notes rename loop stuck --where flow=dental",
+        ),
+    ),
+}
+"""The commands within this one, each with its examples."""
+
+
+def _text(given: str | None) -> str | None:
+    return sys.stdin.read() if given == "-" else given
+
+
+def _line(note: Annotation) -> str:
+    from riff_ingest.annotation_lines import line_of
+
+    return f"{line_of(note)}\n"
+
+
+def _say_where(receipt: Receipt) -> None:
+    """Say where notes were kept that could not be written into the store."""
+    from riff_tui.output.streams import say
+
+    if receipt.kept_in is not None:
+        say(f"{receipt.why}; it is kept in {receipt.kept_in}, which `riff-tui notes import` takes in.")
+
+
+def _writer(
+    store: Store, where: str, form: NotesFormat, *, everything: bool, taxonomy: Path | None, csv_raw: bool
+) -> Callable[[TextIO], None]:
+    """Return what writes the notes of a store, all of which were read by then."""
+    from riff_tui.notes.exports import COLUMNS, embedeval_records, records, taxonomy_of
+    from riff_tui.notes.selection import lines_where, on_calls
+    from riff_tui.output.sinks import csv, json
+    from riff_tui.output.sinks.options import Options
+
+    options = Options(csv_raw=csv_raw)
+    if form is NotesFormat.JSONL:
+        lines = lines_where(store, where)
+        return lambda stream: stream.writelines(map(_line, lines))
+    if form is NotesFormat.CSV:
+        found = list(records(*on_calls(store, where, everything=everything)))
+        return lambda stream: csv.write_records(COLUMNS, found, stream, options)
+    annotations = list(embedeval_records(*on_calls(store, where)))
+    if taxonomy is not None:
+        from riff_tui.output.files import write_whole
+
+        table = taxonomy_of(annotations)
+        write_whole(taxonomy, lambda stream: json.write_members(table.items(), stream, options))
+    return lambda stream: json.write_records(annotations, stream, options)

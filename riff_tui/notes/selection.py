@@ -1,0 +1,85 @@
+"""Find the lines of people that are on the calls of a filter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from riff_tui.errors import UsageError
+
+if TYPE_CHECKING:
+    from riff_store.answers.calls import Call
+    from riff_store.database import Store
+    from riff_store.facts import Annotation
+
+
+class LinesOnCalls(NamedTuple):
+    """Hold lines in the order in which they were written, and the call of each by its id."""
+
+    lines: list[Annotation]
+    calls: dict[str, Call]
+
+
+def lines_where(store: Store, where: str) -> list[Annotation]:
+    """Return every line on calls that match, those superseded and taken back too, by their time and then their id.
+
+    Without a filter that is every line of the store, also those that are of no call.
+    """
+    from riff_store.annotations import place_in_time
+    from riff_store.notes import read_notes
+
+    if where.strip():
+        return on_calls(store, where, everything=True).lines
+    return sorted(read_notes(store), key=place_in_time)
+
+
+def on_calls(store: Store, where: str = "", *, everything: bool = False) -> LinesOnCalls:
+    """Return the lines that count on calls that match a filter; with `everything` those that do not count as well."""
+    from riff_store.annotations import counted, place_in_time, standing
+    from riff_store.notes import read_notes
+    from riff_store.queries.annotations import lines_by_call
+    from riff_store.queries.conversations import calls_of, conversation_ids
+    from riff_tui.filters import parse, split
+
+    lines = read_notes(store)
+    calls, _ = split(parse(where), ())
+    among = None if calls is None else frozenset(conversation_ids(store, calls))
+    by_call = lines_by_call(store, lines if everything else standing(lines), among)
+    chosen = {key: found if everything else counted(found) for key, found in by_call.items()}
+    of_key = {call.id: call for call in calls_of(store, sorted(chosen))}
+    return LinesOnCalls(
+        sorted((line for found in chosen.values() for line in found), key=place_in_time),
+        {line.id: of_key[key] for key, found in chosen.items() for line in found if key in of_key},
+    )
+
+
+def to_rename(store: Store, old: str, new: str, where: str, editor: str) -> tuple[list[Annotation], str]:
+    """Return the lines that give a code another name on calls that match, and in words what they do.
+
+    Raises `UsageError` where no note there has the code, and where there is nothing to change.
+    """
+    from riff_store.annotations import standing
+    from riff_tui.notes.rename import renamed
+    from riff_tui.notes.words import LONGEST_CODE
+    from riff_tui.text.words import counted
+
+    target = " ".join(new.split())
+    if not target or len(target) > LONGEST_CODE:
+        raise UsageError(f"a code has 1 to {LONGEST_CODE} characters")
+    if target == old:
+        raise UsageError(f"the code is called {old} already")
+    lines = lines_where(store, where)
+    used = {line.code for line in standing(lines) if line.code}
+    if old not in used:
+        raise UsageError(_unknown(old, used, where))
+    found = renamed(lines, old, target, editor=editor)
+    calls = len({(line.run, line.flow, line.agent, line.conversation, line.trial) for line in found})
+    merges = f", merged with the notes that have {target} already" if target in used else ""
+    return found, f"{old} to {target}, in {counted(len(found), 'note')} on {counted(calls, 'call')}{merges}."
+
+
+def _unknown(code: str, used: set[str], where: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(code, used, n=3) or sorted(used)[:3]
+    there = " on calls that match" if where.strip() else ""
+    return f"no note{there} has the code {code}; {'there is ' + ', '.join(near) if near else 'no code was given there'}"
