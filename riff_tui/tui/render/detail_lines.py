@@ -71,8 +71,12 @@ class _DetailWriter:
             self.lines.append(())
 
     def record(self, table: Table, row: Row) -> None:
-        """Write every value of the record under its column's title, then what belongs to no column."""
-        columns = [*table.columns, *_further(table, row)]
+        """Write every value of the record under its column's title, then what belongs to no column.
+
+        An interval stands beside its value, and so has no line of its own.
+        """
+        columns = [column for column in table.columns if not column.key.startswith(INTERVAL)]
+        columns += _further(table, row)
         titles = [cell_width(shown(column.title, self._glyphs)) for column in columns]
         self._room = min(_WIDEST_TITLE, max(titles, default=0))
         intervals = row.record.get("intervals") or {}

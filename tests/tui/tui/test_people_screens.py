@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +34,15 @@ async def test_the_way_from_judges_to_the_calls_that_one_misses_can_be_walked(pe
         await at.press("enter")
         assert len(rows_on(at)) == 14
         assert rows_on(at) == dumped_rows(people, at)
+
+
+async def test_details_tell_a_rate_with_its_interval_and_why_it_is_marked(people: Path) -> None:
+    async with exploring(people, (80, 24), start=stack_of("alignment", "judge=warm")) as at:
+        await at.press("p")
+        said = lines(at)
+        assert "tpr: the whole 95 % interval lies below 50%" in said
+        assert re.search(r"tpr +!0\.0 share +0\.0–0\.22\n", said)
+        assert not re.search(r"^ 95 %", said, re.MULTILINE)
 
 
 async def test_the_way_from_a_person_and_a_judge_to_what_they_dispute_looks_as_it_did(people: Path) -> None:
