@@ -310,14 +310,16 @@ class Scope:
 
     def _judge(self, term: Term) -> Condition:
         shown, names = judges_shown(self._store), judge_names(self._store)
-        people = {f"{PERSON}{author}": given for author, given in verdicts_of_people(self._written()).items()}
 
         def scored(wanted: Term) -> Condition:
             scores = m.AspectScore.alias()
             judges = {key for key, name in names.items() if satisfies(wanted, [name, shown[key]])}
-            given = {call for name, verdicts in people.items() if satisfies(wanted, name) for call in verdicts}
             by_judges = exists(scores, (scores.conversation == self._calls.id) & one_of(scores.judge, judges))
-            return by_judges | one_of(self._calls.id, given)
+            if wanted.operator == "=" and not str(wanted.value).startswith(PERSON):
+                return by_judges
+            people = verdicts_of_people(self._written()).items()
+            given = (verdicts for author, verdicts in people if satisfies(wanted, f"{PERSON}{author}"))
+            return by_judges | one_of(self._calls.id, {call for verdicts in given for call in verdicts})
 
         return some(term, scored)
 
