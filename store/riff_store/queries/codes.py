@@ -26,21 +26,22 @@ def codes(store: Store, calls: Predicate | None = None) -> Codes:
     with store.snapshot():
         notes = notes_by_call(store)
         read = _read_calls(store, notes, calls)
-        coded: dict[str, list[_ReadCall]] = {}
+        coded: dict[str, dict[_ReadCall, list[Note]]] = {}
         for call in read:
-            for code in dict.fromkeys(note.code for note in notes[call.id] if note.code is not None):
-                coded.setdefault(code, []).append(call)
+            for note in notes[call.id]:
+                if note.code is not None:
+                    coded.setdefault(note.code, {}).setdefault(call, []).append(note)
         # An errored call stands as an example where there is no other.
-        groups = {code: [call for call in found if not call.errored] or found for code, found in coded.items()}
+        groups = {code: [call for call in given if not call.errored] or given for code, given in coded.items()}
         examples = Examples(store).shortest(groups)
     failed = {call.id for call in read if not call.errored and is_failed(notes[call.id])}
-    found = [_code(code, members, notes, failed, examples[code]) for code, members in coded.items()]
+    found = [_code(code, given, failed, examples[code]) for code, given in coded.items()]
     return Codes(
         codes=sorted(found, key=lambda each: (-each.n, -each.errored, each.code.casefold(), each.code)),
         read=len(read),
         failed=len(failed),
         uncoded=sum(all(note.code is None for note in notes[key]) for key in failed),
-        errored=len({call.id for found in coded.values() for call in found if call.errored}),
+        errored=len({call for given in coded.values() for call in given if call.errored}),
         since_new=calls_since_new_code({call.id: notes[call.id] for call in read}),
     )
 
@@ -94,27 +95,21 @@ def _read_calls(store: Store, notes: Mapping[int, Sequence[Note]], calls: Predic
     return [_ReadCall._make(row) for row in store.execute(query)]
 
 
-def _code(
-    code: str,
-    members: Sequence[_ReadCall],
-    notes: Mapping[int, Sequence[Note]],
-    failed: set[int],
-    example: Example,
-) -> Code:
-    counting = [call for call in members if not call.errored]
-    given = {call.id: [note for note in notes[call.id] if note.code == code] for call in members}
+def _code(code: str, given: Mapping[_ReadCall, Sequence[Note]], failed: set[int], example: Example) -> Code:
+    """Describe a code by the notes that give it to each of its calls."""
+    counting = {call: notes for call, notes in given.items() if not call.errored}
     hits = sum(call.id in failed for call in counting)
-    moments = [note.at for found in given.values() for note in found if note.at is not None]
+    moments = [note.at for notes in given.values() for note in notes if note.at is not None]
     return Code(
         code=code,
         n=len(counting),
-        errored=len(members) - len(counting),
+        errored=len(given) - len(counting),
         failed_calls=hits,
         share=Measure(len(failed), hits * UNIT, float(hits), rate=True),
-        states=_most_first(name for call in counting for name in {note.state for note in given[call.id]}),
+        states=_most_first(name for notes in counting.values() for name in {note.state for note in notes}),
         agents=_most_first(call.agent for call in counting),
         flows=_most_first(call.flow for call in counting),
-        authors=_most_first(name for call in counting for name in {note.author for note in given[call.id]}),
+        authors=_most_first(name for notes in counting.values() for name in {note.author for note in notes}),
         first_at=min(moments, default=None),
         last_at=max(moments, default=None),
         example=example,
