@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,15 @@ _MINUTE = 60_000_000
 
 def coded(tiny: Path, folder: Path) -> Path:
     """A copy of the store with notes, the fourth call failed without a code and the last one an errored one."""
+    return noted(tiny, folder, notes())
+
+
+def noted(tiny: Path, folder: Path, notes: Iterable[Annotation]) -> Path:
+    """A copy of the store with some notes."""
     store = folder / "tiny.db"
     shutil.copyfile(tiny, store)
     with open_store(store, write=True) as opened:
-        add_notes(opened, notes())
+        add_notes(opened, notes)
     return store
 
 

@@ -10,12 +10,14 @@ import pytest
 from riff_store.answers.codes import Code, Codes
 from riff_store.answers.failing import Example
 from riff_store.database import open_store
+from riff_store.facts import Annotation
 from riff_store.measure import UNIT, Measure
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.views.codes import codes
-from tests.support.coded_store import coded
+from tests.support.coded_store import coded, noted
 from tests.support.golden import assert_golden, printed
+from tests.support.hostile import HOSTILE, LIVE
 
 CODE = Code(
     code='say "when"', n=6, errored=0, failed_calls=5, share=Measure(10, 5 * UNIT, 5.0, rate=True),
@@ -101,3 +103,16 @@ def test_without_a_code_it_says_how_one_is_given(tiny: Path) -> None:
     with open_store(tiny) as opened:
         (note,) = show(opened, "codes", Request()).notes
     assert note.startswith("No call here has a code: in the explorer s ")
+
+
+def test_a_code_leads_to_its_calls_and_acts_on_nothing_whatever_it_says(tiny: Path, tmp_path: Path) -> None:
+    words = [text for text in HOSTILE.values() if text.strip()]
+    notes = [Annotation(f"n-{at}", "c-0001", text, code=text, state=text, at=at) for at, text in enumerate(words)]
+    store = noted(tiny, tmp_path, notes)
+    with open_store(store) as opened:
+        table = show(opened, "codes", Request())
+        calls = [show(opened, "conversations", Request(where=row.where)).rows for row in table.rows]
+    assert len(calls) == len(set(words))
+    assert {tuple(row.record["conversation"] for row in rows) for rows in calls} == {("c-0001",)}
+    for format in ("text", "markdown", "csv", "json"):
+        assert not LIVE.search(printed(table, format))
