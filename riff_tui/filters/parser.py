@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from riff_store.predicates import And, Not, Or, Predicate, Term
+from riff_store.vocabulary import BARE_FLAGS
 from riff_tui.filters.terms import FilterError, checked_pattern, field_term
 
 LONGEST = 10_000
@@ -109,7 +110,8 @@ class _Reader:
             raise FilterError("a field has to stand right before this, without a blank between them", start)
         named = self._field()
         if named is None:
-            return Term(None, "contains", self._word(), start)
+            word = self._word()
+            return Term(word, "=", 1.0, start) if word in BARE_FLAGS else Term(None, "contains", word, start)
         return self._field_term(*named, start)
 
     def _field(self) -> tuple[str, str | None, str] | None:

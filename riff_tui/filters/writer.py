@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term
-from riff_store.vocabulary import aspect_named, field_of, split_name
+from riff_store.vocabulary import BARE_FLAGS, aspect_named, field_of, split_name
 from riff_tui.text.safe_text import one_line
 
 _PLAIN = re.compile(r"\w[\w.+@#-]*")
@@ -49,7 +49,8 @@ def _term(term: Term) -> str:
     if term.operator == "matches":
         return f"{name}{':' if name else ''}/{_slashes_escaped(str(term.value))}/"
     if term.operator == "contains":
-        return f"{name}{':' if name else ''}{quote(str(term.value))}"
+        value = str(term.value)
+        return f"{name}:{quote(value)}" if name else _quoted(value) if value in BARE_FLAGS else quote(value)
     if term.operator in ("missing", "measured"):
         return f"{name}{'=' if term.operator == 'missing' else '!='}·"
     return f"{name}{term.operator}{_value(term)}"

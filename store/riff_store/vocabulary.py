@@ -34,6 +34,8 @@ STEP_FIELDS = ("expected_step", "missed_step", "wrong_step")
 
 NOTE_FIELDS = ("code", "verdict", "noted_by")
 """The names that people gave a call: codes, pass or fail, and who gave them."""
+BARE_FLAGS = frozenset(("noted",))
+"""Flags that are true where a filter names them by the bare word; in quotes it is text to look for."""
 HOMONYMS = frozenset(("verdict",))
 """Fields of calls whose name some views give to something else, that is of their rows alone."""
 

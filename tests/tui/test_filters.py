@@ -316,6 +316,15 @@ def test_odd_names_are_quoted(name: str) -> None:
     assert shows(f"flow={quote(name)}", {"flow": name})
 
 
+def test_noted_alone_is_a_flag_and_text_in_quotes() -> None:
+    assert parse("noted") == Term("noted", "=", 1.0)
+    assert parse("!noted flow:dent") == And((Not(Term("noted", "=", 1.0)), Term("flow", "contains", "dent")))
+    assert parse('"noted"') == Term(None, "contains", "noted")
+    assert parse("callback_noted") == Term(None, "contains", "callback_noted")
+    for text in ("noted", "Noted", '"noted"'):
+        assert parse(render(parse(text))) == parse(text)
+
+
 @pytest.mark.parametrize("name", ["dental_clinic", "gemini-2.5-f", "codex#ab12cd", "größe"])
 def test_plain_names_stay_plain(name: str) -> None:
     assert quote(name) == name
