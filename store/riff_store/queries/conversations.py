@@ -18,6 +18,7 @@ from riff_store.queries.annotations import notes_by_call
 from riff_store.queries.call_names import told_by
 from riff_store.queries.conditions import figure_of_call, one_of
 from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judges_meant, names_of
+from riff_store.queries.first_failures import failure_value
 from riff_store.queries.marks import marks
 from riff_store.queries.scope import STATE_COLUMNS, Scope
 from riff_store.vocabulary import Field, field_named, field_of, split_name
@@ -125,29 +126,12 @@ def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
         table: Any = dimension.table.alias()
         value = table.select(getattr(table, dimension.column)).where(table.id == getattr(call, dimension.key))
     elif column == "failure" or column in FAILURE:
-        value = _failure(store, column)
+        value = failure_value(store, column)
     elif (field := _sortable(name, judge)) is not None:
         value = _metric(store, calls, field, judge)
     else:
         raise UsageError(f"calls have no column {column}")
     return value.alias("sorted_by")
-
-
-def _failure(store: Store, column: str) -> Any:
-    row: Any = m.CallFailure.alias()
-    mine = row.conversation == m.Conversation.id
-    if column == "failure":
-        found = row.select(row.kind).where(mine)
-    else:
-        table: Any = FAILURE[column].table.alias()
-        named = row.select(pw.fn.COALESCE(table.name, UNNAMED.get(column)))
-        found = named.join(table, pw.JOIN.LEFT_OUTER, on=(table.id == getattr(row, FAILURE[column].key))).where(mine)
-    states = names_of(store, DIMENSIONS["state"])
-    marked: dict[str | None, set[int]] = {}
-    for key, mark in marks(store).items():
-        marked.setdefault(mark.told(states)[column], set()).add(key)
-    cases = [(one_of(m.Conversation.id, keys), pw.Value(name)) for name, keys in marked.items()]
-    return pw.Case(None, cases, found) if cases else found
 
 
 def _sortable(name: str, judge: str | None) -> Field | None:

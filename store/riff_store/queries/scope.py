@@ -37,14 +37,14 @@ from riff_store.queries.conditions import (
 from riff_store.queries.dimensions import (
     DIMENSIONS,
     FAILURE,
-    UNNAMED,
     judge_names,
     judges_meant,
     judges_shown,
     names_of,
 )
+from riff_store.queries.first_failures import failed_as
 from riff_store.queries.marks import Mark, marks
-from riff_store.vocabulary import CALL_NAMES, FAILURE_KINDS, NOTE_FIELDS, STEP_FIELDS, field_of, split_name
+from riff_store.vocabulary import CALL_NAMES, NOTE_FIELDS, STEP_FIELDS, field_of, split_name
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]
 STATE_COLUMNS = {
@@ -179,7 +179,9 @@ class Scope:
         if name in DIMENSIONS:
             return self._named(name, term)
         if name == "failure" or name in FAILURE:
-            return self._failure(name, term)
+            if self._marks is None:
+                self._marks = marks(self._store)
+            return failed_as(self._store, self._calls.id, name, term, self._marks)
         if name in STEP_FIELDS:
             return self._step(name, term)
         if name in NOTE_FIELDS or name == "noted":
@@ -212,35 +214,6 @@ class Scope:
         if term.operator == "measured":
             return column.is_null(False) & one_of(column, known.keys() - unnamed)
         return column.is_null(False) & one_of(column, {key for key, text in known.items() if satisfies(term, text)})
-
-    def _failure(self, name: str, term: Term) -> Condition:
-        """Return a condition on where a call first went wrong, which only calls have that were not served."""
-        found = self._found_failure(name, term)
-        if self._marks is None:
-            self._marks = marks(self._store)
-        if not self._marks:
-            return found
-        states = names_of(self._store, DIMENSIONS["state"])
-        marked = {key for key, mark in self._marks.items() if satisfies(term, mark.told(states)[name])}
-        return one_of(self._calls.id, marked) | (~one_of(self._calls.id, self._marks) & found)
-
-    def _found_failure(self, name: str, term: Term) -> Condition:
-        """Return a condition on where events and steps tell that a call first went wrong."""
-        row = m.CallFailure.alias()
-        column = row.kind if name == "failure" else getattr(row, FAILURE[name].key)
-        if term.operator in ("missing", "measured"):
-            there = ALWAYS if name == "failure" or name in UNNAMED else column.is_null(False)
-            found = exists(row, (row.conversation == self._calls.id) & there)
-            return ~found if term.operator == "missing" else found
-        if name == "failure":
-            kinds = [kind for kind in FAILURE_KINDS if satisfies(term, kind)]
-            held = column.in_(kinds) if kinds else NEVER
-        else:
-            names = names_of(self._store, FAILURE[name])
-            held = one_of(column, {key for key, text in names.items() if satisfies(term, text)})
-            if satisfies(term, UNNAMED.get(name)):
-                held |= column.is_null()
-        return exists(row, (row.conversation == self._calls.id) & held)
 
     def _step(self, name: str, term: Term) -> Condition:
         """Return a condition on the steps of a call's task; a state is missed where none of its steps was taken."""
