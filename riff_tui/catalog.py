@@ -28,7 +28,7 @@ def show(store: Store, name: str, request: Request) -> Table:
     from riff_tui.view_queries.view_query import ViewQuery
 
     spec = resolve(name)
-    _check(spec, request)
+    check_request(spec, request)
     query = ViewQuery(store, spec, request, request.predicate or parse(request.where), bounds())
     try:
         return with_deferred(query.table(), partial(_signed, query))
@@ -71,7 +71,8 @@ def _asked_in_vain(query: ViewQuery, table: Table | None = None) -> list[str]:
     return unknown_names(query.store, query.predicate, table)
 
 
-def _check(spec: ViewSpec, request: Request) -> None:
+def check_request(spec: ViewSpec, request: Request) -> None:
+    """Raise `UsageError` for a request that a view cannot answer, whatever the store holds."""
     unknown = [key for key in request.by if key not in BY]
     if unknown:
         raise UsageError(f"--by: rows cannot be split by {unknown[0]!r}; by one of {', '.join(BY)}")

@@ -61,15 +61,16 @@ def dump_command(name: str, request: Request) -> str:
 def ui_command(name: str, request: Request, *, at: str = "", store: str = "") -> str:
     """Return the command that opens the explorer on a view as requested.
 
-    `at` is the place of the cursor, `store` is named if it is not empty.
+    `at` is the moment of a call that the cursor is on, `store` is named if it is not empty.
     """
     from riff_tui.views.parts.cells import shell_quoted
 
-    parts = [f"riff-tui ui {name}"]
+    parts = [f"riff-tui ui {name}", *map(_side, request.sides or ())]
     if request.where.strip():
         parts += ["--where", shell_quoted(request.where.strip())]
     if request.aspect:
         parts += ["--aspect", _quoted(request.aspect)]
+    parts += [f"--by {key}" for key in request.by]
     if request.sort:
         parts += ["--sort", _quoted(request.sort)]
     if at:
@@ -81,9 +82,12 @@ def ui_command(name: str, request: Request, *, at: str = "", store: str = "") ->
 
 def _with_sides(command: str, sides: tuple[str, str]) -> str:
     """Return the command of a comparison with both sides in the place of A and B."""
-    # What begins like an option would be taken for one.
-    named = " ".join(_quoted(f"run:{side}" if side.startswith("-") else side) for side in sides)
-    return command.replace("A B", named)
+    return command.replace("A B", " ".join(map(_side, sides)))
+
+
+def _side(side: str) -> str:
+    """Return a side as a word; what begins like an option would be taken for one."""
+    return _quoted(f"run:{side}" if side.startswith("-") else side)
 
 
 def _quoted(word: str) -> str:

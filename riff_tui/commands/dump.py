@@ -17,6 +17,7 @@ from riff_tui.commands.options import (
     StoreOption,
     WhereOption,
     settings_for,
+    split_keys,
 )
 from riff_tui.commands.table_output import form_of, print_table
 from riff_tui.output.formats import Format
@@ -136,7 +137,7 @@ def dump(
     posted = form.is_posted
     request = Request(
         where=where,
-        by=tuple(name for part in by or () for name in part.split(",")),
+        by=split_keys(by),
         sort=sort,
         limit=limit,
         text=text or not posted,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -71,6 +71,11 @@ CsvRawOption = Annotated[
     bool,
     typer.Option("--csv-raw", help="Leave CSV cells that a spreadsheet would take for a formula as they are."),
 ]
+
+
+def split_keys(given: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the keys that `--by` was given, one by one or with commas."""
+    return tuple(name for part in given or () for name in part.split(","))
 
 
 def next_ingest(path: Path, store: str | None) -> str:

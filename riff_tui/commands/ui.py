@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for, split_keys
 
 if TYPE_CHECKING:
+    from riff_tui.request import Request
     from riff_tui.settings import Settings
+    from riff_tui.views.spec import ViewSpec
 
 EXAMPLES = (
     "riff-tui ui",
     "riff-tui ui states --where 'flow=apartment_viewing'",
     "riff-tui ui states --where 'stall>0.3' --sort -dwell_turns --fresh",
+    "riff-tui ui conversation --where 'run=nightly conversation=c-12' --at turn:7",
+    "riff-tui ui compare previous latest",
     "riff-tui ui worklist --store nightly.db --theme ansi",
 )
 
@@ -23,6 +28,18 @@ EXAMPLES = (
 ViewArgument = Annotated[
     str | None,
     typer.Argument(metavar="[VIEW]", help="The first screen; else where you were last.", show_default=False),
+]
+SidesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[A B]", help="The two runs or agents that a comparison opens on.", show_default=False),
+]
+ByOption = Annotated[
+    list[str] | None,
+    typer.Option("--by", metavar="KEY[,KEY]", help="Tell the rows apart as dump does.", show_default=False),
+]
+AtOption = Annotated[
+    str | None,
+    typer.Option("--at", metavar="turn:N|state:NAME", help="Where in a call to begin.", show_default=False),
 ]
 SortOption = Annotated[
     str | None,
@@ -52,9 +69,12 @@ LiveOption = Annotated[
 
 def ui(
     view: ViewArgument = None,
+    sides: SidesArgument = None,
     where: WhereOption = "",
     sort: SortOption = None,
     aspect: AspectOption = None,
+    by: ByOption = None,
+    at: AtOption = None,
     fresh: FreshOption = False,
     theme: ThemeOption = None,
     ascii_only: AsciiOption = None,
@@ -64,42 +84,31 @@ def ui(
     debug: DebugOption = False,
 ) -> None:
     """Open the explorer: from a weak flow to the calls that prove it."""
+    from riff_tui.request import Request
+
     settings = settings_for(store, theme=theme, ascii=ascii_only, mouse=mouse, live=live)
-    explore(settings, view=view, where=where, sort=sort, fresh=fresh, aspect=aspect)
+    request = Request(where=where, by=split_keys(by), sort=sort, sides=_two(sides), aspect=aspect or None)
+    explore(settings, view=view, request=request, at=at or "", fresh=fresh)
 
 
 def explore(
-    settings: Settings,
-    *,
-    view: str | None = None,
-    where: str = "",
-    sort: str | None = None,
-    fresh: bool = False,
-    aspect: str | None = None,
+    settings: Settings, *, view: str | None = None, request: Request | None = None, at: str = "", fresh: bool = False
 ) -> None:
     """Open the explorer on the store that the settings name, at a place, else where one was last.
 
     Raises `NoTerminal` with the command that prints the same where there is no terminal.
     """
     from riff_store.location import without_secrets
-    from riff_tui.errors import NoTerminal, UsageError
+    from riff_tui.errors import NoTerminal
     from riff_tui.request import Request, dump_command
     from riff_tui.settings import store_location
     from riff_tui.view_registry import resolve
 
-    chosen = resolve(view or "flows")
-    if chosen.sides:
-        raise UsageError(
-            f"{chosen.name} opens from two runs, or two agents of a flow: mark both with m, then = and Enter;"
-            " riff-tui compare A B prints the same"
-        )
-    if aspect and not chosen.aspects:
-        raise UsageError(
-            f"--aspect: {chosen.name} is not about one aspect; riff-tui ui effects --aspect {_quoted(aspect)} is"
-        )
+    chosen, is_anywhere = resolve(view or "flows"), view is None and request in (None, Request())
+    request = request or Request()
+    _check(chosen, request, at)
     name = chosen.name
     if not has_terminal():
-        request = Request(where=where, sort=sort, aspect=aspect or None)
         given = f" --store {_quoted(without_secrets(settings.store))}" if settings.store else ""
         raise NoTerminal(
             "the explorer needs a terminal on stdin and stderr, and TERM other than dumb;"
@@ -108,9 +117,55 @@ def explore(
     from riff_tui.cases.query import case_text_at
     from riff_tui.tui import StartOptions, run_explorer
 
-    start = StartOptions(name if view or where or sort else None, where, sort, fresh, aspect or "")
+    start = StartOptions(
+        None if is_anywhere else name,
+        request.where,
+        request.sort,
+        fresh,
+        request.aspect or "",
+        request.sides or (),
+        request.by,
+        at,
+    )
     location = store_location(settings)
     raise typer.Exit(run_explorer(location, start, settings, partial(case_text_at, location)))
+
+
+def _two(sides: Sequence[str] | None) -> tuple[str, str] | None:
+    """Return both sides of a comparison, `None` where none was named."""
+    from riff_tui.errors import UsageError
+
+    if not sides:
+        return None
+    if len(sides) != 2:
+        raise UsageError("a comparison takes two sides: riff-tui ui compare A B, where A and B are runs or agent:NAME")
+    return sides[0], sides[1]
+
+
+def _check(chosen: ViewSpec, request: Request, at: str) -> None:
+    """Raise `UsageError` for what the screen of a view cannot begin with."""
+    from riff_tui.catalog import check_request
+    from riff_tui.errors import UsageError
+
+    name = chosen.name
+    if chosen.sides and request.sides is None:
+        raise UsageError(
+            f"{name} opens from two runs, or two agents of a flow: riff-tui ui {name} A B, where A and B are runs or"
+            " agent:NAME, or mark both with m, then = and Enter"
+        )
+    if request.sides and not chosen.sides:
+        raise UsageError(
+            f"{name} is not about two sides; riff-tui ui compare {' '.join(map(_quoted, request.sides))} is"
+        )
+    if request.aspect and not chosen.aspects:
+        raise UsageError(
+            f"--aspect: {name} is not about one aspect; riff-tui ui effects --aspect {_quoted(request.aspect)} is"
+        )
+    if at and chosen.screen != "conversation":
+        raise UsageError(
+            f"--at is a moment of one call: riff-tui ui conversation --where 'run=R conversation=C' --at {at}"
+        )
+    check_request(chosen, request)
 
 
 def has_terminal() -> bool:

@@ -12,6 +12,7 @@ from riff_tui.tui.backend import CaseText
 from riff_tui.tui.data.store_watcher import KnownNames, StoreWatcher
 from riff_tui.tui.navigation.links import open_link
 from riff_tui.tui.navigation.location import Stack
+from riff_tui.tui.navigation.moments import is_place
 from riff_tui.tui.render.palette import PALETTES
 from riff_tui.tui.session.session_file import SessionFile, session_path
 from riff_tui.tui.terminal.capabilities import detect_capabilities
@@ -20,13 +21,19 @@ from riff_tui.watching.growing_run import GrowingRun
 
 @dataclass(frozen=True, slots=True)
 class StartOptions:
-    """Hold where to open, at the last location where no view is given; `fresh` ignores what earlier sessions left."""
+    """Hold where to open, at the last location where no view is given; `fresh` ignores what earlier sessions left.
+
+    `sides` are compared, `by` tells rows apart, and `at` is the moment of a call to begin at: `turn:7`, `state:NAME`.
+    """
 
     view: str | None = None
     where: str = ""
     sort: str | None = None
     fresh: bool = False
     aspect: str = ""
+    sides: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    at: str = ""
 
 
 def run_explorer(location: str, start: StartOptions, settings: Settings, case_text: CaseText | None = None) -> int:
@@ -37,9 +44,11 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     """
     from riff_tui.notes.kept_notes import open_to_read
 
+    if start.at and not is_place(start.at):
+        raise UsageError(f"--at {start.at}: it takes turn:N, such as turn:7, or state:NAME")
     if settings.theme is not None and settings.theme not in PALETTES:
         raise UsageError(f"no theme is called {settings.theme!r}; there are {', '.join(PALETTES)}")
-    wanted = open_link(start.view or "flows", start.where, start.aspect)
+    wanted = open_link(start.view or "flows", start.where, start.aspect, sides=start.sides, by=start.by, at=start.at)
     opened_store = open_to_read(location)
     path = os.path.realpath(location)
     named = store_to_name(path)

@@ -42,7 +42,7 @@ def _dump(controls: Controls) -> None:
     if loaded:
         commands = "  ·  ".join(loaded.dumps)
         is_shown = controls.bottom.before == commands
-        host.say(link_to(host.history.stack, controls.backend.store) if is_shown else commands)
+        host.say(link_to(host.history.stack, controls.backend.store, loaded.main) if is_shown else commands)
 
 
 def _refresh(controls: Controls) -> None:

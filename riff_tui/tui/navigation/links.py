@@ -2,46 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from riff_tui.filters import Filter
-from riff_tui.tui.navigation.location import START, Location, Stack
+from riff_tui.request import Request, ui_command
+from riff_tui.table import Table
+from riff_tui.tui.navigation.location import START, Location, Stack, noun
+from riff_tui.tui.navigation.moments import place_of
 from riff_tui.tui.navigation.scope_filters import Scope, fixed_fields, fixed_value, keep_steps, split_by_field
 from riff_tui.view_registry import spec_of
 
 
-def link(location: Location, store: str = "") -> str:
-    """Return the command that opens the explorer at a location; `store` is named if it is not the default one."""
-    import shlex
+def link(location: Location, store: str = "", at: str = "") -> str:
+    """Return the command that opens the explorer at a location, with the cursor `at` a moment of a call.
 
-    from riff_tui.views.parts.cells import shell_quoted
-
-    parts = ["riff-tui ui", location.view]
-    if where := location.where.text.strip():
-        parts += ["--where", shell_quoted(where)]
-    if location.aspect:
-        parts += ["--aspect", shlex.quote(location.aspect)]
-    if location.chosen_order:
-        parts += ["--sort", shlex.quote(location.chosen_order)]
-    if store:
-        parts += ["--store", shell_quoted(store)]
-    return " ".join(parts)
+    `store` is named if it is not the default one.
+    """
+    request = Request(
+        where=location.where.text,
+        by=location.by,
+        sort=location.chosen_order or None,
+        sides=location.between,
+        aspect=location.aspect or None,
+    )
+    return ui_command(location.view, request, at=at, store=store)
 
 
-def link_to(stack: Stack, store: str) -> str:
-    """Return the link to the location on top of a stack, of a comparison to the list that it was made in."""
-    locations = [location for location in stack if not (location.pair or location.sides)]
-    return link(locations[-1], store)
+def link_to(stack: Stack, store: str, table: Table | None = None) -> str:
+    """Return the link to the location on top of a stack, of two rows side by side to the list that they come from.
+
+    Of a call, whose `table` is shown, it leads to the moment under the cursor.
+    """
+    location = [each for each in stack if not each.pair][-1]
+    is_call = location is stack[-1] and location.kind == "conversation" and table is not None
+    return link(location, store, place_of(table.rows, location.index) if is_call and table is not None else "")
 
 
-def open_link(view: str, where: str, aspect: str = "") -> Stack:
+def open_link(
+    view: str, where: str, aspect: str = "", *, sides: Sequence[str] = (), by: Sequence[str] = (), at: str = ""
+) -> Stack:
     """Return where a link leads, below the locations that one would have come through.
 
     Raises `FilterError` if the expression makes no sense.
     """
-    if aspect:
-        *above, last = open_link(view, where)
-        return (*above, replace(last, aspect=aspect))
+    *above, last = _opened(view, where) if not sides else _compared(view, where, sides)
+    return (*above, replace(last, aspect=aspect, by=tuple(by), row=at))
+
+
+def _compared(view: str, where: str, sides: Sequence[str]) -> Stack:
+    return (*START, Location(view, noun(view), Filter(where.strip()), sides=tuple(sides)))
+
+
+def _opened(view: str, where: str) -> Stack:
     predicate = Filter(where).predicate
     whole = Filter(where.strip())
     spec = spec_of(view)

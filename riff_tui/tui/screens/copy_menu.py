@@ -76,7 +76,7 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
         if loaded is None:
             return ""
         if part == "link":
-            return block(link_to(host.history.stack, self._backend.store))
+            return block(link_to(host.history.stack, self._backend.store, loaded.main))
         if part == "dump":
             return "\n".join(block(command) for command in loaded.dumps)
         if part == "table":

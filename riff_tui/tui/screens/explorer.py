@@ -29,6 +29,7 @@ from riff_tui.tui.data.paged_rows import PagedRows
 from riff_tui.tui.navigation.folding import with_folding
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns
+from riff_tui.tui.navigation.moments import is_place, missing, row_at
 from riff_tui.tui.panes.transcript import Transcript
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.counts import count_text, empty_text
@@ -191,7 +192,11 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def _draw_conversation(self, location: Location, loaded: LoadedView, *, again: bool) -> None:
         controls = self.controls
-        controls.transcript.load(loaded.main, row=location.row, again=again)
+        row = location.row
+        if is_place(row):
+            found = row_at(loaded.main.rows, row)
+            self._remark, row = (self._remark, found.id) if found is not None else (missing(row), "")
+        controls.transcript.load(loaded.main, row=row, again=again)
         controls.search.arrived(location, again=again)
         controls.header.follow(controls.transcript.row)
 

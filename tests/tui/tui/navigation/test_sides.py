@@ -138,7 +138,7 @@ def test_the_hint_line_names_what_enter_opens() -> None:
 
 def test_the_explorer_does_not_open_at_sides_that_nobody_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["ui", "compare"]) == ExitCode.USAGE
-    assert "riff-tui compare A B prints the same" in capsys.readouterr().err
+    assert "riff-tui ui compare A B, where A and B are runs" in capsys.readouterr().err
 
 
 def screen_of(at: Walker) -> str:
