@@ -172,7 +172,8 @@ class Table:
     the columns that tell rows apart where these are not all that are shown of kind `name`; those in `first` decide,
     those in `last` say least.
     `commands` open what rows rest on: what that is, and the command, raw and to be pasted as it stands.
-    `prose` is how text reads in the place of columns. `sort` is the column that rows are sorted by where that was asked
+    `prose` is how text reads in the place of columns. `begin` is the id of the row that a cursor begins on, else the
+    first one. `sort` is the column that rows are sorted by where that was asked
     for, with `-` downwards. `dump` is the command that prints the same. `deferred` begins the load of what was left for
     later because it takes long.
     """
@@ -196,6 +197,7 @@ class Table:
     identity: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
+    begin: str = ""
     sort: str = ""
     dump: str = ""
     deferred: Deferred | None = field(default=None, compare=False)

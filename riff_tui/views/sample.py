@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from riff_tui.table import Column, Row, Severity, Table
 from riff_tui.text.numbers import fixed
 from riff_tui.text.words import counted
+from riff_tui.views import conversations
 from riff_tui.views.parts import cells, columns
 from riff_tui.views.spec import ViewSpec
 
@@ -28,23 +29,24 @@ _FIGURES: Mapping[str, tuple[str, int]] = {
     "error_count": ("errors", 0),
 }
 """What the figures that calls lie far out in are counted in, and with how many decimals."""
+_OF_CALLS = {column.key: column for column in conversations.COLUMNS}
 _COLUMNS: Sequence[Column] = (
     Column("position", "#", kind="count", help="The call's place in the list, which is mixed whatever its strata."),
-    Column("conversation", "Conversation", kind="name", help="The call's id, of which a run may have several calls."),
+    _OF_CALLS["conversation"],
     columns.FLOW,
     columns.AGENT,
     Column("why", "Why", kind="text", help="Why it was drawn: at random, for it failed, or for what is far out in it."),
     Column("read", "read", kind="flag", help="Whether anybody noted something on it."),
-    Column("verdict", "Verdict", kind="name", help="What people say of it: pass, fail, or split where they differ."),
-    Column("codes", "Codes", kind="object", help="The codes that people gave it."),
-    Column("noted_by", "Noted by", kind="object", shown=False, help="Who noted something on it."),
-    Column("first_failed", "First failed", kind="name", shown=False, help="The state in which it first went wrong."),
+    _OF_CALLS["verdict"],
+    _OF_CALLS["codes"],
+    _OF_CALLS["noted_by"],
+    _OF_CALLS["first_failed"],
     Column("stratum", "Stratum", kind="name", shown=False, help="What it was drawn from: random, failing or outlier."),
     columns.RUN,
-    dataclasses.replace(columns.PERSONA, shown=False),
-    dataclasses.replace(columns.SCENARIO, shown=False),
-    Column("trial", "Trial", kind="count", shown=False, help="Which repeat of flow, scenario and persona it is."),
+    *(dataclasses.replace(_OF_CALLS[key], shown=False) for key in ("persona", "scenario", "trial")),
 )
+_MARKS: Mapping[str, Severity] = {"fail": "bad", "split": "warn"}
+_KEYS_OF_CALL = ("persona", "scenario", "first_failed", "verdict", "codes", "noted_by")
 
 
 def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Table:
@@ -60,7 +62,7 @@ def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Tab
         return table
     drawn = answer.sample
     drawn_from = Counter(each.drawn.stratum for each in answer.calls)
-    readers = Counter(author for each in answer.calls for author in _authors(each))
+    readers = Counter(author for each in answer.calls if each.call for author in each.call.noted_by or ())
     extras = {
         "n": drawn.n,
         "mix": dict(drawn.mix),
@@ -75,45 +77,34 @@ def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Tab
         "since_new_code": answer.since_new,
         "readers": dict(sorted(readers.items(), key=lambda each: (-each[1], each[0]))),
     }
-    return dataclasses.replace(table, extras=extras, notes=list(_notes(answer.sample, extras)))
+    unread = next((row.id for row in table.rows if row.where and not row.record["read"]), "")
+    return dataclasses.replace(table, extras=extras, notes=list(_notes(answer.sample, extras)), begin=unread)
 
 
-def progress(extras: Mapping[str, Any]) -> list[str]:
-    """Return how far people are with a list, from what its table tells, each in a few words."""
-    codes, since = extras["codes"], extras["since_new_code"]
-    said = [f"{extras['read']:,} of {extras['calls']:,} read"]
-    if not extras["read"]:
-        return said
-    if codes and since >= SATURATED:
-        return [*said, f"{counted(since, 'call')} without a new code: enough?", counted(codes, "code")]
+def progress(told: Mapping[str, Any]) -> list[str]:
+    """Return how far people are with a list, from what its table tells, in parts such as `37 of 100 read`."""
+    codes, since = told["codes"], told["since_new_code"]
+    said = [f"{told['read']:,} of {told['calls']:,} read"]
     if codes and since:
-        said.append(f"no new code for {counted(since, 'call')}")
-    return [*said, counted(codes, "code")]
+        enough = ": enough?" if since >= SATURATED else ""
+        said.append(f"no new code for {counted(since, 'call')}{enough}")
+    return [*said, *([counted(codes, "code")] if codes else [])]
 
 
 def _row(each: SampledCall) -> Row:
     call, drawn = each.call, each.drawn
-    codes = list(dict.fromkeys(note.code for note in each.notes if note.code is not None))
     record: dict[str, Any] = {
         "position": each.position,
         **drawn.names._asdict(),
-        "persona": call and call.persona,
-        "scenario": call and call.scenario,
         "why": _why(drawn),
         "stratum": drawn.stratum,
-        "read": bool(each.notes),
-        "verdict": _verdict(each),
-        "codes": codes,
-        "noted_by": _authors(each),
-        "first_failed": call and call.first_failed,
+        "read": each.is_read,
+        **{key: call and getattr(call, key) for key in _KEYS_OF_CALL},
     }
-    display = {"codes": ", ".join(codes), "noted_by": ", ".join(record["noted_by"])}
     if call is None:
-        display["conversation"] = f"{drawn.names.conversation} (gone)"
-        return Row(f"gone {each.position}", record, display, thin=True)
-    marks: dict[str, Severity] = {"verdict": "bad"} if record["verdict"] == "fail" else {}
-    where = cells.call_where(call)
-    return Row(where, record, display, marks, where=where)
+        return Row(f"gone {each.position}", record, {"conversation": f"{drawn.names.conversation} (gone)"})
+    where, mark = cells.call_where(call), _MARKS.get(call.verdict or "")
+    return Row(where, record, severity={"verdict": mark} if mark else {}, where=where)
 
 
 def _why(drawn: Drawn) -> str:
@@ -125,18 +116,10 @@ def _why(drawn: Drawn) -> str:
     return f"{drawn.stratum}: {value} {unit[:-1] if value == '1' and len(unit) > 1 else unit} (median {middle})"
 
 
-def _verdict(each: SampledCall) -> str | None:
-    given = {note.verdict for note in each.notes if note.verdict is not None}
-    return "split" if len(given) > 1 else next(iter(given), None)
-
-
-def _authors(each: SampledCall) -> list[str]:
-    return sorted({note.author for note in each.notes})
-
-
 def _notes(drawn: Sample, told: Mapping[str, Any]) -> Iterator[str]:
     by = f" ({_by(told['readers'])})" if len(told["readers"]) > 1 else ""
-    yield " · ".join(progress(told)) + by
+    read, *others = progress(told)
+    yield " · ".join([read + by, *others])
     expression = f" from calls that match {drawn.expression}" if drawn.expression else ""
     strata = ", ".join(f"{n:,} {stratum}" for stratum, n in told["strata"].items())
     yield f"Drawn with seed {drawn.seed}{expression}: {strata}."
@@ -150,7 +133,8 @@ def _by(readers: Mapping[str, int]) -> str:
 
 
 def _summary(table: Table) -> str:
-    return " · ".join(progress(table.extras))
+    # The beginning has to do where there is little room.
+    return " · ".join(progress(table.extras)[:2])
 
 
 SPEC = ViewSpec(
@@ -169,6 +153,7 @@ SPEC = ViewSpec(
     columns=_COLUMNS,
     fields=("position", "why", "stratum", "read"),
     filters="calls",
+    noun="reading list",
     nouns=("call", "calls"),
     summary=_summary,
     empty="No call of a reading list here: U widens, and riff-tui sample --n 100 draws a list.",
@@ -177,6 +162,6 @@ SPEC = ViewSpec(
     below="conversation",
     row_kind="call",
     first=("why", "read", "verdict", "codes"),
-    last=("flow", "agent", "run"),
+    last=("flow", "agent", "run", "position"),
     order_by="position",
 )

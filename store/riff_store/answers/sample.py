@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from riff_store.answers.calls import Call, Note
+from riff_store.answers.calls import Call
 from riff_store.sampling import Drawn
 
 
@@ -35,12 +35,16 @@ class SampledCall:
     position: int
     drawn: Drawn
     call: Call | None
-    notes: Sequence[Note] = ()
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether anybody noted something on it."""
+        return self.call is not None and bool(self.call.notes)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingList:
-    """Hold the calls in the order in which they are to be read; a call is read once anybody noted something on it.
+    """Hold the calls in the order in which they are to be read.
 
     `codes` are those that people gave them; no code is new in the `since_new` calls that were read last.
     """
@@ -53,7 +57,7 @@ class ReadingList:
     @property
     def read(self) -> int:
         """Return how many calls were read."""
-        return sum(bool(each.notes) for each in self.calls)
+        return sum(each.is_read for each in self.calls)
 
     @property
     def gone(self) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.answers.calls import codes_of
 from riff_store.answers.failing import NONE_FOUND
 from riff_store.answers.sample import ReadingList, SampledCall
 from riff_store.database import Store
 from riff_store.predicates import Predicate
-from riff_store.queries.annotations import calls_named, notes_by_call
+from riff_store.queries.annotations import calls_named
 from riff_store.queries.codes import calls_since_new_code
 from riff_store.queries.conversations import calls_of
 from riff_store.queries.scope import Scope
@@ -61,10 +62,10 @@ def reading_list(store: Store, listed: KeptList | None = None) -> ReadingList | 
         # Names that are all given are those of one call at most.
         keys = [next(iter(found[drawn.names]), None) for drawn in kept.calls]
         calls = {call.id: call for call in calls_of(store, [key for key in keys if key is not None])}
-        notes = {key: written for key, written in notes_by_call(store).items() if key in calls}
-    codes = {note.code for written in notes.values() for note in written if note.code is not None}
+    notes = {key: call.notes for key, call in calls.items() if call.notes}
+    codes = {code for written in notes.values() for code in codes_of(written)}
     entries = [
-        SampledCall(place, drawn, None if key is None else calls.get(key), () if key is None else notes.get(key, ()))
+        SampledCall(place, drawn, None if key is None else calls.get(key))
         for place, (drawn, key) in enumerate(zip(kept.calls, keys, strict=True), 1)
     ]
     return ReadingList(kept.sample, entries, len(codes), calls_since_new_code(notes))

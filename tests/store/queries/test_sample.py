@@ -97,7 +97,7 @@ def test_a_call_is_read_once_anybody_noted_something_on_it(store: Store) -> None
     ])  # fmt: skip
     found = reading_list(store)
     assert found is not None
-    assert [each.position for each in found.calls if each.notes] == [4, 6]
+    assert [each.position for each in found.calls if each.is_read] == [4, 6]
     assert (found.read, found.codes, found.since_new, found.gone) == (2, 1, 1, 0)
 
 
