@@ -57,8 +57,12 @@ def failure_value(store: Store, name: str) -> Any:
         named = row.select(pw.fn.COALESCE(table.name, UNNAMED.get(name)))
         found = named.join(table, pw.JOIN.LEFT_OUTER, on=(table.id == getattr(row, FAILURE[name].key))).where(mine)
     states = names_of(store, DIMENSIONS["state"])
-    marked: dict[str | None, set[int]] = {}
+    marked: dict[str | None, list[int]] = {}
     for key, mark in marks(store).items():
-        marked.setdefault(mark.told(states)[name], set()).add(key)
-    cases = [(one_of(m.Conversation.id, keys), pw.Value(text)) for text, keys in marked.items()]
+        marked.setdefault(mark.told(states)[name], []).append(key)
+    # Written out, since all cases together may have more keys than a statement may bind.
+    cases = [
+        (m.Conversation.id.in_(pw.SQL(f"({', '.join(map(str, keys))})")), pw.Value(text))
+        for text, keys in marked.items()
+    ]
     return pw.Case(None, cases, found) if cases else found
