@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for, store_to_write
 
 if TYPE_CHECKING:
+    from riff_store.database import Store
     from riff_store.health import Health
 
 EXAMPLES = (
@@ -48,10 +50,13 @@ def doctor(
             pass
     with open_to_read(store_location(settings)) as opened, opened.snapshot():
         health = examine(opened)
+        advice = list(_advice(opened)) if health.readable else []
         skipped = show(opened, "skipped", Request(limit=LISTED)) if health.readable else None
     out = standard_output(ascii_only=bool(settings.ascii))
     with writing("stdout"):
         out.stream.writelines(f"{one_line(line)}\n" for line in report(health))
+        if advice:
+            out.stream.writelines(["\n", *(f"{one_line(line)}\n" for line in advice)])
         if skipped is not None and len(skipped.rows):
             out.stream.write("\n")
             out.print_table(skipped)
@@ -67,3 +72,27 @@ def report(health: Health) -> Iterator[str]:
         yield f"{title:12}{count}"
     for check, problems in health.checks.items():
         yield f"{check:12}{'ok' if not problems else '; '.join(problems)}"
+
+
+def _advice(store: Store) -> Iterator[str]:
+    """Yield what to do about notes that count nowhere."""
+    import shlex
+
+    from riff_store.database import is_writable
+    from riff_store.notes import notes_of_no_call
+    from riff_tui.notes.kept_notes import lacking, read_kept
+    from riff_tui.settings import kept_notes_file
+    from riff_tui.text.words import counted
+
+    waiting, ambiguous = notes_of_no_call(store)
+    if waiting:
+        yield f"{counted(waiting, 'note')} on calls that are not there: ingest the files that hold these calls."
+    if ambiguous:
+        yield (
+            f"{counted(ambiguous, 'note')} that may be of several calls and so of none: note it anew on the one that is"
+            " meant, riff-tui notes add --where 'run=R conversation=C'."
+        )
+    path = kept_notes_file()
+    if path is not None and is_writable(Path(store.location)) and (kept := lacking(store, read_kept(path))):
+        where = f"{counted(len(kept), 'note')} that could not be written before, in {path}"
+        yield f"{where}: riff-tui notes import {shlex.quote(str(path))}"

@@ -93,13 +93,15 @@ _ALONE = (
     f"SELECT COUNT(*) FROM (SELECT conversation_id, aspect_id, judge_id FROM aspect_score"
     f" WHERE judge_id <> {models.COMPUTED_JUDGE} EXCEPT SELECT conversation_id, aspect_id, judge_id FROM judged_score)"
 )
+_OF_NOTES = "WHERE NOT deleted AND id NOT IN (SELECT supersedes FROM annotation WHERE supersedes <> id)"
 _COUNTED: Mapping[str, str] = {
     "files": "SELECT COUNT(*) FROM source_file",
     "calls": "SELECT COUNT(*) FROM conversation",
     "errored": "SELECT COUNT(*) FROM conversation WHERE errored",
     "transcripts": "SELECT COUNT(*) FROM transcript",
     "verdicts": "SELECT COUNT(*) FROM judged_score",
-    "notes": "SELECT COUNT(*) FROM annotation WHERE NOT deleted",
+    "notes": f"SELECT COUNT(*) FROM annotation {_OF_NOTES}",
+    "authors": f"SELECT COUNT(DISTINCT author) FROM annotation {_OF_NOTES}",
     "flows": "SELECT COUNT(*) FROM flow",
     "states": "SELECT COUNT(*) FROM state",
     "agents": "SELECT COUNT(*) FROM agent",

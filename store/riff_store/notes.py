@@ -16,6 +16,7 @@ from riff_store.facts import Annotation, Unjoined
 from riff_store.names import encodable
 
 _CHUNK = 500
+_NO_LABELS = "[]"
 
 _MATCHING = """
 FROM run r CROSS JOIN conversation c ON c.run_id = r.id AND c.name = a.conversation_name
@@ -97,7 +98,7 @@ def row_of(note: Annotation, source_file: int | None) -> list[Any]:
     return [
         encodable(note.id), source_file, _text(note.run), _text(note.flow), _text(note.agent),
         encodable(note.conversation), note.trial, note.turn, _text(note.state), _text(note.verdict),
-        _text(note.code), _text(note.note), encodable(json.dumps(note.labels)), encodable(note.author),
+        _text(note.code), _text(note.note), _kept_labels(note.labels), encodable(note.author),
         note.at, _text(note.supersedes), note.deleted, _text(note.editor),
     ]  # fmt: skip
 
@@ -148,8 +149,14 @@ def _note(row: Sequence[Any]) -> Annotation:
     )  # fmt: skip
 
 
+def _kept_labels(labels: list[str]) -> str:
+    return encodable(json.dumps(labels)) if labels else _NO_LABELS
+
+
 def _labels(kept: str) -> list[str]:
     """Return the kept labels; a store that was tampered with has none."""
+    if kept == _NO_LABELS:
+        return []
     try:
         return msgspec.json.decode(kept, type=list[str])
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):

@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from riff_ingest.annotation_lines import line_of
+from riff_store.database import open_store
+from riff_store.facts import Annotation
 from riff_store.migrations import backup_path
+from riff_store.notes import add_notes
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from tests.support.older_stores import restore
@@ -54,3 +58,20 @@ def test_the_doctor_migrates_an_older_store_as_its_refusal_says_and_tells_of_the
 def test_the_doctor_makes_no_store(tmp_path: Path, capsys: Captured) -> None:
     assert run(["doctor", "--migrate", "--store", str(tmp_path / "none.db")]) == ExitCode.STORE
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_doctor_says_what_to_do_about_notes_that_count_nowhere(
+    tiny: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, kept = tmp_path / "store.db", tmp_path / "config" / "notes.jsonl"
+    path.write_bytes(tiny.read_bytes())
+    kept.parent.mkdir()
+    monkeypatch.setenv("RIFF_TUI_CONFIG", str(kept.with_name("settings.toml")))
+    kept.write_text(f"{line_of(Annotation('n-9', 'c-1', 'ann'))}\n", encoding="utf-8")
+    with open_store(path, write=True) as store:
+        add_notes(store, [Annotation("n-1", "nowhere", "ann"), Annotation("n-2", "nowhere", "bob", supersedes="n-1")])
+    assert run(["doctor", "--store", str(path)]) == ExitCode.OK
+    out = capsys.readouterr().out
+    assert "notes       1\nauthors     1\n" in out
+    assert "1 note on calls that are not there: ingest the files that hold these calls." in out
+    assert f"1 note that could not be written before, in {kept}: riff-tui notes import {kept}" in out
