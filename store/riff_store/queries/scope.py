@@ -9,19 +9,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import peewee as pw
 
 from riff_store import models as m
 from riff_store.agreement import PERSON
-from riff_store.answers.calls import Note
 from riff_store.database import Store
 from riff_store.metric import Pooled
 from riff_store.metrics import POOLED
 from riff_store.predicate_eval import fold, satisfies
 from riff_store.predicates import And, InState, Not, Or, Predicate, Term, terms
-from riff_store.queries.annotations import notes_by_call, verdicts_of_people
 from riff_store.queries.conditions import (
     ALWAYS,
     NEVER,
@@ -42,9 +40,11 @@ from riff_store.queries.dimensions import (
     judges_shown,
     names_of,
 )
-from riff_store.queries.first_failures import failed_as
-from riff_store.queries.marks import Mark, marks
 from riff_store.vocabulary import CALL_NAMES, NOTE_FIELDS, STEP_FIELDS, field_of, split_name
+
+if TYPE_CHECKING:
+    from riff_store.answers.calls import Note
+    from riff_store.queries.marks import Mark
 
 Depth: TypeAlias = Literal["total", "rollup", "base"]
 STATE_COLUMNS = {
@@ -179,6 +179,9 @@ class Scope:
         if name in DIMENSIONS:
             return self._named(name, term)
         if name == "failure" or name in FAILURE:
+            from riff_store.queries.first_failures import failed_as
+            from riff_store.queries.marks import marks
+
             if self._marks is None:
                 self._marks = marks(self._store)
             return failed_as(self._store, self._calls.id, name, term, self._marks)
@@ -246,6 +249,8 @@ class Scope:
 
     def _written(self) -> Mapping[int, Sequence[Note]]:
         if self._notes is None:
+            from riff_store.queries.annotations import notes_by_call
+
             self._notes = notes_by_call(self._store)
         return self._notes
 
@@ -290,6 +295,8 @@ class Scope:
             by_judges = exists(scores, (scores.conversation == self._calls.id) & one_of(scores.judge, judges))
             if wanted.operator == "=" and not str(wanted.value).startswith(PERSON):
                 return by_judges
+            from riff_store.queries.annotations import verdicts_of_people
+
             people = verdicts_of_people(self._written()).items()
             given = (verdicts for author, verdicts in people if satisfies(wanted, f"{PERSON}{author}"))
             return by_judges | one_of(self._calls.id, {call for verdicts in given for call in verdicts})
