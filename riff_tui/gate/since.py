@@ -24,14 +24,14 @@ def with_first_runs(
 ) -> Decision:
     """Return the decision with the run since which each failed check has failed against the same baseline.
 
-    Looked at are the runs between baseline and candidate, of the candidate's branch and agents, the last first. Runs in
-    which a check could not be decided are passed over.
+    Looked at are the runs between baseline and candidate, of the candidate's branch, the last first. Runs in which a
+    check could not be decided are passed over.
     """
     if comparison.b.kind != "run":
         return decision
     since = {_key(check): decision.candidate for check in decision.of("failed")}
     open_ones = set(since)
-    for run in _runs_between(store, decision, calls):
+    for run in _runs_between(store, decision):
         if not open_ones:
             break
         checks = {_key(check): check for check in _checks(store, decision.baseline, run, calls, rules)}
@@ -49,21 +49,13 @@ def _key(check: Check) -> tuple[str, str, str | None]:
     return check.flow, check.aspect, check.judge
 
 
-def _runs_between(store: Store, decision: Decision, calls: Predicate | None) -> list[str]:
-    from riff_store.queries.dimensions import Grouping, run_branches, run_order
-    from riff_store.queries.sums import call_counts
+def _runs_between(store: Store, decision: Decision) -> list[str]:
+    from riff_store.queries.dimensions import run_branches, run_order
 
     order, branches = run_order(store), run_branches(store)
-    agents: dict[str | None, set[str | None]] = {}
-    for (run, agent), (counted, _) in call_counts(store, calls, Grouping(("run", "agent"))).items():
-        if counted:
-            agents.setdefault(run, set()).add(agent)
     first, last = order[decision.baseline], order[decision.candidate]
-
-    def kind(run: str) -> object:
-        return branches[run], agents.get(run)
-
-    between = [run for run, place in order.items() if first < place < last and kind(run) == kind(decision.candidate)]
+    branch = branches[decision.candidate]
+    between = [run for run, place in order.items() if first < place < last and branches[run] == branch]
     return between[::-1][:MOST_RUNS]
 
 

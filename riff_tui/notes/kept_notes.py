@@ -67,13 +67,30 @@ def append_kept(path: Path, notes: Sequence[Annotation]) -> None:
 
 
 def lacking(store: Store, kept: Sequence[Annotation]) -> list[Annotation]:
-    """Return the notes of a file that a store lacks."""
+    """Return the notes of a file that a store lacks, of calls that it has."""
     from riff_store.notes import read_notes
+    from riff_store.queries.annotations import calls_named
 
-    if not kept:
-        return []
-    known = {note.id for note in read_notes(store)}
-    return [note for note in kept if note.id not in known]
+    known = {note.id for note in read_notes(store, {note.conversation for note in kept})} if kept else set()
+    names = {note.id: (note.run, note.flow, note.agent, note.conversation, note.trial) for note in kept}
+    calls = calls_named(store, (names[note.id] for note in kept if note.id not in known))
+    return [note for note in kept if calls.get(names[note.id])]
+
+
+def told_of_kept_notes(store: Store) -> str:
+    """Return what is to be said of kept notes that a store lacks though it can be written, nothing where there is none.
+
+    A store that cannot be written is read with them.
+    """
+    import shlex
+
+    path = kept_notes_file()
+    found = [] if store.kept_notes else lacking(store, read_kept(path))
+    if not found:
+        return ""
+    noted = "1 note" if len(found) == 1 else f"{len(found):,} notes"
+    command = shlex.join(["riff-tui", "notes", "import", str(path)])
+    return f"{noted} on calls of this store lie in a file: {command} brings them in"
 
 
 def _ended(descriptor: int, size: int) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from riff_store.errors import StoreBusy, StoreError
+from riff_store.errors import StoreBusy, StoreError, StoreReadOnly
 from riff_tui.notes.author import author
 from riff_tui.notes.kept_notes import append_kept, open_to_read
 from riff_tui.settings import kept_notes_file
@@ -114,7 +114,7 @@ class Notebook:
         return msgspec.structs.replace(
             line,
             id=new_id(),
-            at=self.now(),
+            at=self.now() if before is None else before.at,
             supersedes=self._restored.get(note.id, note.id),
             deleted=before is None,
             editor=line.editor if line.author == self.author else self.author,
@@ -128,7 +128,7 @@ class Notebook:
                 raise
             append_kept(self._kept_file, notes)
             self._waiting += notes
-            return Receipt(notes, self._kept_file, str(error))
+            return Receipt(notes, self._kept_file, _reason(error))
         return Receipt(notes)
 
     def _put_into_store(self, notes: Sequence[Annotation], wait: float | None) -> None:
@@ -141,3 +141,9 @@ class Notebook:
                 store.wait_at_most(wait)
             add_notes(store, [*self._waiting, *notes])
         self._waiting.clear()
+
+
+def _reason(error: StoreError) -> str:
+    if isinstance(error, StoreReadOnly):
+        return "the store is read-only here"
+    return "another process is writing the store" if isinstance(error, StoreBusy) else str(error)

@@ -16,8 +16,9 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from riff_tui.errors import ExitCode, OutputError
+from riff_tui.notes.notebook import Notebook
 from riff_tui.text.glyphs import UNICODE, Glyphs
-from riff_tui.tui.backend import Backend, CaseText, NameSource, ShowView
+from riff_tui.tui.backend import Backend, CaseText, NameSource, NoteSource, ShowView
 from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from riff_tui.tui.navigation.history import History
@@ -42,8 +43,9 @@ class Explorer(QuietApp, inherit_bindings=False):
     """Walk the tables that `show` returns; `age` says in a few words how old they are.
 
     `session` keeps what lasts; `watcher` sees the store change, which is shown at once unless `paused`; `store` is
-    what a command has to name to find it, `names` queries the names in it, `case_text` makes cases of its calls,
-    `growing` knows of the run that is being made.
+    what a command has to name to find it, `names` queries the names in it, `notes` what people noted, `notebook`
+    writes notes, `case_text` makes cases of its calls, `growing` knows of the run that is being made. `notice` is said
+    at first.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -68,6 +70,9 @@ class Explorer(QuietApp, inherit_bindings=False):
         store: str = "",
         names: NameSource | None = None,
         case_text: CaseText | None = None,
+        notes: NoteSource | None = None,
+        notebook: Notebook | None = None,
+        notice: str = "",
         growing: GrowingRun | None = None,
     ) -> None:
         super().__init__(ansi_color=True)
@@ -81,6 +86,9 @@ class Explorer(QuietApp, inherit_bindings=False):
             age=age,
             case_text=case_text,
             names=names,
+            notes=notes,
+            notebook=notebook,
+            notice=notice,
             growing=growing,
             watcher=watcher,
             paused=paused,
@@ -91,6 +99,11 @@ class Explorer(QuietApp, inherit_bindings=False):
         )
         self._explorer = ExplorerScreen(self._backend, History((start,)), palette, glyphs)
         self._save_timer: Timer | None = None
+
+    def write_pending_notes(self) -> list[str]:
+        """Write the notes that were on their way when the explorer ended; return what there is to say of each."""
+        writer = self._explorer.controls.note_writer
+        return writer.finish() if writer is not None else []
 
     def get_driver_class(self) -> type[Driver]:
         """Return Textual's own driver, but for the way it finds the size of a terminal."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from riff_tui.request import Request
 from riff_tui.table import Table
@@ -12,6 +12,11 @@ from riff_tui.tui.data.query_worker import QueryWorker
 from riff_tui.tui.data.store_watcher import StoreWatcher
 from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.watching.growing_run import GrowingRun
+
+if TYPE_CHECKING:
+    from riff_store.facts import Annotation
+    from riff_tui.notes.marks import Call as CallNames
+    from riff_tui.notes.notebook import Notebook
 
 
 class ShowView(Protocol):
@@ -42,20 +47,40 @@ class NameSource(Protocol):
         ...
 
 
+class NoteSource(Protocol):
+    """Query the store for what people noted."""
+
+    def codes(self) -> Sequence[tuple[str, int]]:
+        """Return the codes in use, each with how many calls it has, most first."""
+        ...
+
+    def read_by(self, author: str) -> Collection[CallNames]:
+        """Return the calls that somebody noted anything on."""
+        ...
+
+    def keep(self, notes: Sequence[Annotation]) -> None:
+        """Read these notes with the store, for they could not be written into it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Backend:
     """Hold the store as the explorer knows it, and what lasts from one session to the next.
 
-    `show_view`, `case_text` and `names` query the store and belong on the `worker`; `age` returns how old the data are,
-    in a few words. `growing` knows of the run that is being made. `watcher` sees the store change, which is shown at
-    once unless `paused`; `store` is what a command has to name to find it, empty for the default one; `send` writes an
-    escape sequence to the terminal.
+    `show_view`, `case_text`, `names` and `notes` query the store, `notebook` writes notes into it; all of them belong
+    on the `worker`. `age` returns how old the data are, in a few words, and `notice` is to be said once. `growing`
+    knows of the run that is being made. `watcher` sees the store change, which is shown at once unless `paused`;
+    `store` is what a command has to name to find it, empty for the default one; `send` writes an escape sequence to
+    the terminal.
     """
 
     show_view: ShowView
     age: Callable[[], str] = lambda: ""
     case_text: CaseText | None = None
     names: NameSource | None = None
+    notes: NoteSource | None = None
+    notebook: Notebook | None = None
+    notice: str = ""
     growing: GrowingRun | None = None
     watcher: StoreWatcher | None = None
     paused: bool = False

@@ -9,6 +9,7 @@ from riff_tui.errors import OutputError, UsageError
 from riff_tui.settings import Settings, state_directory, store_to_name
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.backend import CaseText
+from riff_tui.tui.data.notes_of_calls import NotesOfCalls
 from riff_tui.tui.data.store_watcher import KnownNames, StoreWatcher
 from riff_tui.tui.navigation.links import open_link
 from riff_tui.tui.navigation.location import Stack
@@ -42,7 +43,9 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
     Raises `UsageError`, `FilterError` and the store's errors before the terminal is touched, and afterwards what
     ended the explorer.
     """
-    from riff_tui.notes.kept_notes import open_to_read
+    from riff_tui.notes.kept_notes import open_to_read, told_of_kept_notes
+    from riff_tui.notes.notebook import Notebook
+    from riff_tui.output.streams import say
 
     if start.at and not is_place(start.at):
         raise UsageError(f"--at {start.at}: it takes turn:N, such as turn:7, or state:NAME")
@@ -66,12 +69,17 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
         session=session,
         watcher=watcher,
         names=KnownNames(opened_store),
+        notes=NotesOfCalls(opened_store),
+        notebook=Notebook(path, settings.author),
+        notice=told_of_kept_notes(opened_store),
         case_text=case_text,
         growing=GrowingRun(opened_store),
         paused=settings.live is False,
         store=named,
     )
     explorer.run(mouse=found.mouse)
+    for said in explorer.write_pending_notes():
+        say(said)
     if explorer.failure is None:
         # What ended the explorer against its will is no place to come back to.
         _write(session, said=explorer.is_unsaved)

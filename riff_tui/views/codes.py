@@ -120,8 +120,8 @@ def _notes(answer: Codes) -> Iterator[str]:
 
 
 def _since(answer: Codes) -> str:
-    if answer.since_new < 2:
-        return f"The call that was read last brought {'no' if answer.since_new else 'a'} new code."
+    if not answer.since_new:
+        return "The call that was read last brought a new code."
     return f"No new code in the last {answer.since_new} of {answer.read} read calls."
 
 

@@ -263,7 +263,6 @@ def _visit_line(state: VisitedState) -> str:
 SPEC = ViewSpec(
     name="conversation",
     title="One conversation",
-    aliases=("turns",),
     help=(
         "One call in the order of time: turns, states, slots, guards, tool calls; of a voice call its sound.",
         "The filter has to select it, such as run=R conversation=C; the beginning of an id is enough.",

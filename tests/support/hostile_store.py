@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.pipeline import ingest
-from riff_ingest.sources.lenient_json import loads
 from riff_store.database import open_store
-from riff_store.facts import Annotation, FlowEdit
-from riff_store.notes import add_notes
+from riff_store.facts import FlowEdit
 from riff_store.writer import Writer
 from tests.support.hostile import HOSTILE
 
@@ -53,16 +51,6 @@ def judged(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {**named, **prompt, "judge": "codex", "score": 8.5, "rationale": text, "evidence": [1, 2, 99]}
 
 
-def noted(call: dict[str, Any]) -> Annotation:
-    """Return what a person wrote on a call as it was read, in whose every part a word stands."""
-    call = loads(json.dumps(call).encode())
-    text = call["flow"]
-    return Annotation(
-        f"id {text}", call["conversation_id"], text, call["run_id"], text, call["agent_model"], turn=1, state=text,
-        verdict="fail", code=text, note=text, labels=[text], at=1, editor=f"editor {text}",
-    )  # fmt: skip
-
-
 def build(folder: Path, words: Sequence[str] = WORDS) -> Path:
     """Build a store of one call for each of the words, in which everything is called so."""
     lines = [json.dumps(call) for call in calls(words)]
@@ -73,7 +61,6 @@ def build(folder: Path, words: Sequence[str] = WORDS) -> Path:
         writer = Writer(opened)
         summary = ingest([folder], writer)
         assert summary.conversations("taken") == len(words)
-        add_notes(opened, map(noted, calls(words)))
         with writer.batch():
             writer.put_edits("root", {text: [FlowEdit(text, text, 1, text, text, text)] for text in words})
     return folder / "store.db"

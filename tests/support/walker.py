@@ -12,11 +12,13 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
-from riff_store.database import open_store
 from riff_tui import catalog
 from riff_tui.cases.query import case_text_at
+from riff_tui.notes.kept_notes import open_to_read
+from riff_tui.notes.notebook import Notebook
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.app import Explorer
+from riff_tui.tui.data.notes_of_calls import NotesOfCalls
 from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.screens.explorer import ExplorerScreen
 from tests.support.fake_catalog import FakeCatalog
@@ -91,12 +93,17 @@ async def walking(
 
 
 @asynccontextmanager
-async def exploring(store: Path, size: tuple[int, int] = (100, 30), start: Stack = START) -> AsyncIterator[Walker]:
-    with open_store(store) as opened:
+async def exploring(
+    store: Path, size: tuple[int, int] = (100, 30), start: Stack = START, *, author: str = ""
+) -> AsyncIterator[Walker]:
+    """Explore a store; an `author` takes notes on its calls."""
+    with open_to_read(str(store)) as opened:
         app = Explorer(
             lambda view, request: catalog.show(opened, view, request),
             start=start,
             case_text=partial(case_text_at, str(store)),
+            notes=NotesOfCalls(opened),
+            notebook=Notebook(str(store), author) if author else None,
         )
         async with app.run_test(size=size) as pilot:
             at = Walker(app, pilot)

@@ -89,6 +89,14 @@ def needs_store(context: ActionContext) -> str:
     return "" if context.stored else "there is no store here to make a case from"
 
 
+def needs_notebook(context: ActionContext) -> str:
+    return "" if context.notebook else "this store takes no notes"
+
+
+def needs_written(context: ActionContext) -> str:
+    return needs_notebook(context) or ("" if context.written else "nothing to take back: nothing was noted so far")
+
+
 def needs_dump(context: ActionContext) -> str:
     return "" if context.dump else "no dump prints this"
 

@@ -28,6 +28,9 @@ class ActionContext:
     be compared, `pair` that two are being compared, `sided` that two runs or agents are; `choosable` that there are
     columns to show or hide, `pane` that the detail pane is there, `covered` that it hides the rows, `last` that
     another view was left. `lanes` says how much of a voice call's lanes is shown: `all`, a `part` or the `nearest`.
+
+    `notebook` says that notes can be written, `written` that some were in this session and can be taken back, `noting`
+    that one is at it: some were written, or the call came from the reading list.
     """
 
     view: str = "flows"
@@ -64,6 +67,9 @@ class ActionContext:
     pane: bool = False
     covered: bool = False
     last: bool = False
+    notebook: bool = False
+    written: bool = False
+    noting: bool = False
     lanes: str = ""
 
     @property

@@ -10,6 +10,7 @@ from textual.screen import Screen
 from riff_tui.table import Row, Table
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.tui.actions.context import ActionContext
+from riff_tui.tui.actions.note_writer import NoteWriter
 from riff_tui.tui.backend import Backend
 from riff_tui.tui.data.auto_refresh import AutoRefresh
 from riff_tui.tui.data.deferred_load import DeferredLoad
@@ -36,12 +37,14 @@ from riff_tui.tui.session.list_state import ListState
 from riff_tui.tui.widgets.bars import BottomLine, TopLine
 from riff_tui.tui.widgets.check_list import CheckList
 from riff_tui.tui.widgets.file_prompt import FilePrompt
+from riff_tui.tui.widgets.line_prompt import LinePrompt
 from riff_tui.tui.widgets.line_table import LineTable
 from riff_tui.tui.widgets.picker import Picker
 from riff_tui.tui.widgets.prompt import Prompt
 from riff_tui.view_registry import spec_of
 from riff_tui.views import side_by_side
 
+READING_LIST = "sample"
 _FOLDS: dict[Fold, str] = {"all": "all of it", "graph": "neighbours", "latencies": "latencies", "list": "list only"}
 
 
@@ -86,6 +89,7 @@ class Controls:
     picker: Picker
     check_list: CheckList
     file_prompt: FilePrompt
+    line_prompt: LinePrompt
 
     auto_refresh: AutoRefresh
     deferred_load: DeferredLoad
@@ -93,6 +97,7 @@ class Controls:
     finder: Finder
     list_state: ListState
     navigator: Navigator
+    note_writer: NoteWriter | None
     page_loader: PageLoader
     prompt_controller: PromptController
     run_watch: RunWatch
@@ -125,12 +130,14 @@ def build_controls(host: ControlsHost, backend: Backend, palette: Palette, glyph
         picker=picker,
         check_list=CheckList(palette=palette, glyphs=glyphs, id="checks"),
         file_prompt=FilePrompt(backend.worker, palette=palette, glyphs=glyphs, id="write-to"),
+        line_prompt=LinePrompt(palette=palette, glyphs=glyphs, id="line"),
         auto_refresh=auto_refresh,
         deferred_load=DeferredLoad(host, header, bottom),
         detail=DetailController(host, body),
         finder=finder,
         list_state=ListState(backend.session),
         navigator=navigator,
+        note_writer=NoteWriter(host, navigator, backend, backend.notebook) if backend.notebook is not None else None,
         page_loader=PageLoader(host),
         prompt_controller=PromptController(
             host,
@@ -157,6 +164,7 @@ def context_of(controls: Controls) -> ActionContext:
     state = location if location.kind == "state" else None
     state = state_of(location, table, row) if location.kind == "list" else state
     marked = controls.list_state.marks(location)
+    notebook = controls.backend.notebook
     searched = controls.search.expression if location.kind == "conversation" else controls.search.filter
     return ActionContext(
         view=location.view,
@@ -192,6 +200,9 @@ def context_of(controls: Controls) -> ActionContext:
         pane=controls.detail.is_visible,
         covered=controls.detail.covers,
         last=history.last is not None,
+        notebook=controls.note_writer is not None,
+        written=notebook is not None and notebook.can_undo,
+        noting=_is_noting(controls),
         lanes=header.lanes.nearness if header.lanes is not None else "",
         choosable=table is not None and bool(offered(table, table.columns)),
     )
@@ -200,6 +211,14 @@ def context_of(controls: Controls) -> ActionContext:
 def is_loading(controls: Controls) -> bool:
     """Return whether something is being loaded or searched that Esc would stop."""
     return controls.navigator.is_loading or controls.deferred_load.is_loading or controls.finder.is_searching
+
+
+def _is_noting(controls: Controls) -> bool:
+    """Return whether one is reading calls to note what one finds: some was written, or a reading list leads here."""
+    writer = controls.note_writer
+    return writer is not None and (
+        writer.wrote or any(each.view == READING_LIST for each in controls.host.history.stack)
+    )
 
 
 def _below(table: Table | None, row: Row | None, *, closes: bool) -> str:

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from riff_tui.table import Column, Table
 from riff_tui.text.glyphs import Glyphs
+from riff_tui.tui.actions.action import Action
 from riff_tui.tui.actions.context import ActionContext
 from riff_tui.tui.actions.controls import Controls, context_of
-from riff_tui.tui.actions.registry import ACTIONS, Action, reason_against
+from riff_tui.tui.actions.registry import ACTIONS, reason_against
 from riff_tui.tui.navigation.location import fixed_columns, noun
 from riff_tui.tui.navigation.name_filter import calls_around, pick, picked_name
 from riff_tui.tui.render.columns import all_columns, has_values, shown, title, visible_columns

@@ -10,6 +10,7 @@ from riff_tui.tui.actions.cursor_handlers import CURSOR_HANDLERS
 from riff_tui.tui.actions.dialogs import pick_action
 from riff_tui.tui.actions.list_handlers import LIST_HANDLERS
 from riff_tui.tui.actions.navigation_handlers import NAVIGATION_HANDLERS
+from riff_tui.tui.actions.note_handlers import NOTE_HANDLERS
 from riff_tui.tui.actions.registry import action_for, reason_against
 from riff_tui.tui.navigation.links import link_to
 from riff_tui.tui.render.palette import next_palette
@@ -17,13 +18,13 @@ from riff_tui.tui.render.palette import next_palette
 Handler = Callable[[Controls], None]
 
 
-def perform(controls: Controls, id: str) -> None:
+def perform(controls: Controls, id: str, key: str = "") -> None:
     """Perform what the key of an action stands for in the present context, or say why it does not apply."""
     context = context_of(controls)
-    chosen = action_for(id, context)
+    chosen = action_for(id, context, key)
     reason = reason_against(chosen, context)
     if reason:
-        controls.host.say(f"{' '.join((*chosen.keys[:1], chosen.title))}: {reason}", "warn")
+        controls.host.say(f"{' '.join((*([key] if key else chosen.keys[:1]), chosen.title))}: {reason}", "warn")
         return
     if chosen.group != "Move":
         controls.host.done = chosen.id
@@ -98,6 +99,7 @@ HANDLERS: Mapping[str, Handler] = {
     **CURSOR_HANDLERS,
     **NAVIGATION_HANDLERS,
     **LIST_HANDLERS,
+    **NOTE_HANDLERS,
     "copy": _copy,
     "case": _case,
     "dump": _dump,

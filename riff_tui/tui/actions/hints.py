@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from riff_tui.tui.actions.action import Action
 from riff_tui.tui.actions.context import ActionContext
-from riff_tui.tui.actions.registry import ACTIONS, Action, action, reason_against
+from riff_tui.tui.actions.registry import ACTIONS, action, reason_against
 from riff_tui.views.spec import ScreenKind
 
 HINTS = 6
@@ -18,9 +19,10 @@ _USUAL: dict[ScreenKind, tuple[str, ...]] = {
     "state": ("view:neighbors", *_FAILING, "open", "filter", "dump"),
     "conversation": ("next", "previous", "filter", "copy", "dump", "case"),
 }
+_NOTING = ("pass", "fail", "code", "next_unread", "note", "take_back")
 _FURTHER = (
     "open", "close", "filter", "sort", "pane", "mark", "compare", "view:worklist", "since_last_run", "view:timeline",
-    "view:runs", "view:conversations", "view:disputes", "columns", "pick_flow", "copy",
+    "view:runs", *_NOTING, "view:conversations", "view:disputes", "columns", "pick_flow", "copy",
 )  # fmt: skip
 _CHANGES = ("filter", "sort", "reverse", "clear_marks")
 _UP = ("open", "view:timeline", "view:runs", "since_last_run")
@@ -77,6 +79,8 @@ def _begun(context: ActionContext) -> tuple[str, ...]:
     """Return the ids for what was begun, none where nothing was."""
     if context.graph:
         return ("open", "view:neighbors", *_FAILING)
+    if context.noting and context.kind == "conversation":
+        return _NOTING
     if context.lanes:
         return ("open", "zoom_in", "zoom_out", "next")
     if context.covered:

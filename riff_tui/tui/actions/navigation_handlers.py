@@ -10,7 +10,7 @@ from riff_tui.table import Table
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.dialogs import pick_aspect, pick_name
 from riff_tui.tui.actions.registry import action_of
-from riff_tui.tui.data.paged_rows import is_loaded
+from riff_tui.tui.actions.siblings import visit_sibling
 from riff_tui.tui.navigation.folding import fold, is_folded, unfold_all
 from riff_tui.tui.navigation.history import History, is_same
 from riff_tui.tui.navigation.kept_place import choose, since_last_run, widening
@@ -141,14 +141,8 @@ def _sibling(direction: int) -> Handler:
         index = position[0] - 1 + direction
         if not 0 <= index < len(table.rows):
             host.say("this is the last of the list" if direction > 0 else "this is the first of the list", "warn")
-        elif not is_loaded(table.rows, index):
-            controls.page_loader.load(table.rows, index, lambda: go(controls))
         else:
-            row, history = table.rows[index], host.history
-            above = replace(history.stack[-2], row=row.id, index=index)
-            location = descend(above, table, row)
-            if location is not None:
-                host.visit(history.go((*history.stack[:-2], above, location)))
+            visit_sibling(controls, table, index)
 
     return go
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
+from dataclasses import replace
 
+from riff_tui.tui.actions.action import Action, always
 from riff_tui.tui.actions.availability import (
     needs_aspects,
     needs_back,
@@ -43,42 +43,10 @@ from riff_tui.tui.actions.availability import (
     needs_unpaired,
     needs_words,
 )
-from riff_tui.tui.actions.context import KINDS, ActionContext
+from riff_tui.tui.actions.context import ActionContext
+from riff_tui.tui.actions.note_actions import NOTE_ACTIONS
 from riff_tui.view_registry import origin_of, views
 from riff_tui.views.spec import ScreenKind, ViewSpec
-
-Group: TypeAlias = Literal["Move", "Go", "Find", "Mark", "Look", "Leave"]
-
-Availability: TypeAlias = Callable[[ActionContext], str]
-Label: TypeAlias = Callable[[ActionContext], str]
-
-
-def always(_: ActionContext) -> str:
-    """Return no reason against an action."""
-    return ""
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """Describe something that a key does.
-
-    `title` is what the hint line says, unless `label` finds a better word for the context. `unavailable` returns the
-    reason why the action does not apply, an empty text where it does. Actions may share a key where no screen is in
-    the `kinds` of both.
-    """
-
-    id: str
-    keys: tuple[str, ...]
-    title: str
-    help: str
-    group: Group
-    unavailable: Availability = always
-    label: Label | None = None
-    kinds: tuple[ScreenKind, ...] = KINDS
-
-    def label_in(self, context: ActionContext) -> str:
-        """Return the word for the hint line."""
-        return self.label(context) if self.label else self.title
 
 
 def action_of(spec: ViewSpec) -> str:
@@ -124,6 +92,7 @@ def _is_plain(key: str) -> bool:
     return key.isprintable() and re.fullmatch(r"\S|f[0-9]{1,2}|ctrl\+[defgklnoprtuvwxy]", key) is not None
 
 
+_LISTS: tuple[ScreenKind, ...] = ("list", "state")
 _ALL: tuple[Action, ...] = (
     Action("down", ("j", "↓"), "down", "Move one row down.", "Move"),
     Action("up", ("k", "↑"), "up", "Move one row up.", "Move"),
@@ -131,8 +100,8 @@ _ALL: tuple[Action, ...] = (
     Action("page_up", ("PgUp",), "page up", "Move one page up.", "Move"),
     Action("first", ("g", "Home"), "first row", "Move to the first row.", "Move"),
     Action("last", ("G", "End"), "last row", "Move to the last row.", "Move"),
-    Action("left", ("h", "←"), "left", "Move the column cursor to the left.", "Move", needs_cells),
-    Action("right", ("l", "→"), "right", "Move the column cursor to the right.", "Move", needs_cells),
+    Action("left", ("h", "←"), "left", "Move the column cursor to the left.", "Move", needs_cells, kinds=_LISTS),
+    Action("right", ("l", "→"), "right", "Move the column cursor to the right.", "Move", needs_cells, kinds=_LISTS),
     Action("next_bad", ("e",), "next bad", "Go to the next bad cell, however far down.", "Move", needs_rows),
     Action("previous_bad", ("E",), "previous bad", "Go to the previous bad cell.", "Move", needs_rows),
     Action(
@@ -216,7 +185,7 @@ _ALL: tuple[Action, ...] = (
         "The next row that the last filter matches, once Esc shows all rows again.",
         "Find",
         needs_words,
-        kinds=("list", "state"),
+        kinds=_LISTS,
     ),
     Action(
         "previous_match",
@@ -226,8 +195,24 @@ _ALL: tuple[Action, ...] = (
         "Find",
         needs_words,
     ),
-    Action("pick_flow", ("f",), "pick a flow", "Narrow this place to a flow from a list.", "Find", needs_calls),
-    Action("pick_agent", ("a",), "pick an agent", "Narrow this place to an agent from a list.", "Find", needs_calls),
+    Action(
+        "pick_flow",
+        ("f",),
+        "pick a flow",
+        "Narrow this place to a flow from a list.",
+        "Find",
+        needs_calls,
+        kinds=_LISTS,
+    ),
+    Action(
+        "pick_agent",
+        ("a",),
+        "pick an agent",
+        "Narrow this place to an agent from a list.",
+        "Find",
+        needs_calls,
+        kinds=_LISTS,
+    ),
     Action("pick_run", ("R",), "pick a run", "Narrow this place to a run from a list.", "Find", needs_calls),
     Action("aspect", ("V",), "aspect", "Choose what effects explain: quality, or one aspect.", "Find", needs_aspects),
     Action(
@@ -237,6 +222,7 @@ _ALL: tuple[Action, ...] = (
         "Sort by the column under the cursor, worst first; press again for best first, then for the view's own order.",
         "Find",
         needs_column,
+        kinds=_LISTS,
     ),
     Action(
         "reverse",
@@ -256,7 +242,7 @@ _ALL: tuple[Action, ...] = (
         lambda context: "own order" if context.order_kept else "keep order",
     ),
     Action("mark", ("m",), "mark", "Mark the row, or take its mark back.", "Mark", needs_markable_row),
-    Action("next_mark", ("u",), "next mark", "Go to the next marked row.", "Mark", needs_marks),
+    Action("next_mark", ("u",), "next mark", "Go to the next marked row.", "Mark", needs_marks, kinds=_LISTS),
     Action("clear_marks", ("x",), "clear marks", "Take back all marks of this list.", "Mark", needs_marks),
     Action(
         "compare",
@@ -268,6 +254,7 @@ _ALL: tuple[Action, ...] = (
         needs_pair,
         lambda context: "change sides" if context.pair or context.sided else "compare",
     ),
+    *NOTE_ACTIONS,
     Action(
         "pane",
         ("p",),
@@ -277,7 +264,7 @@ _ALL: tuple[Action, ...] = (
         "Look",
         needs_row_or_pane,
         lambda context: "close details" if context.pane else "details",
-        kinds=("list", "state"),
+        kinds=_LISTS,
     ),
     Action("pane_down", ("J",), "pane down", "Scroll the pane down.", "Look", needs_pane),
     Action("pane_up", ("K",), "pane up", "Scroll the pane up.", "Look", needs_pane),
@@ -348,12 +335,16 @@ def reason_against(each: Action, context: ActionContext) -> str:
     return each.unavailable(context)
 
 
-def action_for(id: str, context: ActionContext) -> Action:
-    """Return the action that a key stands for in a context, among those that share it with the one of that id."""
+def action_for(id: str, context: ActionContext, key: str = "") -> Action:
+    """Return the action that a key stands for in a context, among those that share it with the one of that id.
+
+    Without a key it is any of the action's.
+    """
     bound = _BY_ID[id]
     if context.kind in bound.kinds:
         return bound
-    sharing = (each for each in ACTIONS if context.kind in each.kinds and set(each.keys) & set(bound.keys))
+    keys = {key} if key else set(bound.keys)
+    sharing = (each for each in ACTIONS if context.kind in each.kinds and set(each.keys) & keys)
     return next(sharing, bound)
 
 

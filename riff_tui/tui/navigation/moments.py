@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from riff_tui.table import Row
 from riff_tui.text.safe_text import one_line
-from riff_tui.views.parts.notes import turn_numbers
 
 
 def is_place(text: str) -> bool:
@@ -36,16 +35,18 @@ def missing(place: str) -> str:
     return f"this call has no {kind} {name}; this is its beginning"
 
 
-def _names(rows: Sequence[Row]) -> Iterator[str]:
+def _names(rows: Iterable[Row]) -> Iterator[str]:
     """Yield the name of each row's moment, nothing where it has none of its own."""
-    entered: set[object] = set()
-    for row, turn in zip(rows, turn_numbers(rows), strict=True):
-        state = row.record.get("state") if row.record.get("kind") == "state" else None
-        if turn is not None:
-            yield f"turn:{turn}"
-        # What a display would show otherwise than it is would be another name.
-        elif state is not None and state not in entered and one_line(str(state)) == state:
+    turns = 0
+    states: set[object] = set()
+    for row in rows:
+        kind, state = row.record.get("kind"), row.record.get("state")
+        turns += kind == "turn"
+        if kind == "turn":
+            yield f"turn:{turns}"
+        elif kind == "state" and state not in states and one_line(str(state)) == state:
             yield f"state:{state}"
         else:
             yield ""
-        entered.add(state)
+        if kind == "state":
+            states.add(state)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from riff_tui.tui.data.loader import LoadedView, load, load_list
+from riff_tui.tui.data.loader import LoadedView, load, load_again, load_list
 from riff_tui.tui.data.result_cache import ResultCache
 from riff_tui.tui.navigation.history import History
 from riff_tui.tui.navigation.load_errors import LoadErrors
-from riff_tui.tui.navigation.location import Location, noun
+from riff_tui.tui.navigation.location import CacheKey, Location, noun
 
 if TYPE_CHECKING:
     from textual.worker import Worker
@@ -29,6 +29,7 @@ class Navigator:
         self._cache = ResultCache()
         self._watcher = watcher
         self._worker: Worker[Any] | None = None
+        self._outdated: CacheKey | None = None
         self.load_errors = LoadErrors(host, prompt)
 
     def go(self, history: History, *, again: bool, other: bool) -> None:
@@ -44,12 +45,19 @@ class Navigator:
             if self._watcher is not None and self._cache.is_stale(history.here):
                 self._watcher.distrust()
             self._host.arrive(history, cached)
+            if history.here.cache_key == self._outdated:
+                self._worker = self._host.run(self._renew(history, cached), "visit", exclusive=True)
         else:
             self._worker = self._host.run(self._load(history), "visit", exclusive=True)
 
     def forget(self, history: History | None) -> None:
         """Empty the cache, but for the list that a conversation came from: n and p go through it."""
         self._cache.forget(history.stack[-2] if history and history.here.kind == "conversation" else None)
+
+    def outdate(self, history: History) -> None:
+        """Empty the cache after a note was written; the list that a conversation came from is read when one returns."""
+        self.forget(history)
+        self._outdated = history.stack[-2].cache_key if history.here.kind == "conversation" else None
 
     @property
     def is_loading(self) -> bool:
@@ -101,6 +109,18 @@ class Navigator:
             host.arrive(history, loaded)
         finally:
             patience.stop()
+
+    async def _renew(self, history: History, before: LoadedView) -> None:
+        """Load a location again that is shown from the cache, and move nothing."""
+        host, location = self._host, history.here
+        try:
+            loaded = await host.worker.ask(lambda: load_again(host.show_view, location, before))
+        except Exception as error:  # said; what was loaded before stays
+            host.fail(error)
+            return
+        self._outdated = None
+        if host.location.cache_key == location.cache_key:
+            host.renew(loaded, changed=False)
 
     async def _with_list(self, history: History) -> History:
         """Load the list that a conversation lies in as well, for one can begin at a conversation."""

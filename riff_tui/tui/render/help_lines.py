@@ -11,9 +11,10 @@ from riff_tui.table import Column, Table
 from riff_tui.text.column_fit import wrap
 from riff_tui.text.glyphs import Glyphs
 from riff_tui.text.safe_text import cell_width, padded
+from riff_tui.tui.actions.action import Action
 from riff_tui.tui.actions.context import ActionContext
 from riff_tui.tui.actions.hints import screen_keys
-from riff_tui.tui.actions.registry import ACTIONS, Action
+from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.render.columns import shown, title, visible_columns
 from riff_tui.tui.render.palette import Palette
 from riff_tui.tui.render.styled_lines import Line

@@ -53,16 +53,16 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     # Nothing looks different where the focus is elsewhere, so nothing is to be sent again.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(textual_keys(each.keys), f"screen.do('{each.id}')", each.title, show=False)
+        Binding(textual_keys([key]), f"screen.do({each.id!r}, {key!r})", each.title, show=False)
         for each in ACTIONS
-        if each.keys
+        for key in each.keys
     ]
 
     def __init__(self, backend: Backend, history: History, palette: Palette, glyphs: Glyphs) -> None:
         super().__init__()
         self.loaded: LoadedView | None = None
         self.last_error: Exception | None = None
-        self.notice = backend.session.complaint
+        self.notice = backend.session.complaint or backend.notice
         self.worker = backend.worker
         self.session = backend.session
         self.show_view = backend.show_view
@@ -77,7 +77,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         controls = self.controls
         # What lies over the rest comes first: then the rest is not drawn again when it comes and goes.
-        yield from (controls.picker, controls.check_list, controls.file_prompt, controls.prompt)
+        yield from (controls.picker, controls.check_list, controls.file_prompt, controls.line_prompt, controls.prompt)
         yield self._too_small
         yield from (controls.top, controls.header, controls.body, controls.bottom)
 
@@ -285,8 +285,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
             self.fail(event.worker.error)
 
-    def action_do(self, id: str) -> None:
-        """Perform an action of the registry, or say why it does not apply."""
+    def action_do(self, id: str, key: str = "") -> None:
+        """Perform what a key stands for by the registry, or say why it does not apply."""
         controls = self.controls
         from riff_tui.tui.actions.handlers import perform
 
@@ -300,7 +300,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if controls.finder.is_searching and id != "close":
             controls.finder.stop(silent=True)
         controls.bottom.say("")
-        perform(controls, id)
+        perform(controls, id, key)
 
     def interrupt(self) -> bool:
         """Leave what lies over the location; return whether anything did."""

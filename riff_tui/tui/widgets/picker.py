@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.text.safe_text import cell_width, fit
-from riff_tui.tui.find.fuzzy import Fuzzy
+from riff_tui.tui.find.fuzzy import Fuzzy, FuzzyMatch
 from riff_tui.tui.render.columns import shown
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.widgets.bars import Bar, BottomLine
@@ -30,7 +30,8 @@ class PickRequest:
     """Hold the choices, and what to call with the one that was taken.
 
     `on_pick` gets the index of what was chosen. `verb` is what Enter does, for the line of hints; `at` is
-    where the cursor starts; `uncounted` is how many of the first choices are none of what is counted.
+    where the cursor starts; `uncounted` is how many of the first choices are none of what is counted. What was typed
+    can be taken as it is where `new` makes a choice of it: then `on_new` gets it.
     """
 
     title: str
@@ -39,6 +40,8 @@ class PickRequest:
     verb: str
     at: int = 0
     uncounted: int = 0
+    new: Callable[[str], ListItem | None] = lambda typed: None
+    on_new: Callable[[str], None] = lambda typed: None
 
 
 _NOTHING = PickRequest("", (), lambda index: None, "")
@@ -68,6 +71,7 @@ class Picker(Vertical):
         self._before: Widget | None = None
         self._fuzzy = Fuzzy(())
         self._count = ""
+        self._new: ListItem | None = None
 
     def compose(self) -> ComposeResult:
         palette, glyphs = self.palette, self.glyphs
@@ -91,7 +95,7 @@ class Picker(Vertical):
 
     def ask(self, request: PickRequest) -> None:
         """Show the choices; whatever had the focus gets it back."""
-        self._request, self._before = request, self.screen.focused
+        self._request, self._before, self._new = request, self.screen.focused, None
         self.list.offer(request.choices)
         self._fuzzy = Fuzzy(self.list.texts, [f"{each.lead} {each.more} {each.also}" for each in request.choices])
         self.query_one("#picking", Bar).lines = (((f" {_SIGN} ", self.palette.accent),),)
@@ -124,11 +128,27 @@ class Picker(Vertical):
 
     def _find(self, cursor: int = 0) -> None:
         found = self._fuzzy.find(self.field.value)
-        self.list.show(found, cursor)
+        self._offer_new(self._request.new(self.field.value))
+        if self._new is None:
+            self.list.show(found, cursor)
+        else:
+            shown = [FuzzyMatch(0, frozenset()), *(FuzzyMatch(each.index + 1, each.letters) for each in found)]
+            # A name that holds what was typed is meant more often than a new one that is alike.
+            self.list.show(shown, 1 if found and self._holds(found[0].index) else 0)
         count = sum(each.index >= self._request.uncounted for each in found)
         whole = len(self._request.choices) - self._request.uncounted
         self._count = f"{count:,} of {whole:,}" if self.field.value.strip() else f"{whole:,}"
         self._tell()
+
+    def _offer_new(self, new: ListItem | None) -> None:
+        """Put what was typed before the choices, or take it away."""
+        if new != self._new:
+            self._new = new
+            self.list.offer([*([new] if new is not None else []), *self._request.choices])
+
+    def _holds(self, index: int) -> bool:
+        """Return whether a choice has what was typed in it as it was typed."""
+        return self.field.value.strip().casefold() in self._request.choices[index].text.casefold()
 
     def _tell(self) -> None:
         line, width = self.glyphs.box["ew"], self.app.size.width
@@ -152,8 +172,13 @@ class Picker(Vertical):
 
     def _take(self) -> None:
         chosen = self.list.chosen
+        if chosen is not None and self._new is not None:
+            chosen -= 1
         if chosen is None:
             self.foot.say("nothing matches what was typed; Backspace deletes letters", "warn")
+        elif chosen < 0:
+            self.close()
+            self._request.on_new(self.field.value)
         elif self._request.choices[chosen].refusal:
             self.foot.say(self._request.choices[chosen].refusal, "warn")
         else:

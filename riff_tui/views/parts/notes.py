@@ -103,12 +103,13 @@ def _short(note: Note, words: Words) -> str:
 
 
 def told(table: Table) -> str:
-    """Return how many notes a call has, with the beginning of the first, from its table; nothing where it has none."""
+    """Return what a call was filed under, with the beginning of the first words on it; nothing where it has no note."""
     found = table.extras.get("annotations") or []
     if not found:
         return ""
-    filed = ", ".join(_filed(found[0]["verdict"], found[0]["labels"], found[0]["code"]))
-    first = ": ".join(filter(None, (filed, found[0]["note"])))
+    filed = dict.fromkeys(each for note in found for each in _filed(note["verdict"], note["labels"], note["code"]))
+    said = next((note["note"] for note in found if note["note"]), None)
+    first = ": ".join(filter(None, (", ".join(filed), said)))
     return " · ".join(filter(None, (counted(len(found), "note"), first)))
 
 

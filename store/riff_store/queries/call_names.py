@@ -34,3 +34,19 @@ def told_by(store: Store, keys: Sequence[int]) -> dict[int, Mapping[str, str]]:
                 names = zip(differs, (flow, agent, str(trial)), needed, strict=True)
                 found[key] = {field: name for field, name, is_needed in names if is_needed}
     return found
+
+
+def names_of_calls(store: Store, keys: Sequence[int]) -> list[tuple[str, str, str, str, int]]:
+    """Return run, flow, agent, id and trial of calls by their keys; of those that are gone nothing."""
+    call = m.Conversation
+    query = (
+        call.select(m.Run.name, m.Flow.name, m.Agent.name, call.name, call.trial)
+        .join(m.Run, on=(m.Run.id == call.run))
+        .join(m.Flow, on=(m.Flow.id == call.flow))
+        .join(m.Agent, on=(m.Agent.id == call.agent))
+    )
+    found: list[tuple[str, str, str, str, int]] = []
+    for start in range(0, len(keys), _CHUNK):
+        rows = store.execute(query.where(call.id.in_(keys[start : start + _CHUNK])))
+        found += [(run, flow, agent, name, trial) for run, flow, agent, name, trial in rows]
+    return found

@@ -12,9 +12,8 @@ from riff_store.interaction_metrics import FIGURES
 from riff_store.predicates import Predicate
 from riff_store.queries.comparison import measured
 from riff_store.queries.conversations import calls_of
-from riff_store.queries.dimensions import DIMENSIONS, names_of
 from riff_store.queries.flows import selected_judges
-from riff_store.queries.sides import SideCalls, paired
+from riff_store.queries.sides import Pair, SideCalls, paired
 
 ComparedRow: TypeAlias = tuple[str, str | None]
 """An aspect and its judge, `None` for what is computed."""
@@ -31,35 +30,32 @@ def compared_calls(
     store: Store, sides: tuple[Side, Side], calls: Predicate | None, wanted: Collection[tuple[str, ComparedRow]]
 ) -> Mapping[tuple[str, ComparedRow], ComparedCalls]:
     """Return the calls of B behind rows of a comparison whose calls are compared in pairs, by flow and row."""
-    flows = {flow for flow, _ in wanted}
+    aspects = {row for _, row in wanted}
     with store.snapshot():
         first, second = (SideCalls(store, side, calls) for side in sides)
-        partner_of = {other: one for pairs in paired(first, second).values() for one, other in pairs}
-        names = names_of(store, DIMENSIONS["flow"])
-        known = calls_of(store, [call.key for call in second.counted if names[call.flow] in flows])
-        rows = _rows(store, first, second, {row for _, row in wanted})
-    found: dict[tuple[str, ComparedRow], ComparedCalls] = {}
-    for flow, row in wanted:
-        on_a, on_b = rows.get(row, ((), ()))
-        here = [call for call in known if call.flow == flow and call.id in on_b]
-        has_partner = {call.id for call in here if partner_of.get(call.id) in on_a}
-        found[flow, row] = ComparedCalls(
-            [call for call in here if call.id in has_partner], [call for call in here if call.id not in has_partner]
-        )
-    return found
+        pairs = [pair for of_flow in paired(first, second).values() for pair in of_flow]
+        also = {aspect for aspect, _ in aspects}
+        found: dict[ComparedRow, tuple[Collection[int], Collection[int]]] = {
+            (kind.name, judge): (on_a.keys(), on_b.keys())
+            for kind, judge, on_a, on_b in measured(store, first, second, selected_judges(store, None), also)
+            if (kind.name, judge) in aspects
+        }
+        if also & FIGURES.keys():
+            heard = first.interactions().keys(), second.interactions().keys()
+            found |= {(aspect, None): heard for aspect in also & FIGURES.keys()}
+        return {
+            (flow, row): each
+            for row, (on_a, on_b) in found.items()
+            for flow, each in _by_flow(store, second, pairs, on_a, on_b).items()
+            if (flow, row) in wanted
+        }
 
 
-def _rows(
-    store: Store, first: SideCalls, second: SideCalls, wanted: Collection[ComparedRow]
-) -> dict[ComparedRow, tuple[Collection[int], Collection[int]]]:
-    """Return the measured calls of both sides, by row."""
-    aspects = {aspect for aspect, _ in wanted}
-    found: dict[ComparedRow, tuple[Collection[int], Collection[int]]] = {
-        (kind.name, judge): (on_a.keys(), on_b.keys())
-        for kind, judge, on_a, on_b in measured(store, first, second, selected_judges(store, None), aspects)
-        if (kind.name, judge) in wanted
-    }
-    if aspects & FIGURES.keys():
-        heard = first.interactions().keys(), second.interactions().keys()
-        found |= {(aspect, None): heard for aspect in aspects & FIGURES.keys()}
-    return found
+def _by_flow(
+    store: Store, side: SideCalls, pairs: Sequence[Pair], on_a: Collection[int], on_b: Collection[int]
+) -> dict[str, ComparedCalls]:
+    with_partner = {other for one, other in pairs if one in on_a and other in on_b}
+    found: dict[str, tuple[list[Call], list[Call]]] = {}
+    for call in calls_of(store, [each.key for each in side.counted if each.key in on_b]):
+        found.setdefault(call.flow, ([], []))[call.id not in with_partner].append(call)
+    return {flow: ComparedCalls(*both) for flow, both in found.items()}

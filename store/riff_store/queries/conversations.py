@@ -94,11 +94,8 @@ def calls_of(store: Store, ids: Sequence[int]) -> list[Call]:
     for start in range(0, len(ids), _CHUNK):
         some = ids[start : start + _CHUNK]
         notes = notes_by_call(store, some)
-        marked, states = marks(store, notes), names_of(store, DIMENSIONS["state"]) if notes else {}
         for call in _read(store, m.Conversation.id.in_(some), apart):
-            mark = marked.get(call.id) if call.failure is not None else None
-            told = {} if mark is None else mark.told(states)
-            found[call.id] = replace(call, notes=notes[call.id], **told) if call.id in notes else call
+            found[call.id] = replace(call, notes=notes[call.id]) if call.id in notes else call
     return [found[key] for key in ids if key in found]
 
 
@@ -211,7 +208,12 @@ def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) 
     for name, score in zip(_SHOWN_ASPECTS, scores, strict=True):
         mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
         query = query.join(score, pw.JOIN.LEFT_OUTER, on=(mine & (score.aspect == aspects.get(name, 0))))
-    return [_call(row, apart.get(row[0], {})) for row in store.execute(query.where(condition))]
+    calls = [_call(row, apart.get(row[0], {})) for row in store.execute(query.where(condition))]
+    marked = marks(store, [call.id for call in calls if call.failure is not None])
+    if not marked:
+        return calls
+    states = names_of(store, DIMENSIONS["state"])
+    return [replace(call, **marked[call.id].told(states)) if call.id in marked else call for call in calls]
 
 
 def _call(row: Sequence[Any], told_by: Mapping[str, str]) -> Call:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from math import inf
 from typing import Any, NamedTuple, TypeAlias
 
@@ -36,14 +36,14 @@ class Mark(NamedTuple):
         }
 
 
-def marks(store: Store, notes: Mapping[int, Sequence[Note]] | None = None) -> dict[int, Mark]:
+def marks(store: Store, calls: Collection[int] | None = None) -> dict[int, Mark]:
     """Return by the call's key where people marked each failed call, of several states the earliest.
 
     A call is marked by what counts of its notes: those on a state that it visited, with a code or the verdict fail
-    (docs/metrics.md, section 15). Where `notes` are read already, by the call's key, these are taken.
+    (docs/metrics.md, section 15).
     """
-    known = notes_by_call(store) if notes is None else notes
-    placed = {key: some for key, written in known.items() if (some := [note for note in written if _marks(note)])}
+    placed = {key: [note for note in notes if _marks(note)] for key, notes in notes_by_call(store, calls).items()}
+    placed = {key: notes for key, notes in placed.items() if notes}
     if not placed:
         return {}
     names, places = _visited(store, placed)

@@ -183,7 +183,7 @@ class Scope:
             from riff_store.queries.marks import marks
 
             if self._marks is None:
-                self._marks = marks(self._store, self._written())
+                self._marks = marks(self._store)
             return failed_as(self._store, self._calls.id, name, term, self._marks)
         if name in STEP_FIELDS:
             return self._step(name, term)

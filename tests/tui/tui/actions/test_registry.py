@@ -6,8 +6,9 @@ import itertools
 
 import pytest
 
+from riff_tui.tui.actions.action import Action
 from riff_tui.tui.actions.context import KINDS, ActionContext
-from riff_tui.tui.actions.registry import ACTIONS, Action, action, action_for, key_table
+from riff_tui.tui.actions.registry import ACTIONS, action, action_for, key_table
 from riff_tui.views.spec import ScreenKind
 
 TAKEN = {f"ctrl+{letter}" for letter in "abhijmsqz"}
