@@ -95,13 +95,13 @@ def intervals_of(rates: Rates | None) -> dict[str, list[float]]:
 
 
 def marks_of(rates: Rates | None) -> dict[str, Severity]:
-    """Mark a rate whose whole interval lies below what judges are held to."""
+    """Mark a rate whose whole interval lies below what judges are held to, where it is of enough calls."""
     if rates is None:
         return {}
     marks: dict[str, Severity] = {}
     for key, measure in (("tpr", rates.tpr), ("tnr", rates.tnr)):
         interval = measure.interval()
-        if interval is not None and interval[1] < cells.ALIGNED:
+        if interval is not None and interval[1] < cells.ALIGNED and not cells.is_thin(measure.n):
             marks[key] = "bad" if interval[1] < cells.UNALIGNED else "warn"
     return marks
 

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from riff_store.alignment import Rates
 from riff_store.database import Store
+from riff_store.measure import Measure
 from riff_tui.catalog import show
 from riff_tui.request import Request
+from riff_tui.views.alignment import marks_of, shortfalls
 from tests.support.golden import assert_golden, printed
 from tests.support.people_store import store_of_calls, with_notes
 
@@ -61,6 +64,15 @@ def test_what_judges_surely_miss_is_said_the_worst_first_with_its_interval(store
     assert (row.record["tpr"], row.record["tpr_n"], row.record["intervals"]["tpr"][1] < 0.22) == (0.0, 14, True)
     assert "2 calls on which people disagree are left out: judge:human in disputes lists them." in found.notes
     assert show(store, "judges", Request()).notes[:2] == said[:2]
+
+
+def test_nothing_is_said_of_a_judge_by_fewer_than_five_calls() -> None:
+    few, enough = (Rates(Measure(n, 0, rate=True), Measure(0, 0)) for n in (4, 5))
+    assert (marks_of(few), shortfalls([("codex", few)])) == ({}, [])
+    assert marks_of(enough) == {"tpr": "bad"}
+    assert shortfalls([("codex", few), ("gemini", enough)]) == [
+        "gemini misses 100% of what people fail (5 of 5; 95 % interval 57% to 100%)."
+    ]
 
 
 def test_rows_can_be_chosen_by_code_judge_and_rate(store: Store) -> None:

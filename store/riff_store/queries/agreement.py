@@ -18,8 +18,8 @@ _NOTHING = Measure(0, 0)
 def agreement(store: Store, calls: Predicate | None = None, judges: Predicate | None = None) -> list[PairAgreement]:
     """Compare each pair of judges of one aspect, then each judge with correctness; the least agreement first in both.
 
-    A person is compared with every judge, whatever that judges. `judges` chooses the pairs that one of the two is
-    meant by.
+    A person is compared with every judge of a shared call, whatever it judges. `judges` chooses the pairs that one of
+    the two is meant by.
     """
     with store.snapshot():
         scores = scores_of(store, calls)
@@ -30,10 +30,11 @@ def agreement(store: Store, calls: Predicate | None = None, judges: Predicate | 
 
 def _pairs(known: Iterable[JudgeVersion], scores: JudgeScores, judges: Predicate | None) -> Iterator[PairAgreement]:
     for first, second in combinations(sorted(known, key=lambda judge: judge.is_person), 2):
-        if not (second.is_person or first.aspect == second.aspect):
+        on_first, on_second = scores.judged[first.key], scores.judged[second.key]
+        if on_first.keys().isdisjoint(on_second) if second.is_person else first.aspect != second.aspect:
             continue
         if first.is_selected(judges) or second.is_selected(judges):
-            one, other = _shared(scores.judged[first.key], scores.judged[second.key])
+            one, other = _shared(on_first, on_second)
             category = _as_verdict if second.is_person else rounded
             yield _agreed(first, second, (one, other), ([*map(category, one)], [*map(category, other)]))
 

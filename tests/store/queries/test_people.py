@@ -129,6 +129,14 @@ def test_a_person_and_a_judge_are_compared_as_pass_or_fail_whatever_is_judged(st
     assert pairs["tact", "human:ann"].exact.mean == pytest.approx(2 / 3)
 
 
+def test_a_person_is_compared_with_those_alone_who_speak_of_the_same_calls(store: Store) -> None:
+    put(store, "more.jsonl", [call("c6")])
+    add_notes(store, [note("ann", "c0", "fail"), note("bob", "c6", "fail")])
+    assert {(pair.first, pair.second) for pair in agreement(store)} == {
+        ("codex", "human:ann"), ("codex", None), ("human:ann", None), ("human:bob", None)
+    }  # fmt: skip
+
+
 # disputes
 
 
@@ -198,7 +206,7 @@ def test_a_judge_that_calls_itself_a_person_stays_a_judge(store: Store) -> None:
         "human:ann": (10.0, True),
         "human:#human:ann": (0.0, True),
     }
-    assert [pair.second for pair in agreement(store, judges=parse("judge=human:ann"))].count("human:ann") == 3
+    assert [pair.second for pair in agreement(store, judges=parse("judge=human:ann"))].count("human:ann") == 2
     assert set(flow_cells(store)[0].humanness) == {"#human:ann", "codex"}
     assert disputes(store, judges=parse("judge=human:ann")).total == 0
 
