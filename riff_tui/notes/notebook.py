@@ -65,7 +65,8 @@ class Notebook:
         from riff_store.notes import read_notes
 
         with open_to_read(self.location) as store:
-            return standing([*read_notes(store, [conversation]), *self._waiting])
+            found = standing([*read_notes(store, [conversation]), *self._waiting])
+        return [line for line in found if line.conversation == conversation]
 
     def write(self, notes: Sequence[Annotation], *, wait: float | None = None, keep: bool = False) -> Receipt:
         """Write notes, all of them or none; they can be taken back together.

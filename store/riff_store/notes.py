@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from riff_store import models as m
-from riff_store.annotations import decisive, merged
+from riff_store.annotations import decisive, merged, standing
 from riff_store.database import Store
 from riff_store.facts import Annotation, Unjoined
 from riff_store.names import encodable
@@ -25,18 +25,28 @@ WHERE r.id IN (SELECT id FROM run WHERE a.run_name IS NULL UNION ALL SELECT id F
   AND f.name = coalesce(a.flow_name, f.name) AND g.name = coalesce(a.agent_name, g.name)
   AND c.trial = coalesce(a.trial, c.trial)"""
 
-UNJOINED = f"""
-SELECT coalesce(s.path, '(written here)'), a.conversation_name, (SELECT COUNT(*) {_MATCHING}) AS calls
+_UNJOINED = f"""
+SELECT a.id, coalesce(s.path, '(written here)') AS path, a.conversation_name, (SELECT COUNT(*) {_MATCHING}) AS calls
 FROM annotation a LEFT JOIN source_file s ON s.id = a.source_file_id
 WHERE NOT a.deleted AND calls <> 1
-  AND a.id NOT IN (SELECT b.supersedes FROM annotation b WHERE b.supersedes <> b.id)
-ORDER BY 1, 2"""
-"""Read where the notes stand that are of no call, their call's id, and how many calls they may be of (0: they wait)."""
+ORDER BY path, a.conversation_name, a.id"""
+
+_ACROSS_CALLS = """
+SELECT 1 FROM annotation a LEFT JOIN annotation b ON b.id = a.supersedes
+WHERE a.supersedes IS NOT NULL AND b.conversation_name IS NOT a.conversation_name LIMIT 1"""
 
 _FIELDS = (
     "id, run_name, flow_name, agent_name, conversation_name, trial, turn, state_name, verdict, code, note, labels,"
     " author, at, supersedes, deleted, editor"
 )
+
+
+class NoteOfNoCall(NamedTuple):
+    """Say where a note stands that is of no call, its call's id, and how many calls it may be of (0: it waits)."""
+
+    path: str
+    conversation: str
+    calls: int
 
 
 class Written(NamedTuple):
@@ -76,11 +86,12 @@ def merge_notes(connection: sqlite3.Connection, notes: Iterable[Annotation]) -> 
 
 
 def read_notes(store: Store, conversations: Collection[str] | None = None) -> list[Annotation]:
-    """Return every line that people wrote, or those on calls of some names, in the order of their ids.
+    """Return every line that people wrote in the order of their ids; with `conversations` at least those on such calls.
 
-    Those that are kept beside a store that cannot be written are among them.
+    Those that are kept beside a store that cannot be written are among them. What stands on some calls is decided by
+    their lines alone only where no line supersedes one of another call.
     """
-    if conversations is None:
+    if conversations is None or store.execute_sql(_ACROSS_CALLS):
         rows = store.execute_sql(f"SELECT {_FIELDS} FROM annotation ORDER BY id")
         return [*map(_note, rows), *store.kept_notes]
     found: list[Annotation] = []
@@ -111,20 +122,27 @@ def encoded(note: Annotation) -> Annotation:
 
 def waiting_notes(connection: sqlite3.Connection) -> int:
     """Count the notes that wait for their call."""
-    return _of_no_call(connection).waiting
+    return _counted(unjoined_notes(connection)).waiting
 
 
 def notes_of_no_call(store: Store) -> Unjoined:
     """Count the notes that wait for their call, and those that may be of several."""
     with store.snapshot():
-        return _of_no_call(store.database.connection())
+        return _counted(unjoined_notes(store.database.connection()))
 
 
-def _of_no_call(connection: sqlite3.Connection) -> Unjoined:
-    if connection.execute("SELECT 1 FROM annotation LIMIT 1").fetchone() is None:
-        return Unjoined(0, 0)
-    counts = connection.execute(f"SELECT COUNT(*), COALESCE(SUM(calls > 0), 0) FROM ({UNJOINED})").fetchone()
-    return Unjoined(int(counts[0]) - int(counts[1]), int(counts[1]))
+def unjoined_notes(connection: sqlite3.Connection) -> list[NoteOfNoCall]:
+    """Return the notes that stand and are of no call, in the order of their files and their calls' ids."""
+    found = connection.execute(_UNJOINED).fetchall()
+    if not found:
+        return []
+    stand = {line.id for line in standing(map(_note, connection.execute(f"SELECT {_FIELDS} FROM annotation")))}
+    return [NoteOfNoCall(*where) for id, *where in found if id in stand]
+
+
+def _counted(found: Collection[NoteOfNoCall]) -> Unjoined:
+    several = sum(each.calls > 0 for each in found)
+    return Unjoined(len(found) - several, several)
 
 
 _INSERT = f"INSERT INTO annotation VALUES ({', '.join('?' * len(m.Annotation._meta.sorted_fields))})"

@@ -74,8 +74,8 @@ ORDER BY w.place, c.id"""
 
 
 def _by_call(store: Store, lines: Sequence[Annotation]) -> dict[int, list[Note]]:
-    found = lines_by_call(store, lines)
-    return {key: [_note(line) for line in counted(written)] for key, written in found.items()}
+    found = {key: counted(written) for key, written in lines_by_call(store, lines).items()}
+    return {key: [_note(line) for line in written] for key, written in found.items() if written}
 
 
 def _names(line: Annotation) -> _Named:

@@ -8,7 +8,7 @@ from riff_store import models as m
 from riff_store.agreement import PERSON
 from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
-from riff_store.notes import UNJOINED as UNJOINED_NOTES
+from riff_store.notes import unjoined_notes
 from riff_store.predicates import Predicate
 from riff_store.queries.annotations import notes_by_call, verdicts_of_people
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, judge_names, names_of, run_order, run_starts
@@ -39,10 +39,9 @@ def _unjoined(store: Store) -> list[SkippedEntry]:
         SkippedEntry(path, line, "unjoined", _waiting(named) if not calls else _ambiguous(run, calls, *kinds), call)
         for path, line, call, run, calls, *kinds, named in store.execute_sql(UNJOINED)
     ]
-    notes = [
-        SkippedEntry(path, None, "unjoined", _note_of_none(calls), call)
-        for path, call, calls in store.execute_sql(UNJOINED_NOTES)
-    ]
+    with store.snapshot():
+        found = unjoined_notes(store.database.connection())
+    notes = [SkippedEntry(each.path, None, "unjoined", _note_of_none(each.calls), each.conversation) for each in found]
     return list(merge(notes, scores, key=_place))
 
 

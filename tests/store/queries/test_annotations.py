@@ -7,6 +7,9 @@ from typing import Any
 
 from riff_store.database import Store
 from riff_store.facts import Annotation
+from riff_store.notes import notes_of_no_call
+from riff_store.queries.annotations import notes_by_call, notes_on
+from riff_store.queries.contents import skipped
 from riff_store.queries.conversation import conversation
 from tests.support.facts import call, fresh, put
 
@@ -55,3 +58,30 @@ def test_what_a_note_says_is_read_as_it_was_written(tmp_path: Path) -> None:
         [note] = detail.notes
         assert (note.turn, note.state, note.verdict, note.code, note.labels) == (3, "greet", "fail", "rude", ("agent",))
         assert (note.author, note.text, note.at) == ("ann@example.org", "note n", None)
+
+
+def test_a_line_without_a_word_is_no_note_on_a_call(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "/in/a.jsonl", [call("c-1"), call("c-2")])
+        put(store, "/in/n.json", [Annotation("n", "c-1", "ann@example.org"), Annotation("m", "c-2", "ann", note="hm")])
+        assert [[note.id for note in notes] for notes in notes_by_call(store).values()] == [["m"]]
+
+
+def test_a_call_alone_says_what_all_calls_say_where_a_line_moved_a_note_to_another(tmp_path: Path) -> None:
+    notes = [written("here"), Annotation("there", "c-2", "ann@example.org", note="there", at=1, supersedes="here")]
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "/in/a.jsonl", [call("c-1"), call("c-2")])
+        put(store, "/in/n.json", notes)
+        found = notes_by_call(store)
+        assert [note.id for written in found.values() for note in written] == ["there"]
+        assert {key: notes_on(store, key) for key in (1, 2)} == {1: [], 2: found[2]}
+
+
+def test_of_two_edits_at_once_on_an_ambiguous_call_the_one_that_stands_is_listed(tmp_path: Path) -> None:
+    notes = [written("old"), written("ann", at=1, supersedes="old"), written("bob", at=2, supersedes="old")]
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "/in/n.json", notes)
+        assert tuple(notes_of_no_call(store)) == (1, 0)
+        put(store, "/in/a.jsonl", [call("c-1"), call("c-1", trial=1)])
+        assert tuple(notes_of_no_call(store)) == (0, 1)
+        assert [entry.conversation for entry in skipped(store)] == ["c-1"]
