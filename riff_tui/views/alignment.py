@@ -143,7 +143,7 @@ def _row(row: Alignment) -> Row:
         record,
         {**display, **cells.interval_texts(_COLUMNS, record)},
         severity={**marks, "": row_mark} if row_mark else marks,
-        thin=cells.is_thin(row.rates.tpr.n if row.code is not None else min(row.rates.tpr.n, row.rates.tnr.n)),
+        thin=cells.is_thin(row.rates.tpr.n),
         where=_way_down(row),
     )
 

@@ -18,7 +18,7 @@ from riff_store.measure import UNIT, Measure
 from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate
 from riff_store.queries.annotations import notes_by_call, verdicts_of_people
-from riff_store.queries.conditions import one_of
+from riff_store.queries.conditions import Condition, one_of
 from riff_store.queries.dimensions import Grouping, judge_names, judges_shown, unique_names
 from riff_store.queries.scope import Scope
 from riff_store.queries.sums import aspect_sums
@@ -180,21 +180,29 @@ def scores_of(
         .where(counts, score.value.is_null(False))
         .where((score.judge != m.COMPUTED_JUDGE) | (score.aspect == correctness))
     )
-    given = verdicts_of_people(notes_by_call(store) if notes is None else notes)
-    named = {call for verdicts in given.values() for call in verdicts}
-    counted = {key for (key,) in store.execute(m.Conversation.select(m.Conversation.id).where(
-        counts, one_of(m.Conversation.id, named)))} if named else set()  # fmt: skip
-    judged: dict[tuple[str, int], dict[int, float]] = {}
+    given = _verdicts_of_people(store, notes_by_call(store) if notes is None else notes, counts)
+    people = {(VERDICT, -place): author for place, author in enumerate(sorted(given), 1)}
+    judged: dict[tuple[str, int], dict[int, float]] = {key: given[author] for key, author in people.items()}
     computed: dict[int, float] = {}
-    for aspect, judge, call, value in store.execute(query) if counted or judge_names(store) else ():
+    for aspect, judge, call, value in store.execute(query) if people or judge_names(store) else ():
         if judge == m.COMPUTED_JUDGE:
             computed[call] = value
         else:
             judged.setdefault((aspects[aspect], judge), {})[call] = value
-    people: dict[tuple[str, int], str] = {}
-    for place, (author, verdicts) in enumerate(sorted(given.items()), 1):
-        scores = {call: PASSED * passed for call, passed in verdicts.items() if call in counted}
-        if scores:
-            people[VERDICT, -place] = author
-            judged[VERDICT, -place] = scores
     return JudgeScores(judged, computed, people)
+
+
+def _verdicts_of_people(
+    store: Store, notes: Mapping[int, Sequence[Note]], counts: Condition
+) -> dict[str, dict[int, float]]:
+    """Return by author, and by the call's key, the scores that stand for verdicts on those calls that count."""
+    given = verdicts_of_people(notes)
+    if not given:
+        return {}
+    named = one_of(m.Conversation.id, {call for verdicts in given.values() for call in verdicts})
+    counted = {key for (key,) in store.execute(m.Conversation.select(m.Conversation.id).where(counts, named))}
+    found = {
+        author: {call: PASSED * passed for call, passed in verdicts.items() if call in counted}
+        for author, verdicts in given.items()
+    }
+    return {author: scores for author, scores in found.items() if scores}
