@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -59,14 +59,14 @@ class Notebook:
         self._last_at = max(time.time_ns() // 1000, self._last_at + 1)
         return self._last_at
 
-    def standing_on(self, conversation: str) -> list[Annotation]:
-        """Return the lines that stand on calls of that name, the earliest first."""
+    def standing_on(self, *conversations: str) -> list[Annotation]:
+        """Return the lines that stand on calls of these names, or on any call without one, the earliest first."""
         from riff_store.annotations import standing
         from riff_store.notes import read_notes
 
         with open_to_read(self.location) as store:
-            found = standing([*read_notes(store, [conversation]), *self._waiting])
-        return [line for line in found if line.conversation == conversation]
+            found = standing([*read_notes(store, conversations or None), *self._waiting])
+        return [line for line in found if not conversations or line.conversation in conversations]
 
     def write(self, notes: Sequence[Annotation], *, wait: float | None = None, keep: bool = False) -> Receipt:
         """Write notes, all of them or none; they can be taken back together.
@@ -97,12 +97,12 @@ class Notebook:
     def _act(self, notes: Sequence[Annotation]) -> _Act:
         """Return the notes, each with the line that it takes the place of."""
         named = {note.conversation for note in notes if note.supersedes is not None}
-        before = {line.id: line for name in named for line in self._lines(name)}
+        before = {line.id: line for line in self._lines(named)} if named else {}
         return [(note, before.get(note.supersedes or "")) for note in notes]
 
-    def _lines(self, conversation: str) -> list[Annotation]:
+    def _lines(self, conversations: Iterable[str]) -> list[Annotation]:
         try:
-            return self.standing_on(conversation)
+            return self.standing_on(*conversations)
         except StoreError:
             return []
 

@@ -97,6 +97,16 @@ def needs_written(context: ActionContext) -> str:
     return needs_notebook(context) or ("" if context.written else "nothing to take back: nothing was noted so far")
 
 
+def needs_code(context: ActionContext) -> str:
+    if context.view != "codes":
+        return "only codes are renamed; # lists them"
+    return needs_notebook(context) or needs_rows(context)
+
+
+def needs_renamed(context: ActionContext) -> str:
+    return needs_code(context) or needs_written(context)
+
+
 def needs_dump(context: ActionContext) -> str:
     return "" if context.dump else "no dump prints this"
 

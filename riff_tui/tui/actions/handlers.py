@@ -12,6 +12,7 @@ from riff_tui.tui.actions.list_handlers import LIST_HANDLERS
 from riff_tui.tui.actions.navigation_handlers import NAVIGATION_HANDLERS
 from riff_tui.tui.actions.note_handlers import NOTE_HANDLERS
 from riff_tui.tui.actions.registry import action_for, reason_against
+from riff_tui.tui.actions.rename_handlers import RENAME_HANDLERS
 from riff_tui.tui.navigation.links import link_to
 from riff_tui.tui.render.palette import next_palette
 
@@ -100,6 +101,7 @@ HANDLERS: Mapping[str, Handler] = {
     **NAVIGATION_HANDLERS,
     **LIST_HANDLERS,
     **NOTE_HANDLERS,
+    **RENAME_HANDLERS,
     "copy": _copy,
     "case": _case,
     "dump": _dump,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riff_tui.tui.actions.action import Action
-from riff_tui.tui.actions.availability import needs_notebook, needs_siblings, needs_written
+from riff_tui.tui.actions.availability import needs_code, needs_notebook, needs_renamed, needs_siblings, needs_written
 
 NOTE_ACTIONS: tuple[Action, ...] = (
     Action(
@@ -60,5 +60,23 @@ NOTE_ACTIONS: tuple[Action, ...] = (
         "Note",
         needs_written,
         kinds=("conversation",),
+    ),
+    Action(
+        "rename_code",
+        ("i",),
+        "rename",
+        "Give the code another name, or that of another code, with which it merges.",
+        "Note",
+        needs_code,
+        kinds=("list",),
+    ),
+    Action(
+        "take_back_rename",
+        ("I",),
+        "undo",
+        "Take back what you wrote last, also the renaming of a code.",
+        "Note",
+        needs_renamed,
+        kinds=("list",),
     ),
 )

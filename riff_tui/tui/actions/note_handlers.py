@@ -120,7 +120,7 @@ def _take_back(controls: Controls) -> None:
         lines = done.receipt.notes if done.receipt is not None else ()
         named = [call.conversation] if call else []
         said = [_described(done), *dict.fromkeys(line.conversation for line in lines if [line.conversation] != named)]
-        controls.host.say(" · ".join([f"taken back: {said[0]}", *said[1:], *_kept(done)]))
+        controls.host.say(" · ".join([f"taken back: {said[0]}", *said[1:], *kept(done)]))
 
     writer.take_back(tell)
 
@@ -152,12 +152,13 @@ def _mark(
         then()
         said = [what, where(spot), done.remark] if done.receipt is not None else [done.remark]
         keys = "  ".join(f"{each.keys[0]} {each.title}" for each in NOTE_ACTIONS if each.id in further)
-        controls.host.say(" · ".join(filter(None, (*said, *_kept(done), keys))))
+        controls.host.say(" · ".join(filter(None, (*said, *kept(done), keys))))
 
     writer.mark(call, rule, tell)
 
 
-def _kept(done: Done) -> list[str]:
+def kept(done: Done) -> list[str]:
+    """Return where it is kept, nothing where that is the store."""
     receipt = done.receipt
     if receipt is None or receipt.kept_in is None:
         return []

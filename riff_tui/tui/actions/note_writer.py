@@ -135,11 +135,11 @@ class NoteWriter:
         return await self._host.worker.ask(lambda: job.run(True))
 
     async def _show(self) -> None:
-        """Show the call with its notes, everything where it was; the list that it came from is read again later."""
+        """Show the screen with the notes, all in its place; the list that a call came from is read again later."""
         host, watcher = self._host, self._backend.watcher
         location, before = host.location, host.loaded
         self._navigator.outdate(host.history)
-        if before is None or location.kind != "conversation":
+        if before is None:
             return
         try:
             if watcher is not None:
