@@ -19,7 +19,7 @@ from typing import Annotated, Any, NoReturn
 import click
 import typer
 
-from riff_tui.commands.options import DebugOption, StoreOption, settings_for
+from riff_tui.commands.options import DebugOption, StoreOption, next_command, settings_for
 from riff_tui.errors import ExitCode, Terminated, UsageError, describe
 
 PROGRAM = "riff-tui"
@@ -121,7 +121,7 @@ def root(
 
         explore(settings_for(store))
     elif store is not None:
-        raise UsageError(f"--store goes after the command: {PROGRAM} {context.invoked_subcommand} --store {store}")
+        raise UsageError(f"--store goes after the command: {next_command(context.invoked_subcommand, store=store)}")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -9,7 +9,14 @@ import typer
 
 from riff_tui.commands import ingest, simulate, ui
 from riff_tui.commands.ingest_report import report
-from riff_tui.commands.options import WRITTEN_DIRECTORY, AsciiOption, DebugOption, StoreOption, settings_for
+from riff_tui.commands.options import (
+    WRITTEN_DIRECTORY,
+    AsciiOption,
+    DebugOption,
+    StoreOption,
+    next_command,
+    settings_for,
+)
 
 if TYPE_CHECKING:
     from riff_tui.settings import Settings
@@ -36,9 +43,6 @@ def demo(
     Without a terminal, print the worklist and the flow matrix. The store is DIR/demo.db unless --store names another
     one.
     """
-    import shlex
-
-    from riff_store.location import without_secrets
     from riff_tui.output.streams import say
 
     settings = settings_for(store or str(out / STORE_NAME), ascii=ascii_only)
@@ -46,7 +50,7 @@ def demo(
     summary = ingest.run(str(settings.store), list(calls.files))
     say(f"{calls.conversations} simulated conversations below {out}.")
     say(list(report(summary))[-1])
-    say(f"Next: riff-tui ui --store {shlex.quote(without_secrets(str(settings.store)))}")
+    say(f"Next: {next_command('ui', store=settings.store)}")
     if ui.has_terminal():
         ui.explore(settings)
     else:

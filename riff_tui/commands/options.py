@@ -80,11 +80,16 @@ def split_keys(given: Sequence[str] | None) -> tuple[str, ...]:
 
 def next_ingest(path: Path, store: str | None) -> str:
     """Return the command that brings files into the store."""
+    return next_command("ingest", str(path), store=store)
+
+
+def next_command(*words: str, store: str | None) -> str:
+    """Return a command on the store that was named, if one was, as it can be told to others."""
     import shlex
 
     from riff_store.location import without_secrets
 
-    return shlex.join(["riff-tui", "ingest", str(path), *(("--store", without_secrets(store)) if store else ())])
+    return shlex.join(["riff-tui", *words, *(("--store", without_secrets(store)) if store else ())])
 
 
 def settings_for(store: str | None, **flags: str | bool | int | None) -> Settings:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.commands.live_ingest import LiveIngest
-from riff_tui.commands.options import next_ingest, store_to_write
+from riff_tui.commands.options import next_command, next_ingest, store_to_write
 from riff_tui.commands.run_report import (
     done_event,
     launch_event,
@@ -197,11 +197,9 @@ def _judge(out: Path, run_id: str, name: str) -> None:
 
 
 def _next(out: Path, after: After) -> str:
-    import shlex
-
     if after.ingest is None:
         return next_ingest(out, after.next_store)
-    return shlex.join(["riff-tui", "ui", "--store", after.ingest])
+    return next_command("ui", store=after.ingest)
 
 
 def _print_json(event: dict[str, Any]) -> None:

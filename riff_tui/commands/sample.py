@@ -12,6 +12,7 @@ from riff_tui.commands.options import (
     DebugOption,
     OutputOption,
     StoreOption,
+    next_command,
     settings_for,
     store_to_write,
 )
@@ -93,7 +94,7 @@ def sample(
     for line in told:
         say(line)
     if is_kept:
-        say(f"Next: {_next(store)}")
+        say(f"Next: {next_command('ui', 'sample', store=store)}")
 
 
 def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[str]]:
@@ -184,9 +185,3 @@ def _of_kept(before: ReadingList, found: Draw) -> Iterator[str]:
     yield "The store has this list already."
     if [each.drawn.names for each in before.calls] != [each.names for each in found.calls]:
         yield "Drawn from what the store holds today it would have other calls: --replace does that."
-
-
-def _next(store: str | None) -> str:
-    import shlex
-
-    return shlex.join(["riff-tui", "ui", "sample", *(("--store", store) if store else ())])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts
+from riff_store.interaction import Interaction
 from riff_store.predicates import Term
 from riff_store.writer import Item
 from riff_tui.catalog import show
@@ -177,6 +178,24 @@ def test_a_check_of_a_judge_opens_what_this_judge_scored_the_worst_first(tmp_pat
         for check in found.of("failed"):
             names = [row.record["conversation"] for row in opened(store, check)]
             assert names == [f"in-{number}" for number in range(check.n_candidate)][::-1]
+
+
+@pytest.mark.parametrize("added", [{"trial": 2}, {"scenario": None}])
+def test_a_check_of_a_figure_over_events_opens_the_calls_that_had_any(tmp_path: Path, added: dict[str, Any]) -> None:
+    quick = Interaction(calls=1, response=3, response_latency=3.0, yielded=2, yield_latency=1.0)
+    deaf = Interaction(calls=1, response=3, response_latency=3.0, no_yield=2)
+    silent = Interaction(calls=1, response=3, response_latency=3.0)
+    with store_of(
+        tmp_path,
+        calls("a", "before", GOOD, interaction=quick),
+        calls("b", "in", GOOD, interaction=deaf),
+        calls("b", "added", GOOD, 1, interaction=deaf, **added),
+        [call("silent", run="b", scenario="silent", aspects=GOOD, interaction=silent)],
+        [call("before-silent", run="a", scenario="silent", aspects=GOOD, interaction=silent)],
+    ) as store:
+        found = decided(store, "", "yield_rate=10%")
+        assert [check.aspect for check in found.of("failed")] == ["yield_rate"]
+        assert_each_opens_its_calls(store, found)
 
 
 @pytest.mark.parametrize("drop", ["latency_p95=0.5", "completion=0", "quality=0", "errors=0", "success_rate=0"])
