@@ -50,12 +50,15 @@ _KEYS_OF_CALL = ("persona", "scenario", "first_failed", "verdict", "codes", "not
 
 
 def sample(answer: ReadingList | None, shown: Sequence[SampledCall] = ()) -> Table:
-    """Return a row for each call that is shown, in the order of the list; what is told is of the whole list."""
+    """Return a row for each call that is shown, in the order of the list, those that are gone behind all others.
+
+    What is told is of the whole list.
+    """
     table = Table(
         view="sample",
         title="Reading list",
         columns=_COLUMNS,
-        rows=[_row(each) for each in shown],
+        rows=[_row(each) for each in sorted(shown, key=lambda each: each.call is None)],
         identity=("run", "conversation"),
     )
     if answer is None:

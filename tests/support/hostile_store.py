@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.pipeline import ingest
+from riff_store.answers.sample import Sample
 from riff_store.database import open_store
 from riff_store.facts import FlowEdit
+from riff_store.queries.sample import candidates
+from riff_store.reading_list import KeptList, keep_list
+from riff_store.sampling import draw
 from riff_store.writer import Writer
 from tests.support.hostile import HOSTILE
 
@@ -63,4 +67,7 @@ def build(folder: Path, words: Sequence[str] = WORDS) -> Path:
         assert summary.conversations("taken") == len(words)
         with writer.batch():
             writer.put_edits("root", {text: [FlowEdit(text, text, 1, text, text, text)] for text in words})
+        found = candidates(opened)
+        drawn = draw(found, {"random": len(found), "failing": 0, "outlier": 0}, 1)
+        keep_list(opened, KeptList(Sample(len(found), {"random": len(found)}, 1, words[0], 1), drawn.calls))
     return folder / "store.db"

@@ -73,3 +73,10 @@ def test_the_store_is_left_as_it_was(store: Store) -> None:
     before = Path(store.location).read_bytes()
     show(store, "flows", Request(where='flow:"\'; DROP TABLE flow; --"'))
     assert Path(store.location).read_bytes() == before
+
+
+def test_a_call_of_the_reading_list_is_found_again_whatever_it_is_called(store: Store) -> None:
+    table = show(store, "sample", Request())
+    assert (len(table.rows), table.extras["gone"]) == (len(WORDS) - 1, 0)
+    for row in table.rows[:5]:
+        assert show(store, "conversation", Request(where=row.where)).extras["call"]["run"] == row.record["run"]

@@ -13,7 +13,7 @@ from riff_store.notes import add_notes
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.views.sample import progress
-from tests.support.facts import put
+from tests.support.facts import call, put
 from tests.support.golden import assert_golden, printed
 from tests.support.listed_calls import listed_store, names, read_two
 
@@ -60,14 +60,15 @@ def test_a_filter_leaves_a_stratum_or_a_flow(store: Store) -> None:
         assert {row.record["flow"] for row in rows} == {flow}
 
 
-def test_a_call_that_is_gone_keeps_its_place_and_leads_nowhere(store: Store) -> None:
-    first = names(store)[0]
-    put(store, "calls.jsonl", [], sha256="bb")
+def test_a_call_that_is_gone_comes_last_and_leads_nowhere(store: Store) -> None:
+    first, *others = names(store)
+    put(store, "calls.jsonl", [call(name, flow=flow) for name in others for flow in ("viewing", "dental")], sha256="bb")
     table = show(store, "sample", Request())
-    assert table.notes[-1] == "6 calls of the list are gone from the store."
-    assert (table.rows[0].record["conversation"], table.rows[0].where) == (first, "")
+    assert [row.record["conversation"] for row in table.rows] == [*others, first]
+    assert (table.rows[-1].record["position"], table.rows[-1].where) == (1, "")
+    assert table.notes[-1] == "1 call of the list is gone from the store."
     assert f"{first} (gone)" in printed(table, "text")
-    assert table.begin == ""
+    assert table.begin == table.rows[0].id
 
 
 @pytest.mark.parametrize(
