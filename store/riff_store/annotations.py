@@ -51,9 +51,14 @@ def standing(lines: Iterable[Annotation]) -> list[Annotation]:
     replaced = {line.supersedes for line in known.values() if line.supersedes != line.id}
     threads: dict[str, list[Annotation]] = {}
     roots: dict[str, str] = {}
+    latest: list[Annotation] = []
     for line in known.values():
-        threads.setdefault(_root(line.id, known, roots), []).append(line)
-    latest = (max(_open(thread, replaced), key=place_in_time) for thread in threads.values())
+        if line.supersedes is None and line.id not in replaced:
+            # Most lines are alone in their thread, so it takes no looking for others.
+            latest.append(line)
+        else:
+            threads.setdefault(_root(line.id, known, roots), []).append(line)
+    latest += (max(_open(thread, replaced), key=place_in_time) for thread in threads.values())
     return sorted((line for line in latest if not line.deleted), key=place_in_time)
 
 
