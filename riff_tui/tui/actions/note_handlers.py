@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from riff_store.annotations import FAIL, PASS
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
 from riff_tui.notes.words import LONGEST_CODE, clean, code_in_use
+from riff_tui.text.safe_text import fit, one_line
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.next_unread import next_unread
 from riff_tui.tui.actions.note_actions import NOTE_ACTIONS
@@ -18,6 +19,7 @@ from riff_tui.tui.widgets.picker import PickRequest
 
 Handler = Callable[[Controls], None]
 
+_WIDEST_WORDS = 40
 _NEXT = ("next_unread", "take_back")
 
 
@@ -102,7 +104,7 @@ async def _ask_for_note(controls: Controls) -> None:
 
     controls.line_prompt.ask(
         LineRequest(
-            f"note on {where(spot)}",
+            f"note {'' if spot.turn is None and spot.state else 'on '}{where(spot)}",
             writer.drafts.get(place, before),
             f"Enter {'changes your note' if before else 'writes it'} · Esc leaves",
             write,
@@ -130,7 +132,7 @@ def _described(done: Done) -> str:
     lines = done.receipt.notes if done.receipt is not None else ()
     found = []
     for line in lines:
-        parts = filter(None, (line.verdict, line.code, line.note))
+        parts = filter(None, (line.verdict, line.code, fit(one_line(line.note or ""), _WIDEST_WORDS)))
         found.append(" · ".join(parts) if line.deleted else f"{' · '.join(parts)} stands again")
     return ", ".join(found)
 

@@ -73,16 +73,16 @@ def at_moments(table: Table, notes: Sequence[Note], words: Words) -> Table:
     for index, state in enumerate(states(table.rows)):
         if state is not None:
             entered.setdefault(state, index)
-    found: dict[int, list[str]] = {}
+    found: dict[int, list[Note]] = {}
     for note in notes:
         at = turns.get(note.turn) if note.turn is not None else entered.get(note.state or "")
-        said = _short(note, words)
-        if at is not None and said:
-            found.setdefault(at, []).append(said)
-    if not found:
+        if at is not None:
+            found.setdefault(at, []).append(note)
+    texts = {index: said for index, there in found.items() if (said := _short(there, words))}
+    if not texts:
         return table
     rows = [
-        replace(row, record={**row.record, COLUMN.key: found.get(index)}, display=_display(row, found.get(index)))
+        replace(row, record={**row.record, COLUMN.key: texts.get(index)}, display=_display(row, texts.get(index)))
         for index, row in enumerate(table.rows)
     ]
     return replace(table, rows=rows, columns=[*table.columns, COLUMN])
@@ -92,14 +92,18 @@ def _display(row: Row, texts: Sequence[str] | None) -> Mapping[str, str]:
     return {**row.display, COLUMN.key: " · ".join(texts or ())}
 
 
-def _short(note: Note, words: Words) -> str:
-    """Return who noted what, with as much of the words as a moment has room for."""
-    said = str(words(note.text) or "")
-    said = f"{said[:_LONGEST].rstrip()}…" if len(said) > _LONGEST else said
-    filed = " · ".join(_filed(note.verdict, note.labels, note.code))
-    author = str(words(note.author) or "").partition("@")[0]
-    what = " ".join(filter(None, (said, f"[{filed}]" if filed else "")))
-    return f"{author}: {what}" if author else what
+def _short(notes: Sequence[Note], words: Words) -> list[str]:
+    """Return a text for each author at a moment: the words, as far as there is room, and what it was filed under."""
+    texts = []
+    for author in dict.fromkeys(note.author for note in notes):
+        own = [note for note in notes if note.author == author]
+        filed = dict.fromkeys(each for note in own for each in _filed(note.verdict, note.labels, note.code))
+        said = " / ".join(filter(None, (words(note.text) for note in own)))
+        said = f"{said[:_LONGEST].rstrip()}…" if len(said) > _LONGEST else said
+        what = " ".join(filter(None, (said, f"[{' · '.join(filed)}]" if filed else "")))
+        name = str(words(author) or "").partition("@")[0]
+        texts += [f"{name}: {what}" if name else what] if what else []
+    return texts
 
 
 def told(table: Table) -> str:

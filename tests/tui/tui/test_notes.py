@@ -47,6 +47,13 @@ def screen(at: Walker) -> str:
     return "\n".join(strip.text.rstrip() for strip in at.app.screen._compositor.render_strips())
 
 
+async def type_in(at: Walker, text: str) -> None:
+    """Paste into the line that is being edited, and press Enter."""
+    at.app.post_message(events.Paste(text))
+    await at.settle()
+    await at.press("enter")
+
+
 async def to_turn(at: Walker, number: int) -> None:
     """Put the cursor on a turn of the call."""
     await at.press("g")
@@ -78,24 +85,27 @@ async def test_the_whole_call_is_all_right_wherever_the_cursor_is(store: Path) -
 
 async def test_a_code_is_a_new_word_first_and_found_by_a_letter_then(store: Path) -> None:
     async with exploring(store, (80, 24), LIST, author=ANN) as at:
-        await at.press("enter", "s", *"wrong", "space", *"day", "enter")
-        assert "wrong day" in at.bottom
+        await at.press("enter", "s", *"late", "enter")
+        assert "late" in at.bottom
         assert "and so fail" in at.bottom
-        await at.press("l", "s", "w", "enter")
-        assert {call: code for call, _, _, _, code, _ in said(store)} == {"c-0000": "wrong day", "c-0001": "wrong day"}
-        await at.press("l", "s", *"Wrong", "space", *"DAY", "enter")
-        assert {code for _, _, _, _, code, _ in said(store)} == {"wrong day"}
-        await at.press("s", *"wron", "up", "enter")
-        assert "wron" in {code for _, _, _, _, code, _ in said(store)}
+        await at.press("l", "s", "l", "enter")
+        assert {call: code for call, _, _, _, code, _ in said(store)} == {"c-0000": "late", "c-0001": "late"}
+        await at.press("l", "s")
+        await type_in(at, "  LATE")
+        assert {code for _, _, _, _, code, _ in said(store)} == {"late"}
+        await at.press("s", *"lat", "up", "enter")
+        assert "lat" in {code for _, _, _, _, code, _ in said(store)}
 
 
 async def test_the_list_of_codes_counts_calls_and_fits_a_small_terminal(store: Path) -> None:
     async with exploring(store, (80, 24), LIST, author=ANN) as at:
-        await at.press("enter", "s", *"rude", "enter", "s", *"late", "enter", "n", "s", *"late", "enter")
+        for keys, code in ((("enter", "s"), "rude"), (("s",), "late"), (("n", "s"), "late")):
+            await at.press(*keys)
+            await type_in(at, code)
         await at.press("s")
         shown = screen(at)
-        assert "late  2 calls" in " ".join(shown.split()).replace("late ", "late  ")
-        assert shown.index("late") < shown.index("rude")
+        codes = [" ".join(line.split()) for line in shown.splitlines() if line.endswith(("call", "calls"))]
+        assert codes == ["late 2 calls", "rude 1 call"]
         await at.press(*"rud")
         assert "new:" in screen(at)
 
@@ -136,17 +146,16 @@ async def test_what_was_written_is_taken_back_to_the_beginning(store: Path) -> N
 
 
 async def test_the_next_unread_call_passes_over_those_that_one_has_noted(store: Path) -> None:
-    async with exploring(store, (80, 24), LIST, author=ANN) as at:
-        calls = len(at.controls.table.table.rows)
-        await at.press("enter", "a", "n", "n", "a", "p", "p", "l")
-        assert at.screen.location.crumb == "c-0001"
-        await at.press("l")
-        assert at.screen.location.crumb == "c-0003", "c-0002 has a verdict"
-        for _ in range(calls):
-            await at.press("a", "l")
+    async with exploring(store, (80, 24), open_link("conversations", "agent=qwen flow=viewing"), author=ANN) as at:
+        first, second, third = (row.record["conversation"] for row in at.controls.table.table.rows)
+        await at.press("enter", "n", "a", "p", "l")
+        assert at.screen.location.crumb == third, f"{second} has a verdict"
+        await at.press("a", "l")
         assert "no unread call after this one" in at.bottom
-        await at.press(*"p" * calls, "l", "a", "l", "l")
-        assert f"all {calls} of this list are read" in at.bottom
+        await at.press("p", "p")
+        assert at.screen.location.crumb == first
+        await at.press("a", "l")
+        assert "all 3 of this list are read" in at.bottom
 
 
 async def test_notes_of_others_leave_a_call_unread_and_are_not_changed(store: Path) -> None:
@@ -225,9 +234,7 @@ async def test_two_explorers_on_one_store_add_to_each_other(store: Path) -> None
 async def test_what_is_typed_cannot_act_on_a_terminal(store: Path) -> None:
     async with exploring(store, (80, 24), LIST, author="ann\x1b[2J@example.org") as at:
         await at.press("enter", "i")
-        at.app.post_message(events.Paste("bad\x1b]52;c;aGk=\x07\nnews \u202eback"))
-        await at.settle()
-        await at.press("enter")
+        await type_in(at, "bad\x1b]52;c;aGk=\x07\nnews \u202eback")
     (line,) = lines(store)
     assert line.note == "bad]52;c;aGk= news back"
     assert line.author == "ann[2J@example.org"
@@ -243,7 +250,10 @@ async def test_a_coded_call_looks_so_on_a_small_terminal(store: Path) -> None:
     async with exploring(store, (80, 24), LIST, author=ANN) as at:
         await at.press("enter")
         await to_turn(at, 2)
-        await at.press("f", "s", *"wrong", "space", *"day", "enter", "i", *"heard", "space", *"Friday", "enter")
+        await at.press("f", "s")
+        await type_in(at, "wrong day")
+        await at.press("i")
+        await type_in(at, "heard Friday")
         assert_golden(screen(at) + "\n", "screens/coded_call.80x24.txt")
         await at.press("j")
         assert " ".join(at.bottom.split()) == "? help q back a all right f fail s code l next unread"

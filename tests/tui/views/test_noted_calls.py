@@ -42,6 +42,16 @@ def test_a_note_stands_below_its_turn_else_where_its_state_begins() -> None:
     assert sum(line.lstrip().startswith("# ") for line in read(noted(), ascii_only=True)) == 2
 
 
+def test_what_one_person_said_at_a_moment_is_one_line() -> None:
+    notes = [
+        Note("n-1", "ann", 1, None, turn=2, verdict="fail"),
+        Note("n-2", "bob", 2, "rude", turn=2),
+        Note("n-3", "ann", 3, "asked twice", turn=2, code="wrong day"),
+    ]
+    said = [line.strip() for line in read(noted(notes)) if "✎" in line]
+    assert said == ["✎ ann: asked twice [fail · wrong day]", "✎ bob: rude"]
+
+
 def test_dumps_hold_the_notes_of_a_moment() -> None:
     rows = json.loads(printed(noted(), "json"))["rows"]
     assert [row["notes"] for row in rows if row["notes"]] == [["bob: [fail]"], ["ann: asked twice [fail · wrong day]"]]
