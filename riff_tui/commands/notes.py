@@ -6,15 +6,14 @@ import enum
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from riff_tui.commands.notes_export import NotesFormat, form_of, json_line, writer
 from riff_tui.commands.options import CsvRawOption, DebugOption, OutputOption, StoreOption, settings_for, store_to_write
 
 if TYPE_CHECKING:
-    from riff_store.database import Store
-    from riff_store.facts import Annotation
     from riff_tui.notes.notebook import Receipt
 
 EXAMPLES = (
@@ -29,14 +28,6 @@ class Verdict(enum.StrEnum):
 
     PASS = "pass"
     FAIL = "fail"
-
-
-class NotesFormat(enum.StrEnum):
-    """Name the forms that notes can be written in."""
-
-    JSONL = "jsonl"
-    CSV = "csv"
-    EMBEDEVAL = "embedeval"
 
 
 AuthorOption = Annotated[
@@ -109,7 +100,7 @@ def add(
     receipt = notebook.write([drafted.note])
     with writing("stdout"):
         stream = standard_output().stream
-        stream.write(_line(drafted.note))
+        stream.write(json_line(drafted.note))
         stream.flush()
     for remark in drafted.remarks:
         say(remark)
@@ -146,13 +137,13 @@ def export(
     from riff_tui.notes.kept_notes import open_to_read
     from riff_tui.settings import store_location
 
-    form = format or (NotesFormat.CSV if output is not None and output.suffix.lower() == ".csv" else NotesFormat.JSONL)
+    form = format or form_of(output)
     if taxonomy is not None and form is not NotesFormat.EMBEDEVAL:
         raise UsageError("--taxonomy is of embedeval: add --format embedeval")
     if everything and form is NotesFormat.EMBEDEVAL:
         raise UsageError("--all is of jsonl and csv: embedeval has one verdict of a person on a call")
     with open_to_read(store_location(settings_for(store))) as opened, opened.snapshot():
-        write = _writer(opened, where, form, everything=everything, taxonomy=taxonomy, csv_raw=csv_raw)
+        write = writer(opened, where, form, everything=everything, taxonomy=taxonomy, csv_raw=csv_raw)
     if output is not None and str(output) != "-":
         from riff_tui.output.files import write_whole
 
@@ -218,13 +209,21 @@ def import_notes(
     from riff_tui.settings import store_location
     from riff_tui.text.words import counted
 
-    missing = [path for path in files if str(path) != "-" and not path.is_file()]
-    if missing:
-        raise UsageError(f"{missing[0]}: there is no such file; `riff-tui ingest` walks directories")
+    for path in files:
+        if path.is_dir():
+            raise UsageError(f"{path}: is a directory; `riff-tui ingest` takes what is in it")
+        if str(path) != "-" and not path.exists():
+            raise UsageError(f"{path}: there is no such file")
     skipped = 0
     with store_to_write(store_location(settings_for(store)), create=True) as opened:
         for path in files:
-            found = merge_stream(opened, sys.stdin.buffer) if str(path) == "-" else merge_file(opened, path)
+            if str(path) == "-":
+                found = merge_stream(opened, sys.stdin.buffer)
+            elif path.is_file():
+                found = merge_file(opened, path)
+            else:
+                with path.open("rb") as pipe:
+                    found = merge_stream(opened, pipe)
             skipped += found.skipped
             for line in found.told("stdin" if str(path) == "-" else str(path)):
                 say(line)
@@ -277,40 +276,9 @@ def _text(given: str | None) -> str | None:
     return sys.stdin.read() if given == "-" else given
 
 
-def _line(note: Annotation) -> str:
-    from riff_ingest.annotation_lines import line_of
-
-    return f"{line_of(note)}\n"
-
-
 def _say_where(receipt: Receipt) -> None:
     """Say where notes were kept that could not be written into the store."""
     from riff_tui.output.streams import say
 
     if receipt.kept_in is not None:
         say(f"{receipt.why}; it is kept in {receipt.kept_in}, which `riff-tui notes import` takes in.")
-
-
-def _writer(
-    store: Store, where: str, form: NotesFormat, *, everything: bool, taxonomy: Path | None, csv_raw: bool
-) -> Callable[[TextIO], None]:
-    """Return what writes the notes of a store, all of which were read by then."""
-    from riff_tui.notes.exports import COLUMNS, embedeval_records, records, taxonomy_of
-    from riff_tui.notes.selection import lines_where, on_calls
-    from riff_tui.output.sinks import csv, json
-    from riff_tui.output.sinks.options import Options
-
-    options = Options(csv_raw=csv_raw)
-    if form is NotesFormat.JSONL:
-        lines = lines_where(store, where)
-        return lambda stream: stream.writelines(map(_line, lines))
-    if form is NotesFormat.CSV:
-        found = list(records(*on_calls(store, where, everything=everything)))
-        return lambda stream: csv.write_records(COLUMNS, found, stream, options)
-    annotations = list(embedeval_records(*on_calls(store, where)))
-    if taxonomy is not None:
-        from riff_tui.output.files import write_whole
-
-        table = taxonomy_of(annotations)
-        write_whole(taxonomy, lambda stream: json.write_members(table.items(), stream, options))
-    return lambda stream: json.write_records(annotations, stream, options)

@@ -24,23 +24,23 @@ def lines_where(store: Store, where: str) -> list[Annotation]:
 
     Without a filter that is every line of the store, also those that are of no call.
     """
-    from riff_store.annotations import place_in_time
+    from riff_store.annotations import merged, place_in_time
     from riff_store.notes import read_notes
 
     if where.strip():
         return on_calls(store, where, everything=True).lines
-    return sorted(read_notes(store), key=place_in_time)
+    return sorted(merged(read_notes(store)).values(), key=place_in_time)
 
 
 def on_calls(store: Store, where: str = "", *, everything: bool = False) -> LinesOnCalls:
     """Return the lines that count on calls that match a filter; with `everything` those that do not count as well."""
-    from riff_store.annotations import counted, place_in_time, standing
+    from riff_store.annotations import counted, merged, place_in_time, standing
     from riff_store.notes import read_notes
     from riff_store.queries.annotations import lines_by_call
     from riff_store.queries.conversations import calls_of, conversation_ids
     from riff_tui.filters import parse, split
 
-    lines = read_notes(store)
+    lines = list(merged(read_notes(store)).values())
     calls, _ = split(parse(where), ())
     among = None if calls is None else frozenset(conversation_ids(store, calls))
     by_call = lines_by_call(store, lines if everything else standing(lines), among)

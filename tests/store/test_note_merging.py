@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from riff_store.annotations import counted, decisive, merged, place_in_time, standing
 from riff_store.facts import Annotation
 from riff_store.notes import add_notes, encoded, read_notes
-from riff_store.queries.annotations import notes_by_call
+from riff_store.queries.annotations import notes_by_call, notes_on
 from tests.support.annotations import ANY_NOTE, ENTANGLED
 from tests.support.facts import call, fresh, put
 
@@ -56,7 +56,9 @@ def test_order_and_repetition_do_not_matter(lines: list[Annotation], random: Ran
 
 @given(ENTANGLED)
 def test_of_each_thread_one_line_stands_at_most(lines: list[Annotation]) -> None:
-    wanted = [each for thread in threads(list(merged(lines).values())) for each in stands(thread)]
+    known = list(merged(lines).values())
+    on_calls = [[each for each in known if each.conversation == name] for name in ("c-1", "c-2")]
+    wanted = [each for on_call in on_calls for thread in threads(on_call) for each in stands(thread)]
     assert standing(lines) == sorted(wanted, key=place_in_time)
 
 
@@ -91,6 +93,11 @@ def test_lines_that_supersede_themselves_or_each_other_hide_nothing() -> None:
     assert ids(standing([line("b", "gone"), line("c", "gone", at=2)])) == ["c"]
 
 
+def test_a_line_on_one_call_takes_the_place_of_none_on_another() -> None:
+    other = Annotation("b", "c-2", "ann", supersedes="a", at=2)
+    assert ids(standing([line("a"), other])) == ["a", "b"]
+
+
 def test_of_lines_of_the_same_time_the_one_with_the_higher_id_holds() -> None:
     assert ids(standing([line("b", "a"), line("c", "a"), line("a")])) == ["c"]
     assert ids(standing([line("b", "a", at=None), line("c", "a", at=0), line("a", at=None)])) == ["c"]
@@ -107,6 +114,7 @@ def test_any_split_into_files_leaves_the_same_notes(
             put(whole, "/in/a.jsonl", [call("c-1"), call("c-2")])
             add_notes(whole, lines)
             wanted, counts = read_notes(whole), notes_by_call(whole)
+            assert {key: notes_on(whole, key) for key in counts} == counts
         with fresh(Path(folder) / "split.db") as split:
             for file in order[:2]:
                 add_notes(split, files[file])

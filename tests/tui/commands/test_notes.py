@@ -17,6 +17,7 @@ import typer
 from riff_ingest import Conversation, store_conversations
 from riff_ingest.conversation import Turn
 from riff_ingest.events import StateEntered, StateExited
+from riff_ingest.transcript_writer import write_transcripts
 from riff_store.annotations import standing
 from riff_store.database import open_store
 from riff_store.facts import Annotation
@@ -25,6 +26,7 @@ from riff_tui.cli import COMMANDS, build, run
 from riff_tui.commands.notes import PARTS
 from riff_tui.commands.shell_completion.answers import answer
 from riff_tui.errors import ExitCode
+from riff_tui.notes.selection import lines_where
 
 Captured = pytest.CaptureFixture[str]
 
@@ -222,7 +224,9 @@ def test_embedeval_gets_one_annotation_of_a_person_on_a_call_and_its_categories(
     assert found["stats"] == {"totalAnnotated": 2, "totalPassed": 1, "totalFailed": 1, "passRate": 0.5}
 
 
-@pytest.mark.parametrize("options", [["--taxonomy", "t.json"], ["--format", "embedeval", "--all"]])
+@pytest.mark.parametrize(
+    "options", [["--taxonomy", "t.json"], ["--format", "embedeval", "--all"], ["-o", "notes.jsonl.gz"]]
+)
 def test_options_that_do_not_go_together_are_refused(store: Path, options: list[str]) -> None:
     assert run(["notes", "export", *options]) == ExitCode.USAGE
 
@@ -251,6 +255,36 @@ def test_codes_in_use_complete_the_line(store: Path, capsys: Captured) -> None:
         capsys.readouterr()
         answer("bash", [line], COMMANDS, lambda name: typer.main.get_command(build((name,) if name else COMMANDS)))
         assert capsys.readouterr().out.splitlines() == ["slow"]
+
+
+def test_notes_are_there_after_their_run_was_read_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setenv("RIFF_TUI_STORE", str(tmp_path / "calls.db"))
+    runs, notes = tmp_path / "runs", tmp_path / "runs" / "notes.jsonl"
+    runs.mkdir()
+    write_transcripts(runs / "flow-transcripts-1.jsonl", [call("c-1"), call("c-2")])
+    run(["ingest", str(runs)])
+    noted("conversation=c-1", "--code", "slow", "--author", "ann")
+    run(["notes", "export", "-o", str(notes)])
+    before = lines(tmp_path / "calls.db")
+    for words in (["--rebuild"], [], ["--rebuild", "--no-text"]):
+        assert run(["ingest", str(runs), *words]) == ExitCode.OK
+        assert lines(tmp_path / "calls.db") == before
+    (tmp_path / "calls.db").unlink()
+    run(["ingest", str(notes)])
+    run(["ingest", str(runs)])
+    capsys.readouterr()
+    run(["dump", "conversations", "--where", "code=slow", "--format", "jsonl"])
+    assert [json.loads(each)["conversation"] for each in capsys.readouterr().out.splitlines()] == ["c-1"]
+
+
+def test_a_note_that_is_kept_beside_the_settings_as_well_is_exported_once(store: Path) -> None:
+    noted("conversation=c-1", "--code", "slow")
+    with open_store(store) as opened:
+        opened.kept_notes = [*read_notes(opened), Annotation("later", "c-2", "bob", code="late")]
+        for where in ("", "flow=dental"):
+            assert [note.code for note in lines_where(opened, where)] == ["late", "slow"]
 
 
 @pytest.mark.parametrize("part", PARTS)
