@@ -55,11 +55,11 @@ class ReadCalls:
             self._known.setdefault((call.run, call.conversation), []).append(call)
 
     def unread(self, rows: Sequence[Row], start: int, stop: int) -> Iterator[int]:
-        """Yield the indices of rows about calls that were not read; it reads the rows page by page."""
+        """Yield the indices of rows about calls that can be read and were not; it reads the rows page by page."""
         for first in range(start, stop, PAGE):
             last = min(first + PAGE, stop)
             page = rows.read(first, last) if isinstance(rows, PagedRows) else rows[first:last]
-            yield from (first + at for at, row in enumerate(page) if self._is_unread(row.record))
+            yield from (first + at for at, row in enumerate(page) if row.where and self._is_unread(row.record))
 
     def _is_unread(self, record: Mapping[str, object]) -> bool:
         run, conversation = record.get("run"), record.get("conversation")

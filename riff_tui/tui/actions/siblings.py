@@ -19,5 +19,7 @@ def visit_sibling(controls: Controls, table: Table, index: int) -> None:
     row, history = table.rows[index], host.history
     above = replace(history.stack[-2], row=row.id, index=index)
     location = descend(above, table, row)
-    if location is not None:
+    if location is None:
+        host.say("that call is gone from the store", "warn")
+    else:
         host.visit(history.go((*history.stack[:-2], above, location)))

@@ -61,3 +61,23 @@ async def test_without_a_list_it_says_how_to_draw_one(tmp_path: Path) -> None:
     async with exploring(tmp_path / "calls.db") as at:
         await at.press("U")
         assert "riff-tui sample --n 100 draws a list" in lines(at)
+
+
+async def test_a_call_that_is_gone_is_said_where_one_would_come_to_it(listed: Path) -> None:
+    with fresh(listed) as store:
+        others = names(store)[1:]
+        calls = [call(name, flow=flow) for name in others for flow in ("viewing", "dental")]
+        put(store, "calls.jsonl", calls, sha256="bb")
+    async with exploring(listed, start=stack_of("sample", "")) as at:
+        await at.press("G", "k", "enter", "n")
+        assert at.path.endswith("5 of 6")
+        assert "that call is gone from the store" in at.bottom
+
+
+async def test_reading_goes_on_where_the_person_has_not_read_and_the_list_counts_it(listed: Path) -> None:
+    async with exploring(listed, (80, 24), stack_of("sample", ""), author="ann") as at:
+        await at.press("enter", "f", "l")
+        assert at.path.endswith("4 of 6")
+        await at.press("a", "q")
+        assert "4 of 6 read" in at.path
+        assert rows_on(at) == dumped_rows(listed, at)
