@@ -32,7 +32,9 @@ def marked(call: Call, notes: Iterable[Annotation]) -> Place | None:
         if visit["to"] in set.union(*terminals(call)):
             first.setdefault(visit["to"], at + 1)
     found = [
-        note for note in notes if note.state in first and not note.deleted and (note.code or note.verdict == "fail")
+        note
+        for note in notes
+        if note.state in first and not note.deleted and note.verdict != "pass" and (note.code or note.verdict)
     ]
     if place is None or not found:
         return place

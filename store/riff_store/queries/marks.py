@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple, TypeAlias
 
 from riff_store import models as m
-from riff_store.annotations import FAIL
+from riff_store.annotations import FAIL, PASS
 from riff_store.answers.calls import Note
 from riff_store.answers.failing import MARKED, START
 from riff_store.database import Store
@@ -39,11 +39,10 @@ class Mark(NamedTuple):
 def marks(store: Store, calls: Collection[int] | None = None) -> dict[int, Mark]:
     """Return by the call's key where people marked each failed call, of several states the earliest.
 
-    A call is marked by what counts of its notes: those on a state that it visited, with a code or the verdict fail
-    (docs/metrics.md, section 15).
+    A call is marked by what counts of its notes: those on a state that it visited, with a code or the verdict fail,
+    of authors who do not pass the call (docs/metrics.md, section 15).
     """
-    placed = {key: [note for note in notes if _marks(note)] for key, notes in notes_by_call(store, calls).items()}
-    placed = {key: notes for key, notes in placed.items() if notes}
+    placed = {key: some for key, notes in notes_by_call(store, calls).items() if (some := _placed(notes))}
     if not placed:
         return {}
     names, places = _visited(store, placed)
@@ -59,8 +58,11 @@ def marks(store: Store, calls: Collection[int] | None = None) -> dict[int, Mark]
     }
 
 
-def _marks(note: Note) -> bool:
-    return note.state is not None and (note.code is not None or note.verdict == FAIL)
+def _placed(notes: Sequence[Note]) -> list[Note]:
+    """Return the notes that mark a state: with a code or the verdict fail, of authors who do not pass the call."""
+    passing = {note.author for note in notes if note.verdict == PASS}
+    told = (note for note in notes if note.state is not None and note.author not in passing)
+    return [note for note in told if note.code is not None or note.verdict == FAIL]
 
 
 def _rank(note: Note) -> tuple[bool, float, int, str]:

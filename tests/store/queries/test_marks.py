@@ -60,6 +60,9 @@ def places(store: Store, where: str = "", sort: str | None = None) -> list[tuple
         ([note("c", "book", code="x")], ("collect", "book", "marked", "x")),
         ([note("c", "book", note="a remark"), note("c", "greet", verdict="pass"), note("c", None, code="nowhere"),
           note("c", "pay", code="not visited")], ("collect", "book", "stall", "find")),
+        # Whoever passes a call says of no state that it went wrong there.
+        ([note("c", "greet", code="curt"), note("c", None, verdict="pass"), note("c", "collect", "bo", code="late")],
+         ("greet", "collect", "marked", "late")),
     ],
 )  # fmt: skip
 def test_a_mark_says_where_a_call_first_went_wrong(
