@@ -58,6 +58,7 @@ def to_rename(store: Store, old: str, new: str, where: str, editor: str) -> tupl
     Raises `UsageError` where no note there has the code, and where there is nothing to change.
     """
     from riff_store.annotations import standing
+    from riff_store.notes import read_notes
     from riff_tui.notes.rename import renamed
     from riff_tui.notes.words import LONGEST_CODE
     from riff_tui.text.words import counted
@@ -67,8 +68,10 @@ def to_rename(store: Store, old: str, new: str, where: str, editor: str) -> tupl
         raise UsageError(f"a code has 1 to {LONGEST_CODE} characters")
     if target == old:
         raise UsageError(f"the code is called {old} already")
-    lines = lines_where(store, where)
-    used = {line.code for line in standing(lines) if line.code}
+    chosen = {line.id for line in lines_where(store, where)}
+    # What stands is told by all lines, for one may take the place of another call's.
+    lines = [line for line in standing(read_notes(store)) if line.id in chosen]
+    used = {line.code for line in lines if line.code}
     if old not in used:
         raise UsageError(_unknown(old, used, where))
     found = renamed(lines, old, target, editor=editor)

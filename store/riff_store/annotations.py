@@ -45,13 +45,20 @@ def merged(lines: Iterable[Annotation]) -> dict[str, Annotation]:
 def standing(lines: Iterable[Annotation]) -> list[Annotation]:
     """Return the line that stands of each thread, the earliest first; a thread that was taken back has none.
 
-    It is the latest of those that no other one supersedes, by its time and then by its id. Lines on calls of different
-    names are in different threads, so that what stands on a call is told by the lines on it.
+    It is the latest of those that no other one supersedes, by its time and then by its id.
     """
-    by_call: dict[str, dict[str, Annotation]] = {}
-    for line in merged(lines).values():
-        by_call.setdefault(line.conversation, {})[line.id] = line
-    latest = (line for known in by_call.values() for line in _latest(known))
+    known = merged(lines)
+    replaced = {line.supersedes for line in known.values() if line.supersedes != line.id}
+    threads: dict[str, list[Annotation]] = {}
+    roots: dict[str, str] = {}
+    latest: list[Annotation] = []
+    for line in known.values():
+        if line.supersedes is None and line.id not in replaced:
+            # Most lines are alone in their thread, so it takes no looking for others.
+            latest.append(line)
+        else:
+            threads.setdefault(_root(line.id, known, roots), []).append(line)
+    latest += (max(_open(thread, replaced), key=place_in_time) for thread in threads.values())
     return sorted((line for line in latest if not line.deleted), key=place_in_time)
 
 
@@ -71,21 +78,6 @@ def counted(lines: Iterable[Annotation]) -> list[Annotation]:
 def place_in_time(line: Annotation) -> Place:
     """Return what lines are ordered by: their time, those without one first, and then their id."""
     return _at(line), line.id
-
-
-def _latest(known: Mapping[str, Annotation]) -> Iterator[Annotation]:
-    """Yield the last line of each thread."""
-    replaced = {line.supersedes for line in known.values() if line.supersedes != line.id}
-    threads: dict[str, list[Annotation]] = {}
-    roots: dict[str, str] = {}
-    for line in known.values():
-        if line.supersedes is None and line.id not in replaced:
-            # Most lines are alone in their thread, so it takes no looking for others.
-            yield line
-        else:
-            threads.setdefault(_root(line.id, known, roots), []).append(line)
-    for thread in threads.values():
-        yield max(_open(thread, replaced), key=place_in_time)
 
 
 def _at(line: Annotation) -> int:

@@ -56,9 +56,7 @@ def test_order_and_repetition_do_not_matter(lines: list[Annotation], random: Ran
 
 @given(ENTANGLED)
 def test_of_each_thread_one_line_stands_at_most(lines: list[Annotation]) -> None:
-    known = list(merged(lines).values())
-    on_calls = [[each for each in known if each.conversation == name] for name in ("c-1", "c-2")]
-    wanted = [each for on_call in on_calls for thread in threads(on_call) for each in stands(thread)]
+    wanted = [each for thread in threads(list(merged(lines).values())) for each in stands(thread)]
     assert standing(lines) == sorted(wanted, key=place_in_time)
 
 
@@ -91,11 +89,6 @@ def test_lines_that_supersede_themselves_or_each_other_hide_nothing() -> None:
     assert ids(standing([line("a", "b"), line("b", "a", at=2)])) == ["b"]
     assert ids(standing([line("a", "c"), line("b", "a"), line("c", "b"), line("d", "c")])) == ["d"]
     assert ids(standing([line("b", "gone"), line("c", "gone", at=2)])) == ["c"]
-
-
-def test_a_line_on_one_call_takes_the_place_of_none_on_another() -> None:
-    other = Annotation("b", "c-2", "ann", supersedes="a", at=2)
-    assert ids(standing([line("a"), other])) == ["a", "b"]
 
 
 def test_of_lines_of_the_same_time_the_one_with_the_higher_id_holds() -> None:
