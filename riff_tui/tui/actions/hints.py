@@ -38,9 +38,6 @@ _AFTER: dict[str, tuple[str, ...]] = {
     "view:runs": ("mark", "since_last_run", "view:judges", "view:disputes"),
     "view:judges": ("open", "view:disputes", "view:agreement", "mark"),
     "view:disputes": ("open", "view:judges", "view:agreement", "filter"),
-    "view:codes": ("open", "rename_code", "view:failure-matrix", "view:conversations"),
-    "rename_code": ("open", "take_back_rename", "rename_code", "view:conversations"),
-    "take_back_rename": ("open", "rename_code", "view:failure-matrix", "view:conversations"),
     "since_last_run": ("open", "compare", "view:timeline", "view:runs"),
     "filter": ("close", "open", "view:timeline", "write"),
     "sort": _SORTED,
@@ -75,6 +72,8 @@ def _next(context: ActionContext) -> tuple[str, ...]:
     after = _AFTER.get(context.done, ()) if context.kind == "list" else ()
     if context.view in ("segments", "states") and context.done not in _CHANGES:
         after = ("open", *_FAILING)
+    if context.view == "codes" and context.done not in _CHANGES:
+        after = ("open", "rename_code", "take_back_rename", "view:failure-matrix", "view:conversations")
     return (*((context.done,) if is_narrowed else ()), *(("open", "fold") if context.folded else ()), *after)
 
 

@@ -8,6 +8,7 @@ from riff_store.annotations import FAIL, PASS
 from riff_tui.notes.marks import Mark, Spot, Writer, give_code, give_remark, give_verdict, remark_at
 from riff_tui.notes.words import LONGEST_CODE, clean, code_in_use
 from riff_tui.text.safe_text import fit, one_line
+from riff_tui.text.words import listed
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.next_unread import next_unread
 from riff_tui.tui.actions.note_actions import NOTE_ACTIONS
@@ -120,9 +121,9 @@ def _take_back(controls: Controls) -> None:
 
     def tell(done: Done) -> None:
         lines = done.receipt.notes if done.receipt is not None else ()
-        named = [call.conversation] if call else []
-        said = [_described(done), *dict.fromkeys(line.conversation for line in lines if [line.conversation] != named)]
-        controls.host.say(" · ".join([f"taken back: {said[0]}", *said[1:], *kept(done)]))
+        here = call.conversation if call else None
+        others = listed(list(dict.fromkeys(line.conversation for line in lines if line.conversation != here)))
+        controls.host.say(" · ".join(filter(None, (f"taken back: {_described(done)}", others, *kept(done)))))
 
     writer.take_back(tell)
 
@@ -134,7 +135,7 @@ def _described(done: Done) -> str:
     for line in lines:
         parts = filter(None, (line.verdict, line.code, fit(one_line(line.note or ""), _WIDEST_WORDS)))
         found.append(" · ".join(parts) if line.deleted else f"{' · '.join(parts)} stands again")
-    return ", ".join(found)
+    return listed(list(dict.fromkeys(found)))
 
 
 def _mark(

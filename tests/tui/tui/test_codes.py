@@ -55,6 +55,17 @@ async def test_a_code_is_renamed_and_the_renaming_taken_back(store: Path) -> Non
         assert counts(store) == before
 
 
+async def test_a_renaming_is_taken_back_in_a_call_in_few_words(store: Path) -> None:
+    before = counts(store)
+    async with exploring(store, (80, 24), CODES, author=BOB) as at:
+        await at.press("i", "ctrl+u", *"slow", "enter", "enter", "enter", "u")
+        assert "taken back: fail · asks twice stands again," in at.bottom
+        # Of three lines two say the same.
+        assert at.bottom.count("stands again") == 2
+        assert "c-0001, c-0002" in at.bottom
+    assert counts(store) == before
+
+
 async def test_a_code_that_gets_the_name_of_another_is_merged_into_it(store: Path) -> None:
     async with exploring(store, (80, 24), CODES, author=BOB) as at:
         await at.press("j", "i", "ctrl+u", *"Asks", "space", *"TWICE")
