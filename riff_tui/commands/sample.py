@@ -90,10 +90,9 @@ def sample(
     with _opened(store_location(settings)) as opened:
         table, told = _drawn(opened, asked, replace=replace)
         print_table(table, form, output, csv_raw=csv_raw, ascii_only=bool(settings.ascii))
-        is_kept = opened.writable
     for line in told:
         say(line)
-    if is_kept:
+    if table.dump:
         say(f"Next: {next_command('ui', 'sample', store=store)}")
 
 
@@ -170,7 +169,8 @@ def _of_draw(asked: Sample, found: Draw) -> Iterator[str]:
         yield f"{asked.n:,} calls were wanted; these are all {len(found.calls):,} that{that} are not errored."
         return
     for stratum, n in found.lacking.items():
-        yield f"{asked.mix[stratum]:,} {stratum} calls were wanted and there are {n:,} in all; the rest is random."
+        wanted = counted(asked.mix[stratum], f"{stratum} call")
+        yield f"Wanted: {wanted}; there {'is' if n == 1 else 'are'} {n:,} in all, and the rest is random."
 
 
 def _of_replaced(before: ReadingList | None) -> Iterator[str]:

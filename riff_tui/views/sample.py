@@ -112,9 +112,10 @@ def _row(each: SampledCall) -> Row:
 
 def _why(drawn: Drawn) -> str:
     """Return why a call was drawn, such as `outlier: 31 turns (median 9)`."""
-    if drawn.figure is None or drawn.figure not in _FIGURES or drawn.value is None or drawn.median is None:
+    unit, decimals = _FIGURES.get(drawn.figure or "", ("", 0))
+    # A store that was tampered with may hold anything there.
+    if not unit or not isinstance(drawn.value, float) or not isinstance(drawn.median, float):
         return drawn.stratum
-    unit, decimals = _FIGURES[drawn.figure]
     value, middle = fixed(drawn.value, decimals), fixed(drawn.median, 0 if drawn.median.is_integer() else 1)
     return f"{drawn.stratum}: {value} {unit[:-1] if value == '1' and len(unit) > 1 else unit} (median {middle})"
 

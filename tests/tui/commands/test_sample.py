@@ -116,7 +116,7 @@ def test_where_there_are_fewer_calls_than_wanted_all_are_drawn_and_that_is_said(
 def test_where_too_few_failed_the_others_are_random_and_that_is_said(store: str, capsys: Captured) -> None:
     assert sample(store, "--n", "12", "--mix", "failing:1") == 0
     said = capsys.readouterr()
-    assert "12 failing calls were wanted and there are 4 in all; the rest is random." in said.err
+    assert "Wanted: 12 failing calls; there are 4 in all, and the rest is random." in said.err
     assert len(names(store)) == 12
 
 
