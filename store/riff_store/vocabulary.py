@@ -104,7 +104,8 @@ def _aliases() -> dict[str, str]:
 
     A title that heads two metrics stands for neither.
     """
-    found = {"conv": "conversation", **{alias: each.key for each in metrics.METRICS for alias in each.aliases}}
+    found = {"conv": "conversation", "codes": "code"}
+    found |= {alias: each.key for each in metrics.METRICS for alias in each.aliases}
     headed: dict[str, set[str]] = {}
     for metric in metrics.METRICS:
         for title in (metric.title, metric.short):

@@ -76,6 +76,7 @@ def test_calls_show_what_people_say_where_they_say_anything(store: Path, tiny: P
     assert columns(store, "flow=weather") == columns(tiny, "flow=viewing") == []
     with open_store(store) as opened:
         rows = show(opened, "conversations", Request(where="verdict=fail", sort="codes")).rows
+        assert len(show(opened, "conversations", Request(where="codes:asks")).rows) == 3
     assert [(row.record["verdict"], row.record["codes"], row.severity.get("verdict")) for row in rows] == [
         ("fail", ["asks twice"], "bad"),
         ("split", ["asks twice"], "warn"),
