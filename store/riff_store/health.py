@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from riff_store import models
+from riff_store.annotations import standing
 from riff_store.database import Store
 from riff_store.errors import StoreError
 from riff_store.interaction import SUMS
+from riff_store.notes import read_notes
 
 MOST_PROBLEMS = 5
 
@@ -93,15 +95,12 @@ _ALONE = (
     f"SELECT COUNT(*) FROM (SELECT conversation_id, aspect_id, judge_id FROM aspect_score"
     f" WHERE judge_id <> {models.COMPUTED_JUDGE} EXCEPT SELECT conversation_id, aspect_id, judge_id FROM judged_score)"
 )
-_OF_NOTES = "WHERE NOT deleted AND id NOT IN (SELECT supersedes FROM annotation WHERE supersedes <> id)"
 _COUNTED: Mapping[str, str] = {
     "files": "SELECT COUNT(*) FROM source_file",
     "calls": "SELECT COUNT(*) FROM conversation",
     "errored": "SELECT COUNT(*) FROM conversation WHERE errored",
     "transcripts": "SELECT COUNT(*) FROM transcript",
     "verdicts": "SELECT COUNT(*) FROM judged_score",
-    "notes": f"SELECT COUNT(*) FROM annotation {_OF_NOTES}",
-    "authors": f"SELECT COUNT(DISTINCT author) FROM annotation {_OF_NOTES}",
     "flows": "SELECT COUNT(*) FROM flow",
     "states": "SELECT COUNT(*) FROM state",
     "agents": "SELECT COUNT(*) FROM agent",
@@ -142,6 +141,8 @@ def examine(store: Store) -> Health:
         checks["integrity"] = _integrity(store)
         checks["references"] = _references(store) + _verdicts(store)
         counts |= {title: int(store.execute_sql(statement)[0][0]) for title, statement in _COUNTED.items()}
+        notes = standing(read_notes(store))
+        counts |= {"notes": len(notes), "authors": len({note.author for note in notes})}
         checks["sums"] = [problem for title, pair in _SUMS.items() for problem in _disagreement(store, title, *pair)]
     except StoreError as error:
         checks["reading"] = [str(error)]

@@ -17,6 +17,7 @@ from riff_store.notes import add_notes
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from tests.support.older_stores import restore
+from tests.support.tiny_store import name
 
 Captured = pytest.CaptureFixture[str]
 
@@ -67,9 +68,12 @@ def test_the_doctor_says_what_to_do_about_notes_that_count_nowhere(
     path.write_bytes(tiny.read_bytes())
     kept.parent.mkdir()
     monkeypatch.setenv("RIFF_TUI_CONFIG", str(kept.with_name("settings.toml")))
-    kept.write_text(f"{line_of(Annotation('n-9', 'c-1', 'ann'))}\n", encoding="utf-8")
+    kept.write_text(f"{line_of(Annotation('n-9', name(0), 'ann'))}\n", encoding="utf-8")
     with open_store(path, write=True) as store:
-        add_notes(store, [Annotation("n-1", "nowhere", "ann"), Annotation("n-2", "nowhere", "bob", supersedes="n-1")])
+        add_notes(
+            store, [Annotation("n-1", "nowhere", "ann"), Annotation("n-2", "nowhere", "bob", supersedes="n-1", at=1)]
+        )
+        add_notes(store, [Annotation("n-3", "nowhere", "cy", supersedes="n-1")])
     assert run(["doctor", "--store", str(path)]) == ExitCode.OK
     out = capsys.readouterr().out
     assert "notes       1\nauthors     1\n" in out
