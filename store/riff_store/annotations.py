@@ -29,8 +29,12 @@ def new_id() -> str:
 
 
 def decisive(one: Annotation, other: Annotation) -> Annotation:
-    """Return which of two lines of the same id holds: the one taken back, else the later, else the one sorted last."""
-    return max(one, other, key=lambda line: (line.deleted, _at(line), msgspec.json.encode(line)))
+    """Return which of two lines of the same id holds: the one taken back, else the later.
+
+    Of the same time it is the one that says more of where, so that what other formats leave out is not lost, else the
+    one sorted last.
+    """
+    return max(one, other, key=lambda line: (line.deleted, _at(line), _known_names(line), msgspec.json.encode(line)))
 
 
 def merged(lines: Iterable[Annotation]) -> dict[str, Annotation]:
@@ -78,6 +82,10 @@ def counted(lines: Iterable[Annotation]) -> list[Annotation]:
 def place_in_time(line: Annotation) -> Place:
     """Return what lines are ordered by: their time, those without one first, and then their id."""
     return _at(line), line.id
+
+
+def _known_names(line: Annotation) -> int:
+    return sum(name is not None for name in (line.run, line.flow, line.agent, line.trial, line.turn, line.state))
 
 
 def _at(line: Annotation) -> int:

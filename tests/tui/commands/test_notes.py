@@ -224,6 +224,18 @@ def test_embedeval_gets_one_annotation_of_a_person_on_a_call_and_its_categories(
     assert found["stats"] == {"totalAnnotated": 2, "totalPassed": 1, "totalFailed": 1, "passRate": 0.5}
 
 
+def test_an_annotation_of_embedeval_takes_nothing_from_the_note_that_it_was_made_of(
+    store: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    noted("conversation=c-1", "--code", "wrong day", "--turn", "2")
+    noted("conversation=c-1", "--note", "and slow")
+    before, file = lines(store), tmp_path / "annotations.jsonl"
+    run(["notes", "export", "--format", "embedeval", "-o", str(file)])
+    assert run(["notes", "import", str(file)]) == ExitCode.OK
+    assert "0 new, 1 known" in capsys.readouterr().err
+    assert lines(store) == before
+
+
 @pytest.mark.parametrize(
     "options", [["--taxonomy", "t.json"], ["--format", "embedeval", "--all"], ["-o", "notes.jsonl.gz"]]
 )
