@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riff_tui.commands.notes_export import NotesFormat, form_of, json_line, writer
+from riff_tui.commands.notes_export import NotesFormat, form_of, json_line, keep_others, writer
 from riff_tui.commands.options import CsvRawOption, DebugOption, OutputOption, StoreOption, settings_for, store_to_write
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ def export(
     if everything and form is NotesFormat.EMBEDEVAL:
         raise UsageError("--all is of jsonl and csv: embedeval has one verdict of a person on a call")
     with open_to_read(store_location(settings_for(store))) as opened, opened.snapshot():
+        if output is not None and form is NotesFormat.JSONL:
+            keep_others(opened, output)
         write = writer(opened, where, form, everything=everything, taxonomy=taxonomy, csv_raw=csv_raw)
     if output is not None and str(output) != "-":
         from riff_tui.output.files import write_whole

@@ -62,3 +62,25 @@ def writer(
         table = taxonomy_of(annotations)
         write_whole(taxonomy, lambda stream: json.write_members(table.items(), stream, options))
     return lambda stream: json.write_records(annotations, stream, options)
+
+
+def keep_others(store: Store, path: Path) -> None:
+    """Refuse to write over a file with notes that the store lacks, such as those that a colleague pushed.
+
+    Raises `UsageError`.
+    """
+    import shlex
+
+    from riff_store.notes import read_notes
+    from riff_tui.errors import UsageError
+    from riff_tui.notes.kept_notes import read_kept
+    from riff_tui.text.words import counted
+
+    kept = read_kept(path)
+    known = {note.id for note in read_notes(store)} if kept else set()
+    count = len({note.id for note in kept} - known)
+    if count:
+        raise UsageError(
+            f"{path}: has {counted(count, 'note')} that the store lacks; take them in first:"
+            f" riff-tui notes import {shlex.quote(str(path))}"
+        )

@@ -15,6 +15,7 @@ import pytest
 import typer
 
 from riff_ingest import Conversation, store_conversations
+from riff_ingest.annotation_lines import line_of
 from riff_ingest.conversation import Turn
 from riff_ingest.events import StateEntered, StateExited
 from riff_ingest.transcript_writer import write_transcripts
@@ -182,6 +183,21 @@ def test_a_file_without_a_note_makes_no_store(store: Path, tmp_path: Path) -> No
     assert run(["notes", "import", str(path), "--store", str(other)]) == ExitCode.OK
     assert not other.exists()
     assert run(["notes", "import", str(tmp_path / "nowhere.jsonl")]) == ExitCode.USAGE
+
+
+def test_an_export_writes_over_no_note_that_the_store_lacks(store: Path, tmp_path: Path, capsys: Captured) -> None:
+    noted("conversation=c-1", "--verdict", "pass")
+    path, theirs = tmp_path / "notes.jsonl", line_of(Annotation("n-9", "c-1", "bob", verdict="fail"))
+    run(["notes", "export", "-o", str(path)])
+    path.write_text(f"{path.read_text()}{theirs}\n")
+    assert run(["notes", "export", "-o", str(path)]) == ExitCode.USAGE
+    assert (
+        f"has 1 note that the store lacks; take them in first: riff-tui notes import {path}" in capsys.readouterr().err
+    )
+    assert theirs in path.read_text()
+    run(["notes", "import", str(path)])
+    assert run(["notes", "export", "-o", str(path)]) == ExitCode.OK
+    assert theirs in path.read_text()
 
 
 def test_a_filter_chooses_the_calls_whose_notes_are_exported(store: Path, capsys: Captured) -> None:
