@@ -123,7 +123,7 @@ def _take_back(controls: Controls) -> None:
         lines = done.receipt.notes if done.receipt is not None else ()
         here = call.conversation if call else None
         others = listed(list(dict.fromkeys(line.conversation for line in lines if line.conversation != here)))
-        controls.host.say(" · ".join(filter(None, (f"taken back: {_described(done)}", others, *kept(done)))))
+        controls.host.say(" · ".join(filter(None, (f"taken back: {_described(done)}", others, *writer.kept(done)))))
 
     writer.take_back(tell)
 
@@ -155,17 +155,9 @@ def _mark(
         then()
         said = [what, where(spot), done.remark] if done.receipt is not None else [done.remark]
         keys = "  ".join(f"{each.keys[0]} {each.title}" for each in NOTE_ACTIONS if each.id in further)
-        controls.host.say(" · ".join(filter(None, (*said, *kept(done), keys))))
+        controls.host.say(" · ".join(filter(None, (*said, *writer.kept(done), keys))))
 
     writer.mark(call, rule, tell)
-
-
-def kept(done: Done) -> list[str]:
-    """Return where it is kept, nothing where that is the store."""
-    receipt = done.receipt
-    if receipt is None or receipt.kept_in is None:
-        return []
-    return [f"kept in {receipt.kept_in}, for {receipt.why}; riff-tui notes import takes it from there"]
 
 
 NOTE_HANDLERS: Mapping[str, Handler] = {

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from riff_store.database import BUSY_SECONDS
@@ -67,6 +68,7 @@ class NoteWriter:
         self._notebook = notebook
         self._turn = asyncio.Lock()
         self._pending: list[_Job] = []
+        self._told_of: Path | None = None
 
     def mark(self, call: Call, rule: Callable[[Writer], Mark], said: Callable[[Done], None]) -> None:
         """Write on a call what a rule makes of what its author said so far, and tell when that is done."""
@@ -104,6 +106,16 @@ class NoteWriter:
                     said.append(f"A note is kept in {receipt.kept_in}: {receipt.why}")
         self._pending.clear()
         return said
+
+    def kept(self, done: Done) -> list[str]:
+        """Return what is to be said of notes that are not in the store, at length the first time; else nothing."""
+        receipt = done.receipt
+        if receipt is None or receipt.kept_in is None:
+            return []
+        is_known, self._told_of = receipt.kept_in == self._told_of, receipt.kept_in
+        if is_known:
+            return ["kept beside the settings"]
+        return [f"kept in {receipt.kept_in}, for {receipt.why}; riff-tui notes import takes it from there"]
 
     async def _do(self, job: _Job, said: Callable[[Done], None]) -> None:
         async with self._turn:

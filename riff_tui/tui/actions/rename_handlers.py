@@ -8,7 +8,6 @@ from riff_tui.notes.rename import renamed
 from riff_tui.notes.words import LONGEST_CODE, clean, code_in_use
 from riff_tui.text.words import counted
 from riff_tui.tui.actions.controls import Controls
-from riff_tui.tui.actions.note_handlers import kept
 from riff_tui.tui.actions.note_writer import ATTEMPT_S, Done
 from riff_tui.tui.data.paged_rows import index_of
 from riff_tui.tui.widgets.line_prompt import LineRequest
@@ -67,7 +66,7 @@ def _write(controls: Controls, old: str, new: str, done_so: str) -> None:
             controls.host.say(done.remark)
             return
         notes = counted(len(done.receipt.notes), "note")
-        _show(controls, new, " · ".join([f"{done_so} {new} in {notes}", *kept(done), "I takes it back"]))
+        _show(controls, new, " · ".join([f"{done_so} {new} in {notes}", *writer.kept(done), "I takes it back"]))
 
     writer.do(attempt, tell)
 
@@ -81,7 +80,7 @@ def _take_back(controls: Controls) -> None:
         lines = done.receipt.notes if done.receipt is not None else ()
         codes = dict.fromkeys(line.code for line in lines if line.code is not None and not line.deleted)
         said = f"taken back, in {counted(len(lines), 'note')}"
-        _show(controls, next(iter(codes), ""), " · ".join([said, *kept(done)]))
+        _show(controls, next(iter(codes), ""), " · ".join([said, *writer.kept(done)]))
 
     writer.take_back(tell)
 

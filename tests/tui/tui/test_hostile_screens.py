@@ -45,7 +45,10 @@ AFTER = {
     "copy": "r",
     "write": "\r",
     "case": "\r",
+    "code": "c\r",
+    "note": "why\r",
 }
+LEADING_AWAY = ("next_unread",)
 
 
 def collected() -> list[str]:
@@ -131,5 +134,6 @@ def crumbs(terminal: Terminal) -> str:
 def keys_of(kind: ScreenKind) -> Iterator[Sequence[str]]:
     """The keys of every action that opens something or looks differently at a place, and what closes it again."""
     for each in ACTIONS:
-        if (kind in each.kinds and each.group in ("Find", "Mark", "Look")) or each.id in ("help", "palette"):
+        is_here = kind in each.kinds and each.group in ("Find", "Mark", "Note", "Look") and each.id not in LEADING_AWAY
+        if is_here or each.id in ("help", "palette"):
             yield NAMED.get(each.keys[0], each.keys[0]), *AFTER.get(each.id, ""), ESCAPE

@@ -188,7 +188,9 @@ async def test_on_a_store_that_cannot_be_written_notes_are_kept_and_that_is_said
         await at.press("enter", "j", "f")
         assert "notes.jsonl, for the store is read-only" in " ".join(at.bottom.split())
         assert "✎ ann: [fail]" in screen(at)
-        await at.press("a", "u", "l")
+        await at.press("a")
+        assert "kept beside the settings" in at.bottom
+        await at.press("u", "l")
         assert at.screen.location.crumb == "c-0001"
     assert lines(store) == []
     async with exploring(store, (120, 36), LIST, author=ANN) as at:
