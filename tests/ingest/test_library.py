@@ -174,7 +174,7 @@ def test_what_no_source_knows_is_in_what_was_skipped(tmp_path: Path) -> None:
 def test_a_path_and_a_kind_have_to_be_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file"):
         read_source(tmp_path / "missing")
-    with pytest.raises(UsageError, match=r"one of tau, .*transcripts, .*flow-file, .*eva"):
+    with pytest.raises(UsageError, match=r"one of .*tau, .*transcripts, .*flow-file, .*eva"):
         read_source(tmp_path, kind="tape")
 
 

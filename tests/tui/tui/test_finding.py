@@ -411,7 +411,7 @@ async def test_what_fits_nothing_cannot_be_taken() -> None:
 
 async def test_a_conversation_and_skipped_inputs_have_nothing_to_pick() -> None:
     async with finding() as at:
-        await at.press("4", "enter", "f")
+        await at.press("4", "enter", "R")
         assert "has one flow" in at.bottom
 
 
