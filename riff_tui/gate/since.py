@@ -41,8 +41,8 @@ def with_first_runs(
                 since[key] = run
             elif status != "too few":
                 open_ones.discard(key)
-    checks_now = (replace(check, since=since.get(_key(check))) for check in decision.checks)
-    return replace(decision, checks=tuple(checks_now))
+    dated = (replace(check, since=since.get(_key(check))) for check in decision.checks)
+    return replace(decision, checks=tuple(dated))
 
 
 def _key(check: Check) -> tuple[str, str, str | None]:

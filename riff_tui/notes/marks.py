@@ -8,17 +8,8 @@ from typing import NamedTuple
 import msgspec
 
 from riff_store.annotations import FAIL, new_id, place_in_time
+from riff_store.answers.calls import CallNames
 from riff_store.facts import Annotation
-
-
-class Call(NamedTuple):
-    """Name a call."""
-
-    run: str
-    flow: str
-    agent: str
-    conversation: str
-    trial: int
 
 
 class Spot(NamedTuple):
@@ -39,12 +30,12 @@ class Writer(NamedTuple):
     """Say who writes on which call, when, in microseconds since the epoch, and what stands of them there."""
 
     author: str
-    call: Call
+    call: CallNames
     at: int
     lines: Sequence[Annotation]
 
     @classmethod
-    def of(cls, author: str, call: Call, at: int, standing: Iterable[Annotation]) -> Writer:
+    def of(cls, author: str, call: CallNames, at: int, standing: Iterable[Annotation]) -> Writer:
         """Keep of the lines that stand on calls of that name those of the author on this call."""
         own = [line for line in standing if line.author == author and is_of(line, call)]
         return cls(author, call, at, sorted(own, key=place_in_time))
@@ -55,7 +46,7 @@ class Writer(NamedTuple):
         return next((line for line in reversed(self.lines) if line.verdict is not None), None)
 
 
-def is_of(line: Annotation, call: Call) -> bool:
+def is_of(line: Annotation, call: CallNames) -> bool:
     """Return whether a line names this call, or nothing that tells it from this one."""
     named = (line.run, line.flow, line.agent, line.conversation, line.trial)
     return all(wanted is None or wanted == known for wanted, known in zip(named, call, strict=True))

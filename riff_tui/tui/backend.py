@@ -14,8 +14,8 @@ from riff_tui.tui.session.session_file import SessionFile
 from riff_tui.watching.growing_run import GrowingRun
 
 if TYPE_CHECKING:
+    from riff_store.answers.calls import CallNames
     from riff_store.facts import Annotation
-    from riff_tui.notes.marks import Call as CallNames
     from riff_tui.notes.notebook import Notebook
 
 

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from riff_store.answers.calls import CallNames
 from riff_store.answers.sample import Sample
 from riff_store.database import Store
-from riff_store.sampling import STRATA, CallNames, Drawn
+from riff_store.sampling import STRATA, Drawn
 
 
 class KeptList(NamedTuple):

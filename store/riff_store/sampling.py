@@ -16,6 +16,8 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from riff_store.answers.calls import CallNames
+
 RANDOM, FAILING, OUTLIER = "random", "failing", "outlier"
 STRATA = (RANDOM, FAILING, OUTLIER)
 DEFAULT_MIX: Mapping[str, Fraction] = {RANDOM: Fraction(50), FAILING: Fraction(30), OUTLIER: Fraction(20)}
@@ -28,16 +30,6 @@ _CONSISTENT = 1.4826
 _LEAST_SPREAD = 1.0
 
 Group = TypeVar("Group", bound=Hashable)
-
-
-class CallNames(NamedTuple):
-    """Name a call."""
-
-    run: str
-    flow: str
-    agent: str
-    conversation: str
-    trial: int
 
 
 class Candidate(NamedTuple):

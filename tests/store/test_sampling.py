@@ -9,12 +9,12 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riff_store.answers.calls import CallNames
 from riff_store.sampling import (
     FAILING,
     OUTLIER,
     RANDOM,
     STRATA,
-    CallNames,
     Candidate,
     Drawn,
     counts_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from riff_tui.notes.marks import Call
+from riff_store.answers.calls import CallNames
 from riff_tui.table import Row, Table
 from riff_tui.tui.actions.siblings import visit_sibling
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows
@@ -49,8 +49,8 @@ async def _go(controls: Controls, table: Table, after: int) -> None:
 class ReadCalls:
     """Know which calls somebody has read."""
 
-    def __init__(self, calls: Collection[Call]) -> None:
-        self._known: dict[tuple[str, str], list[Call]] = {}
+    def __init__(self, calls: Collection[CallNames]) -> None:
+        self._known: dict[tuple[str, str], list[CallNames]] = {}
         for call in calls:
             self._known.setdefault((call.run, call.conversation), []).append(call)
 

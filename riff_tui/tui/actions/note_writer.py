@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from riff_store.answers.calls import CallNames
 from riff_store.database import BUSY_SECONDS
 from riff_store.errors import StoreBusy, StoreError
 from riff_tui.errors import RiffError
-from riff_tui.notes.marks import Call, Mark, Spot, Writer
+from riff_tui.notes.marks import Mark, Spot, Writer
 from riff_tui.notes.notebook import Notebook, Receipt
 from riff_tui.tui.data.loader import load_again
 
@@ -61,7 +62,7 @@ class NoteWriter:
 
     def __init__(self, host: Host, navigator: Navigator, backend: Backend, notebook: Notebook) -> None:
         self.wrote = False
-        self.drafts: dict[tuple[Call, Spot], str] = {}
+        self.drafts: dict[tuple[CallNames, Spot], str] = {}
         self._host = host
         self._navigator = navigator
         self._backend = backend
@@ -70,7 +71,7 @@ class NoteWriter:
         self._pending: list[_Job] = []
         self._told_of: Path | None = None
 
-    def mark(self, call: Call, rule: Callable[[Writer], Mark], said: Callable[[Done], None]) -> None:
+    def mark(self, call: CallNames, rule: Callable[[Writer], Mark], said: Callable[[Done], None]) -> None:
         """Write on a call what a rule makes of what its author said so far, and tell when that is done."""
         notebook = self._notebook
 

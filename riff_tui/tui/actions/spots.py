@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from riff_tui.notes.marks import Call, Spot
+from riff_store.answers.calls import CallNames
+from riff_tui.notes.marks import Spot
 from riff_tui.table import Table
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.views.parts import notes
 
 
-def call_of(controls: Controls) -> Call | None:
+def call_of(controls: Controls) -> CallNames | None:
     """Return the call on the screen, `None` where there is none."""
     loaded = controls.host.loaded
     call = loaded.main.extras.get("call") if loaded is not None else None
     if not isinstance(call, Mapping):
         return None
-    return Call(call["run"], call["flow"], call["agent"], call["conversation"], call["trial"])
+    return CallNames(call["run"], call["flow"], call["agent"], call["conversation"], call["trial"])
 
 
 def spot_of(controls: Controls) -> Spot:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from riff_store.answers.calls import CallNames
 from riff_store.database import Store
-from riff_tui.notes.marks import Call
 
 if TYPE_CHECKING:
     from riff_store.facts import Annotation
@@ -28,14 +28,14 @@ class NotesOfCalls:
         counts = Counter(code for codes in given for code in codes)
         return sorted(counts.items(), key=lambda found: (-found[1], found[0]))
 
-    def read_by(self, author: str) -> set[Call]:
+    def read_by(self, author: str) -> set[CallNames]:
         """Return the calls that somebody noted anything on."""
         from riff_store.queries.annotations import notes_by_call
         from riff_store.queries.call_names import names_of_calls
 
         noted = notes_by_call(self.store).items()
         keys = [key for key, notes in noted if any(note.author == author for note in notes)]
-        return {Call(*names) for names in names_of_calls(self.store, keys)}
+        return set(names_of_calls(self.store, keys))
 
     def keep(self, notes: Sequence[Annotation]) -> None:
         """Read these notes with the store, for they could not be written into it."""

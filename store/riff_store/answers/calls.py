@@ -10,6 +10,16 @@ from riff_store.answers.edits import LastEdit
 from riff_store.interaction import Interaction
 
 
+class CallNames(NamedTuple):
+    """Name a call."""
+
+    run: str
+    flow: str
+    agent: str
+    conversation: str
+    trial: int
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """Describe what a person wrote on a call, a turn (from 1) or a state of it; `at` is microseconds since the epoch.

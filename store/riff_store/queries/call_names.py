@@ -8,6 +8,7 @@ from typing import Any
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.answers.calls import CallNames
 from riff_store.database import Store
 
 _CHUNK = 500
@@ -36,7 +37,7 @@ def told_by(store: Store, keys: Sequence[int]) -> dict[int, Mapping[str, str]]:
     return found
 
 
-def names_of_calls(store: Store, keys: Sequence[int]) -> list[tuple[str, str, str, str, int]]:
+def names_of_calls(store: Store, keys: Sequence[int]) -> list[CallNames]:
     """Return run, flow, agent, id and trial of calls by their keys; of those that are gone nothing."""
     call = m.Conversation
     query = (
@@ -45,8 +46,8 @@ def names_of_calls(store: Store, keys: Sequence[int]) -> list[tuple[str, str, st
         .join(m.Flow, on=(m.Flow.id == call.flow))
         .join(m.Agent, on=(m.Agent.id == call.agent))
     )
-    found: list[tuple[str, str, str, str, int]] = []
+    found: list[CallNames] = []
     for start in range(0, len(keys), _CHUNK):
         rows = store.execute(query.where(call.id.in_(keys[start : start + _CHUNK])))
-        found += [(run, flow, agent, name, trial) for run, flow, agent, name, trial in rows]
+        found += map(CallNames._make, rows)
     return found

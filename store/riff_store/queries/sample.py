@@ -5,7 +5,7 @@ from __future__ import annotations
 import peewee as pw
 
 from riff_store import models as m
-from riff_store.answers.calls import codes_of
+from riff_store.answers.calls import CallNames, codes_of
 from riff_store.answers.failing import NONE_FOUND
 from riff_store.answers.sample import ReadingList, SampledCall
 from riff_store.database import Store
@@ -15,7 +15,7 @@ from riff_store.queries.codes import calls_since_new_code
 from riff_store.queries.conversations import calls_of
 from riff_store.queries.scope import Scope
 from riff_store.reading_list import KeptList, kept_list
-from riff_store.sampling import CallNames, Candidate
+from riff_store.sampling import Candidate
 
 _ASPECTS = ("turn_count", "latency_p95")
 _COLUMNS = ("duration_s", "error_count")

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from riff_store.answers.calls import CallNames
 from riff_store.answers.failing import NONE_FOUND
 from riff_store.answers.sample import Sample, SampledCall
 from riff_store.database import Store
@@ -15,7 +16,7 @@ from riff_store.facts import Annotation, ConversationFacts, Failure
 from riff_store.notes import add_notes
 from riff_store.queries.sample import candidates, reading_list
 from riff_store.reading_list import KeptList, keep_list, kept_list
-from riff_store.sampling import CallNames, draw
+from riff_store.sampling import draw
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put
 
