@@ -147,7 +147,9 @@ class TextField(Widget, can_focus=True):
             return
         at = self.cell_of(self.typed.at) + self._first
         under = cell_width(shown(self.typed.text[self.typed.at : self.typed.at + 1], self.glyphs)) or 1
-        self._first = max(min(self._first, at), at + under - width, 0)
+        # A line that has room for all of what stands before its end begins as far left as it can.
+        whole = self.cell_of(len(self.typed.text)) + self._first + 1
+        self._first = max(min(self._first, at, max(0, whole - width)), at + under - width, 0)
         if self.has_focus:
             # An input method draws what it composes there.
             self.app.cursor_position = Offset(self.region.x + at - self._first, self.region.y)
