@@ -14,7 +14,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, cast
 
 import click
 import typer
@@ -121,7 +121,11 @@ def root(
 
         explore(settings_for(store))
     elif store is not None:
-        raise UsageError(f"--store goes after the command: {next_command(context.invoked_subcommand, store=store)}")
+        words = [context.invoked_subcommand]
+        command = cast(click.Group, context.command).get_command(context, words[0])
+        if isinstance(command, click.Group):
+            words.append("COMMAND")
+        raise UsageError(f"--store goes after the command: {next_command(*words, store=store)}")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -85,6 +85,7 @@ def test_every_command_that_needs_a_store_takes_one(command: str, capsys: Captur
         (["ingest"], "Missing argument 'PATH...'"),
         (["simulate", "--out", "x", "--flows", "moon"], "moon"),
         (["--store", "x", "dump", "flows"], "--store goes after the command: riff-tui dump --store x"),
+        (["--store", "x", "notes", "export"], "--store goes after the command: riff-tui notes COMMAND --store x"),
     ],
 )
 def test_what_makes_no_sense_is_answered_in_a_line_with_exit_2(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from riff_store.answers.calls import CallNames
 from riff_tui.table import Row, Table
+from riff_tui.tui.actions.registry import action
 from riff_tui.tui.actions.siblings import visit_sibling
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows
 
@@ -43,7 +44,8 @@ async def _go(controls: Controls, table: Table, after: int) -> None:
     elif is_one_before:
         host.say("no unread call after this one; before it there are: p goes back", "warn")
     else:
-        host.say(f"all {len(table.rows):,} of this list are read")
+        key = action("view:codes").keys[0]
+        host.say(f"all {len(table.rows):,} of this list are read · q and then {key} shows the codes of them")
 
 
 class ReadCalls:

@@ -120,12 +120,17 @@ def _take_back(controls: Controls) -> None:
         return
 
     def tell(done: Done) -> None:
-        lines = done.receipt.notes if done.receipt is not None else ()
-        here = call.conversation if call else None
-        others = listed(list(dict.fromkeys(line.conversation for line in lines if line.conversation != here)))
-        controls.host.say(" · ".join(filter(None, (f"taken back: {_described(done)}", others, *writer.kept(done)))))
+        said = taken_back(done, call.conversation if call else None)
+        controls.host.say(" · ".join([said, *writer.kept(done)]))
 
     writer.take_back(tell)
+
+
+def taken_back(done: Done, here: str | None = None) -> str:
+    """Return what was taken back, and on which calls other than the one that one sees."""
+    lines = done.receipt.notes if done.receipt is not None else ()
+    others = listed(list(dict.fromkeys(line.conversation for line in lines if line.conversation != here)))
+    return " · ".join(filter(None, (f"taken back: {_described(done)}", others)))
 
 
 def _described(done: Done) -> str:

@@ -8,6 +8,7 @@ from riff_tui.notes.rename import renamed
 from riff_tui.notes.words import LONGEST_CODE, clean, code_in_use
 from riff_tui.text.words import counted
 from riff_tui.tui.actions.controls import Controls
+from riff_tui.tui.actions.note_handlers import taken_back
 from riff_tui.tui.actions.note_writer import ATTEMPT_S, Done
 from riff_tui.tui.data.paged_rows import index_of
 from riff_tui.tui.widgets.line_prompt import LineRequest
@@ -79,7 +80,7 @@ def _take_back(controls: Controls) -> None:
     def tell(done: Done) -> None:
         lines = done.receipt.notes if done.receipt is not None else ()
         codes = dict.fromkeys(line.code for line in lines if line.code is not None and not line.deleted)
-        said = f"taken back, in {counted(len(lines), 'note')}"
+        said = f"taken back, in {counted(len(lines), 'note')}" if len(lines) > 1 else taken_back(done)
         _show(controls, next(iter(codes), ""), " · ".join([said, *writer.kept(done)]))
 
     writer.take_back(tell)

@@ -66,6 +66,14 @@ async def test_a_renaming_is_taken_back_in_a_call_in_few_words(store: Path) -> N
     assert counts(store) == before
 
 
+async def test_a_note_of_one_call_is_taken_back_among_the_codes_by_name(store: Path) -> None:
+    async with exploring(store, (80, 24), open_link("conversations", "code=backend"), author=BOB) as at:
+        await at.press("enter", "f", "number_sign")
+        assert at.screen.location.view == "codes"
+        await at.press("I")
+        assert "taken back: fail · c-" in at.bottom
+
+
 async def test_a_code_that_gets_the_name_of_another_is_merged_into_it(store: Path) -> None:
     async with exploring(store, (80, 24), CODES, author=BOB) as at:
         await at.press("j", "i", "ctrl+u", *"Asks", "space", *"TWICE")

@@ -145,6 +145,17 @@ async def test_what_was_written_is_taken_back_to_the_beginning(store: Path) -> N
         assert "nothing to take back" in at.bottom
 
 
+async def test_a_long_note_is_seen_again_once_a_terminal_that_was_too_narrow_is_wide(store: Path) -> None:
+    async with exploring(store, (80, 24), LIST, author=ANN) as at:
+        await at.press("enter", "i")
+        at.app.post_message(events.Paste("it asked for the date again although the caller had said it"))
+        await at.settle()
+        for width in (30, 60, 80):
+            await at.pilot.resize_terminal(width, 24)
+            await at.settle()
+        assert "date again although the caller had said it" in screen(at)
+
+
 async def test_the_next_unread_call_passes_over_those_that_one_has_noted(store: Path) -> None:
     async with exploring(store, (80, 24), open_link("conversations", "agent=qwen flow=viewing"), author=ANN) as at:
         first, second, third = (row.record["conversation"] for row in at.controls.table.table.rows)
@@ -155,7 +166,7 @@ async def test_the_next_unread_call_passes_over_those_that_one_has_noted(store: 
         await at.press("p", "p")
         assert at.screen.location.crumb == first
         await at.press("a", "l")
-        assert "all 3 of this list are read" in at.bottom
+        assert "all 3 of this list are read · q and then # shows the codes of them" in at.bottom
 
 
 async def test_notes_of_others_leave_a_call_unread_and_are_not_changed(store: Path) -> None:
