@@ -25,7 +25,7 @@ def place_of(rows: Sequence[Row], index: int) -> str:
 def row_at(rows: Sequence[Row], place: str) -> Row | None:
     """Return the row of a moment, `None` where the call has none."""
     kind, _, name = place.partition(":")
-    wanted = f"turn:{int(name)}" if kind == "turn" else place
+    wanted = f"turn:{name.lstrip('0')}" if kind == "turn" else place
     return next((row for row, found in zip(rows, _names(rows), strict=True) if found == wanted), None)
 
 

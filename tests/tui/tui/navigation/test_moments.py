@@ -70,6 +70,13 @@ def test_a_state_that_comes_back_is_found_where_it_came_first() -> None:
     assert row_at(rows, "state:c") is None
 
 
+def test_a_turn_is_found_by_its_number_however_that_is_written() -> None:
+    rows = moments(("turn", "a"))
+    assert row_at(rows, "turn:001") == rows[0]
+    assert row_at(rows, "turn:0") is None
+    assert row_at(rows, f"turn:{'9' * 5000}") is None
+
+
 @given(st.lists(st.tuples(st.sampled_from(["turn", "state", "slot"]), NAMES), min_size=1, max_size=8), st.data())
 def test_the_name_of_a_moment_leads_to_it_or_to_a_turn_before(kinds: list[tuple[str, str]], data: Any) -> None:
     rows = moments(*kinds)
