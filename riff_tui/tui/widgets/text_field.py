@@ -136,6 +136,8 @@ class TextField(Widget, can_focus=True):
 
     def on_resize(self) -> None:
         self._look()
+        # It was drawn at its new width before it was told of it.
+        self.refresh()
 
     def on_focus(self) -> None:
         self._look()
