@@ -21,9 +21,14 @@ def call_of(controls: Controls) -> CallNames | None:
 
 
 def spot_of(controls: Controls) -> Spot:
-    """Return the place under the cursor, the whole call where it is on none."""
-    loaded = controls.host.loaded
-    return spot_at(loaded.main, controls.transcript.cursor) if loaded is not None else Spot()
+    """Return the place under the cursor, the whole call where it is on none.
+
+    It is on none as well where it stands when a call is opened, before the first turn: nothing was pointed at then.
+    """
+    loaded, cursor = controls.host.loaded, controls.transcript.cursor
+    if loaded is None or (cursor == 0 and loaded.main.rows and loaded.main.rows[0].record.get("kind") == "state"):
+        return Spot()
+    return spot_at(loaded.main, cursor)
 
 
 def spot_at(table: Table, index: int) -> Spot:

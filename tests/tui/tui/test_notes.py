@@ -73,6 +73,14 @@ async def test_a_verdict_is_written_where_the_cursor_is_and_seen_at_once(store: 
         assert at.row == row
 
 
+async def test_a_call_fails_as_a_whole_until_the_cursor_points_at_something(store: Path) -> None:
+    async with exploring(store, (80, 24), LIST, author=ANN) as at:
+        await at.press("enter", "f")
+        assert "fail · the whole call" in at.bottom
+        await at.press("j", "f")
+        assert [line[1:4] for line in said(store)] == [(1, "greet", "fail")]
+
+
 async def test_the_whole_call_is_all_right_wherever_the_cursor_is(store: Path) -> None:
     async with exploring(store, (80, 24), LIST, author=ANN) as at:
         await at.press("enter", "j", "a")
