@@ -6,22 +6,46 @@ import os
 import select
 import signal
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 from textual import events
+from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.drivers import linux_driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 from textual.widget import Widget
+
+from riff_tui.tui.terminal.paste_filter import PasteFilter
+
+
+class InputParser(XTermParser):
+    """Read the keys of a terminal, and take nothing that was pasted for one."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._pastes = PasteFilter()
+
+    def feed(self, data: str) -> Iterable[Message]:
+        # Without data there is an end of file.
+        left = self._pastes.take(data)
+        return super().feed(left) if left or not data else ()
 
 
 class TerminalDriver(LinuxDriver):
     """Ask the terminal that is drawn on for its size, and end when it hangs up.
 
     Textual draws on stderr but asks the environment and then stdout, which may be a file. It also
-    reads on, and does nothing else, where the terminal hung up and no signal came.
+    reads on, and does nothing else, where the terminal hung up and no signal came. Escape sequences in what is pasted
+    it takes for keys.
     """
 
     _watched = False
+
+    def run_input_thread(self) -> None:
+        linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]
+        super().run_input_thread()
 
     def start_application_mode(self) -> None:
         super().start_application_mode()  # type: ignore[no-untyped-call]  # it has no annotations
