@@ -51,7 +51,7 @@ WhereOption = Annotated[
     ),
 ]
 ReplaceOption = Annotated[
-    bool, typer.Option("--replace", help="Draw anew, also where part of the list is read and part is not.")
+    bool, typer.Option("--replace", help="Draw anew, also where the store has a list that was drawn in the same way.")
 ]
 FormatOption = Annotated[
     Format | None,
@@ -112,8 +112,6 @@ def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[s
     if not store.writable:
         not_kept = "The store cannot be written, so the list is not kept: -o FILE writes it into a file."
         return unkept(store, drawn), [*_of_draw(asked, found), not_kept]
-    if before is not None and not replace:
-        _refuse_half_read(before)
     keep_list(store, drawn)
     return show(store, "sample", Request()), [*_of_draw(asked, found), *_of_replaced(before)]
 
@@ -151,17 +149,6 @@ def _parts(mix: str) -> dict[str, Fraction]:
     return found
 
 
-def _refuse_half_read(before: ReadingList) -> None:
-    from riff_tui.errors import UsageError
-
-    there, read = len(before.calls) - before.gone, before.read
-    if 0 < read < there:
-        raise UsageError(
-            f"of the reading list {read:,} of {len(before.calls):,} calls are read; --replace draws another one in its"
-            " place (all notes stay), and riff-tui ui sample goes on with it"
-        )
-
-
 def _of_draw(asked: Sample, found: Draw) -> Iterator[str]:
     """Say where there are fewer calls than were wanted, at all or of a stratum."""
     if len(found.calls) < asked.n:
@@ -179,6 +166,16 @@ def _of_replaced(before: ReadingList | None) -> Iterator[str]:
             f"{before.read:,} of which {'was' if before.read == 1 else 'were'}" if before.read else "none of which was"
         )
         yield f"It takes the place of a list of {counted(len(before.calls), 'call')}, {read} read; all notes stay."
+        yield f"To have that one back: {_command(before.sample)}"
+
+
+def _command(drawn: Sample) -> str:
+    """Return the command that draws a list as one was drawn."""
+    from riff_tui.views.parts.cells import shell_quoted
+
+    mix = ",".join(f"{stratum}:{n}" for stratum, n in drawn.mix.items())
+    where = f" --where {shell_quoted(drawn.expression)}" if drawn.expression else ""
+    return f"riff-tui sample --n {drawn.n} --mix {mix} --seed {drawn.seed}{where}"
 
 
 def _of_kept(before: ReadingList, found: Draw) -> Iterator[str]:

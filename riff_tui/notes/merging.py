@@ -42,14 +42,16 @@ class Merged:
 
 
 def merge_file(store: Store, path: Path) -> Merged:
-    """Merge the notes of a file into a store, all of them or none."""
+    """Merge the notes of a file into a store, all of them or none; those on a turn get its state."""
     from riff_ingest.annotation_lines import read_lines
     from riff_store.facts import Annotation
     from riff_store.notes import add_notes
+    from riff_tui.notes.turn_states import with_states
 
     found = list(read_lines(path))
     left_out = [each for each in found if not isinstance(each, Annotation)]
-    return Merged(add_notes(store, (each for each in found if isinstance(each, Annotation))), left_out)
+    notes = with_states(store, (each for each in found if isinstance(each, Annotation)))
+    return Merged(add_notes(store, notes), left_out)
 
 
 def merge_stream(store: Store, stream: BinaryIO) -> Merged:

@@ -40,7 +40,7 @@ def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] |
             verdicts=_verdicts(store, key),
             states=_states(store, key),
             steps=_steps(store, key),
-            document=_document(store, key),
+            document=transcript_of(store, key),
             source_path=path,
             source_line=line,
             notes=notes_on(store, key),
@@ -151,7 +151,8 @@ def _steps(store: Store, key: int) -> list[AskedStep]:
     ]
 
 
-def _document(store: Store, key: int) -> Mapping[str, object] | None:
+def transcript_of(store: Store, key: int) -> Mapping[str, object] | None:
+    """Return the transcript of a call, `None` where its text was not kept; raises `NotAStore` for a damaged one."""
     rows = store.execute(m.Transcript.select(m.Transcript.body).where(m.Transcript.conversation == key))
     if not rows:
         return None

@@ -156,6 +156,25 @@ def test_importing_twice_adds_nothing_and_says_so(store: Path, tmp_path: Path, c
     assert capsys.readouterr().err.count("0 new, 1 known") == 2
 
 
+def test_a_line_that_names_a_turn_alone_gets_its_state_once_the_call_is_there(
+    store: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    file = tmp_path / "notes.jsonl"
+    found = [
+        Annotation("a", "c-1", "bob", turn=3, code="late"),
+        Annotation("b", "c-9", "bob", turn=3, code="late"),
+        Annotation("c", "c-2", "bob", turn=30, code="late"),
+        Annotation("d", "c-2", "bob", turn=3, state="greeting", code="late"),
+    ]
+    file.write_text("".join(f"{line_of(line)}\n" for line in found))
+    assert run(["notes", "import", str(file)]) == 0
+    assert [line.state for line in lines(store)] == ["date", None, None, "greeting"]
+    store_conversations(store, [call("c-9")])
+    assert run(["notes", "import", str(file)]) == 0
+    assert "1 changed" in capsys.readouterr().err
+    assert [line.state for line in lines(store)] == ["date", "date", None, "greeting"]
+
+
 def test_a_note_that_may_be_of_several_calls_is_said(store: Path, tmp_path: Path, capsys: Captured) -> None:
     store_conversations(store, [call("c-1", run_id="night-2")])
     path = tmp_path / "annotations.jsonl"

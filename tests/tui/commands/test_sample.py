@@ -1,8 +1,9 @@
-"""Drawing a list of calls to read: what is kept, what is said, and what is not replaced."""
+"""Drawing a list of calls to read: what is kept, what is said, and what is had back."""
 
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -69,22 +70,21 @@ def test_the_same_question_gives_the_same_list_and_replaces_nothing(store: str, 
     assert "The store has this list already.\n" in capsys.readouterr().err
 
 
-def test_a_list_that_is_read_in_part_is_not_replaced_unasked(store: str, capsys: Captured) -> None:
-    assert sample(store, "--n", "6") == 0
+def test_a_list_that_another_takes_the_place_of_can_be_had_back(store: str, capsys: Captured) -> None:
+    assert sample(store, "--n", "6", "--where", "flow:e") == 0
     before = names(store)
     read(store, *before[:2])
-    assert sample(store, "--n", "6", "--seed", "2") == ExitCode.USAGE
-    assert "2 of 6 calls are read; --replace draws another one" in capsys.readouterr().err
-    assert names(store) == before
-    assert sample(store, "--n", "6", "--seed", "2", "--replace") == 0
-    assert "a list of 6 calls, 2 of which were read; all notes stay." in capsys.readouterr().err
+    assert sample(store, "--n", "6", "--seed", "2") == 0
+    said = capsys.readouterr().err
+    assert "a list of 6 calls, 2 of which were read; all notes stay." in said
     assert names(store) != before
+    [command] = [line for line in said.splitlines() if line.startswith("To have that one back: ")]
+    assert sample(store, *shlex.split(command.partition("riff-tui sample ")[2])) == 0
+    assert names(store) == before
 
 
 @pytest.mark.parametrize("seen", [0, 3])
-def test_a_list_that_nobody_began_or_that_is_read_to_its_end_is_replaced(
-    store: str, seen: int, capsys: Captured
-) -> None:
+def test_a_list_is_replaced_whether_it_is_read_or_not(store: str, seen: int, capsys: Captured) -> None:
     assert sample(store, "--n", "3") == 0
     read(store, *names(store)[:seen])
     assert sample(store, "--n", "5") == 0
