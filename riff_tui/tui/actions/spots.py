@@ -23,7 +23,7 @@ def call_of(controls: Controls) -> CallNames | None:
 def spot_of(controls: Controls) -> Spot:
     """Return the place under the cursor, the whole call where it is on none.
 
-    It is on none as well where it stands when a call is opened, before the first turn: nothing was pointed at then.
+    It is on none as well on the line of the first state, where it stands as a call opens: nothing was pointed at then.
     """
     loaded, cursor = controls.host.loaded, controls.transcript.cursor
     if loaded is None or (cursor == 0 and loaded.main.rows and loaded.main.rows[0].record.get("kind") == "state"):
