@@ -157,3 +157,13 @@ CREATE TABLE "sampled_call" ("position" INTEGER NOT NULL PRIMARY KEY, "run_name"
   NULL, "agent_name" TEXT NOT NULL, "conversation_name" TEXT NOT NULL, "trial" INTEGER NOT NULL, "stratum" TEXT NOT
   NULL, "figure" TEXT, "value" REAL, "median" REAL)
 """
+
+# Columns of calls beside their rows, dictionaries of transcripts, and who wrote a run.
+SCALE = """
+CREATE TABLE "column_chunk" ("name" TEXT NOT NULL, "row_group" INTEGER NOT NULL, "n" INTEGER NOT NULL, "body" BLOB NOT
+  NULL, PRIMARY KEY ("name", "row_group"));
+CREATE INDEX "column_chunk_row_group" ON "column_chunk" ("row_group");
+CREATE TABLE "text_dictionary" ("id" INTEGER NOT NULL PRIMARY KEY, "body" BLOB NOT NULL);
+ALTER TABLE "transcript" ADD COLUMN "dictionary_id" INTEGER REFERENCES "text_dictionary" ("id");
+ALTER TABLE "run" ADD COLUMN "written_by" TEXT
+"""

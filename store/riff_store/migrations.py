@@ -17,6 +17,7 @@ from riff_store.migration_steps import (
     IDENTITY_AND_QUALITY,
     INTERACTION_AND_NOTES,
     READING,
+    SCALE,
 )
 
 BUSY_SECONDS = 10
@@ -39,6 +40,7 @@ STEPS: Mapping[int, Step] = {
     3: _statements(CALLERS),
     4: _statements(INTERACTION_AND_NOTES),
     5: _statements(READING),
+    6: _statements(SCALE),
 }
 """From a schema version to the step that leads to the next one."""
 

@@ -241,7 +241,7 @@ class Rows:
         if (sums := facts.interaction) is not None:
             self._tables[m.CallInteraction].extend((key, *(getattr(sums, name) for name in INTERACTION_SUMS[1:])))
         if facts.transcript is not None:
-            self._tables[m.Transcript].extend((key, facts.transcript))
+            self._tables[m.Transcript].extend((key, facts.transcript, None))
 
     def _failure_row(self, key: int, states: Keys, failure: Failure) -> Values:
         labels = self._names.labels

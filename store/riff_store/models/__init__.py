@@ -7,6 +7,7 @@ database: a query is executed on the `Store` that asks.
 from __future__ import annotations
 
 from riff_store.models.annotations import Annotation, Sample, SampledCall
+from riff_store.models.columns import ColumnChunk
 from riff_store.models.dimensions import (
     Agent,
     Aspect,
@@ -30,6 +31,7 @@ from riff_store.models.facts import (
     JudgedScore,
     OutcomeVisit,
     StateScore,
+    TextDictionary,
     Transcript,
     Transition,
 )
@@ -83,6 +85,7 @@ __all__ = [
     "CallInteraction",
     "CallRollup",
     "Caller",
+    "ColumnChunk",
     "Conversation",
     "DescribedEdge",
     "DescribedState",
@@ -110,13 +113,14 @@ __all__ = [
     "StateRollup",
     "StateScore",
     "StateTotal",
+    "TextDictionary",
     "Transcript",
     "Transition",
     "TransitionRollup",
     "TransitionTotal",
 ]
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 COMPUTED_JUDGE = 1
 
 DIMENSIONS = (Flow, Agent, Persona, Scenario, Caller, Segment, Aspect, Label, Run, Judge, State)
@@ -124,11 +128,11 @@ SOURCES = (SourceFile, SkippedInput)
 OF_CALLS = (
     AspectScore, StateScore, OutcomeVisit, CallFailure, Transition, ExpectedStep, CallInteraction, Transcript
 )  # fmt: skip
-FACTS = (Conversation, JudgedScore, *OF_CALLS)
+FACTS = (Conversation, JudgedScore, TextDictionary, *OF_CALLS)
 ANNOTATIONS = (Annotation, Sample, SampledCall)
 DESCRIBED = (DescribedState, DescribedEdge, FlowContract)
 EDITS = (FlowEdit, Repository, HistoryNode, KnownCommit)
 ROLLUPS = (
     CallRollup, InteractionRollup, AspectRollup, AspectTotal, StateRollup, StateTotal, TransitionRollup, TransitionTotal
 )  # fmt: skip
-ALL = (*DIMENSIONS, *SOURCES, *FACTS, *ANNOTATIONS, *DESCRIBED, *EDITS, *ROLLUPS)
+ALL = (*DIMENSIONS, *SOURCES, *FACTS, *ANNOTATIONS, *DESCRIBED, *EDITS, *ROLLUPS, ColumnChunk)

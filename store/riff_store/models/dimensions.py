@@ -48,9 +48,12 @@ class Label(Named):
 
 
 class Run(Named):
+    """Name a run; `written_by` says who stored its calls: a user at a host, or the address of a CI job."""
+
     label = pw.TextField(null=True)
     commit = pw.TextField(null=True)
     branch = pw.TextField(null=True)
+    written_by = pw.TextField(null=True)
 
 
 class Judge(BaseModel):

@@ -198,8 +198,16 @@ class CallInteraction(BaseModel):
     agent_interruptions = pw.IntegerField()
 
 
+class TextDictionary(BaseModel):
+    """Hold a zstd dictionary that was trained on transcripts; those that it compressed are read with it."""
+
+    id = pw.AutoField()
+    body = pw.BlobField()
+
+
 class Transcript(BaseModel):
-    """Hold turns and events of one call, compressed with zstd."""
+    """Hold turns and events of one call, compressed with zstd, and by which dictionary (null: by none)."""
 
     conversation = pw.ForeignKeyField(Conversation, primary_key=True, on_delete="CASCADE")
     body = pw.BlobField()
+    dictionary = pw.ForeignKeyField(TextDictionary, null=True, index=False)
