@@ -12,8 +12,9 @@ from benchmarks.ours import ingest_file
 from benchmarks.ratio import Goal, Ratio, in_turns, timed
 from benchmarks.sizes import Sizes
 from riff_store.database import Store, open_store
+from riff_store.engines.sqlite_connection import insert_statement
 from riff_store.models import AspectScore
-from riff_store.rows import CHUNK, insert_statement
+from riff_store.rows import CHUNK
 
 Inserter: TypeAlias = Callable[[Store, Sequence[tuple[Any, ...]]], None]
 
@@ -25,7 +26,7 @@ def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
     location = folder / "bulk.db"
     location.unlink(missing_ok=True)
     ingest_file(transcript_file(folder, sizes.few), location, with_text=False)
-    with open_store(location, write=True) as store, store.database.bind_ctx([AspectScore]):
+    with open_store(location, write=True) as store:
         scores = store.execute(AspectScore.select())
         bulk, many = in_turns(
             partial(_rate, store, scores, _in_bulk), partial(_rate, store, scores, _insert_many), rounds=sizes.rounds
@@ -43,7 +44,7 @@ def _rate(store: Store, scores: Sequence[tuple[Any, ...]], insert: Inserter) -> 
 
 
 def _in_bulk(store: Store, scores: Sequence[tuple[Any, ...]]) -> None:
-    connection = store.database.connection()
+    connection = store.connection
     for begin in range(0, len(scores), CHUNK):
         connection.executemany(insert_statement(AspectScore), scores[begin : begin + CHUNK])
 
@@ -51,4 +52,4 @@ def _in_bulk(store: Store, scores: Sequence[tuple[Any, ...]]) -> None:
 def _insert_many(store: Store, scores: Sequence[tuple[Any, ...]]) -> None:
     fields = AspectScore._meta.sorted_fields
     for begin in range(0, len(scores), AT_ONCE):
-        AspectScore.insert_many(scores[begin : begin + AT_ONCE], fields=fields).execute()
+        store.execute(AspectScore.insert_many(scores[begin : begin + AT_ONCE], fields=fields))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -78,7 +77,6 @@ def _advice(store: Store) -> Iterator[str]:
     """Yield what to do about notes that count nowhere."""
     import shlex
 
-    from riff_store.database import is_writable
     from riff_store.notes import notes_of_no_call
     from riff_tui.notes.kept_notes import lacking, read_kept
     from riff_tui.settings import kept_notes_file
@@ -93,6 +91,6 @@ def _advice(store: Store) -> Iterator[str]:
             " meant, riff-tui notes add --where 'run=R conversation=C'."
         )
     path = kept_notes_file()
-    if path is not None and is_writable(Path(store.location)) and (kept := lacking(store, read_kept(path))):
+    if path is not None and store.can_be_written() and (kept := lacking(store, read_kept(path))):
         where = f"{counted(len(kept), 'note')} that could not be written before, in {path}"
         yield f"{where}: riff-tui notes import {shlex.quote(str(path))}"

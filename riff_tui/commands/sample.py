@@ -118,12 +118,10 @@ def _drawn(store: Store, asked: Sample, *, replace: bool) -> tuple[Table, list[s
 
 def _opened(location: str) -> AbstractContextManager[Store]:
     """Open a store for writing, or for reading where it cannot be written."""
-    from pathlib import Path
-
     from riff_store.database import is_writable
     from riff_tui.notes.kept_notes import open_to_read
 
-    if is_writable(Path(location).expanduser()):
+    if is_writable(location):
         return store_to_write(location, create=False)
     return open_to_read(location)
 

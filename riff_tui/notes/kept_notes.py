@@ -21,10 +21,10 @@ def open_to_read(location: str) -> Store:
 
     Raises as `open_store` does.
     """
-    from riff_store.database import is_writable, open_store
+    from riff_store.database import open_store
 
     store = open_store(location)
-    if not is_writable(Path(store.location)):
+    if not store.can_be_written():
         store.kept_notes = read_kept(kept_notes_file())
     return store
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 
 from riff_store import models as m
+from riff_store.engines.engine import BulkConnection
 from riff_store.facts import EditsResult, FlowEdit
 from riff_store.histories import forget_histories
 from riff_store.names import encodable
-from riff_store.rows import insert
 
 
-def forget_edits(connection: sqlite3.Connection) -> None:
+def forget_edits(connection: BulkConnection) -> None:
     """Drop the edits of all flows, from whatever repository."""
     connection.execute("DELETE FROM flow_edit")
     forget_histories(connection)
 
 
 def replace_edits(
-    connection: sqlite3.Connection, repository: str, edits: Mapping[str, Sequence[FlowEdit]]
+    connection: BulkConnection, repository: str, edits: Mapping[str, Sequence[FlowEdit]]
 ) -> list[EditsResult]:
     """Store the edits of flows, in the order of their history, in place of those that the repository had of them.
 
@@ -32,7 +31,7 @@ def replace_edits(
 
 
 def _replace(
-    connection: sqlite3.Connection, repository: str, flow: str, edits: Sequence[FlowEdit], called: set[str]
+    connection: BulkConnection, repository: str, flow: str, edits: Sequence[FlowEdit], called: set[str]
 ) -> EditsResult:
     known: dict[str, list[tuple[object, ...]]] = {}
     for origin, *row in connection.execute(
@@ -60,7 +59,7 @@ def _replace(
         for origin in same:
             connection.execute("DELETE FROM flow_edit WHERE flow_name = ? AND repository = ?", (flow, origin))
         values = [value for place, row in enumerate(rows) for value in (repository, flow, place, *row)]
-        insert(connection, m.FlowEdit, values)
+        connection.insert(m.FlowEdit, values)
     before = {row[0] for found in same.values() for row in found}
     times = [edit.time for edit in edits]
     return EditsResult(

@@ -5,7 +5,6 @@ The sums are checked with statements of their own, not with those that make them
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -134,11 +133,11 @@ class Health:
 
 def examine(store: Store) -> Health:
     """Check a store that could be opened; a damaged one is described, not raised."""
-    size = os.path.getsize(store.location)
+    size = store.size()
     checks: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
     try:
-        checks["integrity"] = _integrity(store)
+        checks["integrity"] = store.damages(MOST_PROBLEMS)
         checks["references"] = _references(store) + _verdicts(store)
         counts |= {title: int(store.execute_sql(statement)[0][0]) for title, statement in _COUNTED.items()}
         notes = standing(read_notes(store))
@@ -150,16 +149,8 @@ def examine(store: Store) -> Health:
     return Health(store.location, size, counts=counts, checks=checks)
 
 
-def _integrity(store: Store) -> list[str]:
-    found = [str(text) for (text,) in store.execute_sql(f"PRAGMA integrity_check({MOST_PROBLEMS})")]
-    return [] if found == ["ok"] else found
-
-
 def _references(store: Store) -> list[str]:
-    broken: dict[str, int] = {}
-    for row in store.execute_sql("PRAGMA foreign_key_check"):
-        broken[str(row[0])] = broken.get(str(row[0]), 0) + 1
-    return [f"{count} rows of {table} point nowhere" for table, count in sorted(broken.items())]
+    return [f"{count} rows of {table} point nowhere" for table, count in sorted(store.broken_references().items())]
 
 
 def _verdicts(store: Store) -> list[str]:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from riff_store import models as m
 from riff_store.edit_graph import EditGraph, edit_graph
+from riff_store.engines.engine import BulkConnection
 from riff_store.facts import Commit
-from riff_store.rows import insert
 
 _Row = tuple[object, ...]
 
 
-def forget_histories(connection: sqlite3.Connection) -> None:
+def forget_histories(connection: BulkConnection) -> None:
     """Drop what is known of all repositories."""
     for table in ("known_commit", "history_node", "repository"):
         connection.execute(f'DELETE FROM "{table}"')
 
 
-def replace_history(connection: sqlite3.Connection, name: str, commits: Sequence[Commit]) -> None:
+def replace_history(connection: BulkConnection, name: str, commits: Sequence[Commit]) -> None:
     """Store the history of a repository, parents first, in place of what was known of it; edits are stored before.
 
     A history that shares a commit with it is the same one, read elsewhere, and goes. What is the same already is not
@@ -46,19 +45,19 @@ def replace_history(connection: sqlite3.Connection, name: str, commits: Sequence
     _replace_nodes(connection, own, graph)
 
 
-def _key(connection: sqlite3.Connection, name: str) -> int:
+def _key(connection: BulkConnection, name: str) -> int:
     connection.execute("INSERT INTO repository (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
     return int(connection.execute("SELECT id FROM repository WHERE name = ?", (name,)).fetchone()[0])
 
 
-def _forget(connection: sqlite3.Connection, key: int) -> None:
+def _forget(connection: BulkConnection, key: int) -> None:
     connection.execute("DELETE FROM known_commit WHERE repository_id = ?", (key,))
     connection.execute("DELETE FROM history_node WHERE repository_id = ?", (key,))
     connection.execute("DELETE FROM repository WHERE id = ?", (key,))
 
 
 def _replace_commits(
-    connection: sqlite3.Connection,
+    connection: BulkConnection,
     own: int,
     known: Mapping[bytes, tuple[int, int | None]],
     wanted: Mapping[bytes, tuple[int, int | None]],
@@ -68,10 +67,10 @@ def _replace_commits(
     stale = chain((commit for commit in changed if commit in known), gone)
     connection.executemany('DELETE FROM known_commit WHERE "commit" = ?', ((commit,) for commit in stale))
     # In the order of their ids, so that pages are filled one after the other.
-    insert(connection, m.KnownCommit, [value for commit in sorted(changed) for value in (commit, *wanted[commit])])
+    connection.insert(m.KnownCommit, [value for commit in sorted(changed) for value in (commit, *wanted[commit])])
 
 
-def _replace_nodes(connection: sqlite3.Connection, own: int, graph: EditGraph) -> None:
+def _replace_nodes(connection: BulkConnection, own: int, graph: EditGraph) -> None:
     rows = [
         (place, bytes.fromhex(node.commit) if node.commit else None, json.dumps(node.parents))
         for place, node in enumerate(graph.nodes)
@@ -81,4 +80,4 @@ def _replace_nodes(connection: sqlite3.Connection, own: int, graph: EditGraph) -
     )
     if list(known) != rows:
         connection.execute("DELETE FROM history_node WHERE repository_id = ?", (own,))
-        insert(connection, m.HistoryNode, [value for row in rows for value in (own, *row)])
+        connection.insert(m.HistoryNode, [value for row in rows for value in (own, *row)])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from riff_store.engines.engine import Connection
 from riff_store.facts import ConversationFacts
 
 _AT_ONCE = 500
@@ -34,7 +34,7 @@ class HeldCall(NamedTuple):
 
 
 def held_calls(
-    connection: sqlite3.Connection, wanted: Mapping[Identity, ConversationFacts]
+    connection: Connection, wanted: Mapping[Identity, ConversationFacts]
 ) -> Iterator[tuple[Identity, HeldCall]]:
     """Yield those of the calls that the store holds."""
     by_run: dict[int, list[tuple[object, ...]]] = {}
@@ -46,7 +46,7 @@ def held_calls(
                 yield from _found(connection, identities[start : start + _AT_ONCE])
 
 
-def _found(connection: sqlite3.Connection, wanted: list[tuple[object, ...]]) -> list[tuple[Identity, HeldCall]]:
+def _found(connection: Connection, wanted: list[tuple[object, ...]]) -> list[tuple[Identity, HeldCall]]:
     marks = ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(wanted))
     rows = connection.execute(
         f"WITH wanted (run, name, flow, agent, trial, is_unique) AS (VALUES {marks})"

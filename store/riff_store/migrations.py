@@ -1,4 +1,4 @@
-"""Bring an older store to the present schema, in one transaction, after a copy."""
+"""Bring an older store in SQLite to the present schema, in one transaction, after a copy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from contextlib import closing
 from pathlib import Path
 
 from riff_store import models, quality, rollups, verdicts
-from riff_store.engine_errors import store_error_of
+from riff_store.engines.sqlite_connection import SqliteConnection, connect
+from riff_store.engines.sqlite_errors import store_error_of
 from riff_store.errors import StoreError, StoreReadOnly
 from riff_store.migration_steps import (
     CALLERS,
@@ -20,14 +21,11 @@ from riff_store.migration_steps import (
     SCALE,
 )
 
-BUSY_SECONDS = 10
-
-
-Step = Callable[[sqlite3.Connection], None]
+Step = Callable[[SqliteConnection], None]
 
 
 def _statements(step: str) -> Step:
-    def run(connection: sqlite3.Connection) -> None:
+    def run(connection: SqliteConnection) -> None:
         for statement in step.split(";\n"):
             connection.execute(statement)
 
@@ -61,7 +59,7 @@ def migrate(
     missing = [number for number in range(version, target) if number not in steps]
     if missing:
         raise StoreError(f"{path}: schema {version} cannot be migrated to {target}", "ingest again into a new store")
-    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
+    connection = connect(str(path))
     try:
         connection.execute("PRAGMA foreign_keys = OFF")
         # From here on nobody else writes, so that what is copied is what is migrated.
@@ -89,7 +87,7 @@ def migrate(
     return copy
 
 
-def _derive(connection: sqlite3.Connection) -> None:
+def _derive(connection: SqliteConnection) -> None:
     """Make anew what follows from other rows: which verdicts count, what calls are worth, and all sums."""
     verdicts.choose_all(connection)
     quality.settle_all(connection)

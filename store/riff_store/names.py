@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
+
+from riff_store.engines.engine import Connection
 
 
 def encodable(text: str) -> str:
@@ -28,7 +29,7 @@ class Keys(dict[str, int]):
 class Names:
     """Look up names in the dimension tables; `forget` after a rollback, which may have taken rows away."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.forget()
 
@@ -102,6 +103,6 @@ class Names:
         row = self._connection.execute(select, values).fetchone()
         if row is None:
             marks = ", ".join("?" * len(values))
-            added = self._connection.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", values)
-            return int(added.lastrowid or 0)
+            insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) RETURNING id"
+            row = self._connection.execute(insert, values).fetchone()
         return int(row[0])

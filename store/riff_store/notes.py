@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ import msgspec
 from riff_store import models as m
 from riff_store.annotations import decisive, merged, standing
 from riff_store.database import Store
+from riff_store.engines.engine import Connection
 from riff_store.facts import Annotation, Unjoined
 from riff_store.names import encodable
 
@@ -63,10 +63,10 @@ def add_notes(store: Store, notes: Iterable[Annotation]) -> Written:
     Of two with the same id the decisive one stays; what a file has brought is left to that file.
     """
     with store.writing():
-        return merge_notes(store.database.connection(), notes)
+        return merge_notes(store.connection, notes)
 
 
-def merge_notes(connection: sqlite3.Connection, notes: Iterable[Annotation]) -> Written:
+def merge_notes(connection: Connection, notes: Iterable[Annotation]) -> Written:
     """Write notes that stay whatever becomes of the file they came in; call it inside a transaction."""
     wanted = merged(encoded(note) for note in notes)
     new = known = changed = 0
@@ -120,7 +120,7 @@ def encoded(note: Annotation) -> Annotation:
     return _note([id, *others])
 
 
-def waiting_notes(connection: sqlite3.Connection) -> int:
+def waiting_notes(connection: Connection) -> int:
     """Count the notes that wait for their call."""
     return _counted(unjoined_notes(connection)).waiting
 
@@ -128,10 +128,10 @@ def waiting_notes(connection: sqlite3.Connection) -> int:
 def notes_of_no_call(store: Store) -> Unjoined:
     """Count the notes that wait for their call, and those that may be of several."""
     with store.snapshot():
-        return _counted(unjoined_notes(store.database.connection()))
+        return _counted(unjoined_notes(store.connection))
 
 
-def unjoined_notes(connection: sqlite3.Connection) -> list[NoteOfNoCall]:
+def unjoined_notes(connection: Connection) -> list[NoteOfNoCall]:
     """Return the notes that stand and are of no call, in the order of their files and their calls' ids."""
     found = connection.execute(_UNJOINED).fetchall()
     if not found:
@@ -148,7 +148,7 @@ def _counted(found: Collection[NoteOfNoCall]) -> Unjoined:
 _INSERT = f"INSERT INTO annotation VALUES ({', '.join('?' * len(m.Annotation._meta.sorted_fields))})"
 
 
-def _held(connection: sqlite3.Connection, ids: Sequence[str]) -> Iterator[tuple[Annotation, int | None]]:
+def _held(connection: Connection, ids: Sequence[str]) -> Iterator[tuple[Annotation, int | None]]:
     for start in range(0, len(ids), _CHUNK):
         some = ids[start : start + _CHUNK]
         marks = ", ".join("?" * len(some))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping
 
+from riff_store.engines.engine import Connection
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.scoring import PARTS, operability_of, succeeded
 
@@ -17,7 +17,7 @@ def computed_quality(aspects: Mapping[str, float | None]) -> float | None:
     return operability_of(aspects, None)
 
 
-def settle_all(connection: sqlite3.Connection) -> None:
+def settle_all(connection: Connection) -> None:
     """Score every call anew, with judges and without, and say which were correct and complete."""
     keys = dict(connection.execute("SELECT name, id FROM aspect").fetchall())
     found = connection.execute("SELECT id FROM conversation").fetchall()
@@ -42,7 +42,7 @@ def settle_all(connection: sqlite3.Connection) -> None:
         )
 
 
-def settle_quality(connection: sqlite3.Connection, calls: Iterable[int]) -> None:
+def settle_quality(connection: Connection, calls: Iterable[int]) -> None:
     """Score calls anew from what the store holds of them, verdicts included."""
     aspects = dict(connection.execute("SELECT id, name FROM aspect").fetchall())
     wanted = sorted({key for key, name in aspects.items() if name in (*PARTS, _HUMANNESS)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import msgspec
 from riff_store.answers.calls import CallNames
 from riff_store.answers.sample import Sample
 from riff_store.database import Store
+from riff_store.engines.engine import Connection
 from riff_store.sampling import STRATA, Drawn
 
 
@@ -27,7 +27,7 @@ def keep_list(store: Store, kept: KeptList) -> None:
     sample = kept.sample
     drawn = (sample.n, json.dumps(sample.mix), sample.seed, sample.expression, sample.drawn_at)
     with store.writing():
-        connection: sqlite3.Connection = store.database.connection()
+        connection: Connection = store.connection
         connection.execute("DELETE FROM sampled_call")
         connection.execute("DELETE FROM sample")
         connection.execute("INSERT INTO sample VALUES (1, ?, ?, ?, ?, ?)", drawn)

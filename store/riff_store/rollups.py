@@ -6,9 +6,9 @@ summed by statements of its own: what has to be sorted for a GROUP BY stays smal
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Set
 
+from riff_store.engines.engine import Connection
 from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.models import ASPECT_SUMS, CALL_SUMS, STATE_SUMS
 
@@ -106,7 +106,7 @@ _TOTALS = (
 )
 
 
-def recompute(connection: sqlite3.Connection, cells: Set[tuple[int, int, int]]) -> None:
+def recompute(connection: Connection, cells: Set[tuple[int, int, int]]) -> None:
     """Sum the given (flow, agent, run) cells anew, and the (flow, agent) totals above them."""
     touched = sorted(cells)
     for table, insert in _ROLLUPS:

@@ -1,21 +1,16 @@
-"""Collect the rows of one file by table and insert them in bulk.
-
-Statements are compiled by Peewee once and run with many rows, which is ten times quicker than
-asking Peewee for each batch.
-"""
+"""Collect the rows of one file by table and insert them in bulk."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.engines.engine import BulkConnection
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
 from riff_store.identities import HeldCall, Identity, held_calls
 from riff_store.interaction import SUMS as INTERACTION_SUMS
@@ -25,39 +20,12 @@ from riff_store.quality import computed_quality
 from riff_store.scoring import succeeded
 
 CHUNK = 500
-AT_ONCE = (100, 10, 1)
 
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
 
 
-@lru_cache(maxsize=64)
-def insert_statement(model: type[pw.Model], rows: int = 1) -> str:
-    """Return an INSERT of so many rows with every column of a model, in the order of its fields.
-
-    A row that does not go in FAILs and leaves those before it: a file's savepoint takes them back, so
-    the engine need not keep a journal for each statement.
-    """
-    fields = model._meta.sorted_fields
-    query = model.insert_many([(None,) * len(fields)], fields=fields).on_conflict("FAIL")
-    sql = str(pw.SqliteDatabase(None).get_sql_context().sql(query).query()[0])
-    row = sql[sql.rindex("(") :]
-    return sql + f", {row}" * (rows - 1)
-
-
-def insert(connection: sqlite3.Connection, model: type[pw.Model], values: Values) -> None:
-    """Insert rows, many to a statement as long as there are so many: far quicker than one by one."""
-    start = 0
-    for rows in AT_ONCE:
-        step = rows * len(model._meta.sorted_fields)
-        end = len(values) - (len(values) - start) % step
-        if end > start:
-            batches = (values[begin : begin + step] for begin in range(start, end, step))
-            connection.executemany(insert_statement(model, rows), batches)
-        start = end
-
-
-def forget_calls(connection: sqlite3.Connection, where: str, value: int) -> None:
+def forget_calls(connection: BulkConnection, where: str, value: int) -> None:
     """Delete the calls that match and all that hangs on them."""
     calls = f"SELECT id FROM conversation WHERE {where}"
     for model in m.OF_CALLS:
@@ -77,7 +45,7 @@ class Rows:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: BulkConnection,
         names: Names,
         source_file: int,
         path: str,
@@ -196,7 +164,7 @@ class Rows:
         merge_notes(self._connection, self._staying)
         self._staying.clear()
         for model, values in self._tables.items():
-            insert(self._connection, model, values)
+            self._connection.insert(model, values)
             values.clear()
 
     def _call_rows(self, identity: Identity, facts: ConversationFacts) -> None:

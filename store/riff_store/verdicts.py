@@ -7,8 +7,7 @@ judge on one aspect of a call the latest `judged_at` counts; ties go to the late
 
 from __future__ import annotations
 
-import sqlite3
-
+from riff_store.engines.engine import Connection
 from riff_store.facts import Unjoined
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.quality import settle_quality
@@ -74,20 +73,20 @@ SELECT conversation_id, aspect_id, judge_id, score FROM (
 WHERE place = 1"""
 
 
-def begin(connection: sqlite3.Connection) -> None:
+def begin(connection: Connection) -> None:
     """Forget which calls were touched before."""
     connection.execute(_TOUCHED)
     connection.execute("DELETE FROM touched_name")
 
 
-def touch(connection: sqlite3.Connection, source_file: int) -> None:
+def touch(connection: Connection, source_file: int) -> None:
     """Note the names of the judged calls that this file holds, and of those that it judges."""
     if _any_verdict(connection):
         connection.execute(_OF_SCORES, (source_file,))
         connection.execute(_OF_CALLS, (source_file,))
 
 
-def choose_verdicts(connection: sqlite3.Connection, cells: set[tuple[int, int, int]]) -> None:
+def choose_verdicts(connection: Connection, cells: set[tuple[int, int, int]]) -> None:
     """Choose anew for every touched name; `cells` gains those of its calls."""
     if connection.execute("SELECT 1 FROM touched_name LIMIT 1").fetchone() is None:
         return
@@ -96,23 +95,23 @@ def choose_verdicts(connection: sqlite3.Connection, cells: set[tuple[int, int, i
     cells.update(connection.execute(f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS}").fetchall())
 
 
-def unjoined(connection: sqlite3.Connection) -> Unjoined:
+def unjoined(connection: Connection) -> Unjoined:
     """Count the verdicts that count for no call."""
     return Unjoined(*connection.execute(_STRAYS).fetchone())
 
 
-def choose_all(connection: sqlite3.Connection) -> None:
+def choose_all(connection: Connection) -> None:
     """Choose anew for every call that was judged."""
     begin(connection)
     connection.execute(_EVERY)
     _choose(connection)
 
 
-def _choose(connection: sqlite3.Connection) -> None:
+def _choose(connection: Connection) -> None:
     connection.execute(_WITHDRAW)
     connection.executemany(_JOIN, connection.execute(_CHANGED).fetchall())
     connection.execute(_COUNT)
 
 
-def _any_verdict(connection: sqlite3.Connection) -> bool:
+def _any_verdict(connection: Connection) -> bool:
     return connection.execute("SELECT 1 FROM judged_score LIMIT 1").fetchone() is not None

@@ -7,7 +7,6 @@ not at all, together with its `source_file` row.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
@@ -15,6 +14,7 @@ from typing import TypeAlias
 from riff_store import notes, rollups, verdicts
 from riff_store.database import Store
 from riff_store.edits import forget_edits, replace_edits
+from riff_store.engines.engine import BulkConnection
 from riff_store.facts import (
     Annotation,
     Commit,
@@ -58,7 +58,7 @@ class Writer:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._connection: sqlite3.Connection = store.database.connection()
+        self._connection: BulkConnection = store.connection
         self._names = Names(self._connection)
         self._touched: set[tuple[int, int, int]] = set()
         self._rank: Mapping[str, int] = {}
@@ -113,7 +113,7 @@ class Writer:
             return known
         touched = set(self._touched)
         try:
-            with self._store.database.savepoint():
+            with self._store.savepoint():
                 return self._put(file, path, items)
         except BaseException:
             self._names.forget()
@@ -179,12 +179,12 @@ class Writer:
         found = self._connection.execute("SELECT id FROM source_file WHERE path = ?", (path,)).fetchone()
         values = (file.kind, file.sha256, file.size, file.reader, file.with_text, file.context)
         if found is None:
-            cursor = self._connection.execute(
+            added = self._connection.execute(
                 "INSERT INTO source_file (path, kind, sha256, size, reader, with_text, context,"
-                " conversations, scores, skipped) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0)",
+                " conversations, scores, skipped) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, 0) RETURNING id",
                 (path, *values),
             )
-            return int(cursor.lastrowid or 0), False
+            return int(added.fetchone()[0]), False
         key = int(found[0])
         self._clear(key)
         self._connection.execute(

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from riff_store import models
-from riff_store.database import APPLICATION_ID, BUSY_SECONDS, open_store
+from riff_store.database import BUSY_SECONDS, open_store
+from riff_store.engines.engine import APPLICATION_ID
 from riff_store.errors import DiskFull, NewerStore, NotAStore, OlderStore, StoreBusy, StoreError, StoreMissing
 from riff_store.migrations import backup_path, migrate
 from riff_store.models import SCHEMA_VERSION as NOW
@@ -157,7 +158,7 @@ def test_a_snapshot_answers_from_one_state_while_another_writes(filled: Path) ->
     with open_store(filled) as reader, open_store(filled, write=True) as writer:
         with reader.snapshot():
             first = reader.execute(Run.select())
-            writer.database.execute_sql("PRAGMA busy_timeout = 1")
+            writer.wait_at_most(0.001)
             with pytest.raises(StoreBusy, match="another process"):
                 put(writer, "/in/b.jsonl", [call("c-2", run="night-2")])
             assert reader.execute(Run.select()) == first

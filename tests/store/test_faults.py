@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from riff_store.database import open_store
+from riff_store.engines.sqlite_connection import SqliteConnection
 from riff_store.errors import StoreError
 from riff_store.writer import Item, Writer
 from tests.support.facts import broken_rows, call, contents, fresh, put, source, verdict
@@ -22,7 +23,7 @@ def second() -> list[Item]:
     return [call("c-0", flow="other"), call("d-1", errored=True), *first(2)[1:]]
 
 
-class _Failing(sqlite3.Connection):
+class _Failing(SqliteConnection):
     """A connection whose n-th statement fails, as a disk would."""
 
     left = 10**9
@@ -52,7 +53,7 @@ def test_a_fault_at_any_statement_leaves_the_store_as_it_was(tmp_path: Path, mon
     before, after = contents(path), contents(done)
 
     connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=_Failing, **k))
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **k | {"factory": _Failing}))
     for n in range(1, 200):
         _Failing.left = 10**9
         with open_store(path, write=True) as store:
@@ -70,7 +71,7 @@ def test_a_fault_at_any_statement_leaves_the_store_as_it_was(tmp_path: Path, mon
         monkeypatch.undo()
         assert contents(path) == before, f"statement {n}"
         assert broken_rows(path) == []
-        monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=_Failing, **k))
+        monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **k | {"factory": _Failing}))
     monkeypatch.undo()
     assert n > 25
     assert contents(path) == after

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from riff_store import migrations
 from riff_store.database import open_store
+from riff_store.engines import sqlite_connection
+from riff_store.engines.sqlite_connection import connect
 from riff_store.errors import OlderStore, StoreBusy, StoreReadOnly
 from riff_store.health import examine
 from riff_store.migrations import STEPS, backup_path, migrate
@@ -172,7 +173,7 @@ def test_a_store_that_another_holds_is_called_busy_and_not_waited_for_without_en
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     restore(1, path)
-    monkeypatch.setattr(migrations, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(sqlite_connection, "BUSY_SECONDS", 0.1)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreBusy):
@@ -183,7 +184,7 @@ def test_a_store_that_another_holds_is_called_busy_and_not_waited_for_without_en
 def test_a_migration_that_was_killed_as_it_ended_is_done_again(path: Path) -> None:
     restore(1, path)
     killed, journal = path.with_name("killed.db"), path.with_name("killed.db-journal")
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with closing(connect(str(path))) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # the journal is whole before the end
         connection.execute("BEGIN IMMEDIATE")
         STEPS[1](connection)

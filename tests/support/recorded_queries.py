@@ -16,7 +16,7 @@ def recorded_queries(store: Store) -> Iterator[list[str]]:
     execute = store.execute
 
     def recording(query: object) -> list[tuple[object, ...]]:
-        statements.append(store.database.get_sql_context().sql(query).query()[0])
+        statements.append(store.engine.compiled(query)[0])
         return execute(query)
 
     with patch.object(store, "execute", recording):

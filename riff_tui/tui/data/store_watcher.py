@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from riff_store.database import Store
-from riff_store.errors import StoreBusy, StoreError, StoreReadOnly
+from riff_store.errors import StoreBusy, StoreError, StoreMissing, StoreReadOnly
 from riff_tui import catalog
 from riff_tui.filters import parse, split
 from riff_tui.request import Request
@@ -33,8 +32,8 @@ class StoreWatcher:
         self.location = store.location
         self._store = store
         self._written_at: float | None = None
-        self._file: tuple[int, int] | None = None
-        self._seen: tuple[int, int, int] | None = None
+        self._identity: object = None
+        self._seen: object = None
         self._remember()
 
     def show(self, view: str, request: Request, /) -> Table:
@@ -50,11 +49,10 @@ class StoreWatcher:
     def look(self) -> StoreChange:
         """Return what became of the store since it was read last; a writer is not waited for."""
         try:
-            file = os.stat(self.location)
-            if (file.st_dev, file.st_ino) != self._file:
+            if self._store.identity() != self._identity:
                 return "replaced"
-            seen = (file.st_mtime_ns, file.st_size, self._store.change_counter(wait=False))
-        except OSError:
+            seen = self._store.change_counter(wait=False)
+        except StoreMissing:
             return "gone"
         except StoreBusy:
             return "busy"
@@ -88,10 +86,9 @@ class StoreWatcher:
 
     def _remember(self) -> None:
         # What is written between the two is found changed at the next look, which does no harm.
-        file = os.stat(self.location)
-        self._file = (file.st_dev, file.st_ino)
-        self._written_at = file.st_mtime
-        self._seen = (file.st_mtime_ns, file.st_size, self._store.change_counter())
+        self._identity = self._store.identity()
+        self._written_at = self._store.written_at()
+        self._seen = self._store.change_counter()
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def _unjoined(store: Store) -> list[SkippedEntry]:
         for path, line, call, run, calls, *kinds, named in store.execute_sql(UNJOINED)
     ]
     with store.snapshot():
-        found = unjoined_notes(store.database.connection())
+        found = unjoined_notes(store.connection)
     notes = [SkippedEntry(each.path, None, "unjoined", _note_of_none(each.calls), each.conversation) for each in found]
     return list(merge(notes, scores, key=_place))
 

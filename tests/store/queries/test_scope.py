@@ -151,7 +151,7 @@ def test_a_filter_is_bound_and_never_sql(text: str, store: Store, made: World) -
     wanted = sum(text in facts.flow for facts in made.calls)
     assert count_conversations(store, Term("flow", "contains", text)) == wanted
     query = Scope(store).condition(Term("conversation", "contains", "50%"))
-    sql, values = store.database.get_sql_context().sql(query).query()
+    sql, values = store.engine.compiled(query)
     assert "50" not in sql
     assert values == ["%50\\%%", "\\"]
     count_conversations(store, Term("conversation", "=", text.encode("utf-8", "replace").decode()))

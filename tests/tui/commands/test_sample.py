@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.simulate import simulate
-from riff_store import database
 from riff_store.database import open_store
+from riff_store.engines.sqlite import SqliteEngine
 from riff_store.facts import Annotation
 from riff_store.notes import add_notes
 from riff_store.reading_list import kept_list
@@ -161,7 +161,7 @@ def test_of_a_store_that_cannot_be_written_the_list_is_printed_and_not_kept(
     assert sample(store, "--n", "4") == 0
     of_other = names(store)
     capsys.readouterr()
-    monkeypatch.setattr(database, "is_writable", lambda path: False)
+    monkeypatch.setattr(SqliteEngine, "can_write", lambda engine: False)
     assert sample(store, "--n", "6", "--mix", "random:1", "--format", "json") == 0
     printed = capsys.readouterr()
     assert len(json.loads(printed.out)["rows"]) == 6

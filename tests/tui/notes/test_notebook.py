@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from riff_store import database
 from riff_store.annotations import new_id, standing
 from riff_store.database import Store, open_store
+from riff_store.engines.sqlite import SqliteEngine
 from riff_store.errors import StoreBusy
 from riff_store.facts import Annotation
 from riff_store.notes import read_notes
@@ -43,7 +43,7 @@ def notebook(location: str, kept: Path) -> Notebook:
 
 @pytest.fixture
 def read_only(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "is_writable", lambda path: False)
+    monkeypatch.setattr(SqliteEngine, "can_write", lambda engine: False)
 
 
 def note(book: Notebook, text: str, **given: object) -> Annotation:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from riff_store import database
 from riff_store.annotations import standing
 from riff_store.database import open_store
+from riff_store.engines.sqlite import SqliteEngine
 from riff_store.facts import Annotation
 from riff_store.notes import read_notes
 from riff_tui.tui.actions.spots import spot_at
@@ -198,7 +198,7 @@ async def test_the_list_behind_the_call_shows_what_was_noted(store: Path) -> Non
 
 @pytest.fixture
 def _read_only(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "is_writable", lambda path: False)
+    monkeypatch.setattr(SqliteEngine, "can_write", lambda engine: False)
 
 
 @pytest.mark.usefixtures("_read_only")

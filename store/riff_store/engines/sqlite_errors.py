@@ -1,4 +1,4 @@
-"""Translate errors of the database engine into those of the store."""
+"""Translate errors of SQLite into those of the store."""
 
 from __future__ import annotations
 

@@ -1,0 +1,152 @@
+"""Say what a kind of database does for the store."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import peewee as pw
+
+    from riff_store.errors import StoreError
+
+APPLICATION_ID = 0x52494646
+BUSY_SECONDS = 10
+"""How long a process waits for another one that is writing."""
+
+
+class Cursor(Protocol):
+    """Hold the rows that a statement returned."""
+
+    def fetchone(self) -> Any: ...
+
+    def fetchall(self) -> list[Any]: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Connection(Protocol):
+    """Run statements whose values stand as `?`, or as `?1` and so on where one stands several times."""
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Cursor: ...
+
+    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> object: ...
+
+
+class BulkConnection(Connection, Protocol):
+    """Insert in bulk as well."""
+
+    def insert(self, model: type[pw.Model], values: Sequence[Any]) -> None:
+        """Insert rows with every column of a model: their values one after the other, in the order of its fields."""
+
+
+class Engine(ABC):
+    """Reach the store at one place: look what lies there, create it, open it.
+
+    `location` is the place as others may see it, `address` what opens it. Errors of the database leave every method as
+    they are, one of `errors`; `error_of` says what they mean.
+    """
+
+    location: str
+    address: str
+    errors: tuple[type[Exception], ...]
+
+    @property
+    @abstractmethod
+    def connection(self) -> BulkConnection:
+        """Return the connection of a store that was opened."""
+
+    @abstractmethod
+    def exists(self) -> bool:
+        """Say if anything is at the place."""
+
+    @abstractmethod
+    def create(self) -> None:
+        """Make an empty store of the present schema; another creator may win."""
+
+    @abstractmethod
+    def schema(self) -> int:
+        """Return the schema version of the store at the place.
+
+        Raises `StoreMissing`, `NotAStore` or `StoreReadOnly`.
+        """
+
+    @abstractmethod
+    def migrate(self, version: int) -> Path | None:
+        """Bring an older store to the present schema; return where a copy of it as it was lies, if there is one."""
+
+    @abstractmethod
+    def open(self, *, write: bool) -> None:
+        """Open the store; raises `StoreReadOnly` where it is to be written and cannot be."""
+
+    @abstractmethod
+    def opened_schema(self) -> int:
+        """Return the schema version of the store that was opened."""
+
+    @abstractmethod
+    def can_write(self) -> bool:
+        """Say if this process may write the store at the place."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the store; closing twice is fine."""
+
+    @abstractmethod
+    def compiled(self, query: Any) -> tuple[str, Sequence[Any]]:
+        """Return a Peewee query as a statement for the connection, and its values."""
+
+    @property
+    @abstractmethod
+    def in_transaction(self) -> bool:
+        """Say if a transaction has begun and not ended."""
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[None]:
+        """Begin a transaction that reads one state of the store."""
+
+    @abstractmethod
+    def writing(self) -> AbstractContextManager[None]:
+        """Begin a transaction that writes, waiting for another process that does."""
+
+    @abstractmethod
+    def savepoint(self) -> AbstractContextManager[None]:
+        """Begin a part of a transaction that can fail by itself."""
+
+    @abstractmethod
+    def discard_if(self, statement: str) -> bool:
+        """Delete the store where a statement returns no row, while nobody else uses it; say whether it was so."""
+
+    @abstractmethod
+    def wait_at_most(self, seconds: float) -> None:
+        """Wait no longer than that for another process that is writing; it is `BUSY_SECONDS` otherwise."""
+
+    @abstractmethod
+    def identity(self) -> object:
+        """Return what tells the store at the place from any that takes its place; raises `StoreMissing` without one."""
+
+    @abstractmethod
+    def change_counter(self, *, wait: bool) -> object:
+        """Return what differs once another process has written, without waiting for a writer unless `wait` is true."""
+
+    @abstractmethod
+    def written_at(self) -> float | None:
+        """Return when the store was written last, in seconds since the epoch; `None` where nothing tells."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """Return how many bytes the store takes."""
+
+    @abstractmethod
+    def damages(self, most: int) -> list[str]:
+        """Return what the database itself finds damaged, so many at most."""
+
+    @abstractmethod
+    def broken_references(self) -> dict[str, int]:
+        """Return how many rows of each table point to rows that are not there."""
+
+    @abstractmethod
+    def error_of(self, error: Exception) -> StoreError | None:
+        """Return the store error behind an error, `None` where it is something else."""
