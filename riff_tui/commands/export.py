@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, cast
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from riff_store.database import Store
     from riff_store.predicates import Predicate
+    from riff_tui.output.progress import ProgressLine
 
 EXAMPLES = (
     "riff-tui export -o scores.csv",
@@ -118,17 +120,34 @@ def _check_parquet(*, to_terminal: bool) -> None:
 def _write(
     store: Store, calls: Predicate | None, scores: Predicate | None, form: ExportFormat, out: TextIO, *, csv_raw: bool
 ) -> None:
-    """Write page by page; no more than one page is ever held."""
-    from riff_store.queries.scores import score_pages
+    """Write page by page, with progress on a terminal; no more than one page is ever held."""
+    from riff_tui.output.progress import terminal_progress
     from riff_tui.output.sinks import csv, json, parquet
     from riff_tui.output.sinks.options import Options
-    from riff_tui.views.export import COLUMNS, records
+    from riff_tui.views.export import COLUMNS
 
-    found = records((score for page in score_pages(store, calls) for score in page), scores)
     options = Options(csv_raw=csv_raw)
-    if form is ExportFormat.CSV:
-        csv.write_records(COLUMNS, found, out, options)
-    elif form is ExportFormat.PARQUET:
-        parquet.write_records(COLUMNS, found, cast("BinaryIO", cast("io.TextIOWrapper", out).buffer))
-    else:
-        json.write_records(found, out, options)
+    with terminal_progress() as progress:
+        pages = _pages(store, calls, scores, progress)
+        if form is ExportFormat.CSV:
+            csv.write_columns(COLUMNS, pages, out, options)
+        elif form is ExportFormat.PARQUET:
+            parquet.write_columns(COLUMNS, pages, cast("BinaryIO", cast("io.TextIOWrapper", out).buffer))
+        else:
+            json.write_columns(COLUMNS, pages, out, options)
+
+
+def _pages(
+    store: Store, calls: Predicate | None, scores: Predicate | None, progress: ProgressLine | None
+) -> Iterator[list[Sequence[Any]]]:
+    from riff_store.queries.conversations import count_conversations
+    from riff_store.queries.scores import score_pages
+    from riff_tui.views.export import columns_of
+
+    total = count_conversations(store, calls) if progress else 0
+    done = 0
+    for page in score_pages(store, calls):
+        yield columns_of(page, scores)
+        done += len(page)
+        if progress:
+            progress.counting(done, total)

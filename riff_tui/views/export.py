@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
 from riff_tui.table import Column
-from riff_tui.views.parts import cells
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.calls import Score
+    from riff_store.answers.calls import Score, ScoredCall
+    from riff_store.answers.edits import LastEdit
 
 COLUMNS = (
     Column("run", "Run", kind="name", help="The evaluation run that the call came from."),
@@ -39,41 +41,49 @@ COLUMNS = (
 )
 
 
-def record(score: Score) -> dict[str, Any]:
-    """Return one score as a record with the keys of the columns."""
-    edit, basis = score.edit or (None, None)
-    return {
-        "run": score.run,
-        "commit": score.commit,
-        "started_at": cells.moment(score.started_at),
-        "conversation": score.conversation,
-        "flow": score.flow,
-        "agent": score.agent,
-        "persona": score.persona,
-        "trial": score.trial,
-        "errored": score.errored,
-        "aspect": score.aspect,
-        "judge": score.judge,
-        "value": score.value,
-        "judged_at": cells.moment(score.judged_at),
-        "model": score.model,
-        "prompt_hash": score.prompt_hash,
-        "prompt_version": score.prompt_version,
-        "edit_commit": edit.commit if edit else None,
-        "edit_time": cells.moment(edit.time) if edit else None,
-        "edit_author": edit.author if edit else None,
-        "edit_subject": edit.subject if edit else None,
-        "edit_basis": basis,
-    }
+def columns_of(calls: Sequence[ScoredCall], wanted: Predicate | None = None) -> list[Sequence[Any]]:
+    """Return the values of each column, a place for each such score of the calls; times are microseconds.
+
+    A judge is found by its name with any model and version of its prompt too.
+    """
+    if wanted is not None:
+        is_such = _tester(wanted)
+        calls = [call._replace(scores=[score for score in call.scores if is_such(score)]) for call in calls]
+    *of_call, edits, scores = zip(*calls, strict=True)
+    counts = [len(each) for each in scores]
+
+    def spread(values: Iterable[Any]) -> list[Any]:
+        return list(chain.from_iterable(map(repeat, values, counts)))
+
+    aspects, judges, _, *of_score = zip(*chain.from_iterable(scores), strict=True) if any(counts) else [()] * 8
+    of_edit = zip(*map(_edited, edits), strict=True)
+    return [*map(spread, of_call), aspects, judges, *of_score, *map(spread, of_edit)]
 
 
-def records(scores: Iterable[Score], wanted: Predicate | None) -> Iterator[dict[str, Any]]:
-    """Yield the records of such scores; a judge is found by its name with any model and version of its prompt too."""
-    is_such = compile_predicate(wanted, ()) if wanted is not None else None
-    for score in scores:
-        found = record(score)
-        if is_such is None or is_such({**found, "judge": [score.judge, score.judge_name]}):
-            yield found
+def _edited(last: LastEdit | None) -> tuple[Any, ...]:
+    if last is None:
+        return (None,) * 5
+    edit, basis = last
+    return edit.commit, edit.time, edit.author, edit.subject, basis
+
+
+def _tester(wanted: Predicate) -> Callable[[Score], bool]:
+    holds = compile_predicate(wanted, ())
+
+    @cache
+    def is_such(aspect: str, judge: str, judge_name: str, *of_verdict: str | None) -> bool:
+        model, prompt_hash, prompt_version = of_verdict
+        return holds(
+            {
+                "aspect": aspect,
+                "judge": [judge, judge_name],
+                "model": model,
+                "prompt_hash": prompt_hash,
+                "prompt_version": prompt_version,
+            }
+        )
+
+    return lambda score: is_such(*score[:3], *score[5:])
 
 
 SPEC = ViewSpec(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TextIO
 
 from riff_tui.output.sinks.options import Options
 from riff_tui.table import Column, Table
+from riff_tui.text.numbers import utc
 from riff_tui.text.safe_text import escaped_hidden
 
 SCHEMA_VERSION = 1
@@ -50,6 +51,23 @@ def write_records(records: Iterable[Mapping[str, Any]], out: TextIO, options: Op
     """Print JSON lines of records that need not be held at once."""
     for record in records:
         out.write(dumped(record, options) + "\n")
+
+
+def write_columns(
+    columns: Sequence[Column], pages: Iterable[Sequence[Sequence[Any]]], out: TextIO, options: Options
+) -> None:
+    """Print JSON lines of pages of values that stand column by column, times in microseconds."""
+    keys = [column.key for column in columns]
+    for page in pages:
+        shown = [_shown(column, values) for column, values in zip(columns, page, strict=True)]
+        write_records((dict(zip(keys, row, strict=True)) for row in zip(*shown, strict=True)), out, options)
+
+
+def _shown(column: Column, values: Sequence[Any]) -> Iterable[Any]:
+    if column.kind != "time":
+        return values
+    texts = {value: None if value is None else utc(value) for value in set(values)}
+    return map(texts.__getitem__, values)
 
 
 def write_members(members: Iterable[tuple[str, Any]], out: TextIO, options: Options) -> None:

@@ -5,10 +5,7 @@ Values are raw: text is not made safe for a display, for none reads this. What m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 from riff_tui.errors import RiffError
@@ -16,8 +13,6 @@ from riff_tui.table import Column
 
 ROWS = 65_536
 MISSING = "parquet needs a package that is not installed: pip install 'riff-tui[parquet]'"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def check() -> None:
@@ -28,10 +23,10 @@ def check() -> None:
         raise RiffError(MISSING) from error
 
 
-def write_records(
-    columns: Sequence[Column], records: Iterable[Mapping[str, Any]], out: BinaryIO, rows: int = ROWS
+def write_columns(
+    columns: Sequence[Column], pages: Iterable[Sequence[Sequence[Any]]], out: BinaryIO, rows: int = ROWS
 ) -> None:
-    """Write the records, so many to a row group; what was not measured is null.
+    """Write pages of values that stand column by column, so many rows to a group; what was not measured is null.
 
     Times are microseconds in UTC, numbers doubles, flags booleans, counts whole numbers, all else text.
     """
@@ -41,18 +36,27 @@ def write_records(
 
     types = {"time": pa.timestamp("us", tz="UTC"), "number": pa.float64(), "count": pa.int64(), "flag": pa.bool_()}
     schema = pa.schema([(column.key, types.get(column.kind, pa.string())) for column in columns])
-    remaining = iter(records)
+
+    def table(page: Sequence[Sequence[Any]]) -> Any:
+        arrays = [pa.array(values, kind) for values, kind in zip(page, schema.types, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=schema)
+
     with parquet.ParquetWriter(_Forwards(out), schema, compression="zstd") as writer:
-        while group := list(islice(remaining, rows)):
-            writer.write_batch(
-                pa.record_batch(
-                    [
-                        pa.array(map(_reader(column), group), type=kind, size=len(group))
-                        for column, kind in zip(columns, schema.types, strict=True)
-                    ],
-                    schema=schema,
-                )
-            )
+        for group in _groups(map(table, pages), rows, pa.concat_tables):
+            writer.write_table(group)
+
+
+def _groups(tables: Iterable[Any], rows: int, concat: Any) -> Iterator[Any]:
+    """Cut tables into such of so many rows; the last one may have fewer."""
+    held: list[Any] = []
+    for table in tables:
+        held.append(table)
+        while sum(map(len, held)) >= rows:
+            whole = concat(held)
+            yield whole.slice(0, rows)
+            held = [whole.slice(rows)]
+    if any(map(len, held)):
+        yield concat(held)
 
 
 class _Forwards:
@@ -76,20 +80,3 @@ class _Forwards:
 
     def close(self) -> None:
         self.closed = True
-
-
-def _reader(column: Column) -> Callable[[Mapping[str, Any]], Any]:
-    if column.kind != "time":
-        return column.value
-    return lambda record: _microseconds(column.value(record))
-
-
-@lru_cache(maxsize=4096)
-def _microseconds(time: str | None) -> int | None:
-    """Read the text of a time as the data formats print it; one beyond the years that can be written is a number."""
-    if time is None:
-        return None
-    try:
-        return (datetime.fromisoformat(time) - _EPOCH) // _MICROSECOND
-    except ValueError:
-        return int(time)

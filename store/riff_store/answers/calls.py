@@ -188,10 +188,22 @@ class CallDetail:
 class Score(NamedTuple):
     """Hold the score of a call for an aspect by a judge or `(computed)`; `value` is None where it was not measured.
 
-    Times are microseconds since the epoch: `started_at` of the call, `judged_at` of the verdict that counts.
     `judge` says as much of model and prompt as tells it apart from others, `judge_name` what it calls itself. `model`,
-    `prompt_hash` and `prompt_version` are of that verdict. `edit` is the flow's last that the run contains.
+    `prompt_hash`, `prompt_version` and `judged_at` (microseconds since the epoch) are of the verdict that counts.
     """
+
+    aspect: str
+    judge: str
+    judge_name: str
+    value: float | None
+    judged_at: int | None
+    model: str | None
+    prompt_hash: str | None
+    prompt_version: str | None
+
+
+class ScoredCall(NamedTuple):
+    """Hold a call with its scores; `started_at` is microseconds since the epoch, `edit` the flow's last in its run."""
 
     run: str
     commit: str | None
@@ -202,12 +214,5 @@ class Score(NamedTuple):
     persona: str | None
     trial: int
     errored: bool
-    aspect: str
-    judge: str
-    judge_name: str
-    value: float | None
-    judged_at: int | None
-    model: str | None
-    prompt_hash: str | None
-    prompt_version: str | None
     edit: LastEdit | None
+    scores: Sequence[Score]

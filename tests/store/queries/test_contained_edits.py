@@ -97,12 +97,12 @@ def stored(made: Past, path: Path) -> Path:
 def test_a_score_names_the_last_edit_that_its_run_contains_and_what_tells_it(seed: int, tmp_path: Path) -> None:
     made = past(seed)
     with open_store(stored(made, tmp_path / "w.db")) as store:
-        scores = [score for page in score_pages(store) for score in page]
-    assert {(score.run, score.flow) for score in scores} == {(run, flow) for run in made.runs for flow in FLOWS}
-    for score in scores:
-        last = made.last(score.run, score.flow)
-        basis = "commit" if made.knows(score.run) else "time"
-        found = None if score.edit is None else (score.edit.edit.commit, score.edit.basis)
+        found_calls = [found for page in score_pages(store) for found in page]
+    assert {(found.run, found.flow) for found in found_calls} == {(run, flow) for run in made.runs for flow in FLOWS}
+    for each in found_calls:
+        last = made.last(each.run, each.flow)
+        basis = "commit" if made.knows(each.run) else "time"
+        found = None if each.edit is None else (each.edit.edit.commit, each.edit.basis)
         assert found == (None if last is None else (last.commit, basis))
 
 

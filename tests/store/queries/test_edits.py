@@ -82,10 +82,10 @@ def test_each_score_has_the_last_edit_before_its_run(seed: int, tmp_path: Path) 
     made, edits = world(seed, 60), history(seed)
     begun = starts(made)
     with with_edits(made, tmp_path / "w.db", edits) as store:
-        found = [score for page in score_pages(store) for score in page]
+        found = [scored for page in score_pages(store) for scored in page]
     assert found
-    for score in found:
-        assert commit(score.edit) == last_by_hand(edits, score.flow, begun[score.run])
+    for scored in found:
+        assert commit(scored.edit) == last_by_hand(edits, scored.flow, begun[scored.run])
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -235,4 +235,4 @@ def test_a_store_without_edits_has_none_anywhere(tmp_path: Path) -> None:
         assert edit_effects(store) == []
         assert all(run.edit is None for run in timeline(store))
         assert all(cell.last_edit is None for cell in flow_cells(store, edits=True))
-        assert all(score.edit is None for page in score_pages(store) for score in page)
+        assert all(call.edit is None for page in score_pages(store) for call in page)

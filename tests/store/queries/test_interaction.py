@@ -21,6 +21,7 @@ from riff_store.statistics.linear_model import Factor, fit
 from riff_tui.filters import parse
 from tests.support import spoken_calls
 from tests.support.facts import call, fresh, put
+from tests.support.listed_scores import listed
 from tests.support.random_stores import grouped
 
 BY_CALL = "trial>=0"
@@ -154,11 +155,10 @@ def test_effects_know_the_figures_where_some_call_has_them(store: Store, tmp_pat
 
 def test_the_export_has_what_figures_are_pooled_from(store: Store) -> None:
     sums: dict[str, dict[str, float | None]] = {}
-    for page in score_pages(store):
-        for score in page:
-            if score.aspect.startswith("interaction."):
-                assert score.judge == "(computed)"
-                sums.setdefault(score.conversation, {})[score.aspect.removeprefix("interaction.")] = score.value
+    for made, score in listed(score_pages(store)):
+        if score.aspect.startswith("interaction."):
+            assert score.judge == "(computed)"
+            sums.setdefault(made.conversation, {})[score.aspect.removeprefix("interaction.")] = score.value
     assert sums == {
         made.conversation: {name: pytest.approx(getattr(made.interaction, name)) for name in SUMS[1:]}
         for made in spoken_calls.calls()

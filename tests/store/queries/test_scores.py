@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from riff_store.answers.calls import Score
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import run_order
 from riff_store.queries.scores import score_pages
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
+from tests.support.listed_scores import ListedScore, listed
 from tests.support.random_stores import selected, world
 from tests.support.recorded_queries import recorded_queries
 
 
-def scores(store: Store, calls: Predicate | None = None, size: int = 500) -> list[Score]:
-    return [score for page in score_pages(store, calls, size) for score in page]
+def scores(store: Store, calls: Predicate | None = None, size: int = 500) -> list[ListedScore]:
+    return listed(score_pages(store, calls, size))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -39,8 +39,14 @@ def test_the_scores_are_those_of_the_facts(seed: int, expression: str, tmp_path:
         found = scores(store, predicate)
     assert len(found) == len(wanted)
     assert {
-        (row.run, row.conversation, row.aspect, row.judge): (row.flow, row.agent, row.persona, row.errored, row.value)
-        for row in found
+        (call.run, call.conversation, score.aspect, score.judge): (
+            call.flow,
+            call.agent,
+            call.persona,
+            call.errored,
+            score.value,
+        )
+        for call, score in found
     } == wanted
 
 
@@ -49,8 +55,8 @@ def test_the_order_is_one_whatever_the_page(size: int, tmp_path: Path) -> None:
     with world(3, 60).store(tmp_path / "world.db") as store:
         found, order = scores(store, size=size), run_order(store)
         assert found == scores(store)
-        assert all(len({row.conversation for row in page}) <= size for page in score_pages(store, None, size))
-    keys = [(order[row.run], row.conversation, row.aspect, row.judge) for row in found]
+        assert all(len(page) <= size for page in score_pages(store, None, size))
+    keys = [(order[call.run], call.conversation, score.aspect, score.judge) for call, score in found]
     assert all(before < after for before, after in pairwise(keys))
 
 
@@ -60,7 +66,8 @@ def test_the_order_does_not_hang_on_that_of_the_ingest(tmp_path: Path) -> None:
     turned.calls.reverse()
     with made.store(tmp_path / "one.db") as one, turned.store(tmp_path / "two.db") as two:
         # Of several commits that calls give for one run the first stays.
-        assert [row._replace(commit=None) for row in scores(one)] == [row._replace(commit=None) for row in scores(two)]
+        found = [[(call._replace(commit=None), score) for call, score in scores(store)] for store in (one, two)]
+    assert found[0] == found[1]
 
 
 def test_a_page_is_read_when_it_is_asked_for(tmp_path: Path) -> None:
@@ -79,7 +86,7 @@ def test_the_time_is_that_of_the_verdict_that_counts(tmp_path: Path) -> None:
         put(store, "more.jsonl", [verdict("a", 8.0, judged_at=5_000_000), verdict("b", 2.0, judged_at=None, line=2)])
         put(store, "other.jsonl", [verdict("a", None, judge="gemini", judged_at=None)])
         found = scores(store)
-    assert [(row.conversation, row.judge, row.value, row.judged_at) for row in found] == [
+    assert [(call.conversation, score.judge, score.value, score.judged_at) for call, score in found] == [
         ("a", "codex", 3.0, 9_000_000),
         ("a", "gemini", None, None),
         ("b", "codex", 1.0, 1_000_000),
@@ -94,7 +101,7 @@ def test_a_score_says_by_which_model_and_prompt_it_was_given(tmp_path: Path) -> 
         late = verdict("a", 4.0, line=2, **{**first, "model": "newer", "judged_at": 2})
         put(store, "both.jsonl", [verdict("a", 3.0, line=1, **first), late, verdict("a", 8.0, line=3, **second)])
         found = scores(store)
-    assert [(row.judge, row.value, row.model, row.prompt_hash, row.prompt_version) for row in found] == [
+    assert [(score.judge, score.value, score.model, score.prompt_hash, score.prompt_version) for _, score in found] == [
         ("(computed)", 10.0, None, None, None),
         ("codex@new", 8.0, "new", "bbbbbb2", "2"),
         ("codex@newer", 4.0, "newer", "aaaaaa1", "1"),
@@ -107,8 +114,8 @@ def test_of_verdicts_given_at_once_the_later_path_and_line_counts(tmp_path: Path
         put(store, "calls.jsonl", [call("a", aspects={})])
         put(store, "two.jsonl", [verdict("a", 4.0, line=1), verdict("a", 5.0, line=2)])
         put(store, "one.jsonl", [verdict("a", 6.0, line=3)])
-        (row,) = scores(store)
-    assert (row.value, row.judged_at) == (5.0, 1_000_000)
+        ((_, score),) = scores(store)
+    assert (score.value, score.judged_at) == (5.0, 1_000_000)
 
 
 def test_an_empty_store_has_no_pages(tmp_path: Path) -> None:

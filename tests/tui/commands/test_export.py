@@ -21,7 +21,7 @@ from riff_store.database import open_store
 from riff_store.queries import scores
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from riff_tui.output.sinks.parquet import MISSING, write_records
+from riff_tui.output.sinks.parquet import MISSING, write_columns
 from riff_tui.views.export import COLUMNS
 from tests.support.facts import call, fresh, put, verdict
 
@@ -131,12 +131,12 @@ def test_parquet_is_written_a_group_of_rows_at_a_time(tmp_path: Path) -> None:
     read: list[int] = []
     out = io.BytesIO()
 
-    def records() -> Iterator[dict[str, Any]]:
-        for number in range(25):
+    def pages() -> Iterator[list[list[Any]]]:
+        for number in range(0, 25, 5):
             read.append(out.tell())
-            yield {"value": float(number), "started_at": str(2**60) if number % 2 else None}
+            yield [[None, 2**60, None, 2**60, None], [float(number + place) for place in range(5)]]
 
-    write_records([column for column in COLUMNS if column.key in ("value", "started_at")], records(), out, rows=10)
+    write_columns([column for column in COLUMNS if column.key in ("value", "started_at")], pages(), out, rows=10)
     assert len(set(read)) == 3
     found = parquet.ParquetFile(io.BytesIO(out.getvalue()))
     assert found.num_row_groups == 3
