@@ -1,69 +1,64 @@
 """Sum over the cells of (flow, agent, run), in the transaction that changes a cell.
 
-Values enter as whole billionths, so that a sum does not depend on the order of rows. Each cell is
-summed by statements of its own: what has to be sorted for a GROUP BY stays small.
+Values enter as whole billionths, so that a sum does not depend on the order of rows. What new calls add up to is
+added to what is there; a cell that lost a call is summed anew, and so is the (flow, agent) above it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
+from typing import NamedTuple
 
 from riff_store.engines.engine import Connection
 from riff_store.interaction import SUMS as INTERACTION_SUMS
 from riff_store.models import ASPECT_SUMS, CALL_SUMS, STATE_SUMS
 
 _BILLIONTHS = "CAST({0} * 1000000000.0 + 0.5 AS INTEGER)"
-_CELL = "flow_id = ?1 AND agent_id = ?2 AND run_id = ?3"
-_PAIR = "flow_id = ?1 AND agent_id = ?2"
+_PAIR = ("flow_id", "agent_id")
+_CELL = (*_PAIR, "run_id")
+_OF_CELL = "flow_id = ?1 AND agent_id = ?2 AND run_id = ?3"
+_OF_PAIR = "flow_id = ?1 AND agent_id = ?2"
+_CALL_OF_CELL = "c.flow_id = ?1 AND c.agent_id = ?2 AND c.run_id = ?3"
+_NEW_CALL = "c.id >= ?1"
 
-_CALL_COLUMNS = ", ".join(CALL_SUMS)
-
+_CALL_COLUMNS = ("first_at", *CALL_SUMS)
 _CALLS = f"""
-INSERT INTO call_rollup (flow_id, agent_id, run_id, first_at, {_CALL_COLUMNS})
-SELECT ?1, ?2, ?3, MIN(started_at),
-  SUM(CASE WHEN errored THEN 0 ELSE 1 END), SUM(CASE WHEN errored THEN 1 ELSE 0 END),
-  SUM(CASE WHEN errored OR success IS NULL THEN 0 ELSE 1 END),
-  COALESCE(SUM(CASE WHEN errored THEN 0 ELSE success END), 0),
-  SUM(CASE WHEN errored OR lost IS NULL THEN 0 ELSE 1 END), COALESCE(SUM(CASE WHEN errored THEN 0 ELSE lost END), 0),
-  SUM(CASE WHEN errored OR quality IS NULL THEN 0 ELSE 1 END),
-  COALESCE(SUM(CASE WHEN errored THEN 0 ELSE {_BILLIONTHS.format("quality")} END), 0),
-  COALESCE(SUM(CASE WHEN errored THEN 0.0 ELSE quality * quality END), 0.0),
-  COALESCE(SUM(CASE WHEN errored THEN 0 ELSE {_BILLIONTHS.format("computed_quality")} END), 0),
-  COALESCE(SUM(CASE WHEN errored THEN 0.0 ELSE computed_quality * computed_quality END), 0.0),
-  COUNT(CASE WHEN caller_ok = 0 THEN 1 END), COUNT(CASE WHEN caller_ok = 0 THEN success END),
-  COALESCE(SUM(CASE WHEN caller_ok = 0 THEN success END), 0)
-FROM conversation WHERE {_CELL}
-GROUP BY flow_id, agent_id, run_id"""
+SELECT c.flow_id, c.agent_id, c.run_id, MIN(c.started_at),
+  SUM(CASE WHEN c.errored THEN 0 ELSE 1 END), SUM(CASE WHEN c.errored THEN 1 ELSE 0 END),
+  SUM(CASE WHEN c.errored OR c.success IS NULL THEN 0 ELSE 1 END),
+  COALESCE(SUM(CASE WHEN c.errored THEN 0 ELSE c.success END), 0),
+  SUM(CASE WHEN c.errored OR c.lost IS NULL THEN 0 ELSE 1 END),
+  COALESCE(SUM(CASE WHEN c.errored THEN 0 ELSE c.lost END), 0),
+  SUM(CASE WHEN c.errored OR c.quality IS NULL THEN 0 ELSE 1 END),
+  COALESCE(SUM(CASE WHEN c.errored THEN 0 ELSE {_BILLIONTHS.format("c.quality")} END), 0),
+  COALESCE(SUM(CASE WHEN c.errored THEN 0.0 ELSE c.quality * c.quality END), 0.0),
+  COALESCE(SUM(CASE WHEN c.errored THEN 0 ELSE {_BILLIONTHS.format("c.computed_quality")} END), 0),
+  COALESCE(SUM(CASE WHEN c.errored THEN 0.0 ELSE c.computed_quality * c.computed_quality END), 0.0),
+  COUNT(CASE WHEN c.caller_ok = 0 THEN 1 END), COUNT(CASE WHEN c.caller_ok = 0 THEN c.success END),
+  COALESCE(SUM(CASE WHEN c.caller_ok = 0 THEN c.success END), 0)
+FROM conversation c WHERE {{which}}
+GROUP BY c.flow_id, c.agent_id, c.run_id"""
 
-_LINE_COLUMNS = ", ".join(INTERACTION_SUMS)
 _LINE_SUMS = ", ".join(
     f"SUM({_BILLIONTHS.format(f'i.{name}') if name.endswith('latency') else f'i.{name}'})"
     for name in INTERACTION_SUMS[1:]
 )
-
 _INTERACTIONS = f"""
-INSERT INTO interaction_rollup (flow_id, agent_id, run_id, errored, {_LINE_COLUMNS})
-SELECT ?1, ?2, ?3, c.errored, COUNT(*), {_LINE_SUMS}
+SELECT c.flow_id, c.agent_id, c.run_id, c.errored, COUNT(*), {_LINE_SUMS}
 FROM conversation c CROSS JOIN call_interaction i ON i.conversation_id = c.id
-WHERE {_CELL}
-GROUP BY c.errored"""
-
-_ASPECT_COLUMNS = ", ".join(ASPECT_SUMS)
+WHERE {{which}}
+GROUP BY c.flow_id, c.agent_id, c.run_id, c.errored"""
 
 _ASPECTS = f"""
-INSERT INTO aspect_rollup (flow_id, agent_id, run_id, aspect_id, judge_id, {_ASPECT_COLUMNS})
-SELECT ?1, ?2, ?3, a.aspect_id, a.judge_id, COUNT(a.value),
+SELECT c.flow_id, c.agent_id, c.run_id, a.aspect_id, a.judge_id, COUNT(a.value),
   COALESCE(SUM({_BILLIONTHS.format("a.value")}), 0), COALESCE(SUM(a.value * a.value), 0.0),
   SUM(CASE WHEN a.value >= 10 THEN 1 ELSE 0 END), SUM(CASE WHEN a.value IS NULL THEN 1 ELSE 0 END)
 FROM conversation c CROSS JOIN aspect_score a ON a.conversation_id = c.id
-WHERE {_CELL} AND NOT c.errored
-GROUP BY a.aspect_id, a.judge_id"""
-
-_STATE_COLUMNS = ", ".join(STATE_SUMS)
+WHERE {{which}} AND NOT c.errored
+GROUP BY c.flow_id, c.agent_id, c.run_id, a.aspect_id, a.judge_id"""
 
 _STATES = f"""
-INSERT INTO state_rollup (flow_id, agent_id, run_id, state_id, segment_id, {_STATE_COLUMNS})
-SELECT ?1, ?2, ?3, s.state_id, s.segment_id, COUNT(*),
+SELECT c.flow_id, c.agent_id, c.run_id, s.state_id, s.segment_id, COUNT(*),
   SUM(s.progress), COUNT(s.stall), COALESCE(SUM(s.stall), 0), COUNT(s.lost), COALESCE(SUM(s.lost), 0),
   SUM(s.escalation), SUM(s.revisit), SUM(s.revisit * s.revisit * 1.0),
   SUM({_BILLIONTHS.format("s.dwell_turns")}), SUM(s.dwell_turns * s.dwell_turns),
@@ -73,46 +68,124 @@ SELECT ?1, ?2, ?3, s.state_id, s.segment_id, COUNT(*),
   COUNT(s.slot_fill_rate), COALESCE(SUM({_BILLIONTHS.format("s.slot_fill_rate")}), 0),
   COALESCE(SUM(s.slot_fill_rate * s.slot_fill_rate), 0.0)
 FROM conversation c CROSS JOIN state_score s ON s.conversation_id = c.id
-WHERE {_CELL} AND NOT c.errored
-GROUP BY s.state_id, s.segment_id"""
+WHERE {{which}} AND NOT c.errored
+GROUP BY c.flow_id, c.agent_id, c.run_id, s.state_id, s.segment_id"""
 
-_TRANSITIONS = f"""
-INSERT INTO transition_rollup (flow_id, agent_id, run_id, from_state_id, to_state_id, n)
-SELECT ?1, ?2, ?3, x.from_state_id, x.to_state_id, SUM(x.n)
+_TRANSITIONS = """
+SELECT c.flow_id, c.agent_id, c.run_id, x.from_state_id, x.to_state_id, SUM(x.n)
 FROM conversation c CROSS JOIN transition x ON x.conversation_id = c.id
-WHERE {_CELL} AND NOT c.errored
-GROUP BY x.from_state_id, x.to_state_id"""
+WHERE {which} AND NOT c.errored
+GROUP BY c.flow_id, c.agent_id, c.run_id, x.from_state_id, x.to_state_id"""
 
 
-def _total(kind: str, keys: str, columns: str) -> str:
-    summed = ", ".join(f"SUM({name})" for name in columns.split(", "))
-    return (
-        f"INSERT INTO {kind}_total (flow_id, agent_id, {keys}, {columns})"
-        f" SELECT ?1, ?2, {keys}, {summed} FROM {kind}_rollup WHERE {_PAIR} GROUP BY {keys}"
-    )
+class _Sums(NamedTuple):
+    """Describe the sums of one kind: their tables, the keys beside those of the cell, the columns, how they are made.
+
+    `total` is the table of sums over all runs, `None` where there is none.
+    """
+
+    table: str
+    total: str | None
+    keys: tuple[str, ...]
+    columns: tuple[str, ...]
+    select: str
+
+    @property
+    def cell(self) -> tuple[str, ...]:
+        """Name what tells apart the rows of sums of cells."""
+        return (*_CELL, *self.keys)
+
+    @property
+    def beside(self) -> str:
+        """Name the table of this session for what new calls add up to."""
+        return f"new_{self.table}"
+
+    def make_beside(self) -> str:
+        """Make that table, empty."""
+        columns = ", ".join((*self.cell, *self.columns))
+        return f"CREATE TEMP TABLE IF NOT EXISTS {self.beside} AS SELECT {columns} FROM {self.table} WHERE 1 = 0"
+
+    def insert(self) -> str:
+        """Insert what the calls of a cell add up to."""
+        return _insert(self.table, (*self.cell, *self.columns), self.select.format(which=_CALL_OF_CELL))
+
+    def keep_new(self) -> str:
+        """Insert what new calls add up to beside the sums."""
+        return f"INSERT INTO {self.beside} {self.select.format(which=_NEW_CALL)}"
+
+    def add_new(self) -> str:
+        """Add what stands beside the sums to those of the cells."""
+        return _add(self.table, self.cell, self.columns, f"SELECT * FROM {self.beside} WHERE true")
+
+    def add_total(self, table: str, where: str, sign: str = "") -> str:
+        """Add what is in a table like that of the cells, or take it away, to the sums over all runs."""
+        keys = ", ".join((*_PAIR, *self.keys))
+        summed = ", ".join(f"{sign}SUM({name})" for name in self.columns)
+        source = f"SELECT {keys}, {summed} FROM {table} WHERE {where} GROUP BY {keys}"
+        return _add(str(self.total), (*_PAIR, *self.keys), self.columns, source)
 
 
-_ROLLUPS = (
-    ("call_rollup", _CALLS),
-    ("interaction_rollup", _INTERACTIONS),
-    ("aspect_rollup", _ASPECTS),
-    ("state_rollup", _STATES),
-    ("transition_rollup", _TRANSITIONS),
-)
-_TOTALS = (
-    ("aspect_total", _total("aspect", "aspect_id, judge_id", _ASPECT_COLUMNS)),
-    ("state_total", _total("state", "state_id, segment_id", _STATE_COLUMNS)),
-    ("transition_total", _total("transition", "from_state_id, to_state_id", "n")),
+_CALL = _Sums("call_rollup", None, (), _CALL_COLUMNS, _CALLS)
+_ASPECT = _Sums("aspect_rollup", "aspect_total", ("aspect_id", "judge_id"), ASPECT_SUMS, _ASPECTS)
+_ALL = (
+    _CALL,
+    _Sums("interaction_rollup", None, ("errored",), INTERACTION_SUMS, _INTERACTIONS),
+    _ASPECT,
+    _Sums("state_rollup", "state_total", ("state_id", "segment_id"), STATE_SUMS, _STATES),
+    _Sums("transition_rollup", "transition_total", ("from_state_id", "to_state_id"), ("n",), _TRANSITIONS),
 )
 
 
 def recompute(connection: Connection, cells: Set[tuple[int, int, int]]) -> None:
     """Sum the given (flow, agent, run) cells anew, and the (flow, agent) totals above them."""
     touched = sorted(cells)
-    for table, insert in _ROLLUPS:
-        connection.executemany(f"DELETE FROM {table} WHERE {_CELL}", touched)
-        connection.executemany(insert, touched)
     pairs = sorted({cell[:2] for cell in cells})
-    for table, insert in _TOTALS:
-        connection.executemany(f"DELETE FROM {table} WHERE {_PAIR}", pairs)
-        connection.executemany(insert, pairs)
+    for sums in _ALL:
+        _anew(connection, sums, touched)
+        if sums.total is not None:
+            connection.executemany(f"DELETE FROM {sums.total} WHERE {_OF_PAIR}", pairs)
+            connection.executemany(sums.add_total(sums.table, _OF_PAIR), pairs)
+
+
+def add_calls(connection: Connection, first: int) -> None:
+    """Add the calls from the key `first` on, of which no sum knows yet, to the sums of their cells."""
+    for sums in _ALL:
+        connection.execute(sums.make_beside())
+        connection.execute(f"DELETE FROM {sums.beside}")
+        connection.execute(sums.keep_new(), (first,))
+        connection.execute(sums.add_new())
+        if sums.total is not None:
+            connection.execute(sums.add_total(sums.beside, "true"))
+
+
+def judge_anew(connection: Connection, cells: Iterable[tuple[int, int, int]]) -> None:
+    """Sum anew what judges say of the calls of these cells; the calls themselves are those that were summed before."""
+    judged = sorted(cells)
+    _anew(connection, _CALL, judged)
+    connection.executemany(_ASPECT.add_total(_ASPECT.table, _OF_CELL, sign="-"), judged)
+    _anew(connection, _ASPECT, judged)
+    connection.executemany(_ASPECT.add_total(_ASPECT.table, _OF_CELL), judged)
+    empty = f"DELETE FROM {_ASPECT.total} WHERE {_OF_PAIR} AND n = 0 AND unscored = 0"
+    connection.executemany(empty, sorted({cell[:2] for cell in judged}))
+
+
+def _anew(connection: Connection, sums: _Sums, cells: list[tuple[int, int, int]]) -> None:
+    connection.executemany(f"DELETE FROM {sums.table} WHERE {_OF_CELL}", cells)
+    connection.executemany(sums.insert(), cells)
+
+
+def _insert(table: str, columns: tuple[str, ...], source: str) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) {source}"
+
+
+def _add(table: str, keys: tuple[str, ...], columns: tuple[str, ...], source: str) -> str:
+    """Insert rows of sums, or add them to those that are there."""
+    added = ", ".join(_sum_of(table, column) for column in columns)
+    return f"{_insert(table, (*keys, *columns), source)} ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {added}"
+
+
+def _sum_of(table: str, column: str) -> str:
+    if column != "first_at":
+        return f"{column} = {table}.{column} + excluded.{column}"
+    earlier = f"{table}.first_at IS NULL OR excluded.first_at < {table}.first_at"
+    return f"first_at = CASE WHEN {earlier} THEN excluded.first_at ELSE {table}.first_at END"

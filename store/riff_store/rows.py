@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import peewee as pw
@@ -21,6 +22,8 @@ from riff_store.scoring import succeeded
 
 CHUNK = 500
 
+Cell: TypeAlias = tuple[int, int, int]
+"""The keys of a flow, an agent and a run."""
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
 
@@ -33,12 +36,38 @@ def forget_calls(connection: BulkConnection, where: str, value: int) -> None:
     connection.execute(f"DELETE FROM conversation WHERE {where}", (value,))
 
 
+@dataclass(slots=True)
+class Changes:
+    """Hold what a batch changes: calls from the key `first` on are new, `shrunk` cells lost calls.
+
+    A cell is (flow, agent, run). `next` is the key of the next call.
+    """
+
+    first: int = 1
+    shrunk: set[Cell] = field(default_factory=set)
+    next: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.next = self.first
+
+    def copy(self) -> Changes:
+        """Return what is kept to come back to where a file does not go in."""
+        found = Changes(self.first, set(self.shrunk))
+        found.next = self.next
+        return found
+
+
+def next_call(connection: BulkConnection) -> int:
+    """Return the first key that no call has."""
+    return int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM conversation").fetchone()[0])
+
+
 class Rows:
     """Collect the rows of one file on their way into the store.
 
     `ranks` is the place of every path in this ingest: of two calls with one
-    identity the one in the later file stays, and the other file gets a note. `touched` gains the
-    (flow, agent, run) cells that change. `replaced` counts the calls that do not stay, `updated` those
+    identity the one in the later file stays, and the other file gets a note. `changed` gains the
+    cells that lose calls. `replaced` counts the calls that do not stay, `updated` those
     among them of files that are not of this ingest, and `winners` are the paths of those that do. `rerun` counts the
     errored calls that were run again further down in the file.
     """
@@ -50,7 +79,7 @@ class Rows:
         source_file: int,
         path: str,
         ranks: Mapping[str, int],
-        touched: set[tuple[int, int, int]],
+        changed: Changes,
     ) -> None:
         self._connection = connection
         self._names = names
@@ -58,14 +87,13 @@ class Rows:
         self._path = path
         self._rank = ranks.get(path, -1)
         self._ranks = ranks
-        self._touched = touched
+        self._changed = changed
         self._pending: dict[Identity, ConversationFacts] = {}
         self._annotations: dict[str, Values] = {}
         self._staying: list[Annotation] = []
         self._tables: defaultdict[type[pw.Model], Values] = defaultdict(list)
         self._score_lines: set[int] = set()
         self._last_score = 0
-        self._next_id = int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM conversation").fetchone()[0])
         self.taken = 0
         self.replaced = 0
         self.updated = 0
@@ -169,9 +197,9 @@ class Rows:
 
     def _call_rows(self, identity: Identity, facts: ConversationFacts) -> None:
         names = self._names
-        key, self._next_id = self._next_id, self._next_id + 1
+        key = self._changed.next
+        self._changed.next = key + 1
         run, name, flow, agent, trial = identity
-        self._touched.add((flow, agent, run))
         quality = computed_quality(facts.aspects)
         self._tables[m.Conversation].extend(
             (
@@ -240,7 +268,8 @@ class Rows:
         forget_calls(self._connection, "id = ?", held.key)
         change = "UPDATE source_file SET conversations = conversations - 1 WHERE id = ?"
         self._connection.execute(change, (held.source_file,))
-        self._touched.add((held.flow, identity.agent, identity.run))
+        if held.key < self._changed.first:
+            self._changed.shrunk.add((held.flow, identity.agent, identity.run))
         if held.source_file == self._source_file:
             self.taken -= 1
             self._note_earlier(held.line, mine, bool(held.errored))

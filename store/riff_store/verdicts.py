@@ -86,13 +86,14 @@ def touch(connection: Connection, source_file: int) -> None:
         connection.execute(_OF_CALLS, (source_file,))
 
 
-def choose_verdicts(connection: Connection, cells: set[tuple[int, int, int]]) -> None:
-    """Choose anew for every touched name; `cells` gains those of its calls."""
+def choose_verdicts(connection: Connection, first: int) -> set[tuple[int, int, int]]:
+    """Choose anew for every touched name; return the cells of its calls but those of keys from `first` on."""
     if connection.execute("SELECT 1 FROM touched_name LIMIT 1").fetchone() is None:
-        return
+        return set()
     _choose(connection)
     settle_quality(connection, (key for (key,) in connection.execute(f"SELECT c.id FROM {_CALLS}").fetchall()))
-    cells.update(connection.execute(f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS}").fetchall())
+    cells = f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS} WHERE c.id < ?"
+    return set(connection.execute(cells, (first,)).fetchall())
 
 
 def unjoined(connection: Connection) -> Unjoined:

@@ -31,7 +31,7 @@ from riff_store.facts import (
 )
 from riff_store.histories import replace_history
 from riff_store.names import Names, encodable
-from riff_store.rows import CHUNK, Rows, forget_calls
+from riff_store.rows import CHUNK, Changes, Rows, forget_calls, next_call
 
 _PATHS = 500
 _FIRST_REASON = (
@@ -60,7 +60,7 @@ class Writer:
         self._store = store
         self._connection: BulkConnection = store.connection
         self._names = Names(self._connection)
-        self._touched: set[tuple[int, int, int]] = set()
+        self._changed = Changes()
         self._rank: Mapping[str, int] = {}
 
     def order(self, paths: Iterable[str]) -> None:
@@ -92,18 +92,25 @@ class Writer:
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Yield one transaction around any number of files; verdicts and sums are settled at its end."""
-        self._touched.clear()
         try:
             with self._store.writing():
                 self._names.forget()  # another process may have written since
+                self._changed = Changes(next_call(self._connection))
                 verdicts.begin(self._connection)
                 yield
-                verdicts.choose_verdicts(self._connection, self._touched)
-                if self._touched:
-                    rollups.recompute(self._connection, self._touched)
+                self._settle()
         except BaseException:
             self._names.forget()
             raise
+
+    def _settle(self) -> None:
+        """Choose the verdicts that count and bring all sums up to date with what the batch changed."""
+        changed = self._changed
+        judged = verdicts.choose_verdicts(self._connection, changed.first)
+        if changed.next > changed.first:
+            rollups.add_calls(self._connection, changed.first)
+        rollups.recompute(self._connection, changed.shrunk)
+        rollups.judge_anew(self._connection, judged - changed.shrunk)
 
     def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult:
         """Store what one file holds in place of what it held before; call it inside `batch`."""
@@ -111,13 +118,13 @@ class Writer:
         known = None if rebuild else self.known(file)
         if known is not None:
             return known
-        touched = set(self._touched)
+        before = self._changed.copy()
         try:
             with self._store.savepoint():
                 return self._put(file, path, items)
         except BaseException:
             self._names.forget()
-            self._touched = touched
+            self._changed = before
             raise
 
     def put_edits(
@@ -143,7 +150,7 @@ class Writer:
     def _put(self, file: SourceFile, path: str, items: Iterable[Item]) -> FileResult:
         key, known = self._source_file(file, path)
         result = FileResult(path, file.kind, "changed" if known else "taken")
-        rows = Rows(self._connection, self._names, key, path, self._rank, self._touched)
+        rows = Rows(self._connection, self._names, key, path, self._rank, self._changed)
         for item in items:
             if isinstance(item, ConversationFacts):
                 rows.add_call(item)
@@ -197,7 +204,7 @@ class Writer:
     def _clear(self, key: int) -> None:
         """Take away what a file had brought; cells that it stood in are summed anew."""
         cells = "SELECT DISTINCT flow_id, agent_id, run_id FROM conversation WHERE source_file_id = ?"
-        self._touched.update(self._connection.execute(cells, (key,)).fetchall())
+        self._changed.shrunk.update(self._connection.execute(cells, (key,)).fetchall())
         verdicts.touch(self._connection, key)
         forget_calls(self._connection, "source_file_id = ?", key)
         for table in (
