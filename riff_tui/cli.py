@@ -20,7 +20,7 @@ import click
 import typer
 
 from riff_tui.commands.options import DebugOption, StoreOption, next_command, settings_for
-from riff_tui.errors import ExitCode, Terminated, UsageError, describe
+from riff_tui.errors import ExitCode, Interrupted, Terminated, UsageError, describe
 
 PROGRAM = "riff-tui"
 _COMPLETE = "_RIFF_TUI_COMPLETE"
@@ -205,6 +205,9 @@ def _ended_by(error: BaseException, *, debug: bool) -> int:
     finish_output()
     if _is_closed_pipe(error) or (isinstance(error, SystemExit) and _is_closed_pipe(error.__context__)):
         return ExitCode.BROKEN_PIPE
+    if isinstance(error, Interrupted):
+        # The signal whose turn it was not comes behind it.
+        return ExitCode.INTERRUPTED
     if isinstance(error, Terminated):
         return ExitCode.TERMINATED
     if isinstance(error, (KeyboardInterrupt, click.exceptions.Abort)):

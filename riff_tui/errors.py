@@ -9,12 +9,23 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from riff_store.errors import NO_ROOM, ExitCode, OutputError, OutputFull, RiffError, StoreError, Terminated, UsageError
+from riff_store.errors import (
+    NO_ROOM,
+    ExitCode,
+    Interrupted,
+    OutputError,
+    OutputFull,
+    RiffError,
+    StoreError,
+    Terminated,
+    UsageError,
+)
 
 __all__ = [
     "ExitCode",
     "GateFailed",
     "InputSkipped",
+    "Interrupted",
     "JudgeStopped",
     "NoTerminal",
     "OutputError",

@@ -64,8 +64,8 @@ def compare(
     them. p-values are exact, and corrected across all rows.
     """
     from riff_tui.catalog import show
+    from riff_tui.commands.reading import reading
     from riff_tui.errors import UsageError
-    from riff_tui.notes.kept_notes import open_to_read
     from riff_tui.request import Request
     from riff_tui.settings import store_location
 
@@ -73,7 +73,7 @@ def compare(
         raise UsageError("--failures and --failure-matrix are two lists: choose one")
     settings = settings_for(store, ascii=ascii_only)
     request = Request(where=where, sort=sort, limit=limit, sides=(a, b))
-    with open_to_read(store_location(settings)) as opened, opened.snapshot():
+    with reading(store_location(settings)) as opened:
         view = "failures" if failures else "failure-shifts" if failure_matrix else "compare"
         table = show(opened, view, request)
         print_table(table, form_of(format, output), output, csv_raw=csv_raw, ascii_only=bool(settings.ascii))

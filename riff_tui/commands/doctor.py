@@ -36,8 +36,8 @@ def doctor(
     """
     from riff_store.health import examine
     from riff_tui.catalog import show
+    from riff_tui.commands.reading import reading
     from riff_tui.errors import Unhealthy, writing
-    from riff_tui.notes.kept_notes import open_to_read
     from riff_tui.output.streams import standard_output
     from riff_tui.request import Request
     from riff_tui.settings import store_location
@@ -47,7 +47,7 @@ def doctor(
     if migrate:
         with store_to_write(store_location(settings), create=False):
             pass
-    with open_to_read(store_location(settings)) as opened, opened.snapshot():
+    with reading(store_location(settings)) as opened:
         health = examine(opened)
         advice = list(_advice(opened)) if health.readable else []
         skipped = show(opened, "skipped", Request(limit=LISTED)) if health.readable else None

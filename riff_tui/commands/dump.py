@@ -128,7 +128,7 @@ def dump(
 ) -> None:
     """Print a view of the store, as the explorer's screen shows it."""
     from riff_tui.catalog import show
-    from riff_tui.notes.kept_notes import open_to_read
+    from riff_tui.commands.reading import reading
     from riff_tui.request import Request
     from riff_tui.settings import store_location
 
@@ -146,6 +146,6 @@ def dump(
         aspect=aspect,
         k=k,
     )
-    with open_to_read(store_location(settings)) as opened, opened.snapshot():
+    with reading(store_location(settings)) as opened:
         table = show(opened, view, request)
         print_table(table, form, output, csv_raw=csv_raw, ascii_only=bool(settings.ascii))

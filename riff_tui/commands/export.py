@@ -69,8 +69,8 @@ def export(
 
     There is a record for each conversation, aspect and judge.
     """
+    from riff_tui.commands.reading import reading
     from riff_tui.filters import parse, split, take_scores
-    from riff_tui.notes.kept_notes import open_to_read
     from riff_tui.settings import store_location
 
     scores, rest = take_scores(parse(where))
@@ -79,7 +79,7 @@ def export(
     settings = settings_for(store)
     if form is ExportFormat.PARQUET:
         _check_parquet(to_terminal=output is None or str(output) == "-")
-    with open_to_read(store_location(settings)) as opened, opened.snapshot():
+    with reading(store_location(settings)) as opened:
         if output is not None and str(output) != "-":
             from riff_tui.output.files import write_whole
 

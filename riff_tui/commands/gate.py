@@ -123,12 +123,12 @@ def gate(
     It got worse by more than it may and by more than chance. Checked are success_rate, completion and errors of each
     flow, and what --max-drop names. The flows that fail are named on stderr.
     """
+    from riff_tui.commands.reading import reading
     from riff_tui.errors import GateFailed, OutputError
     from riff_tui.filters import parse, split
     from riff_tui.gate import messages
     from riff_tui.gate.query import told_decision_on
     from riff_tui.gate.settings import configured
-    from riff_tui.notes.kept_notes import open_to_read
     from riff_tui.output.streams import say
     from riff_tui.settings import store_location, store_to_name
 
@@ -137,7 +137,7 @@ def gate(
     rules = configured(max_drop or (), min_n, strict=strict)
     calls, _ = split(parse(where), ())
     location = store_location(settings)
-    with open_to_read(location) as opened:
+    with reading(location) as opened:
         decision = told_decision_on(opened, baseline, candidate, calls, rules, store_to_name(location))
     line = messages.unarmed(messages.outcome(decision))
     try:

@@ -85,8 +85,8 @@ def add(
     Its line goes to stdout, and to stderr what it says and the command that shows it. A code given to a call on which
     you have no verdict fails it.
     """
+    from riff_tui.commands.reading import reading
     from riff_tui.errors import writing
-    from riff_tui.notes.kept_notes import open_to_read
     from riff_tui.notes.note_on_call import Given, draft, said
     from riff_tui.notes.notebook import Notebook
     from riff_tui.output.streams import say, standard_output
@@ -95,7 +95,7 @@ def add(
     settings = settings_for(store, author=author)
     given = Given(verdict and verdict.value, code, _text(note), turn, state)
     notebook = Notebook(store_location(settings), settings.author)
-    with open_to_read(notebook.location) as opened, opened.snapshot():
+    with reading(notebook.location) as opened:
         drafted = draft(opened, where, given, notebook.author, notebook.now())
     receipt = notebook.write([drafted.note])
     with writing("stdout"):
@@ -133,8 +133,8 @@ def export(
 
     JSON lines have every line that was ever written, so that they can be merged; CSV and embedeval what counts.
     """
+    from riff_tui.commands.reading import reading
     from riff_tui.errors import UsageError
-    from riff_tui.notes.kept_notes import open_to_read
     from riff_tui.settings import store_location
 
     form = format or form_of(output)
@@ -142,7 +142,7 @@ def export(
         raise UsageError("--taxonomy is of embedeval: add --format embedeval")
     if everything and form is NotesFormat.EMBEDEVAL:
         raise UsageError("--all is of jsonl and csv: embedeval has one verdict of a person on a call")
-    with open_to_read(store_location(settings_for(store))) as opened, opened.snapshot():
+    with reading(store_location(settings_for(store))) as opened:
         if output is not None and form is NotesFormat.JSONL:
             keep_others(opened, output)
         write = writer(opened, where, form, everything=everything, taxonomy=taxonomy, csv_raw=csv_raw)
@@ -175,7 +175,7 @@ def rename(
 
     Every note with it is superseded by one with the new name; who gave the code stays its author.
     """
-    from riff_tui.notes.kept_notes import open_to_read
+    from riff_tui.commands.reading import reading
     from riff_tui.notes.notebook import Notebook
     from riff_tui.notes.selection import to_rename
     from riff_tui.output.streams import say
@@ -183,7 +183,7 @@ def rename(
 
     settings = settings_for(store, author=author)
     notebook = Notebook(store_location(settings), settings.author)
-    with open_to_read(notebook.location) as opened, opened.snapshot():
+    with reading(notebook.location) as opened:
         lines, told = to_rename(opened, old, new, where, notebook.author)
     say(f"{'Would rename' if dry_run else 'Renamed'}: {told}")
     if not dry_run:

@@ -159,7 +159,7 @@ class Explorer(QuietApp, inherit_bindings=False):
 
     async def _write(self) -> None:
         try:
-            await self.worker.ask(self.session.write)
+            await self.worker.do(self.session.write)
         except OutputError as error:
             # Said once: a home that cannot be written stays so.
             if not self.is_unsaved:

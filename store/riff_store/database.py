@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from riff_store.engines import engine_at
 from riff_store.engines.engine import BUSY_SECONDS as BUSY_SECONDS
 from riff_store.engines.engine import BulkConnection, Engine
 from riff_store.errors import NewerStore, OlderStore
+from riff_store.interruption import interruption_in_force
 
 if TYPE_CHECKING:
     from riff_store.facts import Annotation
@@ -50,7 +51,7 @@ class Store:
 
     def execute_sql(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a statement that was compiled before."""
-        with self._lock, self._translating():
+        with self._lock, self._translating(), self._interruptible():
             return self.engine.connection.execute(sql, parameters).fetchall()
 
     @contextmanager
@@ -99,12 +100,12 @@ class Store:
 
     def damages(self, most: int) -> list[str]:
         """Return what the database itself finds damaged, so many at most."""
-        with self._lock, self._translating():
+        with self._lock, self._translating(), self._interruptible():
             return self.engine.damages(most)
 
     def broken_references(self) -> dict[str, int]:
         """Return how many rows of each table point to rows that are not there."""
-        with self._lock, self._translating():
+        with self._lock, self._translating(), self._interruptible():
             return self.engine.broken_references()
 
     def can_be_written(self) -> bool:
@@ -145,6 +146,11 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _interruptible(self) -> AbstractContextManager[None]:
+        """End a statement where the question is interrupted that it belongs to, unless the store may be written."""
+        interruption = None if self.writable else interruption_in_force()
+        return nullcontext() if interruption is None else interruption.ending(self.engine.interrupt)
 
     @contextmanager
     def _translating(self) -> Iterator[None]:

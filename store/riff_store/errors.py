@@ -16,6 +16,7 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 │   ├── StoreBusy          4  another process is writing
 │   ├── StoreReadOnly      4  it cannot be written here
 │   └── DiskFull           4  there is no room left
+├── Interrupted          130  a question that nobody waits for any more
 ├── OutputError            1  what is asked for cannot be written
 │   ├── OutputFull         4  for there is no room left
 │   └── Unkeepable         1  (riff_ingest.judging) a file that verdicts cannot be kept in
@@ -129,6 +130,12 @@ class StoreReadOnly(StoreError):
 
 class DiskFull(StoreError):
     """Give up where no room is left for the store."""
+
+
+class Interrupted(RiffError):
+    """Give up on a question that nobody waits for any more."""
+
+    code = ExitCode.INTERRUPTED
 
 
 class OutputError(RiffError):

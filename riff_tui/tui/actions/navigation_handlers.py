@@ -50,6 +50,7 @@ def _close(controls: Controls) -> None:
         controls.finder.stop()
     elif controls.navigator.is_loading:
         controls.navigator.stay()
+        controls.table.refreshed()
     elif controls.deferred_load.is_loading:
         controls.deferred_load.stop()
     elif controls.detail.is_visible:

@@ -141,11 +141,11 @@ class NoteWriter:
         began = time.monotonic()
         while time.monotonic() - began < BUSY_SECONDS:
             try:
-                return await self._host.worker.ask(lambda: job.run(False))
+                return await self._host.worker.do(lambda: job.run(False))
             except StoreBusy:
                 self._host.say("another process is writing the store: the note waits for it; keys go on working")
                 await asyncio.sleep(BETWEEN_ATTEMPTS_S)
-        return await self._host.worker.ask(lambda: job.run(True))
+        return await self._host.worker.do(lambda: job.run(True))
 
     async def _show(self) -> None:
         """Show the screen with the notes, all in its place; the list that a call came from is read again later."""
@@ -156,7 +156,7 @@ class NoteWriter:
             return
         try:
             if watcher is not None:
-                await host.worker.ask(watcher.renew)
+                await host.worker.do(watcher.renew)
             loaded = await host.worker.ask(lambda: load_again(host.show_view, location, before))
         except StoreError:
             # It is written; what the screen lacks comes when the store can be read again.

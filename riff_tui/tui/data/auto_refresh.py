@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from riff_store.errors import StoreBusy
-from riff_tui.tui.data.loader import LoadedView, changed_rows, load_again
+from riff_tui.tui.data.loader import changed_rows, load_again
 from riff_tui.tui.data.store_watcher import StoreChange, StoreWatcher
 
 if TYPE_CHECKING:
+    from textual.worker import Worker
+
     from riff_tui.tui.backend import Backend
     from riff_tui.tui.host import Host
     from riff_tui.tui.widgets.line_table import LineTable
@@ -47,6 +50,7 @@ class AutoRefresh:
         self._found: StoreChange = "same"
         self._shown = ("", "")
         self._is_looking = False
+        self._looking: Worker[Any] | None = None
         self._key_at = 0.0
         self._idle_until = 0.0
 
@@ -54,6 +58,12 @@ class AutoRefresh:
         """Note that a key is handled: nothing is refreshed meanwhile, and what had changed has been seen."""
         self._key_at = time.monotonic()
         self._table.highlight(frozenset())
+
+    def give_way(self) -> None:
+        """Leave the thread that queries to somebody who waits for it; what has changed is shown later."""
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
 
     @property
     def status(self) -> str:
@@ -85,7 +95,7 @@ class AutoRefresh:
 
     def _begin(self) -> None:
         if self.watcher is not None and not self._is_looking and self._host.worker.idle:
-            self._host.run(self._look(self.watcher), "live")
+            self._looking = self._host.run(self._look(self.watcher), "live")
 
     async def _look(self, watcher: StoreWatcher) -> None:
         self._is_looking = True
@@ -104,18 +114,18 @@ class AutoRefresh:
         if before is None:
             return "same"
 
-        def query() -> LoadedView:
-            watcher.renew()
-            return load_again(watcher.show, location, before)
-
         try:
-            loaded = await host.worker.ask(query)
+            await host.worker.do(watcher.renew)
+            loaded = await host.worker.ask(lambda: load_again(watcher.show, location, before))
             if loaded.deferred is not None and before.deferred is None:
                 # What was there would be missing for a moment.
                 loaded = loaded.completed(await host.worker.follow(loaded.deferred(), lambda step: None))
         except StoreBusy:
             watcher.distrust()
             return "busy"
+        except asyncio.CancelledError:
+            watcher.distrust()
+            raise
         except Exception as error:  # said; what was loaded before stays
             watcher.distrust()
             self._idle_until = time.monotonic() + PAUSE_PER_LOAD
@@ -133,7 +143,7 @@ class AutoRefresh:
         host = self._host
         try:
             is_replaced = await host.worker.ask(watcher.look) == "replaced"
-            await host.worker.ask(watcher.renew)
+            await host.worker.do(watcher.renew)
         except Exception as error:  # said; what was loaded before stays
             host.fail(error)
             return

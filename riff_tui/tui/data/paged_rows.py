@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from riff_tui.lazy_rows import LazyRows
 from riff_tui.table import Row
 from riff_tui.tui.data.query_worker import QueryWorker
+
+if TYPE_CHECKING:
+    from textual.worker import Worker
 
 PAGE = 256
 _MAX_PAGES = 32
@@ -112,7 +115,7 @@ class BackgroundWork(Protocol):
         """Return the thread that queries the store."""
         ...
 
-    def run(self, work: Coroutine[Any, Any, Any], group: str) -> object:
+    def run(self, work: Coroutine[Any, Any, Any], group: str) -> Worker[Any]:
         """Do some work in the background."""
         ...
 
@@ -127,13 +130,21 @@ class PageLoader:
     def __init__(self, host: BackgroundWork) -> None:
         self._host = host
         self._wanted: set[tuple[int, int]] = set()
+        self._loading: set[Worker[Any]] = set()
 
     def load(self, rows: Sequence[Row], index: int, then: Callable[[], None]) -> None:
         """Load the page that a row is on, and call `then` when it has come."""
         page = index // PAGE
         if isinstance(rows, PagedRows) and (id(rows), page) not in self._wanted:
             self._wanted.add((id(rows), page))
-            self._host.run(self._load(rows, page, then), "pages")
+            self._loading = {each for each in self._loading if not each.is_finished}
+            self._loading.add(self._host.run(self._load(rows, page, then), "pages"))
+
+    def give_way(self) -> None:
+        """Load no more of what is on its way; rows that are drawn without their page ask for it anew."""
+        for each in self._loading:
+            each.cancel()
+        self._loading.clear()
 
     async def _load(self, rows: PagedRows, page: int, then: Callable[[], None]) -> None:
         try:

@@ -7,15 +7,27 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
+from riff_store.interruption import Interruption
+
 T = TypeVar("T")
-_Job = tuple[Callable[[], Any], "asyncio.Future[Any]"]
+# A statement that was just beginning did not notice that it was interrupted.
+_INSISTS_AFTER_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    run: Callable[[], Any]
+    future: asyncio.Future[Any]
+    interruption: Interruption | None
+    ended: threading.Event
 
 
 class QueryWorker:
-    """Run queries one after the other; one that nobody waits for any more is not run.
+    """Run queries one after the other; one that nobody waits for any more is not run, or ends where it is.
 
     The thread is a daemon: leaving the program never waits for a slow query.
     """
@@ -27,12 +39,24 @@ class QueryWorker:
         threading.Thread(target=self._work, name="riff-tui-query-worker", daemon=True).start()
 
     async def ask(self, query: Callable[[], T]) -> T:
-        """Run a query; return its result or raise its error."""
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        """Run a query; return its result or raise its error. Whoever is cancelled meanwhile leaves nothing running."""
+        job = self._begin(query, Interruption())
+        try:
+            return cast(T, await job.future)
+        except asyncio.CancelledError:
+            _end(job)
+            raise
+
+    async def do(self, act: Callable[[], T]) -> T:
+        """Do what changes something, to its end once it has begun; return its result or raise its error."""
+        return cast(T, await self._begin(act, None).future)
+
+    def _begin(self, run: Callable[[], Any], interruption: Interruption | None) -> _Job:
+        job = _Job(run, asyncio.get_running_loop().create_future(), interruption, threading.Event())
         with self._lock:
             self._pending += 1
-        self._jobs.put((query, future))
-        return await future
+        self._jobs.put(job)
+        return job
 
     async def follow(self, steps: Generator[str, None, T], progress: Callable[[str], None]) -> T:
         """Run a query in steps, other queries between them; pass what each step yields on, and return the result."""
@@ -49,22 +73,29 @@ class QueryWorker:
 
     def _work(self) -> None:
         while True:
-            query, future = self._jobs.get()
-            if future.cancelled():
+            job = self._jobs.get()
+            if job.future.cancelled():
+                job.ended.set()
                 self._count_down()
             else:
-                self._run(query, future)
+                self._run(job)
+            # Until the next one comes, nothing holds what this one has found.
+            del job
 
     def _count_down(self) -> None:
         with self._lock:
             self._pending -= 1
 
-    def _run(self, query: Callable[[], Any], future: asyncio.Future[Any]) -> None:
+    def _run(self, job: _Job) -> None:
+        future = job.future
         try:
-            result = query()
+            with job.interruption.in_force() if job.interruption is not None else contextlib.nullcontext():
+                result = job.run()
         except BaseException as error:  # handed over whole to the one who waits
+            job.ended.set()
             self._settle(future, future.set_exception, error)
         else:
+            job.ended.set()
             self._settle(future, future.set_result, result)
 
     def _settle(self, future: asyncio.Future[Any], settle: Callable[[Any], None], value: Any) -> None:
@@ -76,6 +107,13 @@ class QueryWorker:
         self._count_down()
         with contextlib.suppress(RuntimeError):
             future.get_loop().call_soon_threadsafe(unless_done)
+
+
+def _end(job: _Job) -> None:
+    """Interrupt a query until it has ended."""
+    if job.interruption is not None and not job.ended.is_set():
+        job.interruption.interrupt()
+        asyncio.get_running_loop().call_later(_INSISTS_AFTER_S, _end, job)
 
 
 def _next(steps: Generator[str, None, T]) -> tuple[str, bool, T | None]:

@@ -93,7 +93,7 @@ class CopyMenu(ModalScreen[None], inherit_bindings=False):
         """Copy safe text, and say where it went."""
         host, send = self._host, self._backend.send
         try:
-            target = await host.worker.ask(lambda: clipboard.copy(text, state_directory(), send))
+            target = await host.worker.do(lambda: clipboard.copy(text, state_directory(), send))
         except (OSError, RiffError) as error:
             host.fail(error)
         else:

@@ -143,6 +143,8 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
 
     def visit(self, history: History, *, again: bool = False, other: bool = False, remark: str = "") -> None:
         self._remark = remark
+        self.controls.auto_refresh.give_way()
+        self.controls.page_loader.give_way()
         self.controls.navigator.go(history, again=again, other=other)
 
     def arrive(self, history: History, loaded: LoadedView) -> None:

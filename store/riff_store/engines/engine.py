@@ -116,6 +116,10 @@ class Engine(ABC):
         """Begin a part of a transaction that can fail by itself."""
 
     @abstractmethod
+    def interrupt(self) -> None:
+        """End the statement that runs, from any thread, and touch none that begins once this has returned."""
+
+    @abstractmethod
     def discard_if(self, statement: str) -> bool:
         """Delete the store where a statement returns no row, while nobody else uses it; say whether it was so."""
 

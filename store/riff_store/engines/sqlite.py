@@ -180,6 +180,9 @@ class SqliteEngine(Engine):
                 connection.execute("RELEASE part")
             raise
 
+    def interrupt(self) -> None:
+        self.connection.interrupt()
+
     def discard_if(self, statement: str) -> bool:
         with self._transaction("EXCLUSIVE"):
             if self.connection.execute(statement).fetchone() is not None:
