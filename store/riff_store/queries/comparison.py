@@ -236,11 +236,12 @@ def _paired_scores(
 def _unpaired_scores(
     plain: Difference, kind: ComparedAspect, first: Sequence[float], second: Sequence[float]
 ) -> Difference:
+    found = significance.mann_whitney(first, second)
     return replace(
         _with_effect(plain, intervals.unpaired_means(first, second)),
         test="Mann-Whitney",
-        p=significance.mann_whitney(first, second),
-        tendency=_direction(plain, significance.superiority(first, second)),
+        p=found.p,
+        tendency=_direction(plain, found.superiority),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from riff_store.statistics.distributions import hypergeometric
+
 
 class Draw(NamedTuple):
     """Describe a group as a draw: `hits` of its `drawn` calls have a name that `marked` of all `calls` have."""
@@ -17,10 +19,4 @@ class Draw(NamedTuple):
 
 def over_represented(draws: Sequence[Draw]) -> list[float]:
     """Return for each draw the chance of at least so many hits (hypergeometric, the one-sided test of Fisher)."""
-    if not draws:
-        return []
-    import numpy as np
-    from scipy.stats import hypergeom
-
-    hits, drawn, marked, calls = np.array(draws).T
-    return [min(1.0, max(0.0, float(p))) for p in hypergeom.sf(hits - 1, calls, marked, drawn)]
+    return [min(1.0, hypergeometric(drawn, marked, calls).at_least(hits)) for hits, drawn, marked, calls in draws]

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from riff_store.measure import wilson
+from riff_store.statistics.distributions import student_quantile
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Sample: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 Interval: TypeAlias = tuple[float, float]
-_UPPER = 0.975
 
 
 def paired_rates(both: int, only_first: int, only_second: int, neither: int) -> Interval | None:
@@ -46,7 +52,7 @@ def unpaired_rates(first_hits: int, first_n: int, second_hits: int, second_n: in
     return change - _added(second - low_2, high_1 - first), change + _added(high_2 - second, first - low_1)
 
 
-def paired_means(differences: Sequence[float]) -> Interval | None:
+def paired_means(differences: Sample) -> Interval | None:
     """Return Student's t interval of the mean of paired differences; `None` below two pairs."""
     if len(differences) < 2:
         return None
@@ -54,7 +60,7 @@ def paired_means(differences: Sequence[float]) -> Interval | None:
     return around(mean, variance / len(differences), len(differences) - 1)
 
 
-def unpaired_means(first: Sequence[float], second: Sequence[float]) -> Interval | None:
+def unpaired_means(first: Sample, second: Sample) -> Interval | None:
     """Return Welch's t interval of two means of different calls (Welch 1947); `None` where either is below two."""
     if min(len(first), len(second)) < 2:
         return None
@@ -70,16 +76,19 @@ def unpaired_means(first: Sequence[float], second: Sequence[float]) -> Interval 
 
 def around(middle: float, variance: float, degrees: float) -> Interval:
     """Return Student's t interval around an estimate of such a variance."""
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(degrees, _UPPER)) * math.sqrt(variance)
+    half = student_quantile(degrees) * math.sqrt(variance)
     return middle - half, middle + half
 
 
-def _moments(values: Sequence[float]) -> tuple[float, float]:
-    """Return mean and variance, added up exactly, so that the order of the values does not matter."""
-    mean = math.fsum(values) / len(values)
-    return mean, math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+def _moments(values: Sample) -> tuple[float, float]:
+    """Return mean and variance, added up in order of size, so that the order of the values does not matter."""
+    import numpy as np
+
+    ranked = np.sort(np.asarray(values, dtype=float))
+    # From the least on, so that values which are all alike vary by nothing at all.
+    above = ranked - ranked[0]
+    mean = float(above.mean())
+    return float(ranked[0]) + mean, float(((above - mean) ** 2).sum()) / (len(ranked) - 1)
 
 
 def _correlation(both: int, only_first: int, only_second: int, neither: int) -> float:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 from riff_store.answers.effects import Confounding, FactorEffect, LevelEffect, LinearModel
 from riff_store.measure import student_t
 from riff_store.statistics.designs import Cells, Design, Solution, confoundings
+from riff_store.statistics.distributions import student_tail
 
 if TYPE_CHECKING:
     import numpy as np
@@ -189,11 +190,9 @@ class _Model:
         return _settled(effect), _settled(effect - half), _settled(effect + half), self._p(effect, error)
 
     def _p(self, effect: float, error: float) -> float:
-        from scipy.stats import t
-
         if error < self._noise:
             return 1.0 if abs(effect) < self._noise else 0.0
-        return _settled(float(2 * t.sf(abs(effect) / error, self.calls - 1)))
+        return _settled(2 * student_tail(abs(effect) / error, self.calls - 1))
 
     def _error(self, index: int, level: int, contrast: Floats) -> float | None:
         """Return the standard error of an effect: CR1 of Cameron and Miller (2015).

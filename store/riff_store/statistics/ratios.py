@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from riff_store.statistics.distributions import student_tail
 from riff_store.statistics.intervals import Interval, around
 
 if TYPE_CHECKING:
@@ -75,9 +76,7 @@ def spread(calls: Sequence[CallSum]) -> float:
 def _test(change: float, variance: float, degrees: float, permuted: float) -> RatioTest:
     if not variance:
         return RatioTest(permuted, None)
-    from scipy.special import stdtr
-
-    by_t = 2 * float(stdtr(degrees, -abs(change) / math.sqrt(variance)))
+    by_t = 2 * student_tail(abs(change) / math.sqrt(variance), degrees)
     return RatioTest(min(1.0, max(permuted, by_t)), around(change, variance, degrees))
 
 

@@ -298,7 +298,7 @@ async def test_no_name_acts_above_the_rows_or_in_them(tmp_path: Path) -> None:
             assert at.app.is_running
 
 
-async def test_scipy_is_loaded_when_sides_are_compared_and_not_before(location: Path) -> None:
+async def test_numpy_is_loaded_when_sides_are_compared_and_not_before(location: Path) -> None:
     code = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
@@ -306,9 +306,9 @@ async def test_scipy_is_loaded_when_sides_are_compared_and_not_before(location: 
         "async def walk():\n"
         "    async with exploring(Path(sys.argv[1])) as at:\n"
         "        await at.press('7', 'm', 'j')\n"
-        "        print('scipy' in sys.modules)\n"
+        "        print('numpy' in sys.modules)\n"
         "        await at.press('=')\n"
-        "        print('scipy' in sys.modules)\n"
+        "        print('numpy' in sys.modules)\n"
         "asyncio.run(walk())\n"
     )
     import asyncio
