@@ -1,0 +1,172 @@
+"""Read columns block by block: packed ones where there are, else the rows, in the order of the calls' keys.
+
+A block is a few row groups, so that what looks at all calls holds but a part of them at a time. Read within one
+snapshot of the store, since each column is asked for by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Set
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riff_store.columns import rows
+from riff_store.columns.encoding import decode, decode_keys, decode_unscored
+from riff_store.columns.layout import CALL_IDS, group_of, keys_of, score_name
+from riff_store.database import Store
+
+Floats: TypeAlias = NDArray[np.float64]
+Keys: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+
+BLOCK_GROUPS = 16
+_CHUNKS = "SELECT row_group, n, body FROM column_chunk WHERE name = ? AND row_group BETWEEN ? AND ?"
+
+
+class _Span(NamedTuple):
+    """Hold a range of keys, and the row group that is packed of it, `None` where its rows are read."""
+
+    first: int
+    last: int
+    group: int | None
+
+
+def blocks(store: Store) -> Iterator[Block]:
+    """Yield the blocks of a store that have calls."""
+    ((first, last),) = store.execute_sql("SELECT MIN(id), MAX(id) FROM conversation")
+    if first is None:
+        return
+    listed = store.execute_sql("SELECT row_group FROM column_chunk WHERE name = ?", (CALL_IDS,))
+    packed, end = {group for (group,) in listed}, group_of(last) + 1
+    for group in range(group_of(first), end, BLOCK_GROUPS):
+        block = Block(store, group, min(group + BLOCK_GROUPS, end), packed)
+        if block.n:
+            yield block
+
+
+def packed_scores(store: Store) -> set[tuple[int, int]]:
+    """Return the (aspect, judge) of the scores that are packed."""
+    listed = store.execute_sql("SELECT DISTINCT name FROM column_chunk WHERE name >= 'score.' AND name < 'score/'")
+    parts = (name.split(".") for (name,) in listed)
+    return {(int(aspect), int(judge)) for _, aspect, judge in parts}
+
+
+class Block:
+    """Read columns of the calls of some row groups, and of the rows that hang on them."""
+
+    def __init__(self, store: Store, first: int, end: int, packed: Set[int]) -> None:
+        self._ask = store.execute_sql
+        self._groups = first, end - 1
+        self._spans = list(_spans(first, end, packed))
+        self._is_packed = any(span.group is not None for span in self._spans)
+
+    @property
+    def n(self) -> int:
+        """Return how many calls there are, errored ones too."""
+        return self.ids.size
+
+    @cached_property
+    def ids(self) -> Keys:
+        """Return the keys of the calls."""
+        return self._read(CALL_IDS, decode_keys, lambda span: _keys(self._of_calls((), span)[0]))
+
+    def figures(self, name: str) -> Floats:
+        """Return a column of calls as numbers; nan is not measured."""
+        return self._read(f"call.{name}", decode, lambda span: self._of_calls((name,), span)[1])
+
+    def keys(self, name: str) -> Keys:
+        """Return a column of calls as keys, 0 where a call names none."""
+        if name == "id":
+            return self.ids
+        return self._read(f"call.{name}", decode_keys, lambda span: _keys(self._of_calls((name,), span)[1]))
+
+    def scores(self, aspect: int, judge: int) -> Floats:
+        """Return a judge's scores of calls; nan is not scored."""
+
+        def from_rows(span: _Span) -> Floats:
+            found = np.full(self._calls_of(span).size, np.nan)
+            keys, values = rows.scores(self._ask, aspect, judge, span.first, span.last)
+            found[np.searchsorted(self._calls_of(span), _keys(keys))] = values
+            return found
+
+        return self._read(score_name(aspect, judge), decode, from_rows, np.nan)
+
+    def unscored(self, aspect: int, judge: int) -> Flags:
+        """Return which calls a judge was asked about without giving a score."""
+
+        def from_rows(span: _Span) -> Flags:
+            keys, values = rows.scores(self._ask, aspect, judge, span.first, span.last)
+            return np.isin(self._calls_of(span), _keys(keys[np.isnan(values)]))
+
+        return self._read(score_name(aspect, judge), decode_unscored, from_rows, False)
+
+    def figures_of(self, kind: str, name: str) -> Floats:
+        """Return a column of what hangs on calls (`state` or `transition`) as numbers; nan is not measured."""
+        return self._read(f"{kind}.{name}", decode, lambda span: self._hanging(kind, (name,), span)[1])
+
+    def keys_of(self, kind: str, name: str) -> Keys:
+        """Return a column of what hangs on calls as keys."""
+        return self._read(f"{kind}.{name}", decode_keys, lambda span: _keys(self._hanging(kind, (name,), span)[1]))
+
+    def calls_of(self, kind: str) -> NDArray[np.intp]:
+        """Return of each row that hangs on a call the place of that call in this block."""
+        keys = self._read(f"{kind}.call", decode_keys, lambda span: _keys(self._hanging(kind, (), span)[0]))
+        first = keys_of(self._groups[0])[0]
+        places = np.zeros(keys_of(self._groups[1])[1] + 1 - first, np.intp)
+        places[self.ids - first] = np.arange(self.n)
+        found: NDArray[np.intp] = places[keys - first]
+        return found
+
+    def judged_rows(self) -> set[tuple[int, int]]:
+        """Return the (aspect, judge) of the scores that are not packed."""
+        spans = (span for span in self._spans if span.group is None)
+        return {pair for span in spans for pair in rows.judged(self._ask, span.first, span.last)}
+
+    def _read(
+        self,
+        name: str,
+        unpack: Callable[[bytes, int], NDArray[Any]],
+        from_rows: Callable[[_Span], NDArray[Any]],
+        absent: float | None = None,
+    ) -> NDArray[Any]:
+        chunks = {}
+        if self._is_packed:
+            chunks = {group: (body, n) for group, n, body in self._ask(_CHUNKS, (name, *self._groups))}
+        parts = []
+        for span in self._spans:
+            if span.group is None:
+                parts.append(from_rows(span))
+            elif span.group in chunks or absent is None:
+                parts.append(unpack(*chunks[span.group]))
+            else:
+                parts.append(np.full(self._calls_of(span).size, absent))
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+    def _of_calls(self, names: tuple[str, ...], span: _Span) -> list[Floats]:
+        return rows.call_columns(self._ask, names, span.first, span.last)
+
+    def _hanging(self, kind: str, names: tuple[str, ...], span: _Span) -> list[Floats]:
+        return rows.hanging_columns(self._ask, kind, names, span.first, span.last)
+
+    def _calls_of(self, span: _Span) -> Keys:
+        start, end = np.searchsorted(self.ids, (span.first, span.last + 1))
+        return self.ids[start:end]
+
+
+def _spans(first: int, end: int, packed: Set[int]) -> Iterator[_Span]:
+    """Yield the packed groups one by one, and those between them that are not packed as one range."""
+    start = first
+    for group in range(first, end + 1):
+        if group == end or group in packed:
+            if start < group:
+                yield _Span(keys_of(start)[0], keys_of(group - 1)[1], None)
+            if group < end:
+                yield _Span(*keys_of(group), group)
+            start = group + 1
+
+
+def _keys(values: Floats) -> Keys:
+    return np.nan_to_num(values).astype(np.int64)

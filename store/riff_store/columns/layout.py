@@ -1,0 +1,70 @@
+"""Say which columns are kept, by which names, and where their rows stand."""
+
+from __future__ import annotations
+
+GROUP_CALLS = 4096
+"""How many keys of calls a row group spans; stores hold it, so it may not change."""
+FEWEST_CALLS = 20_000
+"""A store with fewer calls has no chunks: reading its rows is as quick."""
+
+CALL_IDS = "call.id"
+CALLS = {
+    "flow": "flow_id",
+    "agent": "agent_id",
+    "run": "run_id",
+    "persona": "persona_id",
+    "scenario": "scenario_id",
+    "caller": "caller_id",
+    "stop_reason": "stop_reason_id",
+    "final_state": "final_state_id",
+    "final_status": "final_status_id",
+    "trial": "trial",
+    "started_at": "started_at",
+    "duration_s": "duration_s",
+    "completed": "completed",
+    "errored": "errored",
+    "error_count": "error_count",
+    "defects": "defects",
+    "success": "success",
+    "lost": "lost",
+    "quality": "quality",
+    "computed_quality": "computed_quality",
+    "caller_ok": "caller_ok",
+}
+"""The columns of calls, besides their keys."""
+
+STATES = {
+    "state": "state_id",
+    "segment": "segment_id",
+    "progress": "progress",
+    "stall": "stall",
+    "lost": "lost",
+    "escalation": "escalation",
+    "revisit": "revisit",
+    "dwell_turns": "dwell_turns",
+    "latency_p95_ms": "latency_p95_ms",
+    "guard_error": "guard_error",
+    "slot_fill_rate": "slot_fill_rate",
+}
+"""The columns of the rows of states, in the order of calls and then of states."""
+
+TRANSITIONS = {"from_state": "from_state_id", "to_state": "to_state_id", "n": "n"}
+"""The columns of transitions, in the order of calls and then of states."""
+
+HANGING = {"state": (STATES, "state_score", "state_id"), "transition": (TRANSITIONS, "transition", "from_state_id")}
+"""What hangs on calls: the columns, their table, and what orders the rows of a call."""
+
+
+def score_name(aspect: int, judge: int) -> str:
+    """Return the name of a column of scores."""
+    return f"score.{aspect}.{judge}"
+
+
+def group_of(key: int) -> int:
+    """Return the row group of a call's key."""
+    return key // GROUP_CALLS
+
+
+def keys_of(group: int) -> tuple[int, int]:
+    """Return the first and the last key that calls of a row group may have."""
+    return group * GROUP_CALLS, (group + 1) * GROUP_CALLS - 1

@@ -1,0 +1,53 @@
+"""Read columns from the rows that they are made of, for calls of a range of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riff_store.columns.layout import CALLS, HANGING
+
+Ask: TypeAlias = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
+"""What answers a statement with all its rows."""
+Floats: TypeAlias = NDArray[np.float64]
+_IN_RANGE = "BETWEEN ? AND ?"
+
+
+def call_columns(ask: Ask, names: Iterable[str], first: int, last: int) -> list[Floats]:
+    """Return columns of calls in the order of their keys, these first; nan is null."""
+    columns = ", ".join(["id", *(CALLS[name] for name in names)])
+    return _columns(ask(f"SELECT {columns} FROM conversation WHERE id {_IN_RANGE} ORDER BY id", (first, last)), columns)
+
+
+def hanging_columns(ask: Ask, kind: str, names: Iterable[str], first: int, last: int) -> list[Floats]:
+    """Return columns of what hangs on calls, the keys of the calls first; nan is null."""
+    known, table, order = HANGING[kind]
+    columns = ", ".join(["conversation_id", *(known[name] for name in names)])
+    more = ", to_state_id" if kind == "transition" else ""
+    sql = f"SELECT {columns} FROM {table} WHERE conversation_id {_IN_RANGE} ORDER BY conversation_id, {order}{more}"
+    return _columns(ask(sql, (first, last)), columns)
+
+
+def scores(ask: Ask, aspect: int, judge: int, first: int, last: int) -> tuple[Floats, Floats]:
+    """Return the keys of the calls that a judge was asked about in one aspect, and the scores; nan is unscored."""
+    sql = (
+        f"SELECT conversation_id, value FROM aspect_score WHERE conversation_id {_IN_RANGE}"
+        " AND aspect_id = ? AND judge_id = ? ORDER BY conversation_id"
+    )
+    keys, values = _columns(ask(sql, (first, last, aspect, judge)), "conversation_id, value")
+    return keys, values
+
+
+def judged(ask: Ask, first: int, last: int) -> set[tuple[int, int]]:
+    """Return the (aspect, judge) of which there are scores."""
+    sql = f"SELECT DISTINCT aspect_id, judge_id FROM aspect_score WHERE conversation_id {_IN_RANGE}"
+    return {(aspect, judge) for aspect, judge in ask(sql, (first, last))}
+
+
+def _columns(rows: Sequence[tuple[Any, ...]], columns: str) -> list[Floats]:
+    if not rows:
+        return [np.empty(0) for _ in columns.split(", ")]
+    return [np.array(column, np.float64) for column in zip(*rows, strict=True)]
