@@ -1,8 +1,8 @@
-"""The peer of an ingest: DuckDB reads the same file, computes the same rows and keeps them in its own file.
+"""The peer of an ingest: DuckDB reads the same files, computes the same rows and keeps them in its own file.
 
-Written to be quick in DuckDB: explicit column types, texts of turns left unread, names kept as
+Written to be quick in DuckDB: explicit column types, texts of turns read only where they are kept, names kept as
 text (it compresses them by dictionary), no keys and no indexes, and none of the care that ingest takes with
-imperfect streams.
+imperfect streams. It finds no first failures and keeps no figure of a call; that is ours to pay.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import duckdb
 
 _READ = """
 CREATE TEMP TABLE line AS
-SELECT row_number() OVER () AS id, *
-FROM read_json($path, format = 'newline_delimited', maximum_object_size = 67108864, columns = {
+SELECT row_number() OVER () AS id, * REPLACE (coalesce(errored, false) AS errored)
+FROM read_json($paths, format = 'newline_delimited', maximum_object_size = 67108864, columns = {
   conversation_id: 'VARCHAR', run_id: 'VARCHAR', commit: 'VARCHAR', flow: 'VARCHAR', archetype: 'VARCHAR',
   agent_model: 'VARCHAR', persona: 'VARCHAR', started_at: 'TIMESTAMP', duration_s: 'DOUBLE', completed: 'BOOLEAN',
   stop_reason: 'VARCHAR', final_state: 'VARCHAR', final_status: 'VARCHAR', errored: 'BOOLEAN', errors: 'VARCHAR[]',
-  slots: 'MAP(VARCHAR, VARCHAR)',
+  scenario: 'VARCHAR', slots: 'MAP(VARCHAR, VARCHAR)', %s
   contract: 'STRUCT(success_terminals VARCHAR[], escalation_terminals VARCHAR[], final_statuses VARCHAR[],
                     required_slots VARCHAR[], states MAP(VARCHAR, STRUCT(required_slots VARCHAR[])))',
   events: 'STRUCT(type VARCHAR, t DOUBLE, state VARCHAR, to_state VARCHAR, latency_ms DOUBLE, error VARCHAR,
@@ -28,8 +28,8 @@ FROM read_json($path, format = 'newline_delimited', maximum_object_size = 671088
 
 _CALLS = """
 CREATE TABLE conversation AS
-SELECT id, run_id AS run, conversation_id AS name, commit, flow, archetype, agent_model AS agent, persona, started_at,
-       duration_s, completed, stop_reason, final_state, final_status, errored, len(errors) AS error_count
+SELECT id, run_id AS run, conversation_id AS name, commit, flow, archetype, agent_model AS agent, persona, scenario,
+       started_at, duration_s, completed, stop_reason, final_state, final_status, errored, len(errors) AS error_count
 FROM line
 """
 
@@ -85,8 +85,9 @@ WHERE NOT list_contains(successes, state) AND NOT list_contains(escalations, sta
 
 _ASPECTS = """
 CREATE TABLE aspect_score AS
+SELECT id, aspect, 'computed' AS judge, value FROM (
 WITH turn AS (
-  SELECT id, count(*) AS turns, quantile_cont(latency_ms, 0.95) / 1000 AS p95, avg(latency_ms) / 1000 AS mean
+  SELECT id, count(*) AS n, quantile_cont(latency_ms, 0.95) / 1000 AS p95, avg(latency_ms) / 1000 AS mean
   FROM event WHERE type = 'turn_complete' GROUP BY id
 ), reached AS (
   SELECT id, list(state) FILTER (type = 'state_entered') AS states,
@@ -100,10 +101,27 @@ WITH turn AS (
               * list_contains(contract.final_statuses, coalesce(final_status, ''))::INT AS correctness,
          CASE WHEN completed AND stop_reason = 'terminal' THEN 10.0 ELSE 0.0 END AS completion,
          greatest(0.0, 10 - 2.5 * (len(errors) + (stop_reason IN ('unsafe', 'max_turns', 'loop'))::INT)) AS errors,
-         p95 AS latency_p95, mean AS latency_mean, coalesce(turns, 0)::DOUBLE AS turn_count
+         p95 AS latency_p95, mean AS latency_mean, coalesce(turn.n, 0)::DOUBLE AS turn_count
   FROM line JOIN reached USING (id) LEFT JOIN turn USING (id)
 )
 UNPIVOT score ON correctness, completion, errors, latency_p95, latency_mean, turn_count INTO NAME aspect VALUE value
+)
+"""
+
+_TURNS = "turns: 'STRUCT(role VARCHAR, text VARCHAR, t DOUBLE, state VARCHAR, latency_ms DOUBLE)[]',"
+_TRANSCRIPTS = "CREATE TABLE transcript AS SELECT id, turns, events FROM line"
+
+_VERDICTS = """
+CREATE TABLE judged_score AS
+SELECT * FROM read_json($paths, format = 'newline_delimited', columns = {
+  conversation_id: 'VARCHAR', run_id: 'VARCHAR', judge: 'VARCHAR', score: 'DOUBLE'
+})
+"""
+
+_JUDGED = """
+INSERT INTO aspect_score
+SELECT id, 'humanness', judge, score
+FROM judged_score JOIN conversation ON run = run_id AND name = conversation_id
 """
 
 _ROLLUPS = (
@@ -114,7 +132,7 @@ _ROLLUPS = (
     """,
     """
     CREATE TABLE aspect_rollup AS
-    SELECT flow, agent, run, aspect, count(value) AS n, sum(value) AS total, sum(value * value) AS squares,
+    SELECT flow, agent, run, aspect, judge, count(value) AS n, sum(value) AS total, sum(value * value) AS squares,
            count(*) FILTER (value = 10) AS top
     FROM aspect_score JOIN conversation USING (id) WHERE NOT errored GROUP BY ALL
     """,
@@ -139,11 +157,21 @@ _ROLLUPS = (
 )
 
 
-def run(transcripts: Path, store: Path, *, threads: int | None = None) -> None:
-    """Do the whole job into a new file; DuckDB takes every core unless `threads` says less."""
+def run(files: Path, store: Path, *, with_text: bool, threads: int | None = None) -> None:
+    """Do the whole job into a new file, from a transcript file or a folder of nights with their scores.
+
+    DuckDB takes every core unless `threads` says less.
+    """
+    calls = [str(path) for path in sorted(files.rglob("flow-transcripts*.jsonl"))] or [str(files)]
+    scores = [str(path) for path in sorted(files.rglob("humanness-scores*.jsonl"))]
     with duckdb.connect(str(store), config={} if threads is None else {"threads": threads}) as connection:
-        connection.execute(_READ, {"path": str(transcripts)})
-        for statement in (_CALLS, _EVENTS, _VISITS, _TRANSITIONS, _STATES, _ASPECTS, *_ROLLUPS):
+        connection.execute(_READ % (_TURNS if with_text else ""), {"paths": calls})
+        for statement in (_CALLS, _EVENTS, _VISITS, _TRANSITIONS, _STATES, _ASPECTS):
+            connection.execute(statement)
+        if scores:
+            connection.execute(_VERDICTS, {"paths": scores})
+            connection.execute(_JUDGED)
+        for statement in (*_ROLLUPS, *([_TRANSCRIPTS] if with_text else [])):
             connection.execute(statement)
 
 

@@ -1,21 +1,23 @@
 """The floor of an ingest: decode every line, insert the same rows, and do nothing between the two.
 
-The rows are taken from a store that was ingested from the same file; only the rollups are left
+The rows are taken from a store that was ingested from the same files; only what follows from other rows is left
 out, since a floor has nobody to serve.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 BATCH = 1000
+_DERIVED = ("_rollup", "_total", "_chunk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,12 @@ class TableRows:
 
 
 def rows_of(store: Path) -> list[TableRows]:
-    """All tables of a store but its rollups, with their indexes left out of the statements."""
+    """All tables of a store but those of sums and columns, with their indexes left out of the statements."""
     with closing(sqlite3.connect(store.absolute().as_uri() + "?mode=ro", uri=True)) as connection:
         tables = connection.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
         ).fetchall()
-        return [_table_rows(connection, name, sql) for name, sql in tables if not name.endswith(("_rollup", "_total"))]
+        return [_table_rows(connection, name, sql) for name, sql in tables if not name.endswith(_DERIVED)]
 
 
 def _table_rows(connection: sqlite3.Connection, name: str, create: str) -> TableRows:
@@ -42,19 +44,30 @@ def _table_rows(connection: sqlite3.Connection, name: str, create: str) -> Table
     return TableRows(create, f'INSERT INTO "{name}" VALUES ({marks})', cursor.fetchall())
 
 
-def decode_and_insert(transcripts: Path, tables: Sequence[TableRows], target: Path, conversations: int) -> None:
-    """Do the floor's work into a new file: one commit per 1,000 lines, as durable as a store."""
-    with closing(sqlite3.connect(target, isolation_level=None)) as connection, transcripts.open("rb") as lines:
+def decode_and_insert(files: Sequence[Path], tables: Sequence[TableRows], target: Path, batches: int) -> None:
+    """Do the floor's work into a new file, as durable as a store: a commit after each batch of 1,000 lines."""
+    with closing(sqlite3.connect(target, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("PRAGMA synchronous = FULL")
         for table in tables:
             connection.execute(table.create)
-        batches = max(1, -(-conversations // BATCH))
+        lines = _lines(files)
         for number in range(batches):
-            for _ in range(min(BATCH, conversations - number * BATCH)):
-                orjson.loads(next(lines))
+            for line in islice(lines, BATCH):
+                orjson.loads(line)
             connection.execute("BEGIN IMMEDIATE")
             for table in tables:
                 begin, end = (len(table.rows) * at // batches for at in (number, number + 1))
                 connection.executemany(table.insert, table.rows[begin:end])
             connection.execute("COMMIT")
+
+
+def batches_of(files: Sequence[Path]) -> int:
+    """The number of batches that the lines of some files make."""
+    return max(1, -(-sum(1 for _ in _lines(files)) // BATCH))
+
+
+def _lines(files: Sequence[Path]) -> Iterator[bytes]:
+    for file in files:
+        with file.open("rb") as lines:
+            yield from lines

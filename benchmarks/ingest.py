@@ -1,4 +1,7 @@
-"""How quickly calls get in: against a bare decode-and-insert, against DuckDB, against themselves."""
+"""How quickly calls get in: against a bare decode-and-insert, against DuckDB, against themselves.
+
+Where the other side has one thread as well, processor time is compared; else the time that one waits.
+"""
 
 from __future__ import annotations
 
@@ -8,70 +11,83 @@ from contextlib import closing
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from benchmarks import duckdb_job, floor
-from benchmarks.load import transcript_file
+from benchmarks.load import NIGHTS, nightly_files
 from benchmarks.ours import ingest_file
-from benchmarks.ratio import Goal, Ratio, in_turns, timed
+from benchmarks.ratio import Goal, Ratio, Stopwatch, in_turns, timed
 from benchmarks.sizes import Sizes
+
+Measured: TypeAlias = Literal["cpu", "seconds"]
 
 _numbers = count()
 
 
 def rows(folder: Path, sizes: Sizes) -> Iterator[Ratio]:
-    """Ratios of the ingest of `sizes.few` conversations."""
-    transcripts = transcript_file(folder, sizes.few)
+    """Ratios of the ingest of `NIGHTS` runs with their scores, about `sizes.few` calls."""
+    calls = max(1, round(sizes.few / NIGHTS))
+    nights = nightly_files(folder, NIGHTS, calls)
+    n = f"{NIGHTS} runs of {calls} calls with the scores of three judges"
+    for with_text in (True, False):
+        yield from _first_time(folder, nights, sizes, n, with_text=with_text)
+    yield from _again(folder, nights, sizes, n)
+
+
+def _first_time(folder: Path, nights: Path, sizes: Sizes, n: str, *, with_text: bool) -> Iterator[Ratio]:
     reference = folder / "reference.db"
     reference.unlink(missing_ok=True)
-    ingest_file(transcripts, reference, with_text=False)
-    tables = floor.rows_of(reference)
-    _check_same_job(transcripts, folder / "reference.duckdb", reference)
-    n = f"{sizes.few:,} conversations"
-
-    ours, bare, texts, duck, duck_alone = in_turns(
-        partial(_ingest, transcripts, folder, with_text=False),
-        partial(_floor, transcripts, folder, tables, sizes.few),
-        partial(_ingest, transcripts, folder, with_text=True),
-        partial(_duckdb, transcripts, folder, None),
-        partial(_duckdb, transcripts, folder, 1),
+    ingest_file(nights, reference, with_text=with_text)
+    files, tables = sorted(nights.rglob("*.jsonl")), floor.rows_of(reference)
+    _check_same_job(nights, folder / "reference.duckdb", reference)
+    reference.unlink()
+    ours, bare, duck, waited, other_text, all_cores = in_turns(
+        partial(_ingest, nights, folder, "cpu", with_text=with_text),
+        partial(_floor, files, folder, tables, floor.batches_of(files)),
+        partial(_duckdb, nights, folder, "cpu", with_text=with_text, threads=1),
+        partial(_ingest, nights, folder, "seconds", with_text=with_text),
+        partial(_ingest, nights, folder, "cpu", with_text=not with_text),
+        partial(_duckdb, nights, folder, "seconds", with_text=with_text, threads=None),
         rounds=sizes.rounds,
     )
-    yield Ratio(
-        "ingest without text ÷ orjson.loads + executemany of the same rows", ours, bare, "s", Goal("<=", 1.8), n
-    )
-    yield Ratio("ingest without text ÷ DuckDB doing the job", ours, duck, "s", Goal("<=", 1.0), n)
-    yield Ratio("ingest without text ÷ DuckDB doing the job on one thread", ours, duck_alone, "s", note=n)
-    yield Ratio("ingest with transcripts ÷ without", texts, ours, "s", Goal("<=", 1.6), n)
-    yield from _again(folder, transcripts, sizes, n)
+    what = f"ingest {'with transcripts' if with_text else 'without text'}"
+    yield Ratio(f"{what} ÷ orjson.loads + executemany of the same rows", ours, bare, "s", Goal("<=", 1.8), n)
+    yield Ratio(f"{what} ÷ DuckDB doing the job on one thread", ours, duck, "s", Goal("<=", 1.0), n)
+    yield Ratio(f"{what} ÷ DuckDB doing the job on all cores", waited, all_cores, "s", note=n)
+    if with_text:
+        yield Ratio("ingest with transcripts ÷ without", ours, other_text, "s", Goal("<=", 1.6), n)
 
 
-def _again(folder: Path, transcripts: Path, sizes: Sizes, n: str) -> Iterator[Ratio]:
-    """A second ingest, of a file that changed in its last line break only, and of one that did not."""
-    changed = folder / "changed" / transcripts.name
-    changed.parent.mkdir(exist_ok=True)
-    content = transcripts.read_bytes()
+def _again(folder: Path, nights: Path, sizes: Sizes, n: str) -> Iterator[Ratio]:
+    """A second ingest, of files that changed in their last line break only, and of files that did not."""
+    files = {path: path.read_bytes() for path in sorted(nights.rglob("*.jsonl"))}
+    changed = folder / "changed"
     store = folder / "again.db"
+
+    def ingest_with(ending: bytes) -> float:
+        for path, content in files.items():
+            copy = changed / path.relative_to(nights)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(content + ending)
+        return _timed_ingest(changed, store).cpu
 
     def ingest_fresh() -> float:
         store.unlink(missing_ok=True)
-        changed.write_bytes(content)
-        return _timed_ingest(changed, store)
-
-    def ingest_changed() -> float:
-        changed.write_bytes(content + b"\n")
-        return _timed_ingest(changed, store)
+        return ingest_with(b"")
 
     def ingest_unchanged() -> float:
-        return _timed_ingest(changed, store)
+        return _timed_ingest(changed, store).cpu
 
-    first_time, all_again, nothing_new = in_turns(ingest_fresh, ingest_changed, ingest_unchanged, rounds=sizes.rounds)
+    first_time, all_again, nothing_new = in_turns(
+        ingest_fresh, partial(ingest_with, b"\n"), ingest_unchanged, rounds=sizes.rounds
+    )
     yield Ratio("re-ingest of all conversations ÷ first ingest", all_again, first_time, "s", Goal("<=", 1.25), n)
     yield Ratio("re-ingest of unchanged files ÷ first ingest", nothing_new, first_time, "s", Goal("<=", 0.15), n)
 
 
-def _check_same_job(transcripts: Path, peer: Path, reference: Path) -> None:
+def _check_same_job(files: Path, peer: Path, reference: Path) -> None:
     """A peer that made other rows is no peer; `ValueError` names what differs."""
-    duckdb_job.run(transcripts, peer)
+    duckdb_job.run(files, peer, with_text=False)
     theirs = duckdb_job.row_counts(peer)
     peer.unlink()
     with closing(sqlite3.connect(reference)) as connection:
@@ -80,36 +96,36 @@ def _check_same_job(transcripts: Path, peer: Path, reference: Path) -> None:
         raise ValueError(f"DuckDB made other rows: {theirs}, not {ours}")
 
 
-def _ingest(transcripts: Path, folder: Path, *, with_text: bool) -> float:
+def _ingest(files: Path, folder: Path, measured: Measured, *, with_text: bool) -> float:
     store = _fresh(folder, "db")
     try:
-        return _timed_ingest(transcripts, store, with_text=with_text)
+        return float(getattr(_timed_ingest(files, store, with_text=with_text), measured))
     finally:
         store.unlink(missing_ok=True)
 
 
-def _timed_ingest(transcripts: Path, store: Path, *, with_text: bool = False) -> float:
+def _timed_ingest(files: Path, store: Path, *, with_text: bool = False) -> Stopwatch:
     with timed() as watch:
-        ingest_file(transcripts, store, with_text=with_text)
-    return watch.seconds
+        ingest_file(files, store, with_text=with_text)
+    return watch
 
 
-def _floor(transcripts: Path, folder: Path, tables: list[floor.TableRows], conversations: int) -> float:
+def _floor(files: list[Path], folder: Path, tables: list[floor.TableRows], batches: int) -> float:
     target = _fresh(folder, "floor")
     try:
         with timed() as watch:
-            floor.decode_and_insert(transcripts, tables, target, conversations)
-        return watch.seconds
+            floor.decode_and_insert(files, tables, target, batches)
+        return watch.cpu
     finally:
         target.unlink(missing_ok=True)
 
 
-def _duckdb(transcripts: Path, folder: Path, threads: int | None) -> float:
+def _duckdb(files: Path, folder: Path, measured: Measured, *, with_text: bool, threads: int | None) -> float:
     target = _fresh(folder, "duckdb")
     try:
         with timed() as watch:
-            duckdb_job.run(transcripts, target, threads=threads)
-        return watch.seconds
+            duckdb_job.run(files, target, with_text=with_text, threads=threads)
+        return float(getattr(watch, measured))
     finally:
         target.unlink(missing_ok=True)
 

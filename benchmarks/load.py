@@ -2,7 +2,8 @@
 
 The calls walk a small machine with detours, so that states are revisited, stall and escalate at
 rates that differ by flow and agent. Words come up as often as in a language (Zipf's law), so that
-texts do not compress better than what people say.
+texts do not compress better than what people say. A night plays every task (a scenario with a persona) once with each
+agent in each flow, and three judges score its calls, a few of which they leave unscored.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ import msgspec
 FLOWS = 24
 AGENTS = ("gemini-2.5-flash", "qwen-flash", "gpt-4.1-mini", "llama-4-scout")
 PERSONAS = ("hurried", "chatty", "elderly", "hesitant", "hostile")
+SCENARIOS = 19
 RUNS = 20
+NIGHTS = 110
+"""Runs of the load that figures are headed by, a file of calls and a file of scores each."""
+JUDGES = ("judge-0", "judge-1", "judge-2")
 STATES = ("greet", "triage", "collect_name", "collect_date", "collect_details", "confirm_details", "book_visit")
 SLOTS = {"collect_name": ("name", "phone"), "collect_date": ("date",), "collect_details": ("address", "problem")}
 
@@ -39,9 +44,13 @@ class _Call:
 
 
 class Load:
-    """A stream of calls; the same seed gives the same calls, whatever was drawn from another stream."""
+    """A stream of calls; the same seed gives the same calls, whatever was drawn from another stream.
 
-    def __init__(self, seed: int) -> None:
+    They are all of one `night`, or spread over `RUNS` of them.
+    """
+
+    def __init__(self, seed: int, night: int | None = None) -> None:
+        self._night = night
         self._random = random.Random(seed)
         self._words = _vocabulary(random.Random(0))
         self._weights = list(accumulate(1 / rank for rank in range(1, len(self._words) + 1)))
@@ -54,7 +63,7 @@ class Load:
 
     def _document(self, number: int) -> dict[str, Any]:
         flow, agent = number % FLOWS, number // FLOWS % len(AGENTS)
-        run = number * 7919 % RUNS
+        run = number * 7919 % RUNS if self._night is None else self._night
         call = self._walk(skill=0.97 - 0.02 * (flow % 7) - 0.03 * agent)
         started = _START + timedelta(days=run, seconds=number % 20_000)
         errored = number % 97 == 50
@@ -62,12 +71,13 @@ class Load:
         return {
             "schema": "riff.flow-transcript/1",
             "conversation_id": f"c-{number:07d}",
-            "run_id": f"nightly-{run:02d}",
+            "run_id": run_name(run),
             "commit": f"{(run + 1) * 2654435761 % 2**28:07x}",
             "flow": f"flow_{flow:02d}",
             "archetype": ("booking", "dispatch", "inquiry")[flow % 3],
             "agent_model": AGENTS[agent],
             "persona": PERSONAS[number % len(PERSONAS)],
+            "scenario": f"scenario_{number // (FLOWS * len(AGENTS)) % SCENARIOS:02d}",
             "started_at": started.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "duration_s": round(call.t, 2),
             "completed": completed,
@@ -148,6 +158,11 @@ _CONTRACT = {
 }
 
 
+def run_name(night: int) -> str:
+    """The run of a night."""
+    return f"nightly-{night:03d}"
+
+
 def _s(call: _Call) -> float:
     return round(call.t, 2)
 
@@ -159,10 +174,43 @@ def _vocabulary(draw: random.Random) -> list[str]:
 
 def transcript_file(folder: Path, conversations: int, seed: int = 1) -> Path:
     """A transcript file of that many calls, made once and kept in the folder."""
-    path = folder / f"flow-transcripts-{conversations}-{seed}.jsonl"
+    return _made(folder / f"flow-transcripts-{conversations}-{seed}.jsonl", Load(seed).lines(conversations))
+
+
+def nightly_files(folder: Path, nights: int, calls: int) -> Path:
+    """A folder with so many nights of so many calls: a transcript file and a score file of each, made once and kept."""
+    nightly = folder / f"nights-{nights}-{calls}"
+    for night in range(nights):
+        run = nightly / run_name(night)
+        run.mkdir(parents=True, exist_ok=True)
+        _made(run / "flow-transcripts.jsonl", Load(night, night).lines(calls))
+        _made(run / "humanness-scores.jsonl", score_lines(night, calls))
+    return nightly
+
+
+def score_lines(night: int, calls: int) -> Iterator[bytes]:
+    """What three judges say of each call of a night: they agree as far as they hear the same call."""
+    draw = random.Random(night)
+    for number in range(calls):
+        heard = draw.gauss(6, 1.5)
+        for place, judge in enumerate(JUDGES):
+            score = round(min(10.0, max(0.0, heard + draw.gauss(0.3 * place, 1))), 1)
+            yield msgspec.json.encode(
+                {
+                    "schema": "riff.humanness-score/1",
+                    "conversation_id": f"c-{number:07d}",
+                    "run_id": run_name(night),
+                    "judge": judge,
+                    "score": None if draw.random() < 0.01 else score,
+                }
+            )
+
+
+def _made(path: Path, lines: Iterator[bytes]) -> Path:
+    """A file of those lines; one that was there already is as good."""
     if not path.exists():
         part = path.with_suffix(".part")
         with part.open("wb") as out:
-            out.writelines(line + b"\n" for line in Load(seed).lines(conversations))
+            out.writelines(line + b"\n" for line in lines)
         part.rename(path)
     return path

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.load import Load
+from benchmarks.grow import grown
+from benchmarks.load import JUDGES, Load, nightly_files
+from benchmarks.ours import ingest_file
 from benchmarks.ratio import Goal, Ratio, in_turns
 from benchmarks.report import markdown, part, parts_of, table_row
 from benchmarks.tau_load import write_results, write_voice_run
 from riff_ingest import read_source
+from riff_store import ask, open_store
+from riff_tui.cli import run
 
 
 def test_jobs_take_turns_and_their_medians_count() -> None:
@@ -70,6 +74,41 @@ def test_the_load_looks_like_real_calls() -> None:
     assert {call["stop_reason"] for call in calls} >= {"terminal", "max_turns", "error"}
     assert {call["final_state"] for call in calls} >= {"booked", "escalated", "greet"}
     assert len({call["conversation_id"] for call in calls}) == len(calls)
+
+
+def test_a_night_plays_every_task_once_with_each_agent_in_each_flow() -> None:
+    calls = [json.loads(line) for line in Load(1, night=3).lines(96 * 95)]
+    tasks = {(call["flow"], call["agent_model"], call["scenario"], call["persona"]) for call in calls}
+    assert len(tasks) == len(calls)
+    assert {call["run_id"] for call in calls} == {"nightly-003"}
+    assert {call["started_at"][:10] for call in calls} == {"2026-03-05"}
+
+
+def test_nights_are_files_with_scores_that_are_read_as_those_of_their_calls(tmp_path: Path) -> None:
+    nights = nightly_files(tmp_path, 2, 30)
+    store = tmp_path / "nights.db"
+    ingest_file(nights, store, with_text=True)
+    with open_store(store) as opened:
+        judged = {row["judge"]: row for row in ask(opened, "judges")}
+        counted = sum(row["n"] for row in ask(opened, "runs"))
+    assert [path.name for path in sorted(nights.iterdir())] == ["nightly-000", "nightly-001"]
+    assert judged.keys() == set(JUDGES)
+    assert {row["n"] + row["unscored"] for row in judged.values()} == {counted}
+
+
+def test_a_store_grows_by_runs_with_all_that_came_with_them(tmp_path: Path) -> None:
+    small, large = tmp_path / "small.db", tmp_path / "large.db"
+    ingest_file(nightly_files(tmp_path, 1, 96), small, with_text=True)
+    grown(small, large, 3)
+    assert run(["doctor", "--store", str(large)]) == 0
+    with open_store(small) as one, open_store(large) as three:
+        *copies, night = ask(three, "runs")
+        assert [night] == ask(one, "runs")
+        assert [row["run"] for row in copies] == ["nightly-000-002", "nightly-000-001"]
+        assert [row["started_at"][:10] for row in (night, *copies)] == ["2026-03-02", "2026-03-04", "2026-03-03"]
+        for view in ("flows", "states", "judges", "failure-matrix"):
+            before, after = (sum(row["n"] for row in ask(store, view)) for store in (one, three))
+            assert after == 3 * before > 0, view
 
 
 def test_made_results_are_read_as_real_ones_are_and_are_the_same_each_time(tmp_path: Path) -> None:
