@@ -165,5 +165,8 @@ CREATE TABLE "column_chunk" ("name" TEXT NOT NULL, "row_group" INTEGER NOT NULL,
 CREATE INDEX "column_chunk_row_group" ON "column_chunk" ("row_group");
 CREATE TABLE "text_dictionary" ("id" INTEGER NOT NULL PRIMARY KEY, "body" BLOB NOT NULL);
 ALTER TABLE "transcript" ADD COLUMN "dictionary_id" INTEGER REFERENCES "text_dictionary" ("id");
-ALTER TABLE "run" ADD COLUMN "written_by" TEXT
+ALTER TABLE "run" ADD COLUMN "written_by" TEXT;
+CREATE INDEX "judged_score_of_no_call" ON "judged_score" ("run_id", "conversation_name")
+  WHERE ("conversation_id" IS NULL);
+CREATE INDEX "skipped_input_replaced" ON "skipped_input" ("source_file_id") WHERE ("kind" = 'replaced')
 """

@@ -19,7 +19,7 @@ _CELL = (*_PAIR, "run_id")
 _OF_CELL = "flow_id = ?1 AND agent_id = ?2 AND run_id = ?3"
 _OF_PAIR = "flow_id = ?1 AND agent_id = ?2"
 _CALL_OF_CELL = "c.flow_id = ?1 AND c.agent_id = ?2 AND c.run_id = ?3"
-_NEW_CALL = "c.id >= ?1"
+_NEW_CALL = "c.id BETWEEN ?1 AND ?2"
 
 _CALL_COLUMNS = ("first_at", *CALL_SUMS)
 _CALLS = f"""
@@ -147,12 +147,12 @@ def recompute(connection: Connection, cells: Set[tuple[int, int, int]]) -> None:
             connection.executemany(sums.add_total(sums.table, _OF_PAIR), pairs)
 
 
-def add_calls(connection: Connection, first: int) -> None:
-    """Add the calls from the key `first` on, of which no sum knows yet, to the sums of their cells."""
+def add_calls(connection: Connection, first: int, last: int) -> None:
+    """Add the calls of these keys, of which no sum knows yet, to the sums of their cells."""
     for sums in _ALL:
         connection.execute(sums.make_beside())
         connection.execute(f"DELETE FROM {sums.beside}")
-        connection.execute(sums.keep_new(), (first,))
+        connection.execute(sums.keep_new(), (first, last))
         connection.execute(sums.add_new())
         if sums.total is not None:
             connection.execute(sums.add_total(sums.beside, "true"))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.changes import Changes
 from riff_store.engines.engine import BulkConnection
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
 from riff_store.identities import HeldCall, Identity, held_calls
@@ -19,11 +19,10 @@ from riff_store.names import Keys, Names, encodable
 from riff_store.notes import merge_notes, row_of
 from riff_store.quality import computed_quality
 from riff_store.scoring import succeeded
+from riff_store.verdicts import calls_of
 
 CHUNK = 500
 
-Cell: TypeAlias = tuple[int, int, int]
-"""The keys of a flow, an agent and a run."""
 Values: TypeAlias = list[Any]
 """The values of any number of rows, one after the other."""
 
@@ -34,32 +33,6 @@ def forget_calls(connection: BulkConnection, where: str, value: int) -> None:
     for model in m.OF_CALLS:
         connection.execute(f"DELETE FROM {model._meta.table_name} WHERE conversation_id IN ({calls})", (value,))
     connection.execute(f"DELETE FROM conversation WHERE {where}", (value,))
-
-
-@dataclass(slots=True)
-class Changes:
-    """Hold what a batch changes: calls from the key `first` on are new, `shrunk` cells lost calls.
-
-    A cell is (flow, agent, run). `next` is the key of the next call.
-    """
-
-    first: int = 1
-    shrunk: set[Cell] = field(default_factory=set)
-    next: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.next = self.first
-
-    def copy(self) -> Changes:
-        """Return what is kept to come back to where a file does not go in."""
-        found = Changes(self.first, set(self.shrunk))
-        found.next = self.next
-        return found
-
-
-def next_call(connection: BulkConnection) -> int:
-    """Return the first key that no call has."""
-    return int(connection.execute("SELECT coalesce(max(id), 0) + 1 FROM conversation").fetchone()[0])
 
 
 class Rows:
@@ -92,6 +65,7 @@ class Rows:
         self._annotations: dict[str, Values] = {}
         self._staying: list[Annotation] = []
         self._tables: defaultdict[type[pw.Model], Values] = defaultdict(list)
+        self._scores: list[tuple[int, JudgedScore]] = []
         self._score_lines: set[int] = set()
         self._last_score = 0
         self.taken = 0
@@ -122,19 +96,10 @@ class Rows:
 
     def add_score(self, score: JudgedScore) -> None:
         """Take a verdict, whether its call is there or not; one without a line of its own has the next that is free."""
-        names = self._names
         line = score.line if score.line > 0 and score.line not in self._score_lines else self._last_score + 1
         self._score_lines.add(line)
         self._last_score = max(line, self._last_score)
-        self._tables[m.JudgedScore].extend(
-            (
-                self._source_file, line, names.runs[score.run], encodable(score.conversation),
-                names.judge(score.judge, score.model, score.prompt_hash), names.aspects[score.aspect],
-                score.score, score.judged_at, _text(score.model), _text(score.rationale), _text(score.prompt_version),
-                None if score.evidence is None else json.dumps(score.evidence),
-                _text(score.flow), _text(score.agent), score.trial, None,
-            )
-        )  # fmt: skip
+        self._scores.append((line, score))
 
     def add_annotation(self, found: Annotation, *, stays: bool = False) -> None:
         """Take what a person wrote; the same one again stands in its place, unless it was written here.
@@ -191,9 +156,34 @@ class Rows:
         self._annotations.clear()
         merge_notes(self._connection, self._staying)
         self._staying.clear()
+        self._insert()
+        if self._scores:
+            self._judge()
+            self._insert()
+
+    def _insert(self) -> None:
         for model, values in self._tables.items():
             self._connection.insert(model, values)
             values.clear()
+
+    def _judge(self) -> None:
+        """Make the rows of verdicts, each with the call that it is of, if that is in the store."""
+        names, table = self._names, self._tables[m.JudgedScore]
+        keys = [(names.runs[score.run], encodable(score.conversation)) for _, score in self._scores]
+        calls = calls_of(self._connection, keys)
+        for key, (line, score) in zip(keys, self._scores, strict=True):
+            flow, agent = _text(score.flow), _text(score.agent)
+            found = calls.get(key, ())
+            if flow is not None or agent is not None or score.trial is not None:
+                found = [call for call in found if call.fits(flow, agent, score.trial)]
+            table += (
+                self._source_file, line, *key, names.judge(score.judge, score.model, score.prompt_hash),
+                names.aspects[score.aspect], score.score, score.judged_at, _text(score.model), _text(score.rationale),
+                _text(score.prompt_version), None if score.evidence is None else json.dumps(score.evidence),
+                flow, agent, score.trial, found[0].key if len(found) == 1 else None,
+            )  # fmt: skip
+        self._scores.clear()
+        self._changed.judged.add(self._source_file)
 
     def _call_rows(self, identity: Identity, facts: ConversationFacts) -> None:
         names = self._names

@@ -7,6 +7,10 @@ judge on one aspect of a call the latest `judged_at` counts; ties go to the late
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from riff_store.changes import Cell, Changes
 from riff_store.engines.engine import Connection
 from riff_store.facts import Unjoined
 from riff_store.models import COMPUTED_JUDGE
@@ -16,15 +20,23 @@ _TOUCHED = """
 CREATE TEMP TABLE IF NOT EXISTS touched_name (run_id INTEGER, name TEXT, PRIMARY KEY (run_id, name)) WITHOUT ROWID"""
 
 _OF_SCORES = """
-INSERT OR IGNORE INTO touched_name SELECT run_id, conversation_name FROM judged_score WHERE source_file_id = ?"""
+INSERT INTO touched_name SELECT DISTINCT run_id, conversation_name FROM judged_score
+WHERE source_file_id = ? ON CONFLICT DO NOTHING"""
 
 _OF_CALLS = """
-INSERT OR IGNORE INTO touched_name SELECT c.run_id, c.name FROM conversation c
+INSERT INTO touched_name SELECT c.run_id, c.name FROM conversation c
 WHERE c.source_file_id = ? AND EXISTS
-  (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name)"""
+  (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name) ON CONFLICT DO NOTHING"""
+
+_OF_NEW_CALLS = """
+INSERT INTO touched_name SELECT c.run_id, c.name FROM conversation c
+WHERE c.id BETWEEN ? AND ? AND EXISTS
+  (SELECT 1 FROM judged_score j WHERE j.run_id = c.run_id AND j.conversation_name = c.name
+     AND j.conversation_id IS DISTINCT FROM c.id) ON CONFLICT DO NOTHING"""
 
 _EVERY = """
-INSERT OR IGNORE INTO touched_name SELECT run_id, conversation_name FROM judged_score"""
+INSERT INTO touched_name SELECT DISTINCT run_id, conversation_name FROM judged_score WHERE true
+ON CONFLICT DO NOTHING"""
 
 # In these joins the touched names come first, whatever the engine expects of the others.
 _CALLS = "touched_name t CROSS JOIN conversation c ON c.run_id = t.run_id AND c.name = t.name"
@@ -59,7 +71,7 @@ _CHANGED = f"""
 SELECT found, source_file_id, line FROM (
   SELECT j.source_file_id, j.line, j.conversation_id AS held,
     (SELECT CASE COUNT(*) WHEN 1 THEN MIN(c.id) END {_MATCHING}) AS found FROM {_VERDICTS})
-WHERE found IS NOT held"""
+WHERE found IS DISTINCT FROM held"""
 
 _JOIN = "UPDATE judged_score SET conversation_id = ? WHERE source_file_id = ? AND line = ?"
 
@@ -73,6 +85,40 @@ SELECT conversation_id, aspect_id, judge_id, score FROM (
 WHERE place = 1"""
 
 
+_AT_ONCE = 500
+
+
+class Named(NamedTuple):
+    """Hold a call and what tells it from others of its run that go by its name."""
+
+    key: int
+    flow: str
+    agent: str
+    trial: int
+
+    def fits(self, flow: str | None, agent: str | None, trial: int | None) -> bool:
+        """Tell whether what is known of a call is true of this one."""
+        return flow in (None, self.flow) and agent in (None, self.agent) and trial in (None, self.trial)
+
+
+def calls_of(connection: Connection, names: Iterable[tuple[int, str]]) -> dict[tuple[int, str], list[Named]]:
+    """Return the calls of runs by their names."""
+    found: dict[tuple[int, str], list[Named]] = {}
+    wanted = sorted(set(names))
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        rows = connection.execute(
+            f"WITH wanted (run, name) AS (VALUES {', '.join(['(?, ?)'] * len(some))})"
+            " SELECT w.run, w.name, c.id, f.name, a.name, c.trial FROM wanted w"
+            " CROSS JOIN conversation c ON c.run_id = w.run AND c.name = w.name"
+            " JOIN flow f ON f.id = c.flow_id JOIN agent a ON a.id = c.agent_id",
+            [part for each in some for part in each],
+        )
+        for run, name, *call in rows.fetchall():
+            found.setdefault((run, name), []).append(Named(*call))
+    return found
+
+
 def begin(connection: Connection) -> None:
     """Forget which calls were touched before."""
     connection.execute(_TOUCHED)
@@ -80,20 +126,25 @@ def begin(connection: Connection) -> None:
 
 
 def touch(connection: Connection, source_file: int) -> None:
-    """Note the names of the judged calls that this file holds, and of those that it judges."""
+    """Note the names of the judged calls of a file, and of those that it judges, before they are taken away."""
     if _any_verdict(connection):
         connection.execute(_OF_SCORES, (source_file,))
         connection.execute(_OF_CALLS, (source_file,))
 
 
-def choose_verdicts(connection: Connection, first: int) -> set[tuple[int, int, int]]:
-    """Choose anew for every touched name; return the cells of its calls but those of keys from `first` on."""
-    if connection.execute("SELECT 1 FROM touched_name LIMIT 1").fetchone() is None:
+def choose_verdicts(connection: Connection, changed: Changes) -> set[Cell]:
+    """Join and choose anew what a batch touched; return the cells of calls that were there before and are judged."""
+    if not _any_verdict(connection) and not _any_touched(connection):
+        return set()
+    connection.execute(_OF_NEW_CALLS, (changed.first, changed.last))
+    _join(connection)
+    connection.executemany(_OF_SCORES, [(key,) for key in sorted(changed.judged)])
+    if not _any_touched(connection):
         return set()
     _choose(connection)
     settle_quality(connection, (key for (key,) in connection.execute(f"SELECT c.id FROM {_CALLS}").fetchall()))
     cells = f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS} WHERE c.id < ?"
-    return set(connection.execute(cells, (first,)).fetchall())
+    return set(connection.execute(cells, (changed.first,)).fetchall())
 
 
 def unjoined(connection: Connection) -> Unjoined:
@@ -105,14 +156,22 @@ def choose_all(connection: Connection) -> None:
     """Choose anew for every call that was judged."""
     begin(connection)
     connection.execute(_EVERY)
+    _join(connection)
     _choose(connection)
+
+
+def _join(connection: Connection) -> None:
+    connection.executemany(_JOIN, connection.execute(_CHANGED).fetchall())
 
 
 def _choose(connection: Connection) -> None:
     connection.execute(_WITHDRAW)
-    connection.executemany(_JOIN, connection.execute(_CHANGED).fetchall())
     connection.execute(_COUNT)
 
 
 def _any_verdict(connection: Connection) -> bool:
     return connection.execute("SELECT 1 FROM judged_score LIMIT 1").fetchone() is not None
+
+
+def _any_touched(connection: Connection) -> bool:
+    return connection.execute("SELECT 1 FROM touched_name LIMIT 1").fetchone() is not None

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from riff_store import notes, rollups, verdicts
+from riff_store.changes import Changes, no_changes
 from riff_store.database import Store
 from riff_store.edits import forget_edits, replace_edits
 from riff_store.engines.engine import BulkConnection
@@ -31,7 +32,7 @@ from riff_store.facts import (
 )
 from riff_store.histories import replace_history
 from riff_store.names import Names, encodable
-from riff_store.rows import CHUNK, Changes, Rows, forget_calls, next_call
+from riff_store.rows import CHUNK, Rows, forget_calls
 
 _PATHS = 500
 _FIRST_REASON = (
@@ -60,7 +61,7 @@ class Writer:
         self._store = store
         self._connection: BulkConnection = store.connection
         self._names = Names(self._connection)
-        self._changed = Changes()
+        self._changed = Changes(1, 1)
         self._rank: Mapping[str, int] = {}
 
     def order(self, paths: Iterable[str]) -> None:
@@ -95,7 +96,7 @@ class Writer:
         try:
             with self._store.writing():
                 self._names.forget()  # another process may have written since
-                self._changed = Changes(next_call(self._connection))
+                self._changed = no_changes(self._connection)
                 verdicts.begin(self._connection)
                 yield
                 self._settle()
@@ -106,9 +107,9 @@ class Writer:
     def _settle(self) -> None:
         """Choose the verdicts that count and bring all sums up to date with what the batch changed."""
         changed = self._changed
-        judged = verdicts.choose_verdicts(self._connection, changed.first)
-        if changed.next > changed.first:
-            rollups.add_calls(self._connection, changed.first)
+        judged = verdicts.choose_verdicts(self._connection, changed)
+        if changed.last >= changed.first:
+            rollups.add_calls(self._connection, changed.first, changed.last)
         rollups.recompute(self._connection, changed.shrunk)
         rollups.judge_anew(self._connection, judged - changed.shrunk)
 
@@ -173,7 +174,6 @@ class Writer:
                 else:
                     result.noted += 1
         rows.flush()
-        verdicts.touch(self._connection, key)
         result.conversations, result.replaced, result.updated = rows.taken, rows.replaced, rows.updated
         result.rerun, result.winners = rows.rerun, sorted(rows.winners)
         self._connection.execute(

@@ -104,6 +104,14 @@ class JudgedScore(BaseModel):
         indexes = ((("run", "conversation_name"), False),)
 
 
+JudgedScore.add_index(
+    JudgedScore.run,
+    JudgedScore.conversation_name,
+    where=JudgedScore.conversation.is_null(),
+    name="judged_score_of_no_call",
+)
+
+
 class StateScore(BaseModel):
     """Hold the metrics of a state in a call; `position` is the place of its first visit among the call's visits."""
 

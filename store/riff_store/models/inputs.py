@@ -34,3 +34,6 @@ class SkippedInput(BaseModel):
     flow = pw.TextField(null=True)
     agent = pw.TextField(null=True)
     trial = pw.IntegerField(null=True)
+
+
+SkippedInput.add_index(SkippedInput.source_file, where=SkippedInput.kind == "replaced", name="skipped_input_replaced")
