@@ -69,6 +69,7 @@ def store_conversations(
         with writer.batch():
             for conversation in conversations:
                 _put(writer, conversation, summary, run, with_text)
+        writer.pack()
     return summary
 
 

@@ -45,6 +45,7 @@ class FactsWriter(Protocol):
     def superseded(self) -> list[SupersededFile]: ...
     def unjoined(self) -> Unjoined: ...
     def waiting_notes(self) -> int: ...
+    def pack(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -168,6 +169,7 @@ def ingest(
             run.rebuild = True
             run.take(plan(again), jobs)
     _settle(summary, writer)
+    writer.pack()
     return summary
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from riff_store import models
 from riff_store.annotations import standing
+from riff_store.columns.keeping import differs, packed_groups
+from riff_store.columns.layout import keys_of
 from riff_store.database import Store
 from riff_store.errors import StoreError
 from riff_store.interaction import SUMS
@@ -142,11 +144,20 @@ def examine(store: Store) -> Health:
         counts |= {title: int(store.execute_sql(statement)[0][0]) for title, statement in _COUNTED.items()}
         notes = standing(read_notes(store))
         counts |= {"notes": len(notes), "authors": len({note.author for note in notes})}
+        if packed := packed_groups(store.execute_sql):
+            checks["columns"] = _columns(store, packed)
         checks["sums"] = [problem for title, pair in _SUMS.items() for problem in _disagreement(store, title, *pair)]
     except StoreError as error:
         checks["reading"] = [str(error)]
         return Health(store.location, size, counts=counts, checks=checks, readable=False)
     return Health(store.location, size, counts=counts, checks=checks)
+
+
+def _columns(store: Store, packed: Sequence[int]) -> list[str]:
+    """Return which calls are packed otherwise than they are; what is packed is made anew where calls are written."""
+    wrong = [keys_of(group) for group in packed if differs(store.execute_sql, group)]
+    said = [f"what is packed of the calls with keys {first} to {last} differs from them" for first, last in wrong]
+    return said[:MOST_PROBLEMS]
 
 
 def _references(store: Store) -> list[str]:

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from riff_store import models, quality, rollups, verdicts
+from riff_store.columns import keeping
 from riff_store.engines.sqlite_connection import SqliteConnection, connect
 from riff_store.engines.sqlite_errors import store_error_of
 from riff_store.errors import StoreError, StoreReadOnly
@@ -88,11 +89,12 @@ def migrate(
 
 
 def _derive(connection: SqliteConnection) -> None:
-    """Make anew what follows from other rows: which verdicts count, what calls are worth, and all sums."""
+    """Make anew what follows from other rows: which verdicts count, what calls are worth, all sums and columns."""
     verdicts.choose_all(connection)
     quality.settle_all(connection)
     cells = connection.execute("SELECT DISTINCT flow_id, agent_id, run_id FROM conversation").fetchall()
     rollups.recompute(connection, set(cells))
+    keeping.pack_all(connection)
 
 
 def _copy(path: Path, to: Path) -> Path:

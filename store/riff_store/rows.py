@@ -11,6 +11,7 @@ import peewee as pw
 
 from riff_store import models as m
 from riff_store.changes import Changes
+from riff_store.columns.keeping import drop_calls
 from riff_store.engines.engine import BulkConnection
 from riff_store.facts import Annotation, ConversationFacts, DescribedFlow, Failure, JudgedScore, Skipped
 from riff_store.identities import HeldCall, Identity, held_calls
@@ -29,6 +30,7 @@ Values: TypeAlias = list[Any]
 
 def forget_calls(connection: BulkConnection, where: str, value: int) -> None:
     """Delete the calls that match and all that hangs on them."""
+    drop_calls(connection, f"conversation WHERE {where}", (value,))
     calls = f"SELECT id FROM conversation WHERE {where}"
     for model in m.OF_CALLS:
         connection.execute(f"DELETE FROM {model._meta.table_name} WHERE conversation_id IN ({calls})", (value,))

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from riff_store.changes import Cell, Changes
+from riff_store.columns.keeping import drop_calls
 from riff_store.engines.engine import Connection
 from riff_store.facts import Unjoined
 from riff_store.models import COMPUTED_JUDGE
@@ -142,6 +143,7 @@ def choose_verdicts(connection: Connection, changed: Changes) -> set[Cell]:
     if not _any_touched(connection):
         return set()
     _choose(connection)
+    drop_calls(connection, _CALLS, key="c.id")
     settle_quality(connection, (key for (key,) in connection.execute(f"SELECT c.id FROM {_CALLS}").fetchall()))
     cells = f"SELECT DISTINCT c.flow_id, c.agent_id, c.run_id FROM {_CALLS} WHERE c.id < ?"
     return set(connection.execute(cells, (changed.first,)).fetchall())

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from riff_store import notes, rollups, verdicts
 from riff_store.changes import Changes, no_changes
+from riff_store.columns import keeping
 from riff_store.database import Store
 from riff_store.edits import forget_edits, replace_edits
 from riff_store.engines.engine import BulkConnection
@@ -35,6 +36,8 @@ from riff_store.names import Names, encodable
 from riff_store.rows import CHUNK, Rows, forget_calls
 
 _PATHS = 500
+_GROUPS = 8
+"""How many row groups are packed in a transaction, so that nobody waits for it long."""
 _FIRST_REASON = (
     "CASE WHEN skipped THEN (SELECT coalesce('line ' || k.line || ': ', '') || k.reason"
     " FROM skipped_input k WHERE k.source_file_id = s.id AND k.kind = 'skipped' ORDER BY k.id LIMIT 1) END"
@@ -112,6 +115,13 @@ class Writer:
             rollups.add_calls(self._connection, changed.first, changed.last)
         rollups.recompute(self._connection, changed.shrunk)
         rollups.judge_anew(self._connection, judged - changed.shrunk)
+        keeping.drop_keys(self._connection, changed.first, changed.last + 1)
+
+    def pack(self) -> None:
+        """Pack the columns of calls, once all that was to be written is: for a store of many calls."""
+        while keeping.unpacked(self._connection):
+            with self._store.writing():
+                keeping.pack(self._connection, keeping.unpacked(self._connection)[:_GROUPS])
 
     def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult:
         """Store what one file holds in place of what it held before; call it inside `batch`."""

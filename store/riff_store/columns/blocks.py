@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from riff_store.columns import rows
 from riff_store.columns.encoding import decode, decode_keys, decode_unscored
+from riff_store.columns.keeping import packed_groups
 from riff_store.columns.layout import CALL_IDS, group_of, keys_of, score_name
 from riff_store.database import Store
 
@@ -39,8 +40,7 @@ def blocks(store: Store) -> Iterator[Block]:
     ((first, last),) = store.execute_sql("SELECT MIN(id), MAX(id) FROM conversation")
     if first is None:
         return
-    listed = store.execute_sql("SELECT row_group FROM column_chunk WHERE name = ?", (CALL_IDS,))
-    packed, end = {group for (group,) in listed}, group_of(last) + 1
+    packed, end = set(packed_groups(store.execute_sql)), group_of(last) + 1
     for group in range(group_of(first), end, BLOCK_GROUPS):
         block = Block(store, group, min(group + BLOCK_GROUPS, end), packed)
         if block.n:

@@ -1,92 +1,109 @@
 """Pack a column of numbers into the narrowest form that gives back each of them exactly.
 
 Most are whole, or have a few decimals: these are kept as whole numbers over a power of ten, above the least of them.
+Others that repeat are numbered, and the rest are kept as they are.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riff_store.errors import StoreError
 
-_HEADER = struct.Struct("<BBq")
-"""The form, the power of ten that whole numbers are divided by, and what is added to them before."""
-_NOTHING, _CONSTANT, _DOUBLES = 0, 1, 6
-_WIDTHS: dict[int, np.dtype[Any]] = {2: np.dtype("u1"), 3: np.dtype("<u2"), 4: np.dtype("<u4")}
+Floats = NDArray[np.float64]
+
+_HEADER = struct.Struct("<BBBq")
+"""The form, the width of a number, the power of ten that it is divided by, and what is added to it before.
+
+Of numbered values the last is how many different ones there are, which come next.
+"""
+_NOTHING, _CONSTANT, _WHOLE, _NUMBERED, _DOUBLES = range(5)
+_WIDTHS: dict[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
 _DECIMALS = 5
 _MOST_EXACT = 2.0**53 - 1
 _UNSCORED = np.uint64(0x7FF8_0000_0000_0001)
 """The bits of a double that says unscored; any other that is no number says that there is none."""
+_DAMAGED = "a packed column is damaged", "`riff-tui doctor` says what is wrong with the store"
 
 
-def encode(values: NDArray[np.float64], unscored: NDArray[np.bool_] | None = None) -> bytes:
+def encode(values: Floats, unscored: NDArray[np.bool_] | None = None) -> bytes:
     """Return a column as bytes; nan is no value, which is told apart from one that is `unscored`."""
     known = ~np.isnan(values)
     asked = unscored is not None and bool(unscored.any())
     if not asked and not known.any():
-        return _HEADER.pack(_NOTHING, 0, 0)
+        return _HEADER.pack(_NOTHING, 0, 0, 0)
     whole = _whole(values[known])
     if whole is None:
-        return _doubles(values, unscored)
+        return _doubles(values, known, unscored)
     power, numbers = whole
-    base = int(numbers.min()) if numbers.size else 0
-    span = int(numbers.max()) - base if numbers.size else 0
+    base, span = (int(numbers.min()), int(np.ptp(numbers))) if numbers.size else (0, 0)
     if not asked and not span and known.all():
-        return _HEADER.pack(_CONSTANT, power, base)
-    for form, dtype in _WIDTHS.items():
-        none = int(np.iinfo(dtype).max)
-        if span < none - 1:
-            body = np.full(values.size, none, dtype)
-            body[known] = numbers - base
-            if unscored is not None:
-                body[unscored] = none - 1
-            return _HEADER.pack(form, power, base) + body.tobytes()
-    return _doubles(values, unscored)
+        return _HEADER.pack(_CONSTANT, 0, power, base)
+    dtype = _narrowest(span)
+    if dtype is None:
+        return _doubles(values, known, unscored)
+    return _HEADER.pack(_WHOLE, dtype.itemsize, power, base) + _placed(numbers - base, dtype, known, unscored)
 
 
-def decode(body: bytes, n: int) -> NDArray[np.float64]:
+def decode(body: bytes, n: int) -> Floats:
     """Return the values of a column of `n` rows, nan where there is none; raises `StoreError` for a damaged one."""
-    form, power, base, payload = _open(body, n)
-    if payload is None:
-        return np.full(n, base / 10.0**power if form == _CONSTANT else np.nan)
-    if form == _DOUBLES:
-        return payload.view("<f8")
-    none = int(np.iinfo(payload.dtype).max)
-    if none == 255:
-        table: NDArray[np.float64] = (np.arange(256, dtype=np.float64) + base) / 10.0**power
-        table[-2:] = np.nan
-        return table.take(payload)
-    values: NDArray[np.float64] = (payload + float(base)) / 10.0**power
-    values[payload >= none - 1] = np.nan
+    packed = _open(body, n)
+    if packed.payload is None:
+        return np.full(n, packed.base / 10.0**packed.power if packed.form == _CONSTANT else np.nan)
+    if packed.form == _DOUBLES:
+        return packed.payload.view("<f8")
+    none = int(np.iinfo(packed.payload.dtype).max)
+    if packed.form == _NUMBERED or none == 255:
+        table = np.full(none + 1, np.nan)
+        known = packed.table if packed.form == _NUMBERED else packed.scaled(np.arange(none - 1))
+        table[: known.size] = known
+        return table.take(packed.payload)
+    values = packed.scaled(packed.payload)
+    values[packed.payload >= none - 1] = np.nan
     return values
 
 
 def decode_keys(body: bytes, n: int) -> NDArray[np.int64]:
     """Return the whole numbers of a column of `n` rows, 0 where there is none; raises as `decode` does."""
-    form, power, base, payload = _open(body, n)
-    if form in (_NOTHING, _CONSTANT):
-        return np.full(n, base, np.int64)
-    if payload is None or form == _DOUBLES or power:
+    packed = _open(body, n)
+    if packed.form in (_NOTHING, _CONSTANT):
+        return np.full(n, packed.base, np.int64)
+    if packed.payload is None or packed.form != _WHOLE or packed.power:
         return np.nan_to_num(decode(body, n)).astype(np.int64)
-    keys = payload.astype(np.int64) + base
-    keys[payload >= np.iinfo(payload.dtype).max - 1] = 0
+    keys = packed.payload.astype(np.int64) + packed.base
+    keys[packed.payload >= np.iinfo(packed.payload.dtype).max - 1] = 0
     return keys
 
 
 def decode_unscored(body: bytes, n: int) -> NDArray[np.bool_]:
     """Return which of `n` rows are unscored; raises as `decode` does."""
-    form, _, _, payload = _open(body, n)
-    if payload is None:
+    packed = _open(body, n)
+    if packed.payload is None:
         return np.zeros(n, np.bool_)
-    unscored: NDArray[np.bool_] = payload == (_UNSCORED if form == _DOUBLES else np.iinfo(payload.dtype).max - 1)
+    sign = _UNSCORED if packed.form == _DOUBLES else np.iinfo(packed.payload.dtype).max - 1
+    unscored: NDArray[np.bool_] = packed.payload == sign
     return unscored
 
 
-def _whole(values: NDArray[np.float64]) -> tuple[int, NDArray[np.int64]] | None:
+class _Packed(NamedTuple):
+    """Hold a column that was opened; `payload` is `None` where all rows are alike."""
+
+    form: int
+    power: int
+    base: int
+    table: Floats
+    payload: NDArray[Any] | None
+
+    def scaled(self, numbers: NDArray[Any]) -> Floats:
+        values: Floats = (numbers + float(self.base)) / 10.0**self.power
+        return values
+
+
+def _whole(values: Floats) -> tuple[int, NDArray[np.int64]] | None:
     """Return the least power of ten that makes the values whole, and those; `None` where none of the first few does."""
     largest = np.abs(values).max(initial=0.0)
     if np.signbit(values[values == 0]).any():
@@ -100,26 +117,46 @@ def _whole(values: NDArray[np.float64]) -> tuple[int, NDArray[np.int64]] | None:
     return None
 
 
-def _doubles(values: NDArray[np.float64], unscored: NDArray[np.bool_] | None) -> bytes:
+def _narrowest(largest: int) -> np.dtype[Any] | None:
+    """Return the width of whole numbers from 0 up to one, with two more that say that there is none."""
+    return next((_WIDTHS[width] for width in (1, 2, 4) if largest < np.iinfo(_WIDTHS[width]).max - 1), None)
+
+
+def _placed(
+    numbers: NDArray[Any], dtype: np.dtype[Any], known: NDArray[np.bool_], unscored: NDArray[np.bool_] | None
+) -> bytes:
+    none = np.iinfo(dtype).max
+    body = np.full(known.size, none, dtype)
+    body[known] = numbers
+    if unscored is not None:
+        body[unscored] = none - 1
+    return body.tobytes()
+
+
+def _doubles(values: Floats, known: NDArray[np.bool_], unscored: NDArray[np.bool_] | None) -> bytes:
     bits = values.astype("<f8").view("<u8")
+    table, numbers = np.unique(bits[known], return_inverse=True)
+    dtype = _narrowest(table.size - 1)
+    if dtype is not None and table.nbytes + values.size * dtype.itemsize < values.size * 7:
+        header = _HEADER.pack(_NUMBERED, dtype.itemsize, 0, table.size)
+        return header + table.tobytes() + _placed(numbers, dtype, known, unscored)
     if unscored is not None:
         bits[unscored] = _UNSCORED
-    return _HEADER.pack(_DOUBLES, 0, 0) + bits.tobytes()
+    return _HEADER.pack(_DOUBLES, 8, 0, 0) + bits.tobytes()
 
 
-def _open(body: bytes, n: int) -> tuple[int, int, int, NDArray[Any] | None]:
-    """Return form, power, base and what follows, as whole numbers; a column without any value holds nothing more."""
+def _open(body: bytes, n: int) -> _Packed:
     try:
-        form, power, base = _HEADER.unpack_from(body)
+        form, width, power, base = _HEADER.unpack_from(body)
+        table, start = np.empty(0), _HEADER.size
         if form in (_NOTHING, _CONSTANT):
-            return form, power, base, None
-        dtype = np.dtype("<u8") if form == _DOUBLES else _WIDTHS[form]
-        payload: NDArray[Any] = np.frombuffer(body, dtype, offset=_HEADER.size)
+            return _Packed(form, power, base, table, None)
+        if form == _NUMBERED:
+            table = np.frombuffer(body, "<f8", base, start)
+            start += table.nbytes
+        payload: NDArray[Any] = np.frombuffer(body, _WIDTHS[width], offset=start)
     except (struct.error, KeyError, ValueError) as error:
-        raise StoreError("a packed column is damaged", _MEND) from error
-    if payload.size != n:
-        raise StoreError("a packed column is damaged", _MEND)
-    return form, power, base, payload
-
-
-_MEND = "`riff-tui doctor` says what is wrong with the store"
+        raise StoreError(*_DAMAGED) from error
+    if payload.size != n or form > _DOUBLES or (form == _DOUBLES) != (width == 8):
+        raise StoreError(*_DAMAGED)
+    return _Packed(form, power, base, table, payload)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riff_store.columns.keeping import Ask
 from riff_store.columns.layout import CALLS, HANGING
 
-Ask: TypeAlias = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
-"""What answers a statement with all its rows."""
 Floats: TypeAlias = NDArray[np.float64]
 _IN_RANGE = "BETWEEN ? AND ?"
 
@@ -39,6 +38,13 @@ def scores(ask: Ask, aspect: int, judge: int, first: int, last: int) -> tuple[Fl
     )
     keys, values = _columns(ask(sql, (first, last, aspect, judge)), "conversation_id, value")
     return keys, values
+
+
+def all_scores(ask: Ask, first: int, last: int) -> list[Floats]:
+    """Return the keys of calls, aspects and judges, and the scores; nan is unscored."""
+    columns = "conversation_id, aspect_id, judge_id, value"
+    sql = f"SELECT {columns} FROM aspect_score WHERE conversation_id {_IN_RANGE}"
+    return _columns(ask(sql, (first, last)), columns)
 
 
 def judged(ask: Ask, first: int, last: int) -> set[tuple[int, int]]:

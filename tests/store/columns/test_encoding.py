@@ -57,7 +57,7 @@ def test_keys_are_whole_and_none_is_zero(given: list[int | None]) -> None:
     ],
 )
 def test_a_value_takes_few_bytes(given: list[float | None], most: int) -> None:
-    assert len(encode(column(given))) <= most * len(given) + 10
+    assert len(encode(column(given))) <= most * len(given) + 11
 
 
 def test_what_is_damaged_is_named_so() -> None:

@@ -1,0 +1,128 @@
+"""What is packed is what the rows say, whatever is written, and a small store packs nothing."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riff_store.columns.keeping import packed_groups
+from riff_store.columns.reading import read_calls
+from riff_store.database import Store, open_store
+from riff_store.facts import Skipped
+from riff_store.health import examine
+from riff_store.writer import Writer
+from tests.support.facts import call, fresh, put, verdict
+from tests.support.packed_stores import packed, small_groups
+from tests.support.random_stores import World, world
+
+__all__ = ["small_groups"]
+pytestmark = pytest.mark.usefixtures("small_groups")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "calls.db"
+
+
+def groups(store: Store) -> list[int]:
+    return packed_groups(store.execute_sql)
+
+
+def everything(store: Store) -> dict[Any, list[Any]]:
+    """Every column of every call."""
+    with store.snapshot():
+        calls = read_calls(store, None, errored=True)
+        figures = {name: calls.values(name) for name in ("duration_s", "success", "quality", "lost", "caller_ok")}
+        keys = {name: calls.keys(name) for name in ("id", "flow", "run", "persona", "final_state")}
+        scores = {pair: calls.scores(*pair) for pair in calls.judged()}
+        unscored = {(*pair, "unscored"): calls.unscored(*pair) for pair in calls.judged()}
+    columns: dict[Any, Any] = {**figures, **keys, **scores, **unscored}
+    return {name: [None if each != each else each for each in column.tolist()] for name, column in columns.items()}
+
+
+def test_columns_are_the_same_from_what_is_packed_and_from_rows(path: Path) -> None:
+    made = world(5, 60)
+    with made.store(path) as rows:
+        assert groups(rows) == []
+        told = everything(rows)
+    with packed(made, path) as store:
+        assert groups(store) == [0, 1, 2, 3, 4, 5, 6]
+        assert everything(store) == told
+
+
+def test_what_changes_is_read_from_rows_until_it_is_packed_again(path: Path) -> None:
+    made = world(6, 40)
+    packed(made, path).close()
+    first = made.calls[9]
+    with open_store(path, write=True) as store:
+        put(store, "more.jsonl", [verdict(first.conversation, 9.5, run=first.run, judge="late", flow=first.flow,
+                                          agent=first.agent, trial=first.trial)])  # fmt: skip
+        assert groups(store) == [0, 2, 3, 4]
+        judges = dict(store.execute_sql("SELECT name, id FROM judge"))
+        aspects = dict(store.execute_sql("SELECT name, id FROM aspect"))
+        late = aspects["humanness"], judges["late"]
+        with store.snapshot():
+            calls = read_calls(store, None, errored=True)
+            before = calls.scores(*late).tolist()
+        assert [place for place, score in enumerate(before) if score == 9.5] == [9]
+        Writer(store).pack()
+        assert groups(store) == [0, 1, 2, 3, 4]
+        with store.snapshot():
+            assert str(read_calls(store, None, errored=True).scores(*late).tolist()) == str(before)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_is_written_columns_follow(seed: int, path: Path) -> None:
+    chance = random.Random(seed)
+    parts: list[World] = [world(seed * 10 + number, 14) for number in range(4)]
+    with fresh(path) as store:
+        for _ in range(12):
+            number = chance.randrange(4)
+            name, part = f"{number}.jsonl", parts[number]
+            match chance.randrange(4):
+                case 0:
+                    put(store, name, part.calls[: chance.randrange(15)], sha256=str(chance.random()))
+                case 1:
+                    put(store, f"v{name}", part.verdicts, sha256=str(chance.random()))
+                case 2:
+                    put(store, f"again-{name}", part.calls, order=[name, f"again-{name}"], sha256=str(chance.random()))
+                case 3:
+                    Writer(store).pack()
+            assert examine(store).wrong == []
+        Writer(store).pack()
+        told = everything(store)
+        store.execute_sql("DELETE FROM column_chunk")
+        assert everything(store) == told
+
+
+def test_a_file_that_does_not_go_in_leaves_what_is_packed(path: Path) -> None:
+    with fresh(path) as store:
+        put(store, "a.jsonl", [call(f"c-{number}") for number in range(20)])
+        Writer(store).pack()
+
+        def broken() -> Any:
+            yield call("c-3", line=2)
+            yield Skipped("skipped", 1, "no", None)
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            put(store, "a.jsonl", broken(), sha256="bb")
+        assert groups(store) == [0, 1]
+        assert examine(store).wrong == []
+
+
+def test_a_small_store_packs_nothing(path: Path) -> None:
+    with fresh(path) as store:
+        put(store, "a.jsonl", [call(f"c-{number}") for number in range(11)])
+        Writer(store).pack()
+        assert groups(store) == []
+
+
+def test_doctor_finds_what_is_packed_otherwise_than_it_is(path: Path) -> None:
+    packed(world(7, 30), path).close()
+    with open_store(path, write=True) as store:
+        store.execute_sql("UPDATE conversation SET duration_s = 99 WHERE id = 10")
+        assert examine(store).wrong == ["columns: what is packed of the calls with keys 8 to 15 differs from them"]

@@ -1,0 +1,34 @@
+"""Stores whose few calls are packed by column as those of large stores are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from riff_store.columns import blocks, layout
+from riff_store.database import Store, open_store
+from riff_store.writer import Writer
+from tests.support.random_stores import World
+
+GROUP_CALLS = 8
+
+
+@pytest.fixture
+def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let row groups be of eight keys, blocks of three groups, and twelve calls be many."""
+    set_small_groups(monkeypatch)
+
+
+def set_small_groups(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(layout, "GROUP_CALLS", GROUP_CALLS)
+    patch.setattr(layout, "FEWEST_CALLS", 12)
+    patch.setattr(blocks, "BLOCK_GROUPS", 3)
+
+
+def packed(made: World, path: Path) -> Store:
+    """A store of a world, packed as far as row groups are full, opened for reading."""
+    made.store(path).close()
+    with open_store(path, write=True) as store:
+        Writer(store).pack()
+    return open_store(path)
