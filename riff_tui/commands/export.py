@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
+from typing import TYPE_CHECKING, Annotated, TextIO, cast
 
 import typer
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from riff_store.database import Store
     from riff_store.predicates import Predicate
+    from riff_tui.batch import Batch
     from riff_tui.output.progress import ProgressLine
 
 EXAMPLES = (
@@ -128,26 +129,26 @@ def _write(
 
     options = Options(csv_raw=csv_raw)
     with terminal_progress() as progress:
-        pages = _pages(store, calls, scores, progress)
+        batches = _batches(store, calls, scores, progress)
         if form is ExportFormat.CSV:
-            csv.write_columns(COLUMNS, pages, out, options)
+            csv.write_batches(COLUMNS, batches, out, options)
         elif form is ExportFormat.PARQUET:
-            parquet.write_columns(COLUMNS, pages, cast("BinaryIO", cast("io.TextIOWrapper", out).buffer))
+            parquet.write_batches(COLUMNS, batches, cast("BinaryIO", cast("io.TextIOWrapper", out).buffer))
         else:
-            json.write_columns(COLUMNS, pages, out, options)
+            json.write_batches(COLUMNS, batches, out, options)
 
 
-def _pages(
+def _batches(
     store: Store, calls: Predicate | None, scores: Predicate | None, progress: ProgressLine | None
-) -> Iterator[list[Sequence[Any]]]:
+) -> Iterator[Batch]:
     from riff_store.queries.conversations import count_conversations
     from riff_store.queries.scores import score_pages
-    from riff_tui.views.export import columns_of
+    from riff_tui.views.export import batch_of
 
     total = count_conversations(store, calls) if progress else 0
     done = 0
     for page in score_pages(store, calls):
-        yield columns_of(page, scores)
-        done += len(page)
+        yield batch_of(page, scores)
+        done += len(page.calls)
         if progress:
             progress.counting(done, total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 from typing import Any
@@ -21,7 +21,7 @@ _LONG = 1e15
 SHARE = "share"
 """The unit of columns that people read in percent."""
 _RIGHT_KINDS = frozenset({"number", "count"})
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1)
 
 
 def fixed(value: float | None, decimals: int = 1, *, trim: bool = False) -> str:
@@ -78,7 +78,7 @@ def utc(microseconds: float) -> str:
         moment = _EPOCH + timedelta(microseconds=microseconds)
     except (OverflowError, ValueError):
         return str(microseconds)
-    return moment.isoformat().replace("+00:00", "Z")
+    return f"{moment.isoformat()}Z"
 
 
 def is_right(column: Column) -> bool:

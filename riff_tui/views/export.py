@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import chain, repeat
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any
 
+from riff_store.answers.scores import ScoredCall
 from riff_store.predicate_eval import compile_predicate
 from riff_store.predicates import Predicate
+from riff_tui.batch import Batch
 from riff_tui.table import Column
 from riff_tui.views.spec import ViewSpec
 
 if TYPE_CHECKING:
-    from riff_store.answers.calls import Score, ScoredCall
     from riff_store.answers.edits import LastEdit
+    from riff_store.answers.scores import ScorePage, Scores
 
 COLUMNS = (
     Column("run", "Run", kind="name", help="The evaluation run that the call came from."),
@@ -41,49 +43,45 @@ COLUMNS = (
 )
 
 
-def columns_of(calls: Sequence[ScoredCall], wanted: Predicate | None = None) -> list[Sequence[Any]]:
-    """Return the values of each column, a place for each such score of the calls; times are microseconds.
+_OF_EDIT = ("edit_commit", "edit_time", "edit_author", "edit_subject", "edit_basis")
+
+
+def batch_of(page: ScorePage, wanted: Predicate | None = None) -> Batch:
+    """Return such scores of a page, times as microseconds.
 
     A judge is found by its name with any model and version of its prompt too.
     """
+    calls = {name: [getattr(call, name) for call in page.calls] for name in ScoredCall._fields}
+    counts, edits = calls.pop("scores"), calls.pop("edit")
+    scores: dict[str, Sequence[Any]] = page.scores._asdict()
     if wanted is not None:
-        is_such = _tester(wanted)
-        calls = [call._replace(scores=[score for score in call.scores if is_such(score)]) for call in calls]
-    *of_call, edits, scores = zip(*calls, strict=True)
-    counts = [len(each) for each in scores]
-
-    def spread(values: Iterable[Any]) -> list[Any]:
-        return list(chain.from_iterable(map(repeat, values, counts)))
-
-    aspects, judges, _, *of_score = zip(*chain.from_iterable(scores), strict=True) if any(counts) else [()] * 8
-    of_edit = zip(*map(_edited, edits), strict=True)
-    return [*map(spread, of_call), aspects, judges, *of_score, *map(spread, of_edit)]
+        chosen = _chosen(page.scores, wanted)
+        remaining = iter(chosen)
+        counts = [sum(islice(remaining, count)) for count in counts]
+        scores = {name: list(compress(values, chosen)) for name, values in scores.items()}
+    del scores["judge_name"]
+    calls |= zip(_OF_EDIT, map(list, zip(*map(_edited, edits), strict=True)), strict=True)
+    return Batch(counts, calls, scores)
 
 
 def _edited(last: LastEdit | None) -> tuple[Any, ...]:
     if last is None:
-        return (None,) * 5
+        return (None,) * len(_OF_EDIT)
     edit, basis = last
     return edit.commit, edit.time, edit.author, edit.subject, basis
 
 
-def _tester(wanted: Predicate) -> Callable[[Score], bool]:
+def _chosen(scores: Scores, wanted: Predicate) -> list[bool]:
     holds = compile_predicate(wanted, ())
 
     @cache
     def is_such(aspect: str, judge: str, judge_name: str, *of_verdict: str | None) -> bool:
         model, prompt_hash, prompt_version = of_verdict
-        return holds(
-            {
-                "aspect": aspect,
-                "judge": [judge, judge_name],
-                "model": model,
-                "prompt_hash": prompt_hash,
-                "prompt_version": prompt_version,
-            }
-        )
+        told = {"model": model, "prompt_hash": prompt_hash, "prompt_version": prompt_version}
+        return holds({"aspect": aspect, "judge": [judge, judge_name], **told})
 
-    return lambda score: is_such(*score[:3], *score[5:])
+    by_judge = scores.aspect, scores.judge, scores.judge_name
+    return list(map(is_such, *by_judge, scores.model, scores.prompt_hash, scores.prompt_version))
 
 
 SPEC = ViewSpec(

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
+from riff_tui.batch import Batch
+from riff_tui.output.sinks.batches import lines_of
 from riff_tui.output.sinks.json import dumped
 from riff_tui.output.sinks.options import Options
 from riff_tui.table import Column, Table
@@ -31,21 +33,15 @@ def write_records(
         writer.writerow([_cell(column, column.value(record), options) for column in columns])
 
 
-def write_columns(
-    columns: Sequence[Column], pages: Iterable[Sequence[Sequence[Any]]], out: TextIO, options: Options
-) -> None:
-    """Print the same of pages of values that stand column by column; numbers and texts alone, times in microseconds."""
+def write_batches(columns: Sequence[Column], batches: Iterable[Batch], out: TextIO, options: Options) -> None:
+    """Print the same of batches."""
+
+    def text(column: Column, value: Any) -> str:
+        return _quoted(_cell(column, value, options))
+
     out.write(",".join([_quoted(_text(column.key, options)) for column in columns]) + "\n")
-    for page in pages:
-        cells = [_cells(column, values, options) for column, values in zip(columns, page, strict=True)]
-        out.writelines([",".join(row) + "\n" for row in zip(*cells, strict=True)])
-
-
-def _cells(column: Column, values: Sequence[Any], options: Options) -> Iterable[str]:
-    if column.kind == "number":  # 0.0 and -0.0 are equal, and are not written alike
-        return [_cell(column, value, options) for value in values]
-    cells = {value: _quoted(_cell(column, value, options)) for value in set(values)}
-    return map(cells.__getitem__, values)
+    for batch in batches:
+        out.writelines([f"{line}\n" for line in lines_of(batch, columns, text, ",")])
 
 
 def _quoted(text: str) -> str:

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, TextIO
 
+from riff_tui.batch import Batch
+from riff_tui.output.sinks.batches import lines_of
 from riff_tui.output.sinks.options import Options
 from riff_tui.table import Column, Table
 from riff_tui.text.numbers import utc
@@ -53,21 +55,15 @@ def write_records(records: Iterable[Mapping[str, Any]], out: TextIO, options: Op
         out.write(dumped(record, options) + "\n")
 
 
-def write_columns(
-    columns: Sequence[Column], pages: Iterable[Sequence[Sequence[Any]]], out: TextIO, options: Options
-) -> None:
-    """Print JSON lines of pages of values that stand column by column, times in microseconds."""
-    keys = [column.key for column in columns]
-    for page in pages:
-        shown = [_shown(column, values) for column, values in zip(columns, page, strict=True)]
-        write_records((dict(zip(keys, row, strict=True)) for row in zip(*shown, strict=True)), out, options)
+def write_batches(columns: Sequence[Column], batches: Iterable[Batch], out: TextIO, options: Options) -> None:
+    """Print JSON lines of batches."""
 
+    def text(column: Column, value: Any) -> str:
+        shown = utc(value) if column.kind == "time" and value is not None else value
+        return f"{dumped(column.key, options)}: {dumped(shown, options)}"
 
-def _shown(column: Column, values: Sequence[Any]) -> Iterable[Any]:
-    if column.kind != "time":
-        return values
-    texts = {value: None if value is None else utc(value) for value in set(values)}
-    return map(texts.__getitem__, values)
+    for batch in batches:
+        out.writelines([f"{{{line}}}\n" for line in lines_of(batch, columns, text, ", ")])
 
 
 def write_members(members: Iterable[tuple[str, Any]], out: TextIO, options: Options) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
+from riff_tui.batch import Batch
 from riff_tui.errors import RiffError
 from riff_tui.table import Column
 
@@ -23,10 +24,8 @@ def check() -> None:
         raise RiffError(MISSING) from error
 
 
-def write_columns(
-    columns: Sequence[Column], pages: Iterable[Sequence[Sequence[Any]]], out: BinaryIO, rows: int = ROWS
-) -> None:
-    """Write pages of values that stand column by column, so many rows to a group; what was not measured is null.
+def write_batches(columns: Sequence[Column], batches: Iterable[Batch], out: BinaryIO, rows: int = ROWS) -> None:
+    """Write batches, so many rows to a group; what was not measured is null.
 
     Times are microseconds in UTC, numbers doubles, flags booleans, counts whole numbers, all else text.
     """
@@ -37,12 +36,18 @@ def write_columns(
     types = {"time": pa.timestamp("us", tz="UTC"), "number": pa.float64(), "count": pa.int64(), "flag": pa.bool_()}
     schema = pa.schema([(column.key, types.get(column.kind, pa.string())) for column in columns])
 
-    def table(page: Sequence[Sequence[Any]]) -> Any:
-        arrays = [pa.array(values, kind) for values, kind in zip(page, schema.types, strict=True)]
+    def table(batch: Batch) -> Any:
+        group = pa.array(batch.spread(range(len(batch.counts))), pa.int32(), size=len(batch))
+        arrays = [
+            pa.array(batch.shared[field.name], field.type).take(group)
+            if field.name in batch.shared
+            else pa.array(batch.single[field.name], field.type)
+            for field in schema
+        ]
         return pa.Table.from_arrays(arrays, schema=schema)
 
     with parquet.ParquetWriter(_Forwards(out), schema, compression="zstd") as writer:
-        for group in _groups(map(table, pages), rows, pa.concat_tables):
+        for group in _groups(map(table, batches), rows, pa.concat_tables):
             writer.write_table(group)
 
 

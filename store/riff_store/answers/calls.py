@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from riff_store.answers.edits import LastEdit
 from riff_store.interaction import Interaction
 
 
@@ -183,36 +182,3 @@ class CallDetail:
     notes: Sequence[Note] = ()
     interaction: Interaction | None = None
     steps: Sequence[AskedStep] = ()
-
-
-class Score(NamedTuple):
-    """Hold the score of a call for an aspect by a judge or `(computed)`; `value` is None where it was not measured.
-
-    `judge` says as much of model and prompt as tells it apart from others, `judge_name` what it calls itself. `model`,
-    `prompt_hash`, `prompt_version` and `judged_at` (microseconds since the epoch) are of the verdict that counts.
-    """
-
-    aspect: str
-    judge: str
-    judge_name: str
-    value: float | None
-    judged_at: int | None
-    model: str | None
-    prompt_hash: str | None
-    prompt_version: str | None
-
-
-class ScoredCall(NamedTuple):
-    """Hold a call with its scores; `started_at` is microseconds since the epoch, `edit` the flow's last in its run."""
-
-    run: str
-    commit: str | None
-    started_at: int | None
-    conversation: str
-    flow: str
-    agent: str
-    persona: str | None
-    trial: int
-    errored: bool
-    edit: LastEdit | None
-    scores: Sequence[Score]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from operator import itemgetter
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import peewee as pw
@@ -11,7 +11,7 @@ import peewee as pw
 from riff_store import models as m
 from riff_store.agreement import PERSON
 from riff_store.annotations import PASS
-from riff_store.answers.calls import Score, ScoredCall
+from riff_store.answers.scores import ScoredCall, ScorePage, Scores
 from riff_store.database import Store
 from riff_store.interaction import SUMS
 from riff_store.predicates import Predicate
@@ -26,11 +26,19 @@ from riff_store.queries.scope import Scope
 PAGE = 2_000
 _INTERACTION = "interaction."
 _CODE = "code."
-_IN_ORDER = itemgetter(0, 1)
 
-# By the keys of call, aspect and judge: when a verdict was given, by which model and version of a prompt.
-_Verdicts: TypeAlias = dict[tuple[int, int, int], tuple[int | None, str | None, str | None]]
-_NO_VERDICT = (None, None, None)
+_Given: TypeAlias = tuple[int | None, str | None, str | None]
+"""When a verdict was given, by which model and by which version of a prompt."""
+_NOT_GIVEN: _Given = (None, None, None)
+
+
+class _Kind(NamedTuple):
+    """Name what scores are alike: their aspect, and their judge as it is shown, by its own name and by its prompt."""
+
+    aspect: str
+    judge: str
+    judge_name: str
+    prompt_hash: str | None = None
 
 
 class _Run(NamedTuple):
@@ -40,10 +48,10 @@ class _Run(NamedTuple):
     started: int | None
 
 
-def score_pages(store: Store, calls: Predicate | None = None, size: int = PAGE) -> Iterator[list[ScoredCall]]:
-    """Yield such calls with their scores, at most `size` calls at a time.
+def score_pages(store: Store, calls: Predicate | None = None, size: int = PAGE) -> Iterator[ScorePage]:
+    """Yield the scores of such calls, at most `size` calls at a time.
 
-    What people wrote is among these: a verdict as an aspect of their own, 10 or 0, and each code as an aspect, 1.
+    What people wrote is among them: a verdict as an aspect of their own, 10 or 0, and each code as an aspect, 1.
     In order of run (in time), conversation, aspect and judge. Errored calls are among them. Pages are
     of one state of the store only inside a snapshot, which is the caller's to keep.
     """
@@ -73,6 +81,56 @@ class _Names:
         self.edits = Edits(store)
         self.has_interaction = has_interaction(store)
 
+    def kind(self, aspect: int, judge: int) -> _Kind:
+        """Return the kind of score that a judge gives for an aspect."""
+        return _Kind(self.aspects[aspect], self.judges[judge], self.judge_names[judge], self.prompts[judge])
+
+
+class _Found:
+    """Collect scores of some calls by column, in any order: the place of the call, the kind, the value, the verdict."""
+
+    def __init__(self, calls: Sequence[int]) -> None:
+        self.place = {key: place for place, key in enumerate(calls)}
+        self._numbers: dict[_Kind, int] = {}
+        self._places: list[int] = []
+        self._kinds: list[int] = []
+        self._values: list[float | None] = []
+        self._given: list[_Given] = []
+
+    def number(self, kind: _Kind) -> int:
+        """Return the number that stands for a kind."""
+        return self._numbers.setdefault(kind, len(self._numbers))
+
+    def add(
+        self, calls: Iterable[int], kinds: Iterable[int], values: Iterable[float | None], given: Iterable[_Given]
+    ) -> None:
+        """Add a column of each."""
+        self._places += map(self.place.__getitem__, calls)
+        self._kinds += kinds
+        self._values += values
+        self._given += given
+
+    def counts(self) -> Counter[int]:
+        """Count the scores of each call by its place."""
+        return Counter(self._places)
+
+    def in_order(self) -> Scores:
+        """Return the scores in order of call, aspect and judge."""
+        kinds = sorted(self._numbers, key=lambda kind: kind[:2])
+        rank = dict(zip(map(self._numbers.__getitem__, kinds), range(len(kinds)), strict=True))
+        codes = [place * len(rank) + rank[kind] for place, kind in zip(self._places, self._kinds, strict=True)]
+        order = sorted(range(len(codes)), key=codes.__getitem__)
+        named = [kinds[codes[at] % len(kinds)] for at in order]
+        at, models, versions = _columns(map(self._given.__getitem__, order), 3)
+        aspects, judges, names, prompts = _columns(named, 4)
+        return Scores(
+            aspects, judges, names, list(map(self._values.__getitem__, order)), at, models, prompts, versions
+        )  # fmt: skip
+
+
+def _columns(rows: Iterable[Sequence[Any]], width: int) -> Sequence[Sequence[Any]]:
+    return tuple(zip(*rows, strict=True)) or ((),) * width
+
 
 def _calls(store: Store, run: _Run, condition: Any, after: Any, size: int) -> list[tuple[Any, ...]]:
     call = m.Conversation
@@ -85,84 +143,81 @@ def _calls(store: Store, run: _Run, condition: Any, after: Any, size: int) -> li
     return store.execute(query.order_by(*identity).limit(size))
 
 
-def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Names) -> list[ScoredCall]:
-    keys = [call[0] for call in calls]
-    scores: dict[int, list[Score]] = {key: [] for key in keys}
-    _add_stored(store, names, scores)
+def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Names) -> ScorePage:
+    found = _Found([call[0] for call in calls])
+    _add_stored(store, names, found)
     if names.has_interaction:
-        _add_interaction(store, names, scores)
-    _add_people(store, scores)
-    for given in scores.values():
-        given.sort(key=_IN_ORDER)
+        _add_interaction(store, names, found)
+    _add_people(store, found)
+    counts = found.counts()
     edits = {flow: names.edits.last(names.flows[flow], run.name) for flow in {call[2] for call in calls}}
-    return [
+    scored = [
         ScoredCall(
             run.name, run.commit, started_at, name, names.flows[flow], names.agents[agent],
-            None if persona is None else names.personas[persona], trial, bool(errored), edits[flow], scores[key],
+            None if persona is None else names.personas[persona], trial, bool(errored), edits[flow], counts[place],
         )
-        for key, name, flow, agent, trial, started_at, persona, errored in calls
+        for place, (_, name, flow, agent, trial, started_at, persona, errored) in enumerate(calls)
     ]  # fmt: skip
+    return ScorePage(scored, found.in_order())
 
 
-def _add_stored(store: Store, names: _Names, scores: Mapping[int, list[Score]]) -> None:
-    verdicts = _verdicts(store, scores)
+def _add_stored(store: Store, names: _Names, found: _Found) -> None:
     score = m.AspectScore
     query = score.select(score.conversation, score.aspect, score.judge, score.value)
-    for key, aspect, judge, value in store.execute(query.where(one_of(score.conversation, scores))):
-        at, model, version = verdicts.get((key, aspect, judge), _NO_VERDICT)
-        scores[key].append(
-            Score(
-                names.aspects[aspect], names.judges[judge], names.judge_names[judge], value, at, model,
-                names.prompts[judge], version,
-            )
-        )  # fmt: skip
+    rows = store.execute(query.where(one_of(score.conversation, found.place)))
+    calls, aspects, judges, values = _columns(rows, 4)
+    kinds = {
+        (aspect, judge): found.number(names.kind(aspect, judge))
+        for aspect, judge in set(zip(aspects, judges, strict=True))
+    }
+    given = _given(store, found.place)
+    found.add(
+        calls,
+        map(kinds.__getitem__, zip(aspects, judges, strict=True)),
+        values,
+        [given.get(row[:3], _NOT_GIVEN) for row in rows],
+    )
 
 
-def _add_interaction(store: Store, names: _Names, scores: Mapping[int, list[Score]]) -> None:
+def _add_interaction(store: Store, names: _Names, found: _Found) -> None:
     """Add the sums of how the sides of voice calls shared the line: figures have to be pooled from these."""
     computed = names.judges[m.COMPUTED_JUDGE], names.judge_names[m.COMPUTED_JUDGE]
     row, events = m.CallInteraction, SUMS[1:]
+    kinds = [found.number(_Kind(f"{_INTERACTION}{name}", *computed)) for name in events]
     query = row.select(row.conversation, *(getattr(row, name) for name in events))
-    for key, *sums in store.execute(query.where(one_of(row.conversation, scores))):
-        scores[key] += [
-            Score(f"{_INTERACTION}{name}", *computed, float(value), None, None, None, None)
-            for name, value in zip(events, sums, strict=True)
-        ]
+    for call, *sums in store.execute(query.where(one_of(row.conversation, found.place))):
+        found.add([call] * len(kinds), kinds, map(float, sums), [_NOT_GIVEN] * len(kinds))
 
 
-def _add_people(store: Store, scores: Mapping[int, list[Score]]) -> None:
+def _add_people(store: Store, found: _Found) -> None:
     """Add what counts of what people wrote: a verdict as 10 or 0, and each code as 1."""
-    for key, notes in notes_by_call(store, scores.keys()).items():
+    for call, notes in notes_by_call(store, found.place.keys()).items():
         for note in notes:
             person = f"{PERSON}{note.author}"
-            given = [(VERDICT, 10.0 if note.verdict == PASS else 0.0)] if note.verdict is not None else []
-            given += [(f"{_CODE}{note.code}", 1.0)] if note.code is not None else []
-            scores[key] += [
-                Score(aspect, person, person, value, note.at, None, None, None) for aspect, value in given
-            ]  # fmt: skip
+            said = [(VERDICT, 10.0 if note.verdict == PASS else 0.0)] if note.verdict is not None else []
+            said += [(f"{_CODE}{note.code}", 1.0)] if note.code is not None else []
+            for aspect, value in said:
+                found.add([call], [found.number(_Kind(aspect, person, person))], [value], [(note.at, None, None)])
 
 
-def _verdicts(store: Store, calls: Mapping[int, Any]) -> _Verdicts:
-    """Return what is told of the verdict that counts for a score; it is the one that `verdicts` chose."""
+def _given(store: Store, calls: Iterable[int]) -> Mapping[tuple[int, int, int], _Given]:
+    """Return by call, aspect and judge how the verdict was given that counts; it is the one that `verdicts` chose."""
     call, verdict, file = m.Conversation, m.JudgedScore, m.SourceFile
     # From the call by its name: what judges said is found by that.
     query = (
         call.select(
             call.id, verdict.aspect, verdict.judge,
-            verdict.judged_at, file.path, verdict.line, verdict.model, verdict.prompt_version,
+            verdict.judged_at, verdict.model, verdict.prompt_version, file.path, verdict.line,
         )
         .join(verdict, on=(verdict.run == call.run) & (verdict.conversation_name == call.name))
         .join(file, on=(file.id == verdict.source_file))
         .where(one_of(call.id, calls), verdict.conversation == call.id)
     )  # fmt: skip
-    found: dict[tuple[int, int, int], list[Any]] = {}
-    for key, aspect, judge, *told in store.execute(query):
-        other = found.setdefault((key, aspect, judge), told)
-        if other is not told and _rank(other) < _rank(told):
-            found[key, aspect, judge] = told
-    return {key: (told[0], told[3], told[4]) for key, told in found.items()}
+    rows = store.execute(query)
+    given = {row[:3]: row[3:6] for row in rows}
+    return given if len(given) == len(rows) else {row[:3]: row[3:6] for row in sorted(rows, key=_rank)}
 
 
-def _rank(told: Sequence[Any]) -> tuple[int, str, int]:
-    at, path, line, *_ = told
+def _rank(row: Sequence[Any]) -> tuple[int, str, int]:
+    at, _, _, path, line = row[3:]
     return -1 if at is None else at, path, line

@@ -97,7 +97,7 @@ def stored(made: Past, path: Path) -> Path:
 def test_a_score_names_the_last_edit_that_its_run_contains_and_what_tells_it(seed: int, tmp_path: Path) -> None:
     made = past(seed)
     with open_store(stored(made, tmp_path / "w.db")) as store:
-        found_calls = [found for page in score_pages(store) for found in page]
+        found_calls = [found for page in score_pages(store) for found in page.calls]
     assert {(found.run, found.flow) for found in found_calls} == {(run, flow) for run in made.runs for flow in FLOWS}
     for each in found_calls:
         last = made.last(each.run, each.flow)

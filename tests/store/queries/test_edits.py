@@ -82,7 +82,7 @@ def test_each_score_has_the_last_edit_before_its_run(seed: int, tmp_path: Path) 
     made, edits = world(seed, 60), history(seed)
     begun = starts(made)
     with with_edits(made, tmp_path / "w.db", edits) as store:
-        found = [scored for page in score_pages(store) for scored in page]
+        found = [scored for page in score_pages(store) for scored in page.calls]
     assert found
     for scored in found:
         assert commit(scored.edit) == last_by_hand(edits, scored.flow, begun[scored.run])
@@ -235,4 +235,4 @@ def test_a_store_without_edits_has_none_anywhere(tmp_path: Path) -> None:
         assert edit_effects(store) == []
         assert all(run.edit is None for run in timeline(store))
         assert all(cell.last_edit is None for cell in flow_cells(store, edits=True))
-        assert all(call.edit is None for page in score_pages(store) for call in page)
+        assert all(found.edit is None for page in score_pages(store) for found in page.calls)

@@ -155,10 +155,10 @@ def test_effects_know_the_figures_where_some_call_has_them(store: Store, tmp_pat
 
 def test_the_export_has_what_figures_are_pooled_from(store: Store) -> None:
     sums: dict[str, dict[str, float | None]] = {}
-    for made, score in listed(score_pages(store)):
+    for score in listed(score_pages(store)):
         if score.aspect.startswith("interaction."):
             assert score.judge == "(computed)"
-            sums.setdefault(made.conversation, {})[score.aspect.removeprefix("interaction.")] = score.value
+            sums.setdefault(score.call.conversation, {})[score.aspect.removeprefix("interaction.")] = score.value
     assert sums == {
         made.conversation: {name: pytest.approx(getattr(made.interaction, name)) for name in SUMS[1:]}
         for made in spoken_calls.calls()

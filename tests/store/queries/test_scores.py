@@ -39,14 +39,14 @@ def test_the_scores_are_those_of_the_facts(seed: int, expression: str, tmp_path:
         found = scores(store, predicate)
     assert len(found) == len(wanted)
     assert {
-        (call.run, call.conversation, score.aspect, score.judge): (
-            call.flow,
-            call.agent,
-            call.persona,
-            call.errored,
-            score.value,
+        (row.call.run, row.call.conversation, row.aspect, row.judge): (
+            row.call.flow,
+            row.call.agent,
+            row.call.persona,
+            row.call.errored,
+            row.value,
         )
-        for call, score in found
+        for row in found
     } == wanted
 
 
@@ -55,8 +55,8 @@ def test_the_order_is_one_whatever_the_page(size: int, tmp_path: Path) -> None:
     with world(3, 60).store(tmp_path / "world.db") as store:
         found, order = scores(store, size=size), run_order(store)
         assert found == scores(store)
-        assert all(len(page) <= size for page in score_pages(store, None, size))
-    keys = [(order[call.run], call.conversation, score.aspect, score.judge) for call, score in found]
+        assert all(len(page.calls) <= size for page in score_pages(store, None, size))
+    keys = [(order[row.call.run], row.call.conversation, row.aspect, row.judge) for row in found]
     assert all(before < after for before, after in pairwise(keys))
 
 
@@ -66,7 +66,7 @@ def test_the_order_does_not_hang_on_that_of_the_ingest(tmp_path: Path) -> None:
     turned.calls.reverse()
     with made.store(tmp_path / "one.db") as one, turned.store(tmp_path / "two.db") as two:
         # Of several commits that calls give for one run the first stays.
-        found = [[(call._replace(commit=None), score) for call, score in scores(store)] for store in (one, two)]
+        found = [[row._replace(call=row.call._replace(commit=None)) for row in scores(store)] for store in (one, two)]
     assert found[0] == found[1]
 
 
@@ -86,7 +86,7 @@ def test_the_time_is_that_of_the_verdict_that_counts(tmp_path: Path) -> None:
         put(store, "more.jsonl", [verdict("a", 8.0, judged_at=5_000_000), verdict("b", 2.0, judged_at=None, line=2)])
         put(store, "other.jsonl", [verdict("a", None, judge="gemini", judged_at=None)])
         found = scores(store)
-    assert [(call.conversation, score.judge, score.value, score.judged_at) for call, score in found] == [
+    assert [(row.call.conversation, row.judge, row.value, row.judged_at) for row in found] == [
         ("a", "codex", 3.0, 9_000_000),
         ("a", "gemini", None, None),
         ("b", "codex", 1.0, 1_000_000),
@@ -101,7 +101,7 @@ def test_a_score_says_by_which_model_and_prompt_it_was_given(tmp_path: Path) -> 
         late = verdict("a", 4.0, line=2, **{**first, "model": "newer", "judged_at": 2})
         put(store, "both.jsonl", [verdict("a", 3.0, line=1, **first), late, verdict("a", 8.0, line=3, **second)])
         found = scores(store)
-    assert [(score.judge, score.value, score.model, score.prompt_hash, score.prompt_version) for _, score in found] == [
+    assert [(row.judge, row.value, row.model, row.prompt_hash, row.prompt_version) for row in found] == [
         ("(computed)", 10.0, None, None, None),
         ("codex@new", 8.0, "new", "bbbbbb2", "2"),
         ("codex@newer", 4.0, "newer", "aaaaaa1", "1"),
@@ -114,8 +114,8 @@ def test_of_verdicts_given_at_once_the_later_path_and_line_counts(tmp_path: Path
         put(store, "calls.jsonl", [call("a", aspects={})])
         put(store, "two.jsonl", [verdict("a", 4.0, line=1), verdict("a", 5.0, line=2)])
         put(store, "one.jsonl", [verdict("a", 6.0, line=3)])
-        ((_, score),) = scores(store)
-    assert (score.value, score.judged_at) == (5.0, 1_000_000)
+        (row,) = scores(store)
+    assert (row.value, row.judged_at) == (5.0, 1_000_000)
 
 
 def test_an_empty_store_has_no_pages(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from statistics import fmean
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,9 +21,13 @@ from pyarrow import parquet
 
 from riff_store.database import open_store
 from riff_store.queries import scores
+from riff_store.queries.conversations import count_conversations
+from riff_tui.batch import Batch
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
-from riff_tui.output.sinks.parquet import MISSING, write_columns
+from riff_tui.filters import parse
+from riff_tui.output import progress
+from riff_tui.output.sinks.parquet import MISSING, write_batches
 from riff_tui.views.export import COLUMNS
 from tests.support.facts import call, fresh, put, verdict
 
@@ -131,17 +137,18 @@ def test_parquet_is_written_a_group_of_rows_at_a_time(tmp_path: Path) -> None:
     read: list[int] = []
     out = io.BytesIO()
 
-    def pages() -> Iterator[list[list[Any]]]:
+    def batches() -> Iterator[Batch]:
         for number in range(0, 25, 5):
             read.append(out.tell())
-            yield [[None, 2**60, None, 2**60, None], [float(number + place) for place in range(5)]]
+            values = [float(number + place) for place in range(5)]
+            yield Batch([2, 3], {"started_at": [None, 2**60]}, {"value": values})
 
-    write_columns([column for column in COLUMNS if column.key in ("value", "started_at")], pages(), out, rows=10)
+    write_batches([column for column in COLUMNS if column.key in ("value", "started_at")], batches(), out, rows=10)
     assert len(set(read)) == 3
     found = parquet.ParquetFile(io.BytesIO(out.getvalue()))
     assert found.num_row_groups == 3
     assert found.read().column("value").to_pylist() == [float(number) for number in range(25)]
-    assert found.read().column("started_at").cast("int64").to_pylist()[:2] == [None, 2**60]
+    assert found.read().column("started_at").cast("int64").to_pylist()[:5] == [None] * 2 + [2**60] * 3
 
 
 def test_parquet_of_nothing_is_a_file_with_columns(tiny: Path, tmp_path: Path, capsys: Captured) -> None:
@@ -250,6 +257,21 @@ def test_an_export_that_fails_leaves_the_file_as_it_was(
     assert path.read_text(encoding="utf-8") == "before"
     assert list(tmp_path.iterdir()) == [path]
     capsys.readouterr()
+
+
+def test_on_a_terminal_it_says_how_many_of_the_calls_are_written(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[tuple[int, int]] = []
+    line = SimpleNamespace(counting=lambda done, total: shown.append((done, total)))
+    monkeypatch.setattr(progress, "terminal_progress", lambda: nullcontext(line))
+    paged = scores.score_pages
+    monkeypatch.setattr(scores, "score_pages", lambda store, calls: paged(store, calls, 4))
+    command = ["export", "--store", str(tiny), "--where", "run=run-2", "-o", str(tmp_path / "scores.csv")]
+    assert run(command) == ExitCode.OK
+    with open_store(tiny) as store:
+        calls = count_conversations(store, parse("run=run-2"))
+    assert shown == [(done, calls) for done in [*range(4, calls, 4), calls]]
 
 
 def test_pages_do_not_show_and_the_bytes_are_always_the_same(
