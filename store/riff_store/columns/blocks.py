@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riff_store.columns import rows
-from riff_store.columns.encoding import decode, decode_keys, decode_unscored
+from riff_store.columns.encoding import decode, decode_keys
 from riff_store.columns.keeping import packed_groups
 from riff_store.columns.layout import CALL_IDS, group_of, keys_of, score_name
 from riff_store.database import Store
@@ -84,24 +84,13 @@ class Block:
         return self._read(f"call.{name}", decode_keys, lambda span: _keys(self._of_calls((name,), span)[1]))
 
     def scores(self, aspect: int, judge: int) -> Floats:
-        """Return a judge's scores of calls; nan is not scored."""
+        """Return a judge's scores of calls; nan is not scored, and `UNSCORED` where the judge was asked."""
 
         def from_rows(span: _Span) -> Floats:
-            found = np.full(self._calls_of(span).size, np.nan)
-            keys, values = rows.scores(self._ask, aspect, judge, span.first, span.last)
-            found[np.searchsorted(self._calls_of(span), _keys(keys))] = values
-            return found
+            scored = rows.scores(self._ask, aspect, judge, span.first, span.last)
+            return rows.placed_scores(self._calls_of(span), *scored)
 
         return self._read(score_name(aspect, judge), decode, from_rows, np.nan)
-
-    def unscored(self, aspect: int, judge: int) -> Flags:
-        """Return which calls a judge was asked about without giving a score."""
-
-        def from_rows(span: _Span) -> Flags:
-            keys, values = rows.scores(self._ask, aspect, judge, span.first, span.last)
-            return np.isin(self._calls_of(span), _keys(keys[np.isnan(values)]))
-
-        return self._read(score_name(aspect, judge), decode_unscored, from_rows, False)
 
     def figures_of(self, kind: str, name: str) -> Floats:
         """Return a column of what hangs on calls (`state` or `transition`) as numbers; nan is not measured."""

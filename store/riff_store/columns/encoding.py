@@ -25,15 +25,22 @@ _NOTHING, _CONSTANT, _WHOLE, _NUMBERED, _DOUBLES = range(5)
 _WIDTHS: dict[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
 _DECIMALS = 5
 _MOST_EXACT = 2.0**53 - 1
-_UNSCORED = np.uint64(0x7FF8_0000_0000_0001)
-"""The bits of a double that says unscored; any other that is no number says that there is none."""
+_UNSCORED_BITS = np.uint64(0x7FF8_0000_0000_0001)
+UNSCORED = np.array(_UNSCORED_BITS).view(np.float64)
+"""What is no number because it is unscored; any other that is no number says that there is none."""
 _DAMAGED = "a packed column is damaged", "`riff-tui doctor` says what is wrong with the store"
 
 
-def encode(values: Floats, unscored: NDArray[np.bool_] | None = None) -> bytes:
-    """Return a column as bytes; nan is no value, which is told apart from one that is `unscored`."""
-    known = ~np.isnan(values)
-    asked = unscored is not None and bool(unscored.any())
+def is_unscored(values: Floats) -> NDArray[np.bool_]:
+    """Say which values are `UNSCORED`."""
+    unscored: NDArray[np.bool_] = values.view("<u8") == _UNSCORED_BITS
+    return unscored
+
+
+def encode(values: Floats) -> bytes:
+    """Return a column as bytes; nan is no value, which is told apart from `UNSCORED`."""
+    known, unscored = ~np.isnan(values), is_unscored(values)
+    asked = bool(unscored.any())
     if not asked and not known.any():
         return _HEADER.pack(_NOTHING, 0, 0, 0)
     whole = _whole(values[known])
@@ -50,7 +57,10 @@ def encode(values: Floats, unscored: NDArray[np.bool_] | None = None) -> bytes:
 
 
 def decode(body: bytes, n: int) -> Floats:
-    """Return the values of a column of `n` rows, nan where there is none; raises `StoreError` for a damaged one."""
+    """Return the values of a column of `n` rows, nan or `UNSCORED` where there is none.
+
+    Raises `StoreError` for a damaged one.
+    """
     packed = _open(body, n)
     if packed.payload is None:
         return np.full(n, packed.base / 10.0**packed.power if packed.form == _CONSTANT else np.nan)
@@ -61,9 +71,11 @@ def decode(body: bytes, n: int) -> Floats:
         table = np.full(none + 1, np.nan)
         known = packed.table if packed.form == _NUMBERED else packed.scaled(np.arange(none - 1))
         table[: known.size] = known
+        table[-2] = UNSCORED
         return table.take(packed.payload)
     values = packed.scaled(packed.payload)
-    values[packed.payload >= none - 1] = np.nan
+    values[packed.payload == none] = np.nan
+    values[packed.payload == none - 1] = UNSCORED
     return values
 
 
@@ -77,16 +89,6 @@ def decode_keys(body: bytes, n: int) -> NDArray[np.int64]:
     keys = packed.payload.astype(np.int64) + packed.base
     keys[packed.payload >= np.iinfo(packed.payload.dtype).max - 1] = 0
     return keys
-
-
-def decode_unscored(body: bytes, n: int) -> NDArray[np.bool_]:
-    """Return which of `n` rows are unscored; raises as `decode` does."""
-    packed = _open(body, n)
-    if packed.payload is None:
-        return np.zeros(n, np.bool_)
-    sign = _UNSCORED if packed.form == _DOUBLES else np.iinfo(packed.payload.dtype).max - 1
-    unscored: NDArray[np.bool_] = packed.payload == sign
-    return unscored
 
 
 class _Packed(NamedTuple):
@@ -123,25 +125,22 @@ def _narrowest(largest: int) -> np.dtype[Any] | None:
 
 
 def _placed(
-    numbers: NDArray[Any], dtype: np.dtype[Any], known: NDArray[np.bool_], unscored: NDArray[np.bool_] | None
+    numbers: NDArray[Any], dtype: np.dtype[Any], known: NDArray[np.bool_], unscored: NDArray[np.bool_]
 ) -> bytes:
     none = np.iinfo(dtype).max
     body = np.full(known.size, none, dtype)
     body[known] = numbers
-    if unscored is not None:
-        body[unscored] = none - 1
+    body[unscored] = none - 1
     return body.tobytes()
 
 
-def _doubles(values: Floats, known: NDArray[np.bool_], unscored: NDArray[np.bool_] | None) -> bytes:
+def _doubles(values: Floats, known: NDArray[np.bool_], unscored: NDArray[np.bool_]) -> bytes:
     bits = values.astype("<f8").view("<u8")
     table, numbers = np.unique(bits[known], return_inverse=True)
     dtype = _narrowest(table.size - 1)
     if dtype is not None and table.nbytes + values.size * dtype.itemsize < values.size * 7:
         header = _HEADER.pack(_NUMBERED, dtype.itemsize, 0, table.size)
         return header + table.tobytes() + _placed(numbers, dtype, known, unscored)
-    if unscored is not None:
-        bits[unscored] = _UNSCORED
     return _HEADER.pack(_DOUBLES, 8, 0, 0) + bits.tobytes()
 
 

@@ -50,8 +50,4 @@ def _scores(ask: Ask, calls: Floats, first: int, last: int) -> Iterator[Chunk]:
     for pair in np.unique(pairs):
         aspect, judge = divmod(int(pair), _JUDGES)
         mine = np.flatnonzero(pairs == pair)
-        places = np.searchsorted(calls, keys[mine])
-        column, asked = np.full(calls.size, np.nan), np.zeros(calls.size, np.bool_)
-        column[places] = values[mine]
-        asked[places] = True
-        yield Chunk(score_name(aspect, judge), calls.size, encode(column, asked & np.isnan(column)))
+        yield _chunk(score_name(aspect, judge), rows.placed_scores(calls, keys[mine], values[mine]))

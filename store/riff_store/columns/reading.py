@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riff_store.columns.blocks import Block, Flags, Floats, Keys, blocks, packed_scores
+from riff_store.columns.encoding import is_unscored
+from riff_store.columns.masks import Masks
 from riff_store.database import Store
-from riff_store.models import Conversation
 from riff_store.predicates import Predicate
-from riff_store.queries.scope import Scope
 
 
 def read_calls(store: Store, calls: Predicate | None, *, errored: bool = False) -> CallColumns:
@@ -20,15 +20,11 @@ def read_calls(store: Store, calls: Predicate | None, *, errored: bool = False) 
 
     Columns are read when they are asked for: ask within the same snapshot of the store.
     """
-    found = []
-    wanted = None
-    if calls is not None:
-        query = Conversation.select(Conversation.id).where(Scope(store).condition(calls))
-        wanted = np.array([key for (key,) in store.execute(query)], np.int64)
+    found, masks = [], Masks(store)
     for block in blocks(store):
-        chosen = np.ones(block.n, np.bool_) if errored else block.figures("errored") == 0
-        if wanted is not None:
-            chosen &= np.isin(block.ids, wanted)
+        chosen = masks.calls(calls, block)
+        if not errored and chosen.any():
+            chosen &= block.figures("errored") == 0
         if chosen.any():
             found.append((block, None if chosen.all() else chosen))
     return CallColumns(store, found)
@@ -57,7 +53,7 @@ class CallColumns:
 
     def unscored(self, aspect: int, judge: int) -> Flags:
         """Return which calls the judge was asked about without giving a score."""
-        return self._column(lambda block: block.unscored(aspect, judge), np.bool_)
+        return self._column(lambda block: is_unscored(block.scores(aspect, judge)), np.bool_)
 
     def judged(self) -> list[tuple[int, int]]:
         """Return the (aspect, judge) that may have scores of these calls, computed ones included."""

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from riff_store.columns.encoding import UNSCORED
 from riff_store.columns.keeping import Ask
 from riff_store.columns.layout import CALLS, HANGING
 
@@ -38,6 +39,13 @@ def scores(ask: Ask, aspect: int, judge: int, first: int, last: int) -> tuple[Fl
     )
     keys, values = _columns(ask(sql, (first, last, aspect, judge)), "conversation_id, value")
     return keys, values
+
+
+def placed_scores(calls: NDArray[Any], keys: Floats, values: Floats) -> Floats:
+    """Return scores at the places of their calls, `UNSCORED` where a judge gave none and nan where it was not asked."""
+    found = np.full(calls.size, np.nan)
+    found[np.searchsorted(calls, keys)] = np.where(np.isnan(values), UNSCORED, values)
+    return found
 
 
 def all_scores(ask: Ask, first: int, last: int) -> list[Floats]:

@@ -87,7 +87,7 @@ def _looks_into_rows(predicate: Predicate | None) -> bool:
 
 def of_calls(predicate: Predicate) -> Predicate:
     """Return a filter of calls: each part about states speaks of some row of a call, those side by side of the same."""
-    if _asks_states(predicate) and not isinstance(predicate, And):
+    if asks_states(predicate) and not isinstance(predicate, And):
         return InState(predicate)
     match predicate:
         case Not(part):
@@ -95,16 +95,17 @@ def of_calls(predicate: Predicate) -> Predicate:
         case Or(parts):
             return Or(tuple(of_calls(part) for part in parts))
         case And(parts):
-            rows = [part for part in parts if not isinstance(part, And) and _asks_states(part)]
+            rows = [part for part in parts if not isinstance(part, And) and asks_states(part)]
             rest = [of_calls(part) for part in parts if part not in rows]
             return And((*([InState(And(tuple(rows)))] if rows else []), *rest))
     return predicate
 
 
-def _asks_states(predicate: Predicate) -> bool:
+def asks_states(predicate: Predicate) -> bool:
+    """Say if all of a filter speaks of the rows of states."""
     match predicate:
         case And(parts) | Or(parts):
-            return all(_asks_states(part) for part in parts)
+            return all(asks_states(part) for part in parts)
         case Term():
             return is_of_states(predicate)
     return False
@@ -154,15 +155,7 @@ class Scope:
 
     def _asks_rows(self, predicate: Predicate) -> bool:
         """Say whether all of it is about a row of states that has yet to be found."""
-        if self._states is not None:
-            return False
-        match predicate:
-            case Term(field):
-                return field is not None and field_of(field).level == "state"
-            case Not() | InState():
-                return False
-            case And(parts) | Or(parts):
-                return all(self._asks_rows(part) for part in parts)
+        return self._states is None and asks_states(predicate)
 
     def _any_row(self, parts: Sequence[Predicate]) -> Condition:
         rows = m.StateScore.alias()
@@ -293,15 +286,20 @@ class Scope:
             scores = m.AspectScore.alias()
             judges = {key for key, name in names.items() if satisfies(wanted, [name, shown[key]])}
             by_judges = exists(scores, (scores.conversation == self._calls.id) & one_of(scores.judge, judges))
-            if wanted.operator == "=" and not str(wanted.value).startswith(PERSON):
-                return by_judges
-            from riff_store.queries.annotations import verdicts_of_people
-
-            people = verdicts_of_people(self._written()).items()
-            given = (verdicts for author, verdicts in people if satisfies(wanted, f"{PERSON}{author}"))
-            return by_judges | one_of(self._calls.id, {call for verdicts in given for call in verdicts})
+            people = self.judged_by_people(wanted)
+            return by_judges | one_of(self._calls.id, people) if people else by_judges
 
         return some(term, scored)
+
+    def judged_by_people(self, term: Term) -> set[int]:
+        """Return the keys of the calls that people gave a verdict on who are called as a term about judges says."""
+        if term.operator == "=" and not str(term.value).startswith(PERSON):
+            return set()
+        from riff_store.queries.annotations import verdicts_of_people
+
+        people = verdicts_of_people(self._written()).items()
+        given = (verdicts for author, verdicts in people if satisfies(term, f"{PERSON}{author}"))
+        return {call for verdicts in given for call in verdicts}
 
     def _aspects(self) -> dict[int, str]:
         return dict(self._store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
