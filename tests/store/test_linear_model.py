@@ -13,21 +13,28 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riff_store.answers.effects import Confounding, FactorEffect, LevelEffect, LinearModel
-from riff_store.statistics.linear_model import MOST_LEVELS, Factor, fit
-from tests.support.contrasts import contrasts
+from riff_store.statistics.linear_model import fit
+from riff_store.statistics.observations import MOST_LEVELS, Factor
+from tests.support.contrasts import clustered, contrasts
 
 NAMES = ("judge", "agent", "flow", "persona")
 
 
 def fitted(frame: Any) -> LinearModel:
     """The model of a frame with a column for each factor, the call and y."""
-    factors = []
-    for name in NAMES:
+    order = {call: place for place, call in enumerate(frame["call"].unique())}
+    judges = frame["judge"] if "judge" in frame else pd.Series("alone", index=frame.index)
+    keys = {judge: key for key, judge in enumerate(judges.unique(), 7)}
+    values = {key: np.full(len(order), np.nan) for key in keys.values()}
+    for call, judge, y in zip(frame["call"], judges, frame["y"], strict=True):
+        values[keys[judge]][order[call]] = y
+    factors, of_calls = [], frame.drop_duplicates("call")
+    for name in NAMES[1:]:
         if name in frame:
-            keys = {level: key for key, level in enumerate(frame[name].unique(), 7)}
-            known = {key: level for level, key in keys.items()}
-            factors.append(Factor(name, [keys[level] for level in frame[name]], known))
-    return fit(factors, frame["call"].tolist(), frame["y"].tolist())
+            levels = {level: key for key, level in enumerate(frame[name].unique(), 7)}
+            known = {key: level for level, key in levels.items()}
+            factors.append(Factor(name, [levels[level] for level in of_calls[name]], known))
+    return fit(values, {key: judge for judge, key in keys.items()}, factors)
 
 
 def calls(seed: int, n: int = 60, *, agents: int = 3, flows: int = 4, personas: int = 3, judges: int = 3) -> Any:
@@ -89,25 +96,15 @@ def test_effects_are_those_of_least_squares_with_sum_to_zero_contrasts(seed: int
 @pytest.mark.parametrize("seed", range(4))
 def test_intervals_know_which_observations_are_of_one_call(seed: int) -> None:
     frame = calls(seed)
-    model = fitted(frame)
-    columns, effects = contrasts(frame, NAMES)
-    y, (n, width), groups = frame["y"].to_numpy(), columns.shape, frame["call"].nunique()
-    bread = np.linalg.inv(columns.T @ columns)
-    left = y - columns @ (bread @ columns.T @ y)
-    meat = np.zeros((width, width))
-    for call in frame["call"].unique():
-        rows = (frame["call"] == call).to_numpy()
-        score = columns[rows].T @ left[rows]
-        meat += np.outer(score, score)
-    covariance = groups / (groups - 1) * (n - 1) / (n - width) * bread @ meat @ bread
-    for (name, level), vector in effects.items():
-        found = effect_of(model, name, level)
-        half = stats.t.ppf(0.975, groups - 1) * np.sqrt(vector @ covariance @ vector)
+    model, groups = fitted(frame), frame["call"].nunique()
+    effects, halves = clustered(frame, NAMES)
+    for level, effect in effects.items():
+        found, half = effect_of(model, *level), halves[level]
         assert found.effect is not None
         assert found.low == pytest.approx(found.effect - half, abs=1e-8)
         assert found.high == pytest.approx(found.effect + half, abs=1e-8)
-        error = np.sqrt(vector @ covariance @ vector)
-        assert found.p == pytest.approx(2 * stats.t.sf(abs(found.effect) / error, groups - 1), abs=1e-8)
+        error = half / stats.t.ppf(0.975, groups - 1)
+        assert found.p == pytest.approx(2 * stats.t.sf(abs(effect) / error, groups - 1), abs=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -313,20 +310,28 @@ def test_nothing_to_explain_is_said_and_not_divided_by() -> None:
         assert all(each.effect in (None, pytest.approx(0, abs=1e-12)) for each in factor.levels)
 
 
+def column(*values: float) -> Any:
+    return np.array(values)
+
+
+ALONE = {0: "alone"}
+
+
 def test_without_observations_there_is_no_model() -> None:
-    model = fit([Factor("flow", [], {})], [], [])
-    assert model == LinearModel(0, 0, None, None, None, None, ())
+    nothing = LinearModel(0, 0, None, None, None, None, ())
+    assert fit({}, {}, [Factor("flow", [], {})]) == nothing
+    assert fit({0: column(np.nan, np.nan)}, ALONE, [Factor("flow", [1, 2], {})]) == nothing
 
 
 def test_one_call_is_a_mean_and_nothing_else() -> None:
-    model = fit([Factor("flow", [3], {3: "dental"}), Factor("persona", [0], {})], [9], [4.5])
+    model = fit({0: column(4.5)}, ALONE, [Factor("flow", [3], {3: "dental"}), Factor("persona", [0], {})])
     assert (model.n, model.observations, model.mean, model.intercept) == (1, 1, 4.5, 4.5)
-    assert model.single == [("flow", "dental"), ("persona", None)]
+    assert model.single == [("judge", "alone"), ("flow", "dental"), ("persona", None)]
     assert not model.factors
 
 
 def test_one_call_and_two_judges_compare_the_judges_without_any_certainty() -> None:
-    model = fit([Factor("judge", [1, 2], {1: "a", 2: "b"})], [9, 9], [4.0, 5.0])
+    model = fit({1: column(4.0), 2: column(5.0)}, {1: "a", 2: "b"}, [])
     assert [(each.effect, each.low) for each in model.factors[0].levels] == [(-0.5, None), (0.5, None)]
 
 
@@ -334,12 +339,47 @@ def test_a_factor_of_countless_levels_is_left_out() -> None:
     n = MOST_LEVELS + 1
     keys = [call // 2 for call in range(2 * n)]
     crowded = Factor("persona", keys, {key: f"caller {key}" for key in keys})
-    model = fit([Factor("agent", [call % 2 for call in range(2 * n)], {0: "a", 1: "b"}), crowded],
-                list(range(2 * n)), [float(call % 2) for call in range(2 * n)])  # fmt: skip
+    sides = [call % 2 for call in range(2 * n)]
+    model = fit({0: column(*sides).astype(float)}, ALONE, [Factor("agent", sides, {0: "a", 1: "b"}), crowded])
     assert model.crowded == [("persona", n)]
     assert [factor.factor for factor in model.factors] == ["agent"]
 
 
+def test_of_countless_judges_all_count_and_none_is_compared() -> None:
+    chance = np.random.default_rng(2)
+    values = {key: column(*chance.normal(size=6)) for key in range(MOST_LEVELS + 1)}
+    agents = Factor("agent", [0, 1] * 3, {0: "a", 1: "b"})
+    model = fit(values, {key: f"j{key}" for key in values}, [agents])
+    assert (model.n, model.observations) == (6, 6 * len(values))
+    assert model.crowded == [("judge", len(values))]
+    means = np.mean([each.reshape(3, 2).mean(axis=0) for each in values.values()], axis=0)
+    assert [each.effect for each in model.factors[0].levels] == [
+        pytest.approx(mean - means.mean(), abs=1e-9) for mean in means
+    ]
+
+
 def test_names_that_are_alike_stay_levels_of_their_own() -> None:
-    model = fit([Factor("judge", [1, 2, 1, 2], {1: "same", 2: "same"})], [1, 1, 2, 2], [1.0, 2.0, 1.0, 2.0])
+    model = fit({1: column(1.0, 1.0), 2: column(2.0, 2.0)}, {1: "same", 2: "same"}, [])
     assert [each.effect for each in model.factors[0].levels] == [pytest.approx(-0.5), pytest.approx(0.5)]
+
+
+def test_a_value_that_stands_for_several_observations_counts_as_often() -> None:
+    chance = np.random.default_rng(7)
+    agent, flow, times = (chance.integers(high, size=40) for high in (3, 4, 5))
+    y = chance.normal(size=40)
+    model = fit(
+        {0: np.where(times > 0, y, np.nan)},
+        ALONE,
+        [Factor("agent", agent, dict(enumerate("abc"))), Factor("flow", flow, dict(enumerate("uvwx")))],
+        times.astype(float),
+    )
+    each = np.repeat(np.arange(40), times)
+    frame = pd.DataFrame({"call": each, "agent": agent[each], "flow": flow[each], "y": y[each]})
+    frame = frame.assign(agent=frame["agent"].map("abc".__getitem__), flow=frame["flow"].map("uvwx".__getitem__))
+    effects, halves = clustered(frame, ("agent", "flow"))
+    assert model.observations == len(frame)
+    assert model.mean == pytest.approx(frame["y"].mean())
+    for level, effect in effects.items():
+        found = effect_of(model, *level)
+        assert found.effect == pytest.approx(effect, abs=1e-8)
+        assert found.high == pytest.approx(effect + halves[level], abs=1e-8)

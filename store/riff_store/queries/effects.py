@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise, repeat
-from math import isfinite
-from operator import itemgetter
-from typing import Any, TypeAlias
-
-import peewee as pw
+from typing import TYPE_CHECKING
 
 from riff_store import models as m
 from riff_store.answers.effects import QUALITY, Effects, FactorEffect, JudgeOverlap, LinearModel
@@ -24,13 +19,15 @@ from riff_store.queries.flows import selected_judges
 from riff_store.queries.interaction import has_interaction
 from riff_store.queries.scope import Scope
 from riff_store.queries.sums import call_sums
-from riff_store.scoring import blended, computed_blend
+from riff_store.scoring import PARTS
 from riff_store.vocabulary import ALIASES, aspect_named
 
+if TYPE_CHECKING:
+    from riff_store.columns.reading import CallColumns
+    from riff_store.statistics.observations import Factor, Floats
+    from riff_store.statistics.overlap import Overlap
+
 FACTORS = ("judge", "agent", "flow", "persona")
-_BLENDED = ("correctness", "completion", "errors", "latency_p95")
-_UNNAMED = 0
-"""The key of calls that name no persona; names have keys from 1 on."""
 
 
 class UnknownAspect(UsageError):
@@ -39,12 +36,6 @@ class UnknownAspect(UsageError):
     def __init__(self, aspect: str, known: Sequence[str]) -> None:
         super().__init__(f"no call was scored for {aspect!r}", f"there are {', '.join(known)}")
         self.known = known
-
-
-_Names: TypeAlias = Mapping[str, Mapping[int, str | None]]
-"""The name of each level of each factor, by its key."""
-_Observation: TypeAlias = tuple[int, int, int, int, int, float]
-"""The keys of a call, then of the level of each factor in order, then the value."""
 
 
 def effects(
@@ -56,6 +47,11 @@ def effects(
     these, `(computed)` included. They are compared on the calls that all of them scored. Of a figure over events it is
     an event.
     """
+    from riff_store.columns.reading import read_calls
+    from riff_store.statistics.linear_model import fit
+    from riff_store.statistics.observations import Factor
+    from riff_store.statistics.overlap import overlap
+
     with store.snapshot():
         aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
         known = [QUALITY, *sorted(aspects), *(POOLED if has_interaction(store) else ())]
@@ -68,23 +64,21 @@ def effects(
         chosen = {} if alone else selected_judges(store, judges)
         if judges is None or matches(judges, {"judge": [COMPUTED]}, ("judge",)):
             chosen[m.COMPUTED_JUDGE] = COMPUTED
-        read = _events if aspect in POOLED else _qualities if aspect == QUALITY else _scores
-        found = list(read(store, calls, chosen, aspects, aspect))
-        names: _Names = {"judge": chosen} | {name: names_of(store, DIMENSIONS[name]) for name in FACTORS[1:]}
+        columns = read_calls(store, calls)
+        weights = None
+        if aspect in POOLED:
+            values, weights = _events(store, calls, columns, chosen, aspect)
+        elif aspect == QUALITY:
+            values = dict(_qualities(columns, chosen, aspects))
+        else:
+            values = dict(_scores(columns, chosen, aspects[aspect]))
+        factors = [Factor(name, columns.keys(name), names_of(store, DIMENSIONS[name])) for name in FACTORS[1:]]
         whole = call_sums(store, calls, Grouping(())).get(())
         n, excluded, failed = (whole.n, whole.excluded, whole.caller_failed) if whole else (0, 0, 0)
-    model, overlap = _fitted(found, names), None
-    scored = _scored(found)
-    if any(one != other for one, other in pairwise(scored.values())):
-        model, overlap = _with_judges_compared(model, found, names, scored)
-    return Effects(aspect, _corrected(model), n - model.n, excluded, known, overlap, failed)
-
-
-def _fitted(found: Sequence[_Observation], names: _Names) -> LinearModel:
-    from riff_store.statistics.linear_model import Factor, fit
-
-    factors = [Factor(name, list(map(itemgetter(at), found)), names[name]) for at, name in enumerate(FACTORS, 1)]
-    return fit(factors, [row[0] for row in found], [row[-1] for row in found])
+    model, judges_compared = fit(values, chosen, factors, weights), None
+    if found := overlap({judge: values[judge] for judge in sorted(values, key=chosen.__getitem__)}):
+        model, judges_compared = _with_judges_compared(model, found, chosen, factors)
+    return Effects(aspect, _corrected(model), n - model.n, excluded, known, judges_compared, failed)
 
 
 def _corrected(model: LinearModel) -> LinearModel:
@@ -103,30 +97,20 @@ def _corrected(model: LinearModel) -> LinearModel:
     return replace(model, factors=factors)
 
 
-def _scored(found: Iterable[_Observation]) -> dict[int, set[int]]:
-    scored: dict[int, set[int]] = {}
-    for call, judge, *_ in found:
-        scored.setdefault(judge, set()).add(call)
-    return scored
-
-
 def _with_judges_compared(
-    model: LinearModel, found: Sequence[_Observation], names: _Names, scored: Mapping[int, set[int]]
+    model: LinearModel, found: Overlap, shown: Mapping[int, str], factors: Sequence[Factor]
 ) -> tuple[LinearModel, JudgeOverlap]:
     """Return the model with judges compared on common calls, where they did not all score the same ones."""
-    shown = names["judge"]
-    order = sorted(scored, key=lambda judge: str(shown[judge]))
-    apart = [pair for pair in combinations(order, 2) if scored[pair[0]].isdisjoint(scored[pair[1]])]
-    rest = scored.keys() - {judge for pair in apart for judge in pair}
-    common = set[int].intersection(*(scored[judge] for judge in rest)) if len(rest) > 1 else set[int]()
-    on_common = _fitted([row for row in found if row[0] in common and row[1] in rest], names)
+    from riff_store.statistics.linear_model import fit
+
+    on_common = fit(found.common, shown, factors)
     compared = next((factor for factor in on_common.factors if factor.factor == "judge"), None)
-    factors = [_compared(factor, compared) if factor.factor == "judge" else factor for factor in model.factors]
-    return replace(model, factors=factors), JudgeOverlap(
-        common=len(common),
-        scored={str(shown[judge]): len(scored[judge]) for judge in order},
+    of_model = [_compared(factor, compared) if factor.factor == "judge" else factor for factor in model.factors]
+    return replace(model, factors=of_model), JudgeOverlap(
+        common=found.n,
+        scored={shown[judge]: n for judge, n in found.scored.items()},
         compared=tuple(str(level.level) for level in compared.levels) if compared else (),
-        apart=tuple((str(shown[a]), str(shown[b])) for a, b in apart),
+        apart=tuple((shown[a], shown[b]) for a, b in found.apart),
     )
 
 
@@ -140,73 +124,43 @@ def _compared(every: FactorEffect, compared: FactorEffect | None) -> FactorEffec
 
 
 def _qualities(
-    store: Store, calls: Predicate | None, judges: Mapping[int, str], aspects: Mapping[str, int], _: str
-) -> Iterator[_Observation]:
+    columns: CallColumns, judges: Mapping[int, str], aspects: Mapping[str, int]
+) -> Iterator[tuple[int, Floats]]:
     """Yield the operability of each call, as each judge alone sees it (docs/metrics.md, section 8)."""
-    scored: dict[int, list[tuple[int, float]]] = {}
-    for call, judge, value in _judged(store, calls, aspects.get("humanness", 0)):
-        if judge in judges:
-            scored.setdefault(call, []).append((judge, value))
-    computed = m.COMPUTED_JUDGE in judges
-    for call, agent, flow, persona, *parts in _computed(store, calls, aspects):
-        blend = computed_blend(*parts)
-        if blend is None:
-            continue
-        if computed:
-            yield call, m.COMPUTED_JUDGE, agent, flow, persona or _UNNAMED, blended(blend, None)
-        for judge, value in scored.get(call, ()):
-            yield call, judge, agent, flow, persona or _UNNAMED, blended(blend, value)
+    from riff_store.statistics.blends import blended, computed_blends
+
+    parts = (columns.scores(aspects.get(name, 0), m.COMPUTED_JUDGE) for name in PARTS)
+    blends = computed_blends(*parts)
+    if m.COMPUTED_JUDGE in judges:
+        yield m.COMPUTED_JUDGE, blended(blends, None)
+    for judge, humanness in _scores(columns, judges, aspects.get("humanness", 0)):
+        if judge != m.COMPUTED_JUDGE:
+            yield judge, blended(blends, humanness)
 
 
-def _scores(
-    store: Store, calls: Predicate | None, judges: Mapping[int, str], aspects: Mapping[str, int], aspect: str
-) -> Iterator[_Observation]:
+def _scores(columns: CallColumns, judges: Mapping[int, str], aspect: int) -> Iterator[tuple[int, Floats]]:
     """Yield one aspect of each call by each judge."""
-    call = m.Conversation
-    columns = (call.id, m.AspectScore.judge, call.agent, call.flow, call.persona, m.AspectScore.value)
-    for key, judge, agent, flow, persona, value in _rows(store, calls, columns, aspects[aspect]):
-        if judge in judges and isfinite(value):
-            yield key, judge, agent, flow, persona or _UNNAMED, value
+    from riff_store.statistics.overlap import finite
+
+    for key, judge in columns.judged():
+        if key == aspect and judge in judges:
+            yield judge, finite(columns.scores(aspect, judge))
 
 
 def _events(
-    store: Store, calls: Predicate | None, judges: Mapping[int, str], aspects: Mapping[str, int], aspect: str
-) -> Iterator[_Observation]:
-    """Yield each event behind a figure with what the figure is of the events of its call (docs/metrics.md, section 16).
+    store: Store, calls: Predicate | None, columns: CallColumns, judges: Mapping[int, str], aspect: str
+) -> tuple[dict[int, Floats], Floats | None]:
+    """Return what a figure is of the events of each call (docs/metrics.md, section 16), and how many there are.
 
     What is summed up of a call does not tell its events apart; so their mean over calls is that of all events.
     """
     if m.COMPUTED_JUDGE not in judges:
-        return
+        return {}, None
+    from riff_store.statistics.ratios import shares
+
     call, row, figure = m.Conversation, m.CallInteraction, POOLED[aspect]
     sums = (getattr(row, name) for name in (figure.part, *figure.whole))
-    query = call.select(call.id, call.agent, call.flow, call.persona, *sums).join(row, on=(row.conversation == call.id))
-    for key, agent, flow, persona, part, *whole in store.execute(
-        query.where(~call.errored, Scope(store).condition(calls))
-    ):
-        observed = (key, m.COMPUTED_JUDGE, agent, flow, persona or _UNNAMED, part / (sum(whole) or 1))
-        yield from repeat(observed, sum(whole))
-
-
-def _judged(store: Store, calls: Predicate | None, humanness: int) -> Iterator[tuple[int, int, float]]:
-    columns = (m.Conversation.id, m.AspectScore.judge, m.AspectScore.value)
-    return ((call, judge, value) for call, judge, value in _rows(store, calls, columns, humanness) if isfinite(value))
-
-
-def _rows(store: Store, calls: Predicate | None, columns: Sequence[Any], aspect: int) -> Iterable[tuple[Any, ...]]:
-    """Return the measured scores of an aspect, with the wanted columns of their calls."""
-    call, score = m.Conversation, m.AspectScore
-    query = call.select(*columns).join(score, on=(score.conversation == call.id))
-    about = (score.aspect == aspect) & score.value.is_null(False) & ~call.errored
-    return store.execute(query.where(about, Scope(store).condition(calls)))
-
-
-def _computed(store: Store, calls: Predicate | None, aspects: Mapping[str, int]) -> Iterable[tuple[Any, ...]]:
-    """Return calls with the part of their operability that no judge has a say in."""
-    call = m.Conversation
-    scores = [m.AspectScore.alias() for _ in _BLENDED]
-    query = call.select(call.id, call.agent, call.flow, call.persona, *(score.value for score in scores))
-    for name, score in zip(_BLENDED, scores, strict=True):
-        mine = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
-        query = query.join(score, pw.JOIN.LEFT_OUTER, on=(mine & (score.aspect == aspects.get(name, 0))))
-    return store.execute(query.where(~call.errored, Scope(store).condition(calls)))
+    query = call.select(call.id, *sums).join(row, on=(row.conversation == call.id))
+    rows = store.execute(query.where(~call.errored, Scope(store).condition(calls)))
+    found, weights = shares(columns.keys("id"), [(key, part, sum(whole)) for key, part, *whole in rows])
+    return {m.COMPUTED_JUDGE: found}, weights

@@ -153,3 +153,14 @@ def _share(sums: Floats, seen: float) -> float:
 
 def _normal(total: float, variance: float) -> float:
     return math.erfc(abs(total) / math.sqrt(2 * variance)) if variance else 1.0
+
+
+def shares(keys: NDArray[np.int64], calls: Sequence[tuple[int, float, int]]) -> tuple[Floats, Floats]:
+    """Return the ratio and the whole of each call by its sorted key, from (key, part, whole); nan without events."""
+    import numpy as np
+
+    found, wholes = np.full(len(keys), np.nan), np.zeros(len(keys))
+    known = np.array([call for call in calls if call[2]], dtype=float).reshape(-1, 3)
+    places = np.searchsorted(keys, known[:, 0].astype(np.int64))
+    found[places], wholes[places] = known[:, 1] / known[:, 2], known[:, 2]
+    return found, wholes

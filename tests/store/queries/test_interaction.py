@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from riff_store import models as m
@@ -17,9 +18,9 @@ from riff_store.queries.effects import effects
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.interaction import call_interaction
 from riff_store.queries.scores import score_pages
-from riff_store.statistics.linear_model import Factor, fit
 from riff_tui.filters import parse
 from tests.support import spoken_calls
+from tests.support.contrasts import clustered
 from tests.support.facts import call, fresh, put
 from tests.support.listed_scores import listed
 from tests.support.random_stores import grouped
@@ -129,21 +130,17 @@ def test_effects_are_of_events_and_intervals_of_calls(store: Store) -> None:
         if (sums := made.interaction)
         for place in range(sums.response_total)
     ]
-    agents, flows = ["hasty-one", "swift"], ["airline", "retail"]
-    single = fit(
-        [
-            Factor("agent", [agents.index(row[1]) for row in rows], dict(enumerate(agents))),
-            Factor("flow", [flows.index(row[2]) for row in rows], dict(enumerate(flows))),
-        ],
-        [row[0] for row in rows],
-        [row[3] for row in rows],
-    )
+    frame = pd.DataFrame(rows, columns=["call", "agent", "flow", "y"])
+    effect, half = clustered(frame, ("agent", "flow"))
     assert answer.model.observations == len(rows)
-    assert answer.model.mean == pytest.approx(single.mean)
-    for mine, theirs in zip(answer.model.factors, single.factors, strict=True):
-        for one, other in zip(mine.levels, theirs.levels, strict=True):
-            assert (one.level, one.n, one.observations) == (other.level, other.n, other.observations)
-            assert (one.effect, one.low, one.high) == pytest.approx((other.effect, other.low, other.high))
+    assert answer.model.mean == pytest.approx(frame["y"].mean())
+    assert [factor.factor for factor in answer.model.factors] == ["agent", "flow"]
+    for factor in answer.model.factors:
+        for level in factor.levels:
+            mine, of_level = (factor.factor, str(level.level)), frame[frame[factor.factor] == level.level]
+            assert (level.n, level.observations) == (of_level["call"].nunique(), len(of_level))
+            assert level.effect == pytest.approx(effect[mine])
+            assert (level.low, level.high) == pytest.approx((effect[mine] - half[mine], effect[mine] + half[mine]))
 
 
 def test_effects_know_the_figures_where_some_call_has_them(store: Store, tmp_path: Path) -> None:

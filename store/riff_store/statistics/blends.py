@@ -1,0 +1,47 @@
+"""Blend operability of very many calls at once, digit by digit as `riff_store.scoring` does of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from riff_store.scoring import CAP_INCOMPLETE, CAP_INCORRECT, FULL, SLOWEST, WEIGHTS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+_DIGITS = 1e12
+
+
+class Blends(NamedTuple):
+    """Hold operability without humanness, by call: weighted scores, their weights, and the cap of the result."""
+
+    scores: Floats
+    weights: Floats
+    caps: Floats
+
+
+def computed_blends(correctness: Floats, completion: Floats, errors: Floats, latency_p95: Floats) -> Blends:
+    """Blend the part of operability that no judge has a say in; nan is not measured, and all is without correctness."""
+    import numpy as np
+
+    latency = np.clip(FULL * (1 - latency_p95 / SLOWEST), 0.0, FULL)
+    scores, weights = WEIGHTS["correctness"] * correctness, np.full(len(correctness), WEIGHTS["correctness"])
+    for part, values in (("completion", completion), ("errors", errors), ("latency", latency)):
+        known = ~np.isnan(values)
+        scores[known] += WEIGHTS[part] * values[known]
+        weights[known] += WEIGHTS[part]
+    caps = np.where(correctness < FULL, CAP_INCORRECT, np.where(completion < FULL, CAP_INCOMPLETE, FULL))
+    return Blends(scores, weights, caps)
+
+
+def blended(blends: Blends, humanness: Floats | None) -> Floats:
+    """Return operability with scores of humanness, nan where there is none, or without any."""
+    import numpy as np
+
+    scores, weights, caps = blends
+    if humanness is not None:
+        scores, weights = scores + WEIGHTS["humanness"] * humanness, weights + WEIGHTS["humanness"]
+    return np.minimum(np.rint(scores / weights * _DIGITS) / _DIGITS, caps)
