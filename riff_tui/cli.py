@@ -26,6 +26,7 @@ PROGRAM = "riff-tui"
 _COMPLETE = "_RIFF_TUI_COMPLETE"
 COMMANDS = (
     "ui",
+    "serve",
     "demo",
     "ingest",
     "edits",

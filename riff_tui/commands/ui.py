@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from riff_tui.browser import is_in_browser
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for, split_keys
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ ThemeOption = Annotated[str | None, typer.Option("--theme", metavar="T", help="T
 MouseOption = Annotated[
     bool | None, typer.Option("--mouse/--no-mouse", help="Take the mouse, over SSH as well.", show_default=False)
 ]
+ReadOnlyOption = Annotated[
+    bool, typer.Option("--read-only", help="Take no notes; nothing of the store is written.", show_default=False)
+]
 LiveOption = Annotated[
     bool | None,
     typer.Option("--live/--no-live", help="Show what others write to the store, or offer it.", show_default=False),
@@ -80,6 +84,7 @@ def ui(
     ascii_only: AsciiOption = None,
     mouse: MouseOption = None,
     live: LiveOption = None,
+    read_only: ReadOnlyOption = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
@@ -87,12 +92,18 @@ def ui(
     from riff_tui.request import Request
 
     settings = settings_for(store, theme=theme, ascii=ascii_only, mouse=mouse, live=live)
-    request = Request(where=where, by=split_keys(by), sort=sort, sides=_two(sides), aspect=aspect or None)
-    explore(settings, view=view, request=request, at=at or "", fresh=fresh)
+    request = Request(where=where, by=split_keys(by), sort=sort, sides=two_sides(sides), aspect=aspect or None)
+    explore(settings, view=view, request=request, at=at or "", fresh=fresh, read_only=read_only)
 
 
 def explore(
-    settings: Settings, *, view: str | None = None, request: Request | None = None, at: str = "", fresh: bool = False
+    settings: Settings,
+    *,
+    view: str | None = None,
+    request: Request | None = None,
+    at: str = "",
+    fresh: bool = False,
+    read_only: bool = False,
 ) -> None:
     """Open the explorer on the store that the settings name, at a place, else where one was last.
 
@@ -106,7 +117,7 @@ def explore(
 
     chosen, is_anywhere = resolve(view or "flows"), view is None and request in (None, Request())
     request = request or Request()
-    _check(chosen, request, at)
+    check_start(chosen, request, at)
     name = chosen.name
     if not has_terminal():
         given = f" --store {_quoted(without_secrets(settings.store))}" if settings.store else ""
@@ -126,12 +137,13 @@ def explore(
         request.sides or (),
         request.by,
         at,
+        read_only,
     )
     location = store_location(settings)
     raise typer.Exit(run_explorer(location, start, settings, partial(case_text_at, location)))
 
 
-def _two(sides: Sequence[str] | None) -> tuple[str, str] | None:
+def two_sides(sides: Sequence[str] | None) -> tuple[str, str] | None:
     """Return both sides of a comparison, `None` where none was named."""
     from riff_tui.errors import UsageError
 
@@ -142,7 +154,7 @@ def _two(sides: Sequence[str] | None) -> tuple[str, str] | None:
     return sides[0], sides[1]
 
 
-def _check(chosen: ViewSpec, request: Request, at: str) -> None:
+def check_start(chosen: ViewSpec, request: Request, at: str) -> None:
     """Raise `UsageError` for what the screen of a view cannot begin with."""
     from riff_tui.catalog import check_request
     from riff_tui.errors import UsageError
@@ -169,10 +181,12 @@ def _check(chosen: ViewSpec, request: Request, at: str) -> None:
 
 
 def has_terminal() -> bool:
-    """Return whether the explorer can be drawn and steered here; Textual draws on stderr."""
+    """Return whether the explorer can be drawn and steered here: Textual draws on stderr, `serve` on a page."""
     import os
     import sys
 
+    if is_in_browser():
+        return True
     try:
         return sys.stdin.isatty() and sys.stderr.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
     except (AttributeError, ValueError):

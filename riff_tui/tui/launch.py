@@ -25,6 +25,7 @@ class StartOptions:
     """Hold where to open, at the last location where no view is given; `fresh` ignores what earlier sessions left.
 
     `sides` are compared, `by` tells rows apart, and `at` is the moment of a call to begin at: `turn:7`, `state:NAME`.
+    `read_only` takes no notes.
     """
 
     view: str | None = None
@@ -35,6 +36,7 @@ class StartOptions:
     sides: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
     at: str = ""
+    read_only: bool = False
 
 
 def run_explorer(location: str, start: StartOptions, settings: Settings, case_text: CaseText | None = None) -> int:
@@ -70,7 +72,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
         watcher=watcher,
         names=KnownNames(opened_store),
         notes=NotesOfCalls(opened_store),
-        notebook=Notebook(path, settings.author),
+        notebook=None if start.read_only else Notebook(path, settings.author),
         notice=told_of_kept_notes(opened_store),
         case_text=case_text,
         growing=GrowingRun(opened_store),

@@ -90,7 +90,7 @@ def needs_store(context: ActionContext) -> str:
 
 
 def needs_notebook(context: ActionContext) -> str:
-    return "" if context.notebook else "this store takes no notes"
+    return "" if context.notebook else "nothing is noted here: the explorer was opened with --read-only"
 
 
 def needs_written(context: ActionContext) -> str:

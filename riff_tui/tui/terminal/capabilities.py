@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
+from riff_tui.browser import is_in_browser
 from riff_tui.settings import wants_color
 from riff_tui.text.glyphs import Glyphs, glyphs
 from riff_tui.tui.render.palette import PALETTES, Palette
@@ -37,11 +38,12 @@ def detect_capabilities(
     """Return what the environment says, overridden by what the user asked for.
 
     Over SSH the mouse stays with the terminal, and its own colours are taken whatever theme is
-    `remembered`. Without colours there are reverse, bold and the marks.
+    `remembered`. A page is black and has no colours of its own. Without colours there are reverse, bold and the marks.
     """
     remote = bool(environ.get("SSH_CONNECTION"))
+    usual = "dark" if is_in_browser(environ) else "ansi"
     theme = theme or (None if remote else remembered)
-    named = "plain" if not wants_color(True, environ) else "ansi" if theme not in PALETTES else str(theme)
+    named = "plain" if not wants_color(True, environ) else usual if theme not in PALETTES else str(theme)
     if ascii_only is None:
         ascii_only = environ.get("TERM") == "linux" or not _can_show(stream or sys.stderr)
     return Capabilities(PALETTES[named], glyphs(ascii_only), not remote if mouse is None else mouse)

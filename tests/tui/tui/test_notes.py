@@ -264,7 +264,7 @@ async def test_what_is_typed_cannot_act_on_a_terminal(store: Path) -> None:
 async def test_without_a_store_to_write_the_keys_say_so(tiny: Path) -> None:
     async with exploring(tiny, (80, 24), LIST) as at:
         await at.press("enter", "f")
-        assert "this store takes no notes" in at.bottom
+        assert "nothing is noted here: the explorer was opened with --read-only" in at.bottom
 
 
 async def test_a_coded_call_looks_so_on_a_small_terminal(store: Path) -> None:

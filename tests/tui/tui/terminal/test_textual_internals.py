@@ -13,6 +13,7 @@ from types import ModuleType
 
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
+from textual.drivers.web_driver import WebDriver
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.scroll_view import ScrollView
@@ -91,6 +92,11 @@ def test_no_other_widget_overrides_or_uses_a_private_name_of_textual() -> None:
             if found := _own_names(ast.parse(inspect.getsource(own).lstrip())) & private:
                 shared[f"{module.__name__}.{name}"] = found
     assert not shared
+
+
+def test_what_draws_on_a_page_replaces_what_is_there() -> None:
+    source = inspect.getsource(WebDriver)
+    assert all(name in source for name in ("self._write = partial(", "self.fileno = ", "XTermParser(debug="))
 
 
 def test_the_names_that_are_used_are_there() -> None:

@@ -1,0 +1,102 @@
+"""Decide which requests are answered: the host and origin they name, and the key they bring.
+
+Whatever page is open in a browser can send requests to this machine, so being asked from here proves nothing.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+METHODS = ("GET", "HEAD")
+SOCKET_PATH = "/ws"
+LINK_PREFIX = "/v/"
+TOKEN = "token"
+_KEY_BYTES = 32
+
+
+class Asked(NamedTuple):
+    """Hold what decides on a request: every `Host` and `Origin` header it has, the token and the cookie if any."""
+
+    method: str
+    path: str
+    hosts: Sequence[str]
+    origins: Sequence[str] = ()
+    token: str | None = None
+    cookie: str | None = None
+
+
+class Refusal(NamedTuple):
+    """Say with which status and in which words a request is refused."""
+
+    status: int
+    message: str
+
+
+@dataclass(slots=True)
+class Keys:
+    """Hold the token that the link brings, which opens once, and the cookie that it is swapped for."""
+
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(_KEY_BYTES))
+    cookie: str = field(default_factory=lambda: secrets.token_urlsafe(_KEY_BYTES))
+    is_spent: bool = False
+
+    def swap(self, token: str | None) -> str | None:
+        """Return the cookie for the token, the first time that it is brought, else nothing."""
+        is_right = _same(token, self.token)
+        if self.is_spent or not is_right:
+            return None
+        self.is_spent = True
+        return self.cookie
+
+    def opens(self, cookie: str | None) -> bool:
+        """Return whether a cookie is the one that the token was swapped for."""
+        return _same(cookie, self.cookie) and self.is_spent
+
+
+class Gate:
+    """Decide on requests to a server whose pages have an `origin`, such as `http://127.0.0.1:8123`."""
+
+    def __init__(self, origin: str, keys: Keys) -> None:
+        self.origin = origin
+        self.host = urlsplit(origin).netloc
+        self.keys = keys
+
+    def refusal(self, asked: Asked) -> Refusal | None:
+        """Return why a request is refused, `None` where it is answered."""
+        return next((refusal for is_fine, refusal in self._rules() if not is_fine(asked)), None)
+
+    def _rules(self) -> Sequence[tuple[Callable[[Asked], bool], Refusal]]:
+        return (
+            (
+                lambda asked: list(asked.hosts) == [self.host],
+                Refusal(403, f"This server answers at {self.origin} and under no other name."),
+            ),
+            (lambda asked: asked.method in METHODS, Refusal(405, "This server is only read from: GET and HEAD.")),
+            (
+                lambda asked: asked.path != SOCKET_PATH or list(asked.origins) == [self.origin],
+                Refusal(403, f"Only pages of {self.origin} may open the explorer."),
+            ),
+            (
+                lambda asked: self.keys.opens(asked.cookie) or self._is_key(asked),
+                Refusal(403, "The link that riff-tui serve printed opens this, once and in one browser."),
+            ),
+        )
+
+    def _is_key(self, asked: Asked) -> bool:
+        """Return whether a request for a page brings the token while it opens."""
+        is_open = not self.keys.is_spent and is_page(asked.path) and asked.method == "GET"
+        return is_open and _same(asked.token, self.keys.token)
+
+
+def is_page(path: str) -> bool:
+    """Return whether an explorer opens at a path."""
+    return path == "/" or path.startswith(LINK_PREFIX)
+
+
+def _same(given: str | None, right: str) -> bool:
+    return hmac.compare_digest((given or "").encode("utf-8", "replace"), right.encode())

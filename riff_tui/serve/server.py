@@ -1,0 +1,248 @@
+"""Serve pages that each run an explorer, to whoever holds the key and to nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlsplit
+
+from aiohttp import WSMsgType, web
+from textual_serve.server import Server
+
+from riff_tui.errors import UsageError
+from riff_tui.serve.admission import LINK_PREFIX, SOCKET_PATH, TOKEN, Asked, Gate, Keys, is_page
+from riff_tui.serve.environment import child_environment
+from riff_tui.serve.frames import Focused, Ping, Resized, Typed, parse_frame
+from riff_tui.serve.headers import POLICY, security_headers
+from riff_tui.serve.limits import FONT_SIZE, HEIGHT, MESSAGE_BYTES, WIDTH, Limits
+from riff_tui.serve.pages import explorer_page, refusal_page
+from riff_tui.serve.place import Place, read_place
+from riff_tui.serve.session import Session
+from riff_tui.text.safe_text import one_line
+
+if TYPE_CHECKING:
+    import socket
+
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+FULL = "As many explorers are open as this server runs at once ({}); close one and load this page again."
+IDLE = "Session ended: nobody used it for {:g} hours."
+_HEARTBEAT_S = 15
+_LONGEST_REASON = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Hold what is served: the store, the `command` of an explorer, and where one begins that no link leads to.
+
+    `named` is the store as a page may show it, `arguments` are of every explorer and `start` of those at `/`.
+    """
+
+    store: str
+    named: str
+    command: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+    start: tuple[str, ...] = ()
+    view: str = ""
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+
+class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no types
+    """Answer requests on a socket of this machine that is listening already.
+
+    `public_origin` is where pages are reached where that is not the socket's own address.
+    """
+
+    def __init__(
+        self, served: Served, listening: socket.socket, *, public_origin: str = "", limits: Limits | None = None
+    ) -> None:
+        host, port = listening.getsockname()[:2]
+        origin = public_origin or f"http://{host}:{port}"
+        super().__init__("", host, port, title=served.named, public_url=origin)
+        self.keys = Keys()
+        self.limits = limits or Limits()
+        self.sessions: set[Session] = set()
+        self._served = served
+        self._listening = listening
+        self._gate = Gate(origin, self.keys)
+        self._cookie = f"riff_tui_{port}"
+        self._open = 0
+
+    @property
+    def link(self) -> str:
+        """Return the address that opens the explorer, once."""
+        return f"{self.public_url}/?{TOKEN}={self.keys.token}"
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Answer requests; at the end every explorer has ended."""
+        runner = web.AppRunner(await self._make_app(), access_log=None, shutdown_timeout=self.limits.patience_s)
+        await runner.setup()
+        try:
+            await web.SockSite(runner, self._listening).start()
+            yield
+        finally:
+            await self.stop_all()
+            await runner.cleanup()
+
+    async def stop_all(self) -> None:
+        """End every explorer, each with time to save what it has."""
+        await asyncio.gather(*(session.stop() for session in self.sessions))
+
+    def kill_all(self) -> None:
+        """End every explorer at once."""
+        for session in self.sessions:
+            session.kill()
+
+    async def _make_app(self) -> web.Application:
+        app = web.Application(middlewares=[self._admit])
+        app.add_routes(
+            [
+                web.get("/", self.handle_index),
+                web.get(LINK_PREFIX + "{view}", self.handle_index),
+                web.get(SOCKET_PATH, self.handle_websocket),
+                web.get("/download/{key}", self.handle_download),
+                web.static("/static", self.statics_path),
+            ]
+        )
+        app.on_response_prepare.append(self._harden)
+        return app
+
+    @web.middleware  # type: ignore[untyped-decorator]  # it passes the handler by name
+    async def _admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        headers = request.headers
+        asked = Asked(
+            request.method,
+            request.path,
+            headers.getall("Host", ()),
+            headers.getall("Origin", ()),
+            request.query.get(TOKEN),
+            request.cookies.get(self._cookie),
+        )
+        refusal = self._gate.refusal(asked)
+        if refusal is not None:
+            again = _without_token(request) if refusal.status == 403 else ""
+            return self._refuse(request, refusal.status, refusal.message, again=again)
+        if asked.token is not None and is_page(request.path) and request.method == "GET":
+            return self._let_in(request, asked.token)
+        try:
+            return await handler(request)
+        except UsageError as error:
+            return self._refuse(request, 400, str(error))
+        except web.HTTPNotFound:
+            return self._refuse(request, 404, "There is nothing at this address.")
+
+    def _let_in(self, request: web.Request, token: str) -> web.Response:
+        """Swap the token for a cookie, and lead on to the address without it."""
+        response = web.Response(status=302, headers={"Location": _without_token(request)})
+        cookie = self.keys.swap(token)
+        if cookie is not None:
+            secure = urlsplit(self.public_url).scheme == "https"
+            response.set_cookie(self._cookie, cookie, path="/", httponly=True, samesite="Strict", secure=secure)
+        return response
+
+    def _refuse(self, request: web.Request, status: int, message: str, *, again: str = "") -> web.Response:
+        if not is_page(request.path):
+            return web.Response(status=status, text=f"{one_line(message)}\n")
+        return _html(refusal_page(one_line(message), again=again), status=status)
+
+    async def _harden(self, request: web.Request, response: web.StreamResponse) -> None:
+        if POLICY not in response.headers:
+            response.headers.update(security_headers(self.public_url))
+
+    async def handle_index(self, request: web.Request) -> web.Response:
+        """Answer with a page, which opens a connection of its own."""
+        place = read_place(request.match_info.get("view", ""), list(request.query.items()))
+        if self._open >= self.limits.sessions:
+            return self._refuse(request, 503, FULL.format(self.limits.sessions))
+        nonce = secrets.token_urlsafe(16)
+        page = explorer_page(
+            title=" · ".join(filter(None, (place.view or self._served.view, one_line(self._served.named), "riff-tui"))),
+            query=place.query,
+            font_size=FONT_SIZE.read(request.query.get("fontsize")),
+            nonce=nonce,
+        )
+        return _html(page, headers=security_headers(self.public_url, nonce))
+
+    async def handle_websocket(self, request: web.Request) -> web.StreamResponse:
+        """Run an explorer for a page until one of them ends, if there is room for one more."""
+        query = dict(request.query)
+        place = read_place(query.pop("view", ""), list(query.items()))
+        if self._open >= self.limits.sessions:
+            return self._refuse(request, 503, FULL.format(self.limits.sessions))
+        self._open += 1
+        try:
+            page = web.WebSocketResponse(heartbeat=_HEARTBEAT_S, max_msg_size=MESSAGE_BYTES)
+            await page.prepare(request)
+            await self._run(page, place, WIDTH.read(query.get("width")), HEIGHT.read(query.get("height")))
+        finally:
+            self._open -= 1
+        return page
+
+    async def _run(self, page: web.WebSocketResponse, place: Place, width: int, height: int) -> None:
+        async def ended(reason: str) -> None:
+            await page.close(message=_cut(reason))
+
+        served = self._served
+        session = Session(
+            (*served.command, *served.arguments, *(place.arguments or served.start)),
+            child_environment(served.environ, store=served.store, width=width, height=height),
+            draw=page.send_bytes,
+            tell=page.send_str,
+            ended=ended,
+            downloads=self.download_manager,
+            limits=self.limits,
+        )
+        self.sessions.add(session)
+        try:
+            await session.start()
+            await self._listen(page, session)
+        finally:
+            await session.stop()
+            self.sessions.discard(session)
+
+    async def _listen(self, page: web.WebSocketResponse, session: Session) -> None:
+        """Pass on what a page sends, until it is gone or nobody uses it any more."""
+        ends = time.monotonic() + self.limits.idle_s
+        while True:
+            try:
+                message = await page.receive(timeout=max(0.0, ends - time.monotonic()))
+            except TimeoutError:
+                await page.close(message=_cut(IDLE.format(self.limits.idle_s / 3600)))
+                return
+            if message.type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR):
+                return
+            frame = parse_frame(message.data) if message.type is WSMsgType.TEXT else None
+            if isinstance(frame, Typed):
+                ends = time.monotonic() + self.limits.idle_s
+                await session.send_bytes(frame.keys)
+            elif isinstance(frame, Resized):
+                await session.set_terminal_size(*frame)
+            elif isinstance(frame, Focused):
+                await session.send_meta({"type": "focus" if frame.has else "blur"})
+            elif isinstance(frame, Ping):
+                await page.send_json(["pong", frame.text])
+
+
+def _without_token(request: web.Request) -> str:
+    """Return the address that was asked for as it may be shown and kept."""
+    query = [(name, value) for name, value in request.query.items() if name != TOKEN]
+    return str(request.rel_url.with_query(query))
+
+
+def _html(page: str, *, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
+    return web.Response(text=page, status=status, content_type="text/html", headers=headers)
+
+
+def _cut(reason: str) -> bytes:
+    """Return a reason as the end of a connection has room for it."""
+    encoded = reason.encode("utf-8", "replace")
+    if len(encoded) <= _LONGEST_REASON:
+        return encoded
+    return encoded[: _LONGEST_REASON - 3].decode("utf-8", "ignore").encode() + "…".encode()

@@ -1,0 +1,170 @@
+"""Run the explorer of one page as a process, and see to it that it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textual_serve.app_service import AppService
+
+from riff_tui.serve.limits import COMPLAINT_BYTES, PACKET_BYTES, UNREAD_BYTES, Limits
+from riff_tui.text.safe_text import one_line
+
+if TYPE_CHECKING:
+    from textual_serve.download_manager import DownloadManager
+
+_PRELUDE = b"__GANGLION__\n"
+_DATA, _META, _PACKED = b"D", b"M", b"P"
+
+
+class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
+    """Pass on what an explorer draws and what a page types, until either ends.
+
+    `ended` closes the connection, with a reason where the explorer ended with an error.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        draw: Callable[[bytes], Awaitable[None]],
+        tell: Callable[[str], Awaitable[None]],
+        ended: Callable[[str], Awaitable[None]],
+        downloads: DownloadManager,
+        limits: Limits,
+    ) -> None:
+        super().__init__("", write_bytes=draw, write_str=tell, close=ended, download_manager=downloads)
+        self._arguments = command
+        self._environment = environment
+        self._ended = ended
+        self._limits = limits
+        self.complaint = bytearray()
+        """The end of what the explorer wrote on stderr, which goes nowhere else."""
+        self._is_up = False
+        self._stopping: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Return the id of the process, `None` before it was started."""
+        return None if self._process is None else self._process.pid
+
+    async def start(self) -> None:
+        """Start the process, in a session of its own: what the server's terminal sends does not reach it."""
+        pipe = asyncio.subprocess.PIPE
+        self._process = await asyncio.create_subprocess_exec(
+            *self._arguments,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            env=self._environment,
+            start_new_session=True,
+        )
+        self._stdin = self._process.stdin
+        self._task = asyncio.create_task(self.run())
+
+    async def send_bytes(self, data: bytes) -> bool:
+        """Send what was typed; return whether there is room for it."""
+        return self._put(_DATA, data)
+
+    async def send_meta(self, data: Mapping[str, Any]) -> bool:
+        """Send what is no key; return whether there is room for it."""
+        return self._put(_META, json.dumps(data).encode())
+
+    async def run(self) -> None:
+        """Pass on what the explorer draws until it ends, and keep the end of what it complains about."""
+        process = self._process
+        assert process.stdout is not None
+        assert process.stderr is not None
+        complaints = asyncio.create_task(self._keep_complaints(process.stderr))
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, ValueError):
+            await self._pass_on(process.stdout)
+        await asyncio.wait([complaints], timeout=self._limits.patience_s)
+        complaints.cancel()
+        await self._ended(self._reason())
+
+    async def stop(self) -> None:
+        """End the process: ask it, then tell it, then kill it; what it was saving when it was asked is saved."""
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop())
+        await asyncio.shield(self._stopping)
+
+    def kill(self) -> None:
+        """End the process and what it started at once."""
+        self._signal(signal.SIGKILL)
+
+    async def _stop(self) -> None:
+        if self._process is None:
+            return
+        await self._download_manager.cancel_app_downloads(app_service_id=self.app_service_id)
+        if self._is_up:
+            await self.send_meta({"type": "quit"})
+        else:
+            # One that draws nothing so far does not hear a request.
+            self._signal(signal.SIGTERM)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if await self._has_ended():
+                break
+            self._signal(number)
+        await self._process.wait()
+        await asyncio.wait([self._task], timeout=self._limits.patience_s)
+        self._task.cancel()
+
+    async def _has_ended(self) -> bool:
+        try:
+            await asyncio.wait_for(self._process.wait(), self._limits.patience_s)
+        except TimeoutError:
+            return False
+        return True
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)
+
+    def _put(self, kind: bytes, payload: bytes) -> bool:
+        """Write a packet; what an explorer that hangs does not read is dropped."""
+        stdin = self._stdin
+        if stdin is None or stdin.is_closing() or stdin.transport.get_write_buffer_size() > UNREAD_BYTES:
+            return False
+        stdin.write(self.encode_packet(kind, payload))
+        return True
+
+    async def _pass_on(self, stdout: asyncio.StreamReader) -> None:
+        if await stdout.readexactly(len(_PRELUDE)) != _PRELUDE:
+            return
+        self._is_up = True
+        receivers = {_DATA: self.on_data, _META: self.on_meta, _PACKED: self.on_packed}
+        while True:
+            kind = await stdout.readexactly(1)
+            size = int.from_bytes(await stdout.readexactly(4), "big")
+            if kind not in receivers or size > PACKET_BYTES:
+                self._signal(signal.SIGKILL)
+                return
+            await receivers[kind](await stdout.readexactly(size))
+
+    async def on_data(self, payload: bytes) -> None:
+        """Pass on what is drawn; once the page is gone it is read and dropped, so that the explorer can end."""
+        with contextlib.suppress(ConnectionError):
+            await self.remote_write_bytes(payload)
+
+    async def on_meta(self, data: bytes) -> None:
+        """Take what the explorer tells; it opens no address of the web."""
+        told = json.loads(data)
+        if told.get("type") != "open_url" and told.get("type") != "exit":
+            with contextlib.suppress(ConnectionError):
+                await super().on_meta(data)
+
+    async def _keep_complaints(self, stderr: asyncio.StreamReader) -> None:
+        while data := await stderr.read(4096):
+            self.complaint = (self.complaint + data)[-COMPLAINT_BYTES:]
+
+    def _reason(self) -> str:
+        """Return the last line that the explorer wrote on stderr, as the page may show it."""
+        lines = self.complaint.decode("utf-8", "replace").strip().splitlines()
+        return one_line(lines[-1]) if lines else ""
