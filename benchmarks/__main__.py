@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import bulk, dump, eva, footprint, ingest, inspect_log, machine, matrix, report, run, tau, ui
+from benchmarks import bulk, dump, eva, export, footprint, ingest, inspect_log, machine, matrix, report, run, tau, ui
 from benchmarks.ratio import Ratio
 from benchmarks.sizes import FULL, QUICK, Sizes
 
@@ -24,6 +24,7 @@ GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
     "bulk": bulk.rows,
     "matrix": matrix.rows,
     "dump": dump.rows,
+    "export": export.rows,
     "ui": ui.rows,
     "run": run.rows,
 }

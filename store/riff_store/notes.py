@@ -104,6 +104,11 @@ def read_notes(store: Store, conversations: Collection[str] | None = None) -> li
     return [*sorted(found, key=lambda note: note.id), *kept]
 
 
+def has_notes(store: Store) -> bool:
+    """Say whether people wrote anything, whether or not it still stands."""
+    return bool(store.kept_notes or store.execute_sql("SELECT 1 FROM annotation LIMIT 1"))
+
+
 def row_of(note: Annotation, source_file: int | None) -> list[Any]:
     """Return the values of a note's row, in the order of the model's fields."""
     return [

@@ -14,6 +14,7 @@ from riff_store.annotations import PASS
 from riff_store.answers.scores import ScoredCall, ScorePage, Scores
 from riff_store.database import Store
 from riff_store.interaction import SUMS
+from riff_store.notes import has_notes
 from riff_store.predicates import Predicate
 from riff_store.queries.annotations import notes_by_call
 from riff_store.queries.conditions import one_of
@@ -79,7 +80,7 @@ class _Names:
         prompts = store.execute(m.Judge.select(m.Judge.id, m.Judge.prompt_hash))
         self.prompts: Mapping[int, str | None] = {key: prompt_hash or None for key, prompt_hash in prompts}
         self.edits = Edits(store)
-        self.has_interaction = has_interaction(store)
+        self.has_interaction, self.has_notes = has_interaction(store), has_notes(store)
 
     def kind(self, aspect: int, judge: int) -> _Kind:
         """Return the kind of score that a judge gives for an aspect."""
@@ -148,7 +149,8 @@ def _page(store: Store, run: _Run, calls: Sequence[tuple[Any, ...]], names: _Nam
     _add_stored(store, names, found)
     if names.has_interaction:
         _add_interaction(store, names, found)
-    _add_people(store, found)
+    if names.has_notes:
+        _add_people(store, found)
     counts = found.counts()
     edits = {flow: names.edits.last(names.flows[flow], run.name) for flow in {call[2] for call in calls}}
     scored = [
