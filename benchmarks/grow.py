@@ -1,4 +1,4 @@
-"""A large store quickly: the runs of a small one again and again, under new names, and all sums anew."""
+"""A large store quickly: the runs of a small one again and again, under new names, and what follows from them anew."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from shutil import copyfile
 
+from riff_store.columns import keeping
 from riff_store.rollups import recompute
 
 _OWNERS = {"source_file_id": "source_file", "conversation_id": "conversation"}
@@ -34,6 +35,7 @@ def grown(small: Path, large: Path, times: int) -> None:
                 _repeat(connection, table, columns, spans, copy)
         cells = set(connection.execute("SELECT DISTINCT flow_id, agent_id, run_id FROM conversation"))
         recompute(connection, cells)
+        keeping.pack_all(connection)
         connection.execute("COMMIT")
 
 

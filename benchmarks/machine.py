@@ -20,6 +20,11 @@ def facts() -> list[tuple[str, str]]:
     ]
 
 
+def in_short() -> str:
+    """The same in half a line."""
+    return f"{os.cpu_count()} cores with Python {platform.python_version()} and SQLite {sqlite3.sqlite_version}"
+
+
 def today() -> str:
     """The date."""
     return datetime.now(UTC).date().isoformat()

@@ -22,10 +22,15 @@ def markdown(parts: Mapping[str, str], machine: Sequence[tuple[str, str]]) -> st
     return "\n".join([_HEAD, f"{facts}\n", *(f"## {name}\n\n{part}" for name, part in parts.items())])
 
 
-def part(ratios: Iterable[Ratio], date: str, sizes: str) -> str:
+def part(body: str, date: str, sizes: str) -> str:
     """What stands below the heading of one group."""
+    return f"Measured {date}; {sizes}.\n\n{body}"
+
+
+def table(ratios: Iterable[Ratio]) -> str:
+    """The ratios of a group, a row each."""
     head = "| what | ours | other | ratio | goal | met |\n|---|---|---|---|---|---|\n"
-    return f"Measured {date}; {sizes}.\n\n{head}" + "".join(f"{table_row(ratio)}\n" for ratio in ratios)
+    return head + "".join(f"{table_row(ratio)}\n" for ratio in ratios)
 
 
 def parts_of(text: str) -> dict[str, str]:

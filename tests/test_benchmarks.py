@@ -12,7 +12,7 @@ from benchmarks.grow import grown
 from benchmarks.load import JUDGES, Load, nightly_files
 from benchmarks.ours import ingest_file
 from benchmarks.ratio import Goal, Ratio, in_turns
-from benchmarks.report import markdown, part, parts_of, table_row
+from benchmarks.report import markdown, part, parts_of, table, table_row
 from benchmarks.tau_load import write_results, write_voice_run
 from riff_ingest import read_source
 from riff_store import ask, open_store
@@ -51,14 +51,14 @@ def test_small_ratios_read_as_fractions() -> None:
 
 
 def test_the_results_say_what_they_were_measured_on_and_when() -> None:
-    parts = {"dump": part([Ratio("a ÷ b", 1.0, 2.0, "s")], "2026-11-20", "conversations: 10")}
+    parts = {"dump": part(table([Ratio("a ÷ b", 1.0, 2.0, "s")]), "2026-11-20", "conversations: 10")}
     text = markdown(parts, [("cores", "2"), ("SQLite", "3.40.1")])
     assert "- cores: 2\n- SQLite: 3.40.1\n\n## dump\n\nMeasured 2026-11-20; conversations: 10.\n" in text
     assert text.endswith("| a ÷ b | 1.00 s | 2.00 s | 0.50 |  |  |\n")
 
 
 def test_one_part_is_measured_anew_and_the_others_stay() -> None:
-    parts = {name: part([Ratio(name, 1.0, 2.0, "s")], "2026-11-20", "few") for name in ("ingest", "dump")}
+    parts = {name: part(table([Ratio(name, 1.0, 2.0, "s")]), "2026-11-20", "few") for name in ("ingest", "dump")}
     assert parts_of(markdown(parts, [("cores", "2")])) == parts
 
 
