@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import islice
 from pathlib import Path
 
@@ -11,8 +12,12 @@ import pytest
 from benchmarks.grow import grown
 from benchmarks.load import JUDGES, Load, nightly_files
 from benchmarks.ours import ingest_file
+from benchmarks.processes import take
 from benchmarks.ratio import Goal, Ratio, in_turns
 from benchmarks.report import markdown, part, parts_of, table, table_row
+from benchmarks.scale.group import GROWTH, SIZES, with_part
+from benchmarks.scale.question import Question, differences
+from benchmarks.scale.reads import kinds
 from benchmarks.tau_load import write_results, write_voice_run
 from riff_ingest import read_source
 from riff_store import ask, open_store
@@ -109,6 +114,51 @@ def test_a_store_grows_by_runs_with_all_that_came_with_them(tmp_path: Path) -> N
         for view in ("flows", "states", "judges", "failure-matrix"):
             before, after = (sum(row["n"] for row in ask(store, view)) for store in (one, three))
             assert after == 3 * before > 0, view
+
+
+def test_an_answer_differs_where_a_figure_is_another_or_is_missing_on_one_side() -> None:
+    asked = Question("runs", (), ("run",), "", ordered=True)
+    ours = {"rows": [{"run": "a", "n": 3, "quality": {"ann": 4.0}}, {"run": "b", "n": 5, "quality": {}}], "matched": 2}
+    same = [("a", "n", 3), ("a", "quality.ann", 4.0), ("a", "place", 0), ("b", "n", 5), ("b", "place", 1)]
+    assert differences(asked, ours, [*same, (None, "matched", 2)]) == []
+    assert differences(asked, ours, [*same, (None, "matched", 3)]) == ["(None, 'matched'): 2.0, not 3.0"]
+    assert differences(asked, ours, [*same[:1], *same[2:], ("b", "quality.ann", 1.0)]) == [
+        "('a', 'quality.ann'): 4.0, not None",
+        "('b', 'quality.ann'): None, not 1.0",
+    ]
+    assert differences(asked, ours, [*same[:-1], ("b", "place", 0)]) == ["('b', 'place'): 1.0, not 0.0"]
+
+
+@pytest.mark.parametrize(("page", "name"), [(GROWTH, "growth"), (SIZES, "sizes")])
+def test_only_what_the_benchmark_wrote_of_a_page_is_written_anew(page: Path, name: str) -> None:
+    text = page.read_text(encoding="utf-8")
+    once = with_part(text, name, "| a | table |\n")
+    assert "| a | table |\n" in once
+    assert with_part(once, name, "another\n") == with_part(text, name, "another\n")
+    before, after = text.split(f"<!-- {name}")[0], text.split(f"end of {name} -->")[1]
+    assert once.startswith(before)
+    assert once.endswith(after)
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        ([("SCAN", "aspect_rollup"), ("SEARCH", "flow")], ["sums"]),
+        ([("SEARCH", "column_chunk"), ("SEARCH", "conversation")], ["column chunks", "some calls"]),
+        ([("SCAN", "conversation"), ("SEARCH", "aspect_score"), ("SCAN", "call_rollup")], ["sums", "every call"]),
+        ([("SEARCH", "conversation")], ["some calls"]),
+    ],
+)
+def test_what_is_read_is_told_by_the_plans(steps: list[tuple[str, str]], told: list[str]) -> None:
+    assert kinds(steps) == told
+
+
+def test_what_a_process_took_is_its_own() -> None:
+    taken = take([sys.executable, "-c", "held = bytearray(200 << 20); print(input())"], "said\n")
+    assert taken.output == "said\n"
+    assert 200 << 20 < taken.peak < 260 << 20
+    assert taken.cpu > 0
+    assert taken.seconds > 0
 
 
 def test_made_results_are_read_as_real_ones_are_and_are_the_same_each_time(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The part on scale: the table of the results, and those of docs/performance.md, which this writes."""
+"""The part on scale: its table in the results, and those in docs/performance.md and docs/scale.md, written here."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import machine
+from benchmarks import machine, report
 from benchmarks.scale.measure import Measured, measured
+from benchmarks.scale.more import added
 from benchmarks.scale.stores import made
-from benchmarks.scale.tables import beside_peer, growth
+from benchmarks.scale.tables import beside_peer, growth, more_calls, sizes_of_stores
 from benchmarks.sizes import FULL, Sizes
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "performance.md"
-_BEGIN, _END = "<!-- growth: written by python -m benchmarks --only scale -->\n", "<!-- end of growth -->\n"
+_DOCS = Path(__file__).parent.parent.parent / "docs"
+GROWTH, SIZES = _DOCS / "performance.md", _DOCS / "scale.md"
 
 
 def part(folder: Path, sizes: Sizes) -> str:
-    """Measure every question at three sizes; at full size docs/performance.md is written anew as well."""
-    found = [list(_told(measured(sized, sizes.rounds))) for sized in made(folder, sizes)]
+    """Measure every question at three sizes; at full size the pages are written anew as well."""
+    stores = made(folder, sizes)
+    grew = [added(sized, folder, sizes.rounds) for sized in stores]
+    found = [list(_told(measured(sized, sizes.rounds))) for sized in stores]
     if sizes == FULL:
-        text = f"Measured {machine.today()} on {machine.in_short()}.\n\n{growth(found)}"
-        PAGE.write_text(with_growth(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
-    return beside_peer(found[-1])
+        when = f"Measured {machine.today()} on {machine.in_short()}.\n\n"
+        _write(GROWTH, "growth", when + growth(found))
+        _write(SIZES, "sizes", when + sizes_of_stores(grew))
+    return f"{beside_peer(found[-1])}\n{report.table([more_calls(grew)])}"
 
 
 def _told(measurements: Iterator[Measured]) -> Iterator[Measured]:
@@ -33,9 +37,14 @@ def _told(measurements: Iterator[Measured]) -> Iterator[Measured]:
         yield each
 
 
-def with_growth(page: str, text: str) -> str:
-    """The page with another growth table between its marks; `ValueError` where it has none."""
-    pattern = re.compile(f"(?<={re.escape(_BEGIN)}).*(?={re.escape(_END)})", re.DOTALL)
+def _write(page: Path, name: str, text: str) -> None:
+    page.write_text(with_part(page.read_text(encoding="utf-8"), name, text), encoding="utf-8")
+
+
+def with_part(page: str, name: str, text: str) -> str:
+    """The page with another text between the marks of a part; `ValueError` where it has none."""
+    begin, end = f"<!-- {name}: written by python -m benchmarks --only scale -->\n", f"<!-- end of {name} -->\n"
+    pattern = re.compile(f"(?<={re.escape(begin)}).*(?={re.escape(end)})", re.DOTALL)
     if not pattern.search(page):
-        raise ValueError("the page has no place for the growth table")
+        raise ValueError(f"the page has no place for {name}")
     return pattern.sub(lambda _: text, page)

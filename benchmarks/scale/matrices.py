@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from riff_store.measure import THIN
+
 CALLS = "call AS MATERIALIZED (SELECT * FROM conversation WHERE {where})"
 """The calls of a question; `where` is its filter."""
 _STATE_FIGURES = "n, progress, stall, escalation, revisit, dwell_turns, latency_p95, guard_error, slot_fill_rate, lost"
@@ -9,6 +11,10 @@ _STATE_SUMS = """
 count(*) AS n, avg(s.progress) AS progress, avg(s.stall) AS stall, avg(s.escalation) AS escalation,
 avg(s.revisit) AS revisit, avg(s.dwell_turns) AS dwell_turns, avg(s.latency_p95_ms) / 1000 AS latency_p95,
 avg(s.guard_error) AS guard_error, avg(s.slot_fill_rate) AS slot_fill_rate, sum(s.lost) AS lost"""
+_GRAVEST = (
+    f"n < {THIN}, coalesce(lost, 0) DESC, coalesce(stall, 0) + coalesce(escalation, 0) / 2 DESC, stall DESC NULLS LAST,"
+    " progress NULLS LAST, escalation DESC NULLS LAST, n DESC"
+)
 _COMPUTED = "SELECT id FROM judge WHERE name = '(computed)'"
 
 
@@ -90,20 +96,22 @@ WITH {CALLS}, weak AS (
   FROM call JOIN state_score AS s ON s.conversation_id = call.id WHERE NOT errored GROUP BY ALL
 ), segment_row AS (
   SELECT flow_id, segment_id, sum(n) AS n, sum(lost) AS lost, sum(stalled) / sum(stall_n) AS stall,
-         sum(escalated) / sum(n) AS escalation
+         sum(progressed) / sum(n) AS progress, sum(escalated) / sum(n) AS escalation
   FROM rows GROUP BY ALL HAVING stall >= 0.25 OR escalation >= 0.25
 ), listed AS (
   (SELECT 'flows' AS list, flow_id, agent_id, NULL AS segment_id, NULL AS state_id, n, lost, correctness
    FROM weak JOIN correct USING (flow_id, agent_id) JOIN flow ON flow.id = flow_id JOIN agent ON agent.id = agent_id
-   WHERE correctness < 7 ORDER BY n < 30, correctness, flow.name, agent.name LIMIT 10)
+   WHERE correctness < 7 ORDER BY n < {THIN}, correctness, flow.name, agent.name LIMIT 10)
   UNION ALL BY NAME
-  (SELECT 'segments' AS list, flow_id, segment_id, n, lost FROM segment_row
-   ORDER BY n < 30, lost DESC, stall + escalation / 2 DESC LIMIT 10)
+  (SELECT 'segments' AS list, flow_id, segment_id, n, lost
+   FROM segment_row JOIN flow ON flow.id = flow_id JOIN segment ON segment.id = segment_id
+   ORDER BY {_GRAVEST}, flow.name, segment.name LIMIT 10)
   UNION ALL BY NAME
-  (SELECT 'states' AS list, flow_id, state_id, n, lost FROM rows
+  (SELECT 'states' AS list, rows.flow_id, segment_id, state_id, n, lost
+   FROM rows JOIN flow ON flow.id = rows.flow_id JOIN state ON state.id = state_id
    WHERE stall >= 0.25 OR escalation >= 0.25 OR latency_p95 > 8 OR guard_error >= 0.5
          OR (progress < 0.7 AND (dwell_turns > 3 OR slot_fill_rate < 0.7))
-   ORDER BY n < 30, lost DESC, stall + escalation / 2 DESC LIMIT 10)
+   ORDER BY {_GRAVEST}, flow.name, state.name LIMIT 10)
 )
 {
     long(

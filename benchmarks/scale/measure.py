@@ -63,7 +63,7 @@ def _measured(question: Question, sized: Sized, rounds: int) -> Measured:
         one.append(_ask_peer(sized, question, 1))
         if max(taken.seconds for taken in (*ours, *all_cores, *one)) > LONG:
             break
-    answers = [json.loads(taken.output) for taken in all_cores]
+    answers = [json.loads(taken.output)[0] for taken in all_cores]
     apart = differences(question, json.loads(ours[0].output), answers[0]["rows"])
     if apart:
         raise ValueError(f"{question.name}: {len(apart)} figures differ from DuckDB's: {'; '.join(apart[:3])}")
@@ -80,7 +80,7 @@ def _median(taken: Sequence[Taken]) -> float:
 
 def _ask_peer(sized: Sized, question: Question, threads: int) -> Taken:
     command = [sys.executable, "-m", "benchmarks.scale.ask_peer", str(sized.peer), str(threads)]
-    return take(command, question.sql)
+    return take(command, json.dumps([question.sql]))
 
 
 def _reads(question: Question, sized: Sized) -> str:

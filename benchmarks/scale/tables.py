@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.ratio import Goal
+from benchmarks.ratio import Goal, Ratio
 from benchmarks.report import amount
 from benchmarks.scale.measure import MOST_BYTES, MOST_SECONDS, Measured
+from benchmarks.scale.more import MORE, Added
 
 _RATIO = Goal("<=", 1.0)
 
@@ -55,3 +56,19 @@ def _growth_row(sizes: Sequence[Measured]) -> str:
 def _name(each: Measured) -> str:
     name, words, kind = each.question.view, each.question.words, each.question.filter
     return f"{name}, `{words}` ({kind})" if kind else name
+
+
+def sizes_of_stores(stores: Sequence[Added]) -> str:
+    """What each store weighs, and what more calls cost."""
+    head = f"| calls | the file | of it transcripts | another {MORE:,} calls |\n|---|---|---|---|\n"
+    return head + "".join(
+        f"| {each.calls:,} | {amount(each.bytes, 'B')} | {amount(each.text, 'B')} | {amount(each.seconds, 's')} |\n"
+        for each in stores
+    )
+
+
+def more_calls(stores: Sequence[Added]) -> Ratio:
+    """How the ingest of more calls grows with the store."""
+    first, *_, last = stores
+    note = f"processor time, {last.calls:,} ÷ {first.calls:,} calls"
+    return Ratio(f"{MORE:,} calls more as the store grows", last.cpu, first.cpu, "s", Goal("<=", 1.25), note)
