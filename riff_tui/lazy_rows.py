@@ -15,15 +15,20 @@ KEPT_PAGES = 16
 class LazyRows(Sequence[Row]):
     """Hold `count` rows over `fetch(offset, limit)`; the pages used last are kept.
 
-    `keys` name the rows, so that a row of another window can be found in this one.
+    `keys` name the rows, so that a row of another window can be found in this one, with `find` where they can tell.
     """
 
     def __init__(
-        self, count: int, fetch: Callable[[int, int], Sequence[Row]], keys: Sequence[int] | None = None
+        self,
+        count: int,
+        fetch: Callable[[int, int], Sequence[Row]],
+        keys: Sequence[int] | None = None,
+        find: Callable[[int], int | None] | None = None,
     ) -> None:
         self._count = count
         self._fetch = fetch
         self._keys = keys
+        self._find = find or self._search
         self._pages: OrderedDict[int, Sequence[Row]] = OrderedDict()
 
     def place_of(self, other: LazyRows, place: int) -> int | None:
@@ -33,10 +38,10 @@ class LazyRows(Sequence[Row]):
         key = other._keys[place]
         if place < len(self) and self._keys[place] == key:
             return place
-        try:
-            return self._keys.index(key)
-        except ValueError:
-            return None
+        return self._find(key)
+
+    def _search(self, key: int) -> int | None:
+        return next((place for place, each in enumerate(self._keys or ()) if each == key), None)
 
     def __len__(self) -> int:
         return self._count

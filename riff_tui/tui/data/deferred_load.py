@@ -50,7 +50,9 @@ class DeferredLoad:
     def stop(self) -> None:
         """Load no further because the user wants that, and say how to load it after all."""
         self.cancel()
-        self._header.set_progress("latencies are not read: r reads them")
+        loaded = self._host.loaded
+        if loaded is not None and loaded.neighbors is not None:
+            self._header.set_progress("latencies are not read: r reads them")
         self._host.say("stopped; r reads it again")
 
     async def _load(self, loaded: LoadedView) -> None:

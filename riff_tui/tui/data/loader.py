@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from riff_tui.errors import RiffError
 from riff_tui.filters import Filter
 from riff_tui.request import Request
-from riff_tui.table import Deferred, Table
+from riff_tui.table import Deferred, Table, run_steps, with_deferred
 from riff_tui.tui.backend import ShowView
 from riff_tui.tui.data.paged_rows import PAGE, PagedRows, index_of
 from riff_tui.tui.navigation.folding import folded_by, wants_folding
@@ -65,7 +66,7 @@ def load_rows(show: ShowView, location: Location) -> Table:
     spec, where = spec_of(location.view), location.where
     if spec.rows_of:
         request = Request(where=where.text, predicate=where.predicate, sort=location.chosen_order or STALLED_FIRST)
-        return _paged(show(spec.rows_of, request), location)
+        return with_deferred(show(spec.rows_of, request), partial(_paged, location=location))
     request = Request(
         where=where.text,
         predicate=where.predicate,
@@ -79,7 +80,18 @@ def load_rows(show: ShowView, location: Location) -> Table:
     table = show(location.view, request)
     if wants_folding(location, table):
         table = show(location.view, replace(request, by=folded_by(location)))
-    return _paged(table, location)
+    return with_deferred(table, partial(_paged, location=location))
+
+
+def load_all_rows(show: ShowView, location: Location) -> Table:
+    """Load the rows that one walks through, of a list of calls all at once however long they take to count."""
+    table = load_rows(show, location)
+    return run_steps(table.deferred()) if is_begun(table) and table.deferred is not None else table
+
+
+def is_begun(table: Table) -> bool:
+    """Return whether these are the first calls of a list whose others are still counted."""
+    return table.deferred is not None and isinstance(table.rows, PagedRows)
 
 
 def load_again(show: ShowView, location: Location, before: LoadedView) -> LoadedView:

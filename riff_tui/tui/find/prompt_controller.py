@@ -11,7 +11,7 @@ from riff_tui.errors import describe
 from riff_tui.filters import Filter, FilterError, completion, parse
 from riff_tui.request import Request
 from riff_tui.table import Table
-from riff_tui.tui.data.loader import load_rows
+from riff_tui.tui.data.loader import load_all_rows
 from riff_tui.tui.find.local_filter import count_matches, moment_test
 from riff_tui.tui.navigation.location import Location
 from riff_tui.tui.navigation.scope_filters import keep_steps
@@ -180,7 +180,7 @@ class PromptController:
         if cached is not None:
             return cached
         show_view = self._host.show_view
-        return await self._host.worker.ask(lambda: load_rows(show_view, replace(location, sort=None)))
+        return await self._host.worker.ask(lambda: load_all_rows(show_view, replace(location, sort=None)))
 
     async def _count_in_store(self, location: Location) -> int:
         """Return how many rows the store finds, once nothing more is typed."""
@@ -189,7 +189,7 @@ class PromptController:
         request = Request(
             where=where.text,
             predicate=where.predicate,
-            defer=True,
+            defer=spec_of(view).row_kind != "call",
             sides=location.between,
             aspect=location.aspect or None,
             by=location.splits,

@@ -24,7 +24,7 @@ from riff_tui.tui.actions.hints import hints
 from riff_tui.tui.actions.registry import ACTIONS
 from riff_tui.tui.backend import Backend
 from riff_tui.tui.data import auto_refresh
-from riff_tui.tui.data.loader import LoadedView
+from riff_tui.tui.data.loader import LoadedView, is_begun
 from riff_tui.tui.data.paged_rows import PagedRows
 from riff_tui.tui.navigation.folding import with_folding
 from riff_tui.tui.navigation.history import History
@@ -251,7 +251,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
         if loaded is None or location.kind == "conversation":
             return ""
         unfiltered = controls.navigator.cached(replace(location, filter=Filter())) if location.filter else None
-        whole = len(unfiltered.rows) if unfiltered is not None else None
+        whole = len(unfiltered.rows) if unfiltered is not None and not is_begun(unfiltered) else None
         return count_text(location, loaded.main, whole, len(controls.list_state.marks(location)))
 
     def say(self, text: str, severity: Severity | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,14 @@ from riff_store.errors import UsageError
 from riff_store.metrics import OF_CALLS, POOLED
 from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
 from riff_store.queries.annotations import notes_by_call
+from riff_store.queries.call_list import CallList
 from riff_store.queries.call_names import told_by
 from riff_store.queries.conditions import figure_of_call, one_of
-from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, judges_meant, names_of
+from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, Grouping, judges_meant, names_of
 from riff_store.queries.first_failures import failure_value
 from riff_store.queries.marks import marks
 from riff_store.queries.scope import STATE_COLUMNS, Scope
+from riff_store.queries.sums import call_counts
 from riff_store.vocabulary import Field, field_named, field_of, split_name
 
 PLAIN = ("trial", "started_at", "duration_s", "completed", "errored", "caller_ok", "error_count", "defects", "error")
@@ -48,8 +50,7 @@ def conversations(
 
 def count_conversations(store: Store, calls: Predicate | None = None) -> int:
     """Count calls."""
-    query = m.Conversation.select(pw.fn.COUNT(pw.SQL("*"))).where(Scope(store).condition(calls))
-    return int(store.execute(query)[0][0])
+    return sum(map(sum, call_counts(store, calls, Grouping(("flow",))).values()))
 
 
 def conversation_names(store: Store, most: int) -> list[str]:
@@ -62,29 +63,37 @@ def conversation_names(store: Store, most: int) -> list[str]:
 def conversation_ids(
     store: Store, calls: Predicate | None = None, sort: str | None = None, limit: int | None = None, offset: int = 0
 ) -> list[int]:
-    """Return the keys of calls in order, so that a long list can be read a window at a time."""
-    if sort is not None and sort.removeprefix("-") in _OF_NOTES:
-        found = _by_notes(store, conversation_ids(store, calls), sort)[offset:]
-        return found if limit is None else found[:limit]
+    """Return the keys of calls in order."""
+    if sort is None or sort.removeprefix("-") in _OF_NOTES:
+        listed = CallList(store, calls)
+        if sort is not None:
+            found = _by_notes(store, listed.first(listed.at_most), sort)[offset:]
+            return found if limit is None else found[:limit]
+        return listed.first(listed.at_most if limit is None else offset + limit)[offset:]
     call = m.Conversation
     cell = m.CallRollup
     first = cell.select(cell.run, pw.fn.MIN(cell.first_at).alias("first_at")).group_by(cell.run).alias("started")
-    chosen = [call.id] if sort is None else [call.id, _sort_value(store, calls, sort.removeprefix("-"))]
     query = (
-        call.select(*chosen)
+        call.select(call.id, _sort_value(store, calls, sort.removeprefix("-")))
         .join(m.Run, on=(m.Run.id == call.run))
         .join(m.Flow, on=(m.Flow.id == call.flow))
         .join(first, on=(first.c.run_id == call.run))
         .where(Scope(store).condition(calls))
     )
-    order = [] if sort is None else [_ordered(pw.SQL("sorted_by"), sort)]
-    order += [first.c.first_at.asc(nulls="LAST"), m.Run.name, m.Flow.name, call.name, call.agent, call.trial]
-    query = query.order_by(*order)
+    order = [first.c.first_at.asc(nulls="LAST"), m.Run.name, m.Flow.name, call.name, call.agent, call.trial]
+    query = query.order_by(_ordered(pw.SQL("sorted_by"), sort), *order)
     if limit is not None:
         query = query.limit(limit)
     if offset:
         query = query.offset(offset) if limit is not None else query.limit(2**62).offset(offset)
     return [row[0] for row in store.execute(query)]
+
+
+def has_any(store: Store, keys: Collection[int], calls: Predicate | None = None) -> bool:
+    """Say if any of some calls matches."""
+    call = m.Conversation
+    query = call.select(pw.SQL("1")).where(one_of(call.id, keys), Scope(store).condition(calls)).limit(1)
+    return bool(keys) and bool(store.execute(query))
 
 
 def calls_of(store: Store, ids: Sequence[int]) -> list[Call]:

@@ -1,0 +1,178 @@
+"""Read calls in the order of lists from wherever one looks, without reading those before."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, groupby
+from typing import Any, NamedTuple, overload
+
+import peewee as pw
+
+from riff_store import models as m
+from riff_store.database import Store
+from riff_store.predicates import Predicate, all_of, conjuncts
+from riff_store.queries.dimensions import Grouping, run_order
+from riff_store.queries.scope import Scope, needs
+from riff_store.queries.sums import call_counts
+
+PIECE = 2048
+"""So many keys of a long stretch are read at a time."""
+AT_ONCE = 20_000
+"""A run of more calls than these is read flow by flow, and each of them in pieces."""
+_KEPT = 8
+
+
+class _Stretch(NamedTuple):
+    """Hold a run that is read at once or a flow of a longer one, and how many of its calls are listed.
+
+    It is how many could be listed as long as they are not counted.
+    """
+
+    run: int
+    flow: int | None
+    n: int
+
+
+class CallList(Sequence[int]):
+    """Hold the keys of the calls of a filter by run start, run, flow, id, agent and trial; they are read when touched.
+
+    Sums tell how many calls a flow has in a run. Where they cannot, all calls are counted once that has to be known;
+    `is_counted` says if it is.
+    """
+
+    def __init__(self, store: Store, calls: Predicate | None = None) -> None:
+        self._store = store
+        self._calls = calls
+        self._condition = Scope(store).condition(calls)
+        self._pieces: OrderedDict[tuple[int, int], list[int]] = OrderedDict()
+        self._ends: dict[tuple[int, int], tuple[Any, ...]] = {}
+        self.is_counted = needs(calls) != "base"
+        # What sums tell narrows where to look for the rest.
+        self._lay_out(all_of([part for part in conjuncts(calls) if needs(part) != "base"]))
+
+    @property
+    def at_most(self) -> int:
+        """Return how many calls there could be, as many as there are once they are counted."""
+        return self._starts[-1]
+
+    def settle(self) -> None:
+        """Count the calls, for which those may have to be looked at that the sums do not tell apart."""
+        if not self.is_counted:
+            self._pieces.clear()
+            self._ends.clear()
+            self._lay_out(self._calls)
+            self.is_counted = True
+
+    def first(self, limit: int, among: int | None = None) -> list[int]:
+        """Return the first keys, also before they are counted; with `among` only those of about so many first calls."""
+        found: list[int] = []
+        for number, start in enumerate(self._starts[:-1]):
+            if len(found) >= limit or (among is not None and start >= among):
+                break
+            found += self._read(number, 0, limit - len(found))
+        return found
+
+    def place_of(self, key: int) -> int | None:
+        """Return where a call stands, `None` where it is not listed."""
+        self.settle()
+        call = m.Conversation
+        query = call.select(call.run, call.flow, call.name, call.agent, call.trial)
+        for run, flow, *order in self._store.execute(query.where((call.id == key) & self._condition)):
+            for number, stretch in enumerate(self._stretches):
+                if stretch.run == run and stretch.flow is None:
+                    piece = self._piece(number, 0)
+                    return self._starts[number] + piece.index(key) if key in piece else None
+                if (stretch.run, stretch.flow) == (run, flow):
+                    before = self._within(stretch) & (pw.Tuple(call.name, call.agent, call.trial) < pw.Tuple(*order))
+                    counted = self._store.execute(call.select(pw.fn.COUNT(call.id)).where(before))
+                    return self._starts[number] + int(counted[0][0])
+        return None
+
+    def __len__(self) -> int:
+        self.settle()
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            return list(self._keys(start, stop)) if step == 1 else [self[place] for place in range(start, stop, step)]
+        place = index + len(self) if index < 0 else index
+        for key in self._keys(place, place + 1):
+            return key
+        raise IndexError(index)
+
+    def _keys(self, start: int, stop: int) -> Iterator[int]:
+        """Yield the keys from one place to another; fewer where calls are gone since they were counted."""
+        number = bisect_right(self._starts, start) - 1
+        while start < stop and number < len(self._stretches):
+            begin, end = self._starts[number], min(stop, self._starts[number + 1])
+            size = self._size(number)
+            while start < end:
+                piece, offset = divmod(start - begin, size)
+                following = min(end, begin + (piece + 1) * size)
+                yield from self._piece(number, piece)[offset : offset + following - start]
+                start = following
+            number += 1
+
+    def _lay_out(self, calls: Predicate | None) -> None:
+        """Lay out the stretches of calls that sums, or the calls themselves, tell of."""
+        counts = {cell: sum(n) for cell, n in call_counts(self._store, calls, Grouping(("run", "flow"))).items()}
+        runs = dict(self._store.execute(m.Run.select(m.Run.name, m.Run.id)))
+        flows = dict(self._store.execute(m.Flow.select(m.Flow.name, m.Flow.id)))
+        order = run_order(self._store)
+        self._rank = {flows[flow]: place for place, flow in enumerate(sorted(flows))}
+        self._stretches: list[_Stretch] = []
+        for run, cells in groupby(
+            sorted(counts, key=lambda cell: (order[str(cell[0])], cell[1])), lambda cell: cell[0]
+        ):
+            some = [(flows[flow], counts[run, flow]) for _, flow in cells]
+            n = sum(n for _, n in some)
+            at_once = [_Stretch(runs[run], None, n)]
+            self._stretches += at_once if n <= AT_ONCE else [_Stretch(runs[run], flow, n) for flow, n in some]
+        self._starts = [0, *accumulate(stretch.n for stretch in self._stretches)]
+
+    def _size(self, number: int) -> int:
+        return PIECE if self._stretches[number].flow is not None else AT_ONCE
+
+    def _piece(self, number: int, piece: int) -> list[int]:
+        """Return the keys of a piece of a stretch."""
+        place = number, piece
+        keys = self._pieces.get(place)
+        if keys is None:
+            keys = self._pieces[place] = self._read(number, piece, self._size(number))
+            if len(self._pieces) > _KEPT:
+                self._pieces.popitem(last=False)
+        else:
+            self._pieces.move_to_end(place)
+        return keys
+
+    def _read(self, number: int, piece: int, limit: int) -> list[int]:
+        """Return so many keys from the beginning of a piece on; it is found where the one before it ended."""
+        call, stretch = m.Conversation, self._stretches[number]
+        order = (call.name, call.agent, call.trial)
+        query = call.select(call.id, call.flow, *order).where(self._within(stretch)).order_by(*order)
+        if stretch.flow is None:
+            rows = self._store.execute(query)
+            return [row[0] for row in sorted(rows, key=lambda row: self._rank[row[1]])][:limit]
+        before = self._ends.get((number, piece - 1))
+        if before is not None:
+            query = query.where(pw.Tuple(*order) > pw.Tuple(*before))
+        elif piece:
+            query = query.offset(piece * PIECE)
+        rows = self._store.execute(query.limit(limit))
+        if len(rows) == PIECE:
+            self._ends[number, piece] = tuple(rows[-1][2:])
+        return [row[0] for row in rows]
+
+    def _within(self, stretch: _Stretch) -> Any:
+        call = m.Conversation
+        place = (
+            call.run == stretch.run if stretch.flow is None else (call.run == stretch.run) & (call.flow == stretch.flow)
+        )
+        return place & self._condition
