@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import msgspec
-import zstandard
 
 from riff_ingest.conversation import Conversation, ToolCall
 from riff_ingest.events import LONGEST
@@ -20,6 +18,7 @@ from riff_ingest.state_aspects import state_rows
 from riff_ingest.stream import read_stream
 from riff_store.facts import ConversationFacts, ExpectedStep, Skipped, StateAspects
 from riff_store.metrics import COMPUTED, OF_STATES
+from riff_store.transcript_columns import spell
 from riff_store.voice import KEY as VOICE
 
 MISMATCH = 0.05
@@ -76,7 +75,7 @@ def facts_of(
         outcome_positions=stream.outcome_positions,
         failure=first_failure(call, stream),
         expected=[ExpectedStep(step.state, step.by, step.called, step.matched) for step in call.expected_steps],
-        transcript=compress(call) if with_text else None,
+        transcript=spelled(call) if with_text else None,
         interaction=call.interaction,
         filled=call.filled,
         unique=call.unique,
@@ -91,15 +90,14 @@ def facts_of(
     return facts, notes
 
 
-def compress(call: Conversation) -> bytes:
-    """Return what was said and what happened in a call, as zstd-compressed JSON."""
-    document: dict[str, Any] = {"turns": call.turns, "events": call.events}
+def spelled(call: Conversation) -> bytes:
+    """Return what was said and what happened in a call, as it is kept before it is compressed."""
     parts = {"slots": call.slots, "tool_calls": _kept(call.tool_calls), "errors": call.errors}
     parts["expected_steps"] = [step for step in call.expected_steps if step.arguments is not None]
-    document |= {name: value for name, value in parts.items() if value}
+    others: dict[str, Any] = {name: value for name, value in parts.items() if value}
     if call.voice is not None:
-        document[VOICE] = call.voice
-    return _compressor().compress(_encoder.encode(document))
+        others[VOICE] = call.voice
+    return spell(call.turns, call.events, others)
 
 
 def _kept(tool_calls: list[ToolCall]) -> list[ToolCall]:
@@ -114,11 +112,6 @@ def _cut(result: Any) -> Any:
         return result
     text = result if isinstance(result, str) else _encoder.encode(result).decode()
     return result if len(text) <= LONGEST_RESULT else f"{text[:LONGEST_RESULT]}… (cut, of {len(text):,} characters)"
-
-
-@lru_cache(maxsize=1)
-def _compressor() -> zstandard.ZstdCompressor:
-    return zstandard.ZstdCompressor(level=1, write_checksum=False)
 
 
 def _brought_states(call: Conversation) -> list[StateAspects]:

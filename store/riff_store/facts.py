@@ -63,10 +63,10 @@ class ConversationFacts(msgspec.Struct, gc=False):
     `started_at` is microseconds since the epoch in UTC, `duration_s` seconds. `aspects` maps the
     computed aspect to its value. `terminals` names the outcomes (state name → `success` or
     `escalation`) among the states that this call touched, `outcome_positions` the place among its visits at which
-    it first came to each. `transcript` is the compressed document of turns and events, `None` where text is not kept.
-    A call whose `caller`, what played it, failed is not `caller_ok`, and counts as errored. Of two copies of a call
-    the one in which more is `filled` in stays, and of equal ones the later; of a call that is `unique`, whose id no
-    other one of its run has, a copy may tell another flow.
+    it first came to each. `transcript` is what was said and what happened as `transcript_columns` spells it, `None`
+    where text is not kept. A call whose `caller`, what played it, failed is not `caller_ok`, and counts as errored. Of
+    two copies of a call the one in which more is `filled` in stays, and of equal ones the later; of a call that is
+    `unique`, whose id no other one of its run has, a copy may tell another flow.
     """
 
     run: str

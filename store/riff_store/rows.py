@@ -20,6 +20,7 @@ from riff_store.names import Keys, Names, encodable
 from riff_store.notes import merge_notes, row_of
 from riff_store.quality import computed_quality
 from riff_store.scoring import succeeded
+from riff_store.text_compression import TextCompressor
 from riff_store.verdicts import calls_of
 
 CHUNK = 500
@@ -55,6 +56,7 @@ class Rows:
         path: str,
         ranks: Mapping[str, int],
         changed: Changes,
+        texts: TextCompressor,
     ) -> None:
         self._connection = connection
         self._names = names
@@ -63,6 +65,7 @@ class Rows:
         self._rank = ranks.get(path, -1)
         self._ranks = ranks
         self._changed = changed
+        self._texts = texts
         self._pending: dict[Identity, ConversationFacts] = {}
         self._annotations: dict[str, Values] = {}
         self._staying: list[Annotation] = []
@@ -159,6 +162,7 @@ class Rows:
         merge_notes(self._connection, self._staying)
         self._staying.clear()
         self._insert()
+        self._texts.learn()
         if self._scores:
             self._judge()
             self._insert()
@@ -229,7 +233,7 @@ class Rows:
         if (sums := facts.interaction) is not None:
             self._tables[m.CallInteraction].extend((key, *(getattr(sums, name) for name in INTERACTION_SUMS[1:])))
         if facts.transcript is not None:
-            self._tables[m.Transcript].extend((key, facts.transcript, None))
+            self._tables[m.Transcript].extend((key, *self._texts.compress(facts.transcript)))
 
     def _failure_row(self, key: int, states: Keys, failure: Failure) -> Values:
         labels = self._names.labels

@@ -1,14 +1,53 @@
-"""Unpack a kept transcript without trusting it: a store may come from anywhere."""
+"""Read a kept transcript without trusting it: a store may come from anywhere."""
 
 from __future__ import annotations
 
 import io
+from typing import TYPE_CHECKING, Any
+
+from riff_store import models as m
+from riff_store.transcript_columns import read_text
+
+if TYPE_CHECKING:
+    import zstandard
+
+    from riff_store.database import Store
 
 LARGEST = 64 * 1024 * 1024
+LARGEST_DICTIONARY = 1024 * 1024
 _PIECE = 1024 * 1024
 
 
-def unpack_transcript(body: bytes, largest: int = LARGEST) -> bytes:
+class Transcripts:
+    """Read the transcripts of a store, each with the dictionary that compressed it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._dictionaries: dict[int, zstandard.ZstdCompressionDict] = {}
+
+    def document(self, body: bytes, dictionary: int | None) -> dict[str, Any]:
+        """Return a transcript as an object of turns, events and what else it has; raises `ValueError` for damage."""
+        known = None if dictionary is None else self._dictionary(dictionary)
+        try:
+            return read_text(unpack_transcript(body, dictionary=known))
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+
+    def _dictionary(self, key: int) -> zstandard.ZstdCompressionDict:
+        import zstandard
+
+        if key not in self._dictionaries:
+            rows = self._store.execute(m.TextDictionary.select(m.TextDictionary.body).where(m.TextDictionary.id == key))
+            body = bytes(rows[0][0]) if rows else b""
+            if not 0 < len(body) <= LARGEST_DICTIONARY:
+                raise ValueError("compressed by a dictionary that the store does not have")
+            self._dictionaries[key] = zstandard.ZstdCompressionDict(body)
+        return self._dictionaries[key]
+
+
+def unpack_transcript(
+    body: bytes, largest: int = LARGEST, dictionary: zstandard.ZstdCompressionDict | None = None
+) -> bytes:
     """Return the text of a zstd-compressed transcript; raises `ValueError` where it is damaged or too large.
 
     What the frame says of its own size is not believed, so no more than `largest` is ever held.
@@ -18,7 +57,8 @@ def unpack_transcript(body: bytes, largest: int = LARGEST) -> bytes:
     parts: list[bytes] = []
     left = largest
     try:
-        with zstandard.ZstdDecompressor(max_window_size=LARGEST).stream_reader(io.BytesIO(body)) as reader:
+        engine = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=LARGEST)
+        with engine.stream_reader(io.BytesIO(body)) as reader:
             while piece := reader.read(_PIECE):
                 left -= len(piece)
                 if left < 0:

@@ -34,6 +34,7 @@ from riff_store.facts import (
 from riff_store.histories import replace_history
 from riff_store.names import Names, encodable
 from riff_store.rows import CHUNK, Rows, forget_calls
+from riff_store.text_compression import TextCompressor
 
 _PATHS = 500
 _GROUPS = 8
@@ -64,6 +65,7 @@ class Writer:
         self._store = store
         self._connection: BulkConnection = store.connection
         self._names = Names(self._connection)
+        self._texts = TextCompressor(self._connection)
         self._changed = Changes(1, 1)
         self._rank: Mapping[str, int] = {}
 
@@ -98,13 +100,13 @@ class Writer:
         """Yield one transaction around any number of files; verdicts and sums are settled at its end."""
         try:
             with self._store.writing():
-                self._names.forget()  # another process may have written since
+                self._forget()  # another process may have written since
                 self._changed = no_changes(self._connection)
                 verdicts.begin(self._connection)
                 yield
                 self._settle()
         except BaseException:
-            self._names.forget()
+            self._forget()
             raise
 
     def _settle(self) -> None:
@@ -123,6 +125,10 @@ class Writer:
             with self._store.writing():
                 keeping.pack(self._connection, keeping.unpacked(self._connection)[:_GROUPS])
 
+    def _forget(self) -> None:
+        self._names.forget()
+        self._texts.forget()
+
     def put_file(self, file: SourceFile, items: Iterable[Item], *, rebuild: bool = False) -> FileResult:
         """Store what one file holds in place of what it held before; call it inside `batch`."""
         path = stored_path(file.path)
@@ -134,7 +140,7 @@ class Writer:
             with self._store.savepoint():
                 return self._put(file, path, items)
         except BaseException:
-            self._names.forget()
+            self._forget()
             self._changed = before
             raise
 
@@ -161,7 +167,7 @@ class Writer:
     def _put(self, file: SourceFile, path: str, items: Iterable[Item]) -> FileResult:
         key, known = self._source_file(file, path)
         result = FileResult(path, file.kind, "changed" if known else "taken")
-        rows = Rows(self._connection, self._names, key, path, self._rank, self._changed)
+        rows = Rows(self._connection, self._names, key, path, self._rank, self._changed, self._texts)
         for item in items:
             if isinstance(item, ConversationFacts):
                 rows.add_call(item)

@@ -32,7 +32,7 @@ from riff_store.database import open_store
 from riff_store.errors import UsageError
 from riff_store.facts import Skipped
 from riff_store.queries.interaction import call_interaction
-from riff_store.transcripts import unpack_transcript
+from riff_store.transcripts import Transcripts
 from riff_store.writer import Writer
 from tests.support import tau_runs, tau_ticks
 from tests.support.eva_runs import files, make_run
@@ -63,10 +63,8 @@ def test_what_was_recorded_is_kept_with_what_was_said(tmp_path: Path) -> None:
     assert (summary.added, summary.replaced, summary.unchanged, summary.notes) == (2, 0, 0, [])
     assert [row[:2] for row in contents(store)["conversation"]] == [("nightly", "c-1"), ("nightly", "c-2")]
     with open_store(store) as opened:
-        texts = [
-            json.loads(unpack_transcript(body))["turns"][0]["text"]
-            for (body,) in opened.execute_sql("SELECT body FROM transcript")
-        ]
+        kept = opened.execute_sql("SELECT body, dictionary_id FROM transcript")
+        texts = [Transcripts(opened).document(*row)["turns"][0]["text"] for row in kept]
     assert texts == ["Hello", "Hello"]
     assert broken_rows(store) == []
 

@@ -9,12 +9,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import msgspec
-import zstandard
-
 from benchmarks.eva_load import record_files
 from riff_ingest.pipeline import IngestSummary, ingest
 from riff_store.database import open_store
+from riff_store.transcripts import Transcripts
 from riff_store.writer import Writer
 
 RUN = "2026-06-22_02-00-00.000000_airline_en_made"
@@ -76,5 +74,6 @@ def notes(store: Path) -> list[tuple[str, str]]:
 
 def kept(store: Path) -> dict[str, Any]:
     """The transcript that the store keeps of its one call."""
-    ((body,),) = ask(store, "SELECT body FROM transcript")
-    return dict(msgspec.json.decode(zstandard.ZstdDecompressor().decompress(body, max_output_size=1 << 26)))
+    with open_store(store) as opened:
+        [kept] = opened.execute_sql("SELECT body, dictionary_id FROM transcript")
+        return Transcripts(opened).document(*kept)

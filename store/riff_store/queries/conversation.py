@@ -14,7 +14,7 @@ from riff_store.queries.annotations import notes_on
 from riff_store.queries.conversations import calls_of
 from riff_store.queries.dimensions import judges_shown
 from riff_store.queries.interaction import call_interaction
-from riff_store.transcripts import unpack_transcript
+from riff_store.transcripts import Transcripts
 
 
 def conversation(store: Store, run: str, name: str, told_by: Mapping[str, str] | None = None) -> CallDetail | None:
@@ -153,11 +153,12 @@ def _steps(store: Store, key: int) -> list[AskedStep]:
 
 def transcript_of(store: Store, key: int) -> Mapping[str, object] | None:
     """Return the transcript of a call, `None` where its text was not kept; raises `NotAStore` for a damaged one."""
-    rows = store.execute(m.Transcript.select(m.Transcript.body).where(m.Transcript.conversation == key))
+    kept = m.Transcript
+    rows = store.execute(kept.select(kept.body, kept.dictionary).where(kept.conversation == key))
     if not rows:
         return None
+    body, dictionary = rows[0]
     try:
-        document = json.loads(unpack_transcript(bytes(rows[0][0])))
-    except (ValueError, RecursionError) as error:
+        return Transcripts(store).document(bytes(body), dictionary)
+    except ValueError as error:
         raise NotAStore(f"{store.location}: the transcript of this call is damaged", "ingest its file again") from error
-    return document if isinstance(document, dict) else None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
-import peewee as pw
 
 from riff_store import models as m
 from riff_store.answers.cells import PooledLatency
@@ -14,7 +14,7 @@ from riff_store.histogram import buckets
 from riff_store.measure import percentile
 from riff_store.predicates import Predicate, Term, all_of
 from riff_store.queries.scope import Scope
-from riff_store.transcripts import unpack_transcript
+from riff_store.transcripts import Transcripts
 
 MOST_CALLS = 20_000
 CHUNK = 200
@@ -59,8 +59,8 @@ class LatencyReading:
         if self.too_many:
             return
         for start in range(0, self.kept, CHUNK):
-            for body in _bodies(self._store, self._keys[start : start + CHUNK]):
-                found = _in_state(body, self._state)
+            for document in _documents(self._store, self._keys[start : start + CHUNK]):
+                found = _in_state(document, self._state)
                 self._latencies += found
                 self._measured += bool(found)
             yield min(start + CHUNK, self.kept)
@@ -88,17 +88,21 @@ def _keys(store: Store, about: Predicate | None) -> list[int]:
     return [key for (key,) in store.execute(query)]
 
 
-def _bodies(store: Store, keys: list[int]) -> Iterator[bytes]:
-    kept: pw.ModelSelect[m.Transcript] = m.Transcript.select(m.Transcript.body)
-    for (body,) in store.execute(kept.where(m.Transcript.conversation.in_(keys))):
-        yield bytes(body)
+def _documents(store: Store, keys: list[int]) -> Iterator[dict[str, Any]]:
+    """Yield the transcripts of calls; a damaged one has nothing in it."""
+    kept, transcripts = m.Transcript, Transcripts(store)
+    for body, dictionary in store.execute(kept.select(kept.body, kept.dictionary).where(kept.conversation.in_(keys))):
+        try:
+            yield transcripts.document(bytes(body), dictionary)
+        except ValueError:
+            yield {}
 
 
-def _in_state(body: bytes, state: str) -> list[float]:
+def _in_state(transcript: dict[str, Any], state: str) -> list[float]:
     """Return the latencies in milliseconds of the turns in a state; a damaged transcript has none."""
     try:
-        document = msgspec.json.decode(unpack_transcript(body), type=_Document)
-    except (ValueError, RecursionError):
+        document = msgspec.convert(transcript, _Document)
+    except msgspec.ValidationError:
         return []
     current: str | None = None
     found = []

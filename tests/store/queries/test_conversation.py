@@ -31,7 +31,9 @@ def test_tells_a_call_from_its_facts_to_its_words(store: Store) -> None:
         state("greet", to={"collect": 2}),
         state("collect", stall=1, latency_p95_ms=None, to={"booked": 1, "greet": 1}),
     ]
-    facts = call("c1", line=7, states=rows, aspects={"errors": 7.5, "correctness": 0.0}, transcript=packed(document))
+    facts = call(
+        "c1", line=7, states=rows, aspects={"errors": 7.5, "correctness": 0.0}, transcript=json.dumps(document).encode()
+    )
     put(store, "calls.jsonl", [facts, call("c1", run="night-2")])
     put(store, "verdicts.jsonl", [verdict("c1", 3.0, model="m", rationale="flat", line=4)])
     found = conversation(store, "night-1", "c1")
@@ -95,6 +97,8 @@ def test_of_several_verdicts_of_a_judge_the_one_that_counts_is_told(store: Store
      zstandard.ZstdCompressor().compress(b"[" * 100_000), zstandard.ZstdCompressor().compress(b"\xff\xfe")],
 )  # fmt: skip
 def test_a_damaged_transcript_is_named_as_such(body: bytes, store: Store) -> None:
-    put(store, "calls.jsonl", [call("c1", transcript=body)])
+    put(store, "calls.jsonl", [call("c1", transcript=b"{}")])
+    with store.writing():
+        store.execute_sql("UPDATE transcript SET body = ?", (body,))
     with pytest.raises(NotAStore, match="transcript of this call is damaged"):
         conversation(store, "night-1", "c1")

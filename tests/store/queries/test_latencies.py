@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from riff_store.answers.cells import Bucket, PooledLatency
 from riff_store.database import Store
@@ -24,8 +23,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def packed(document: object) -> bytes:
-    return zstandard.ZstdCompressor().compress(json.dumps(document).encode())
+def spelled(document: object) -> bytes:
+    return json.dumps(document).encode()
 
 
 def turns(name: str, waits: Sequence[float | None], **given: object) -> ConversationFacts:
@@ -37,7 +36,7 @@ def turns(name: str, waits: Sequence[float | None], **given: object) -> Conversa
         {"type": "state_entered", "state": "collect"},
         *({"type": "turn_complete", "latency_ms": wait} for wait in waits),
     ]
-    return call(name, transcript=packed({"turns": [], "events": events}), **given)
+    return call(name, transcript=spelled({"turns": [], "events": events}), **given)
 
 
 def pooled_latency(store: Store, flow: str, state: str, calls: Predicate | None = None) -> PooledLatency:
@@ -66,7 +65,7 @@ def test_calls_of_the_filter_only_and_no_errored_ones(store: Store) -> None:
 
 
 def test_without_transcripts_nothing_is_measured(store: Store) -> None:
-    put(store, "calls.jsonl", [call("c-1"), call("c-2", transcript=b"damaged"), call("c-3", transcript=packed([1]))])
+    put(store, "calls.jsonl", [call("c-1"), call("c-2", transcript=b"{damaged"), call("c-3", transcript=spelled([1]))])
     found = pooled_latency(store, "viewing", "collect")
     assert (found.p50, found.p95, found.p99, found.turns, found.kept, found.buckets) == (None, None, None, 0, 2, [])
     assert pooled_latency(store, "viewing", "nowhere").kept == 0

@@ -1,0 +1,86 @@
+"""Compress transcripts by a dictionary that is trained on the first ones that a store gets."""
+
+from __future__ import annotations
+
+import zstandard
+
+from riff_store.engines.engine import Connection
+from riff_store.transcript_columns import is_spelled
+from riff_store.transcripts import LARGEST_DICTIONARY, unpack_transcript
+
+LEVEL = 2
+SAMPLES = 500
+"""Transcripts that a dictionary is trained on; a store with fewer does without."""
+LARGEST_SAMPLE = 32 * 1024
+DICTIONARY_BYTES = 64 * 1024
+_SEGMENT, _DMER = 1024, 8
+"""Parameters of the training, told so that it need not look for the best ones."""
+
+_NEWEST = f"SELECT conversation_id, body FROM transcript ORDER BY conversation_id DESC LIMIT {2 * SAMPLES}"
+_ENOUGH = f"SELECT COUNT(*) FROM (SELECT 1 FROM transcript LIMIT {SAMPLES}) AS kept"
+_CHANGE = "UPDATE transcript SET body = ?, dictionary_id = ? WHERE conversation_id = ?"
+
+
+class TextCompressor:
+    """Compress transcripts by the latest dictionary of a store; `forget` when another process may have written."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._plain = zstandard.ZstdCompressor(level=LEVEL, write_checksum=False)
+        self._engine = self._plain
+        self._key: int | None = None
+        self._is_known = False
+        self._is_hopeless = False
+
+    def forget(self) -> None:
+        """Look for the latest dictionary of the store again before it is used next."""
+        self._key, self._engine = None, self._plain
+        self._is_known = False
+
+    def compress(self, text: bytes) -> tuple[bytes, int | None]:
+        """Return the compressed text, and the dictionary that it is read with."""
+        if not self._is_known:
+            self._look()
+        return self._engine.compress(text), self._key
+
+    def learn(self) -> None:
+        """Train a dictionary once there are transcripts enough, and compress these by it."""
+        if not self._is_known:
+            self._look()
+        if self._key is None and not self._is_hopeless:
+            self._train()
+
+    def _look(self) -> None:
+        query = "SELECT id, body FROM text_dictionary ORDER BY id DESC LIMIT 1"
+        for key, body in self._connection.execute(query).fetchall():
+            if isinstance(body, bytes) and 0 < len(body) <= LARGEST_DICTIONARY:
+                self._use(key, zstandard.ZstdCompressionDict(body))
+        self._is_known = True
+
+    def _train(self) -> None:
+        if self._connection.execute(_ENOUGH).fetchone()[0] < SAMPLES:
+            return
+        try:
+            kept = [(call, unpack_transcript(body)) for call, body in self._connection.execute(_NEWEST).fetchall()]
+            texts = {call: text for call, text in kept if is_spelled(text)}
+            samples: list[bytes | bytearray | memoryview] = [text[:LARGEST_SAMPLE] for text in texts.values()]
+            if len(samples) < SAMPLES:
+                return
+            dictionary = zstandard.train_dictionary(DICTIONARY_BYTES, samples[:SAMPLES], k=_SEGMENT, d=_DMER)
+        except (zstandard.ZstdError, ValueError):  # they have too little in common, or one is damaged
+            self._is_hopeless = True
+            return
+        insert = "INSERT INTO text_dictionary (body) VALUES (?) RETURNING id"
+        key = int(self._connection.execute(insert, (dictionary.as_bytes(),)).fetchone()[0])
+        self._use(key, dictionary)
+        self._connection.executemany(_CHANGE, [(*self.compress(text), call) for call, text in texts.items()])
+
+    def _use(self, key: int, dictionary: zstandard.ZstdCompressionDict) -> None:
+        try:
+            dictionary.precompute_compress(level=LEVEL)
+        except zstandard.ZstdError:  # what a store from anywhere calls a dictionary may be none
+            return
+        self._key = key
+        self._engine = zstandard.ZstdCompressor(
+            level=LEVEL, dict_data=dictionary, write_checksum=False, write_dict_id=False
+        )
