@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.postgresql_server import Server, programs, running
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
 
@@ -66,3 +68,14 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("needs the recordings in ../shared/data")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """A PostgreSQL server; a test that asks for it is skipped where none is installed."""
+    bin = programs()
+    if bin is None:
+        pytest.skip("needs PostgreSQL: apt-get install postgresql")
+    pytest.importorskip("psycopg", reason="needs psycopg: pip install 'riff-tui[postgres]'")
+    with running(bin) as server:
+        yield server

@@ -165,25 +165,30 @@ def open_store(location: str | Path, *, write: bool = False, create: bool = Fals
     store is migrated when it is opened for writing.
     """
     engine = engine_at(location)
-    with _translating(engine):
-        is_new = create and not engine.exists()
-        if is_new:
-            engine.create()
-        version = engine.schema()
-        if version > models.SCHEMA_VERSION:
-            raise NewerStore(
-                f"{engine.location}: written by a newer riff-tui"
-                f" (schema {version}, this one knows {models.SCHEMA_VERSION})",
-                "upgrade riff-tui",
-            )
-        if version < models.SCHEMA_VERSION and not write:
-            raise _older(engine.location, version)
-        copy = engine.migrate(version) if version < models.SCHEMA_VERSION else None
-        engine.open(write=write)
-        if engine.opened_schema() != models.SCHEMA_VERSION:
-            # What a killed migration had written of the header was rolled back when the file was opened.
-            engine.close()
-            return open_store(location, write=write)
+    try:
+        with _translating(engine):
+            return _opened(engine, write=write, create=create)
+    except BaseException:
+        engine.close()
+        raise
+
+
+def _opened(engine: Engine, *, write: bool, create: bool) -> Store:
+    is_new = create and not engine.exists()
+    if is_new:
+        engine.create()
+    version = engine.schema()
+    if version > models.SCHEMA_VERSION:
+        known = f"schema {version}, this one knows {models.SCHEMA_VERSION}"
+        raise NewerStore(f"{engine.location}: written by a newer riff-tui ({known})", "upgrade riff-tui")
+    if version < models.SCHEMA_VERSION and not write:
+        raise _older(engine.location, version)
+    copy = engine.migrate(version) if version < models.SCHEMA_VERSION else None
+    engine.open(write=write)
+    if engine.opened_schema() != models.SCHEMA_VERSION:
+        # What a killed migration had written of the header was rolled back when the file was opened.
+        engine.close()
+        return _opened(engine, write=write, create=False)
     store = Store(engine, writable=write)
     store.copy_before, store.is_new = copy, is_new
     return store
@@ -192,8 +197,11 @@ def open_store(location: str | Path, *, write: bool = False, create: bool = Fals
 def is_writable(location: str | Path) -> bool:
     """Say if this process may write the store at a place."""
     engine = engine_at(location)
-    with _translating(engine):
-        return engine.can_write()
+    try:
+        with _translating(engine):
+            return engine.can_write()
+    finally:
+        engine.close()
 
 
 def _older(location: str, version: int) -> OlderStore:

@@ -27,7 +27,8 @@ _BILLIONTHS = "COALESCE(SUM(CAST({0} * 1000000000.0 + 0.5 AS INTEGER)), 0)"
 # What is summed → (from the rows of calls, from the rollup); whole numbers only, so they agree exactly.
 _SUMS: Mapping[str, tuple[str, str]] = {
     "calls": (
-        f"SELECT {_CELL}, SUM(1 - c.errored), SUM(c.errored + 0), SUM(c.caller_ok IS 0), MIN(c.started_at)"
+        f"SELECT {_CELL}, COUNT(CASE WHEN NOT c.errored THEN 1 END), COUNT(CASE WHEN c.errored THEN 1 END),"
+        " COUNT(CASE WHEN NOT c.caller_ok THEN 1 END), MIN(c.started_at)"
         f" FROM conversation c GROUP BY {_CELL}",
         "SELECT flow_id, agent_id, run_id, n, excluded, caller_failed, first_at FROM call_rollup",
     ),
@@ -40,7 +41,7 @@ _SUMS: Mapping[str, tuple[str, str]] = {
     ),
     "calls whose caller failed": (
         f"SELECT {_CELL}, COUNT(c.success), COALESCE(SUM(c.success), 0)"
-        f" FROM conversation c WHERE c.caller_ok = 0 GROUP BY {_CELL}",
+        f" FROM conversation c WHERE NOT c.caller_ok GROUP BY {_CELL}",
         "SELECT flow_id, agent_id, run_id, caller_success_n, caller_success FROM call_rollup WHERE caller_failed > 0",
     ),
     "how sides shared the line": (
@@ -94,7 +95,8 @@ _ASTRAY = (
 )
 _ALONE = (
     f"SELECT COUNT(*) FROM (SELECT conversation_id, aspect_id, judge_id FROM aspect_score"
-    f" WHERE judge_id <> {models.COMPUTED_JUDGE} EXCEPT SELECT conversation_id, aspect_id, judge_id FROM judged_score)"
+    f" WHERE judge_id <> {models.COMPUTED_JUDGE}"
+    " EXCEPT SELECT conversation_id, aspect_id, judge_id FROM judged_score) alone"
 )
 _COUNTED: Mapping[str, str] = {
     "files": "SELECT COUNT(*) FROM source_file",
@@ -175,8 +177,9 @@ def _verdicts(store: Store) -> list[str]:
 def _disagreement(store: Store, title: str, base: str, rollup: str) -> list[str]:
     """Return the cells of either side that the other does not have in the same way."""
     differing = (
-        f"SELECT COUNT(*) FROM (SELECT * FROM ({base}) EXCEPT SELECT * FROM ({rollup})"
-        f" UNION ALL SELECT * FROM (SELECT * FROM ({rollup}) EXCEPT SELECT * FROM ({base})))"
+        f"WITH base AS ({base}), rollup AS ({rollup}) SELECT COUNT(*) FROM ("
+        "SELECT * FROM (SELECT * FROM base EXCEPT SELECT * FROM rollup) lacking"
+        " UNION ALL SELECT * FROM (SELECT * FROM rollup EXCEPT SELECT * FROM base) alone) differing"
     )
     count = int(store.execute_sql(differing)[0][0])
     return [f"{title}: {count} cells differ from their rows"] if count else []

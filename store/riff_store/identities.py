@@ -39,7 +39,7 @@ def held_calls(
     """Yield those of the calls that the store holds."""
     by_run: dict[int, list[tuple[object, ...]]] = {}
     for identity, facts in wanted.items():
-        by_run.setdefault(identity.run, []).append((*identity, facts.unique))
+        by_run.setdefault(identity.run, []).append((*identity, int(facts.unique)))
     for run, identities in by_run.items():
         if connection.execute("SELECT 1 FROM conversation WHERE run_id = ? LIMIT 1", (run,)).fetchone():
             for start in range(0, len(identities), _AT_ONCE):
@@ -53,7 +53,7 @@ def _found(connection: Connection, wanted: list[tuple[object, ...]]) -> list[tup
         " SELECT w.run, w.name, w.flow, w.agent, w.trial, c.id, c.source_file_id, c.line, s.path, c.errored,"
         " c.filled, c.flow_id"
         " FROM wanted w CROSS JOIN conversation c ON c.run_id = w.run AND c.name = w.name"
-        " AND (w.is_unique OR c.flow_id = w.flow) AND c.agent_id = w.agent AND c.trial = w.trial"
+        " AND (w.is_unique = 1 OR c.flow_id = w.flow) AND c.agent_id = w.agent AND c.trial = w.trial"
         " JOIN source_file s ON s.id = c.source_file_id",
         [part for each in wanted for part in each],
     )

@@ -12,10 +12,15 @@ _REST = re.compile(
 _HARMLESS = frozenset(
     (
         *("application_name", "channel_binding", "connect_timeout", "gssencmode", "host", "hostaddr", "mode", "port"),
-        *("service", "sslmode", "target_session_attrs"),
+        *("schema", "service", "sslmode", "target_session_attrs"),
     )
 )
 """The parameters that may be shown; of others nobody knows what they hold."""
+
+
+def is_on_server(location: str) -> bool:
+    """Say if a place is an address of PostgreSQL: a URL, or the name of a service."""
+    return location.startswith(("postgresql://", "postgres://", "service="))
 
 
 def without_secrets(location: str) -> str:
@@ -24,6 +29,8 @@ def without_secrets(location: str) -> str:
     Of a URL that does not say clearly where a password ends, only the scheme is left.
     """
     scheme, is_url, rest = location.partition("://")
+    if location.startswith("service="):
+        return " ".join(word for word in location.split() if word.partition("=")[0] in _HARMLESS)
     if not is_url:
         return location
     found = _REST.fullmatch(rest)

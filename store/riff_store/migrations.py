@@ -10,6 +10,7 @@ from pathlib import Path
 
 from riff_store import models, quality, rollups, verdicts
 from riff_store.columns import keeping
+from riff_store.engines.engine import Connection
 from riff_store.engines.sqlite_connection import SqliteConnection, connect
 from riff_store.engines.sqlite_errors import store_error_of
 from riff_store.errors import StoreError, StoreReadOnly
@@ -71,7 +72,7 @@ def migrate(
             for number in range(found, target):
                 steps[number](connection)
             if found < target:
-                _derive(connection)
+                derive(connection)
             connection.execute(f"PRAGMA user_version = {max(found, target)}")
             broken = connection.execute("PRAGMA foreign_key_check").fetchone()
             if broken:
@@ -88,7 +89,7 @@ def migrate(
     return copy
 
 
-def _derive(connection: SqliteConnection) -> None:
+def derive(connection: Connection) -> None:
     """Make anew what follows from other rows: which verdicts count, what calls are worth, all sums and columns."""
     verdicts.choose_all(connection)
     quality.settle_all(connection)

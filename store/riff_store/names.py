@@ -8,7 +8,9 @@ from riff_store.engines.engine import Connection
 
 
 def encodable(text: str) -> str:
-    """Spell out the lone surrogates of a text, which no encoding can hold."""
+    """Spell out what a store cannot hold: lone surrogates, which have no encoding, and NUL characters."""
+    if "\0" in text:
+        text = text.replace("\0", "\\x00")
     if text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

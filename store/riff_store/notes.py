@@ -28,12 +28,12 @@ WHERE r.id IN (SELECT id FROM run WHERE a.run_name IS NULL UNION ALL SELECT id F
 _UNJOINED = f"""
 SELECT a.id, coalesce(s.path, '(written here)') AS path, a.conversation_name, (SELECT COUNT(*) {_MATCHING}) AS calls
 FROM annotation a LEFT JOIN source_file s ON s.id = a.source_file_id
-WHERE NOT a.deleted AND calls <> 1
+WHERE NOT a.deleted AND (SELECT COUNT(*) {_MATCHING}) <> 1
 ORDER BY path, a.conversation_name, a.id"""
 
 _ACROSS_CALLS = """
 SELECT 1 FROM annotation a LEFT JOIN annotation b ON b.id = a.supersedes
-WHERE a.supersedes IS NOT NULL AND b.conversation_name IS NOT a.conversation_name LIMIT 1"""
+WHERE a.supersedes IS NOT NULL AND (b.id IS NULL OR b.conversation_name <> a.conversation_name) LIMIT 1"""
 
 _FIELDS = (
     "id, run_name, flow_name, agent_name, conversation_name, trial, turn, state_name, verdict, code, note, labels,"

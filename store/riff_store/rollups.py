@@ -34,8 +34,8 @@ SELECT c.flow_id, c.agent_id, c.run_id, MIN(c.started_at),
   COALESCE(SUM(CASE WHEN c.errored THEN 0.0 ELSE c.quality * c.quality END), 0.0),
   COALESCE(SUM(CASE WHEN c.errored THEN 0 ELSE {_BILLIONTHS.format("c.computed_quality")} END), 0),
   COALESCE(SUM(CASE WHEN c.errored THEN 0.0 ELSE c.computed_quality * c.computed_quality END), 0.0),
-  COUNT(CASE WHEN c.caller_ok = 0 THEN 1 END), COUNT(CASE WHEN c.caller_ok = 0 THEN c.success END),
-  COALESCE(SUM(CASE WHEN c.caller_ok = 0 THEN c.success END), 0)
+  COUNT(CASE WHEN NOT c.caller_ok THEN 1 END), COUNT(CASE WHEN NOT c.caller_ok THEN c.success END),
+  COALESCE(SUM(CASE WHEN NOT c.caller_ok THEN c.success END), 0)
 FROM conversation c WHERE {{which}}
 GROUP BY c.flow_id, c.agent_id, c.run_id"""
 

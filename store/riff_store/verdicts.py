@@ -65,13 +65,13 @@ any call of that id.
 """
 
 _STRAYS = f"""
-SELECT COALESCE(SUM(NOT known), 0), COALESCE(SUM(known), 0) FROM (SELECT EXISTS (SELECT 1 {_MATCHING}) AS known
-  FROM judged_score j WHERE j.conversation_id IS NULL)"""
+SELECT COUNT(CASE WHEN NOT known THEN 1 END), COUNT(CASE WHEN known THEN 1 END) FROM (
+  SELECT EXISTS (SELECT 1 {_MATCHING}) AS known FROM judged_score j WHERE j.conversation_id IS NULL) stray"""
 
 _CHANGED = f"""
 SELECT found, source_file_id, line FROM (
   SELECT j.source_file_id, j.line, j.conversation_id AS held,
-    (SELECT CASE COUNT(*) WHEN 1 THEN MIN(c.id) END {_MATCHING}) AS found FROM {_VERDICTS})
+    (SELECT CASE COUNT(*) WHEN 1 THEN MIN(c.id) END {_MATCHING}) AS found FROM {_VERDICTS}) joined
 WHERE found IS DISTINCT FROM held"""
 
 _JOIN = "UPDATE judged_score SET conversation_id = ? WHERE source_file_id = ? AND line = ?"

@@ -40,7 +40,7 @@ _PATHS = 500
 _GROUPS = 8
 """How many row groups are packed in a transaction, so that nobody waits for it long."""
 _FIRST_REASON = (
-    "CASE WHEN skipped THEN (SELECT coalesce('line ' || k.line || ': ', '') || k.reason"
+    "CASE WHEN skipped > 0 THEN (SELECT coalesce('line ' || k.line || ': ', '') || k.reason"
     " FROM skipped_input k WHERE k.source_file_id = s.id AND k.kind = 'skipped' ORDER BY k.id LIMIT 1) END"
 )
 _ANNOTATIONS = "(SELECT COUNT(*) FROM annotation a WHERE a.source_file_id = s.id)"
@@ -245,8 +245,8 @@ class Writer:
         """Return the files whose calls yielded to another file's that holds them still, in the order of paths."""
         rows = self._store.execute_sql(
             "SELECT s.path, s.kind, s.sha256, s.size, s.reader, w.path, COUNT(DISTINCT c.id)"
-            " FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id JOIN source_file w"
-            f" JOIN {_STANDING} AND k.kind = 'replaced' AND w.id = c.source_file_id AND w.id <> s.id"
+            " FROM skipped_input k JOIN source_file s ON s.id = k.source_file_id, source_file w,"
+            f" {_STANDING} AND k.kind = 'replaced' AND w.id = c.source_file_id AND w.id <> s.id"
             " GROUP BY s.id, w.id ORDER BY s.path, w.path"
         )
         return [SupersededFile(SourceFile(*row[:5]), *row[5:]) for row in rows]

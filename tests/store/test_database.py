@@ -230,7 +230,7 @@ def test_more_than_may_be_written_is_a_full_disk_as_well(filled: Path) -> None:
 
 def test_a_url_that_cannot_be_opened_is_refused_in_a_sentence() -> None:
     with pytest.raises(StoreError, match="give a path"):
-        open_store("postgresql://somewhere/db")
+        open_store("mysql://somewhere/db")
 
 
 @pytest.mark.parametrize("name", ["a b.db", "new\nline.db", "q'uo\"te?.db", "%41#.db", "-dash.db", "esc\x1b.db"])

@@ -5,16 +5,31 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from riff_store import orm as orm
 from riff_store.engines.engine import Engine
 from riff_store.errors import StoreError
-from riff_store.location import without_secrets
+from riff_store.location import is_on_server, without_secrets
 
 
 def engine_at(location: str | Path) -> Engine:
-    """Return the engine for the store at a path; raises `StoreError` for a place of a kind that is not known."""
+    """Return the engine for the store at a path, or at an address of PostgreSQL.
+
+    Raises `StoreError` for a place of a kind that is not known, or whose client is not installed.
+    """
     text = os.fspath(location)
+    if is_on_server(text):
+        try:
+            from riff_store.engines.postgresql import PostgresqlEngine
+        except ModuleNotFoundError as error:
+            if error.name != "psycopg":
+                raise
+            message = f"{without_secrets(text)}: stores in PostgreSQL need a package that is not installed"
+            raise StoreError(message, "pip install 'riff-tui[postgres]'") from None
+        return PostgresqlEngine(text)
     if "://" in text:
-        raise StoreError(f"{without_secrets(text)}: only stores in a local SQLite file can be opened", "give a path")
+        raise StoreError(
+            f"{without_secrets(text)}: stores are SQLite files or in PostgreSQL", "give a path or postgresql://…"
+        )
     from riff_store.engines.sqlite import SqliteEngine
 
     return SqliteEngine(text)

@@ -120,6 +120,14 @@ class Engine(ABC):
         """End the statement that runs, from any thread, and touch none that begins once this has returned."""
 
     @abstractmethod
+    def stream(self, statement: str) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a statement without holding all of them; call it inside a transaction."""
+
+    @abstractmethod
+    def settle(self) -> None:
+        """Take note of rows that brought their keys along, at the end of a transaction that inserted many."""
+
+    @abstractmethod
     def discard_if(self, statement: str) -> bool:
         """Delete the store where a statement returns no row, while nobody else uses it; say whether it was so."""
 

@@ -183,6 +183,12 @@ class SqliteEngine(Engine):
     def interrupt(self) -> None:
         self.connection.interrupt()
 
+    def stream(self, statement: str) -> Iterator[Sequence[Any]]:
+        yield from self.connection.execute(statement)
+
+    def settle(self) -> None:
+        """Do nothing: a new key follows the largest that is there."""
+
     def discard_if(self, statement: str) -> bool:
         with self._transaction("EXCLUSIVE"):
             if self.connection.execute(statement).fetchone() is not None:

@@ -6,6 +6,7 @@ database: a query is executed on the `Store` that asks.
 
 from __future__ import annotations
 
+from riff_store import orm as orm
 from riff_store.models.annotations import Annotation, Sample, SampledCall
 from riff_store.models.columns import ColumnChunk
 from riff_store.models.dimensions import (

@@ -3,3 +3,5 @@
 Every question takes the part of a filter that is about calls. Import a question from its own
 module: a dump asks one of them and loads no other.
 """
+
+from riff_store import orm as orm

@@ -69,7 +69,8 @@ _FIND = """
 WITH wanted (place, run, flow, agent, name, trial) AS (VALUES {marks})
 SELECT w.place, c.id FROM wanted w {joins} CROSS JOIN conversation c ON c.run_id = r.id AND c.name = w.name
   JOIN flow f ON f.id = c.flow_id JOIN agent g ON g.id = c.agent_id
-WHERE f.name = coalesce(w.flow, f.name) AND g.name = coalesce(w.agent, g.name) AND c.trial = coalesce(w.trial, c.trial)
+WHERE f.name = coalesce(w.flow, f.name) AND g.name = coalesce(w.agent, g.name)
+  AND c.trial = coalesce(CAST(w.trial AS INT), c.trial)
 ORDER BY w.place, c.id"""
 
 

@@ -72,7 +72,7 @@ def flow_calls(store: Store, calls: Predicate | None) -> dict[int, int]:
     """Count the calls of each flow that were not errored."""
     call = m.Conversation
     query = call.select(call.flow, pw.fn.COUNT(pw.SQL("*"))).where(~call.errored, Scope(store).condition(calls))
-    return dict(store.execute(query.group_by(call.flow)))
+    return dict(store.execute(query.group_by(call.flow).order_by(call.flow)))
 
 
 class NamedCall(Protocol):

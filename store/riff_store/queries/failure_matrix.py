@@ -48,8 +48,8 @@ def failure_matrix(store: Store, calls: Predicate | None = None) -> FailureMatri
     ]
     return FailureMatrix(
         cells=sorted(found, key=lambda cell: (-cell.n, cell.flow, cell.last_ok, cell.first_failed)),
-        states=_named(order, cells, flows, states),
-        failed={flows[flow] or "": n for flow, n in failed.items()},
+        states=_named(order, sorted(cells, key=lambda place: place[0]), flows, states),
+        failed={flows[flow] or "": failed[flow] for flow in count if flow in failed},
         calls={flows[flow] or "": n for flow, n in count.items()},
     )
 

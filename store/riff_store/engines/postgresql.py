@@ -1,0 +1,244 @@
+"""Keep a store in a schema of a PostgreSQL database, which a table in it says.
+
+What is no store is named as such and never written to. Writers take turns by a lock of the store that lasts as long as
+their transaction, as those of a file do, so that keys, sums and verdicts come from what is there.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from riff_store import models
+from riff_store.engines import postgresql_schema
+from riff_store.engines.engine import APPLICATION_ID, Engine
+from riff_store.engines.postgresql_address import Address
+from riff_store.engines.postgresql_connection import COMPILER, PostgresqlConnection
+from riff_store.engines.postgresql_errors import store_error_of
+from riff_store.engines.statements import spelled
+from riff_store.errors import NotAStore, StoreError, StoreMissing, StoreReadOnly
+
+CHANNEL = "riff_written"
+"""The channel on which writers tell that they wrote."""
+_CANCEL_SECONDS = 5.0
+_STREAMED = 5000
+_RELATIONS = """
+SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = ? AND c.relkind IN ('r', 'p', 'v', 'm', 'f')"""
+_SIZE = """
+SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = ? AND c.relkind = 'r'"""
+
+
+class PostgresqlEngine(Engine):
+    """Reach a store on a server."""
+
+    errors = (psycopg.Error, OSError)
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._address = Address(address)
+        self.location = self._address.shown
+        self._schema = self._address.schema
+        self._connection: PostgresqlConnection | None = None
+
+    @property
+    def connection(self) -> PostgresqlConnection:
+        if self._connection is None:
+            self._connection = PostgresqlConnection(self._address.parameters, self._schema)
+        return self._connection
+
+    def exists(self) -> bool:
+        return bool(self._relations())
+
+    def create(self) -> None:
+        """Make the schema where it is not there, and the tables of an empty store in it; another creator may win."""
+        connection = self.connection
+        with self._locked():
+            if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = ?", (self._schema,)).fetchone():
+                connection.execute(f"CREATE SCHEMA {self._quoted}")
+            if self.exists():
+                return
+            for statement in postgresql_schema.definitions():
+                connection.execute(statement)
+            connection.insert(models.Judge, [models.COMPUTED_JUDGE, "(computed)", "", ""])
+            postgresql_schema.advance_keys(connection)
+            connection.execute(
+                f"INSERT INTO {postgresql_schema.TABLE} VALUES (?, ?, ?, 0, ?)",
+                (APPLICATION_ID, models.SCHEMA_VERSION, uuid.uuid4().hex, time.time_ns() // 1000),
+            )
+
+    def schema(self) -> int:
+        found = self._relations()
+        if not found:
+            raise self._missing()
+        other = NotAStore(f"{self.location}: the schema {self._schema} is not a riff-tui store; nothing was changed")
+        if postgresql_schema.TABLE not in found:
+            raise other
+        header = f"SELECT application_id, schema_version FROM {self._quoted}.{postgresql_schema.TABLE}"
+        try:
+            rows = self.connection.execute(header).fetchall()
+        except psycopg.errors.UndefinedColumn:
+            raise other from None
+        if len(rows) != 1 or rows[0][0] != APPLICATION_ID:
+            raise other
+        return int(rows[0][1])
+
+    def migrate(self, version: int) -> Path | None:
+        from riff_store.engines.postgresql_migrations import migrate
+
+        with self._locked():
+            migrate(self.connection, self.opened_schema(), self.location)
+        return None
+
+    def open(self, *, write: bool) -> None:
+        if write and not self.can_write():
+            message = f"{self.location}: the role may only read the store"
+            raise StoreReadOnly(message, "connect as one that may write, or choose another store with --store")
+        if not write:
+            self.connection.execute("SELECT set_config('default_transaction_read_only', 'on', false)")
+
+    def opened_schema(self) -> int:
+        return int(self.connection.execute(f"SELECT schema_version FROM {postgresql_schema.TABLE}").fetchone()[0])
+
+    def can_write(self) -> bool:
+        """Say if the role may insert calls, on a server that is written to."""
+        may = "SELECT NOT pg_is_in_recovery() AND has_table_privilege(?, 'INSERT')"
+        return bool(self.connection.execute(may, (f"{self._quoted}.conversation",)).fetchone()[0])
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def interrupt(self) -> None:
+        # Its own connection asks the server; without an answer in time what was asked goes on, unheard.
+        self.connection.raw.cancel_safe(timeout=_CANCEL_SECONDS)
+
+    def compiled(self, query: Any) -> tuple[str, Sequence[Any]]:
+        sql, values = COMPILER.get_sql_context().sql(query).query()
+        return str(sql), values
+
+    @property
+    def in_transaction(self) -> bool:
+        return bool(self.connection.raw.info.transaction_status != TransactionStatus.IDLE)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with self._transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+            yield
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self._locked():
+            yield
+            self.connection.execute(
+                f"UPDATE {postgresql_schema.TABLE} SET writes = writes + 1, written_at = ?", (time.time_ns() // 1000,)
+            )
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        connection = self.connection
+        connection.execute("SAVEPOINT part")
+        try:
+            yield
+            connection.execute("RELEASE part")
+        except BaseException:
+            if self.in_transaction:
+                connection.execute("ROLLBACK TO part")
+                connection.execute("RELEASE part")
+            raise
+
+    def stream(self, statement: str) -> Iterator[Sequence[Any]]:
+        with self.connection.raw.cursor("stream") as cursor:
+            cursor.itersize = _STREAMED
+            yield from cursor.execute(spelled(statement).sql)
+
+    def settle(self) -> None:
+        postgresql_schema.advance_keys(self.connection)
+        for model in models.ALL:
+            self.connection.execute(f'ANALYZE "{model._meta.table_name}"')
+
+    def discard_if(self, statement: str) -> bool:
+        with self._locked():
+            if self.connection.execute(statement).fetchone() is not None:
+                return False
+            for table in (*(model._meta.table_name for model in models.ALL), postgresql_schema.TABLE):
+                self.connection.execute(f'DROP TABLE "{table}"')
+        self.close()
+        return True
+
+    def wait_at_most(self, seconds: float) -> None:
+        # No time at all would mean for ever.
+        self.connection.execute("SELECT set_config('lock_timeout', ?, false)", (f"{max(1, round(seconds * 1000))}ms",))
+
+    def identity(self) -> object:
+        return self._header("id")
+
+    def change_counter(self, *, wait: bool) -> object:
+        return self._header("writes")
+
+    def written_at(self) -> float | None:
+        return float(self._header("written_at")) / 1e6
+
+    def size(self) -> int:
+        return int(self.connection.execute(_SIZE, (self._schema,)).fetchone()[0])
+
+    def damages(self, most: int) -> list[str]:
+        return postgresql_schema.lacking(self.connection)[:most]
+
+    def broken_references(self) -> dict[str, int]:
+        return postgresql_schema.broken_references(self.connection)
+
+    def error_of(self, error: Exception) -> StoreError | None:
+        return store_error_of(error, self.location)
+
+    @property
+    def _quoted(self) -> str:
+        name = self._schema.replace('"', '""')
+        return f'"{name}"'
+
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[None]:
+        connection = self.connection
+        connection.execute(f"BEGIN {kind}")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            # A connection that was lost took its transaction along.
+            if not connection.raw.closed:
+                connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Begin a transaction that holds the lock of the store."""
+        # What was committed while it waited is seen: a snapshot of the whole transaction would be older than the lock.
+        with self._transaction("ISOLATION LEVEL READ COMMITTED READ WRITE"):
+            place = zlib.crc32(self._schema.encode()) - 2**31
+            self.connection.execute("SELECT pg_advisory_xact_lock(?, ?)", (APPLICATION_ID, place))
+            yield
+
+    def _relations(self) -> set[str]:
+        return {name for (name,) in self.connection.execute(_RELATIONS, (self._schema,))}
+
+    def _header(self, column: str) -> Any:
+        try:
+            return self.connection.execute(f"SELECT {column} FROM {postgresql_schema.TABLE}").fetchone()[0]
+        except psycopg.errors.UndefinedTable:
+            raise self._missing() from None
+
+    def _missing(self) -> StoreMissing:
+        import shlex
+
+        making = f"riff-tui ingest PATH... --store {shlex.quote(self.location)}"
+        return StoreMissing(f"{self.location}: there is no store", f"make one with `{making}`, or try `riff-tui demo`")

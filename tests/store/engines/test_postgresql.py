@@ -1,0 +1,246 @@
+"""A store on a server: what it is, who may do what with it, and what it says when it cannot be used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from riff_store import models
+from riff_store.database import Store, is_writable, open_store
+from riff_store.engines import postgresql_migrations
+from riff_store.errors import NewerStore, NotAStore, OlderStore, StoreBusy, StoreError, StoreMissing, StoreReadOnly
+from riff_store.health import examine
+from riff_store.models import SCHEMA_VERSION as NOW
+from riff_store.models import Run
+from riff_store.queries.flows import flow_cells
+from tests.support.facts import call, put, verdict
+from tests.support.postgresql_server import Server
+
+
+@pytest.fixture
+def address(postgresql: Server) -> str:
+    return postgresql.store()
+
+
+@pytest.fixture
+def filled(address: str) -> str:
+    with open_store(address, write=True, create=True) as store:
+        put(store, "/in/a.jsonl", [call("c-1"), call("c-2", errored=True)])
+        put(store, "/in/h.jsonl", [verdict("c-1", 4.0)])
+    return address
+
+
+@pytest.fixture
+def reader(postgresql: Server, filled: str) -> Iterator[str]:
+    """The address of the same store for a role that may only read it."""
+    schema = schema_of(filled)
+    postgresql.run("DROP ROLE IF EXISTS looker")
+    postgresql.run("CREATE ROLE looker LOGIN")
+    postgresql.run(f"GRANT USAGE ON SCHEMA {schema} TO looker")
+    postgresql.run(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO looker")
+    yield postgresql.store(user="looker", schema=schema)
+    postgresql.run("DROP OWNED BY looker")
+    postgresql.run("DROP ROLE looker")
+
+
+def schema_of(address: str) -> str:
+    found = re.search("schema=([a-z0-9_]+)", address)
+    assert found is not None
+    return found[1]
+
+
+def test_reading_creates_nothing_and_says_how_to_make_a_store(postgresql: Server, address: str) -> None:
+    with pytest.raises(StoreMissing, match="riff-tui ingest"):
+        open_store(address)
+    assert not postgresql.run(f"SELECT 1 FROM pg_namespace WHERE nspname = '{schema_of(address)}'")
+
+
+def test_a_new_store_is_whole_and_empty(address: str) -> None:
+    with open_store(address, write=True, create=True) as store:
+        assert store.is_new
+        assert examine(store).wrong == []
+        assert store.execute(Run.select()) == []
+    with open_store(address, write=True, create=True) as store:
+        assert not store.is_new
+
+
+def test_two_stores_lie_side_by_side_in_a_database(postgresql: Server, filled: str) -> None:
+    with open_store(postgresql.store(), write=True, create=True) as other:
+        put(other, "/in/a.jsonl", [call("c-9", run="other")])
+        assert other.execute(Run.select(Run.name)) == [("other",)]
+    with open_store(filled) as store:
+        assert store.execute(Run.select(Run.name)) == [("night-1",)]
+
+
+def test_what_is_no_store_is_named_so_and_left_alone(postgresql: Server, address: str) -> None:
+    schema = schema_of(address)
+    postgresql.run(f"CREATE SCHEMA {schema}")
+    postgresql.run(f"CREATE TABLE {schema}.invoice (n int)")
+    for made in ("", f"CREATE TABLE {schema}.store (name text)"):
+        if made:
+            postgresql.run(made)
+        with pytest.raises(NotAStore, match="not a riff-tui store"):
+            open_store(address, write=True, create=True)
+    found = postgresql.run(
+        f"SELECT relname FROM pg_class WHERE relnamespace = '{schema}'::regnamespace AND relkind = 'r'"
+    )
+    assert sorted(str(name) for (name,) in found) == ["invoice", "store"]
+
+
+def test_a_newer_store_is_refused_with_both_versions(postgresql: Server, filled: str) -> None:
+    postgresql.run(f"UPDATE {schema_of(filled)}.store SET schema_version = {NOW + 41}")
+    with pytest.raises(NewerStore, match=f"schema {NOW + 41}, this one knows {NOW}"):
+        open_store(filled, write=True)
+
+
+def test_an_older_store_is_migrated_by_writing_alone(filled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = {NOW: lambda connection: connection.execute('ALTER TABLE run ADD COLUMN "color" TEXT')}
+    monkeypatch.setattr(models, "SCHEMA_VERSION", NOW + 1)
+    monkeypatch.setattr(postgresql_migrations, "STEPS", steps)
+    with pytest.raises(OlderStore, match=f"has schema {NOW}"):
+        open_store(filled)
+    with open_store(filled, write=True) as store:
+        assert store.execute_sql("SELECT name, color FROM run") == [("night-1", None)]
+        assert examine(store).wrong == []
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(filled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def step(connection: object) -> None:
+        raise RuntimeError("bad step")
+
+    with monkeypatch.context() as newer:
+        newer.setattr(models, "SCHEMA_VERSION", NOW + 1)
+        newer.setattr(postgresql_migrations, "STEPS", {NOW: step})
+        with pytest.raises(RuntimeError):
+            open_store(filled, write=True)
+    with open_store(filled) as store:
+        assert examine(store).wrong == []
+
+
+def test_a_role_that_may_only_read_reads_everything_and_writes_nothing(reader: str) -> None:
+    assert not is_writable(reader)
+    with open_store(reader) as store:
+        assert [cell.n for cell in flow_cells(store)] == [1]
+        assert examine(store).wrong == []
+        with pytest.raises(StoreReadOnly):
+            store.execute_sql("DELETE FROM run")
+    with pytest.raises(StoreReadOnly, match="may only read the store"):
+        open_store(reader, write=True)
+
+
+def test_reading_cannot_write(filled: str) -> None:
+    with open_store(filled) as store, pytest.raises(StoreReadOnly, match="read-only"):
+        store.execute_sql("DELETE FROM run")
+
+
+def test_a_writer_waits_for_another_and_gives_up_in_a_sentence(filled: str) -> None:
+    with open_store(filled, write=True) as first, open_store(filled, write=True) as second:
+        second.wait_at_most(0.01)
+        with first.writing(), pytest.raises(StoreBusy, match="another process is writing"):
+            put(second, "/in/b.jsonl", [call("c-3")])
+        put(second, "/in/b.jsonl", [call("c-3")])
+
+
+def test_a_reader_keeps_one_state_while_another_writes_and_notices(filled: str) -> None:
+    with open_store(filled) as reader, open_store(filled, write=True) as writer:
+        before, written_at = reader.change_counter(), reader.written_at()
+        with reader.snapshot():
+            first = reader.execute(Run.select())
+            put(writer, "/in/b.jsonl", [call("c-2", run="night-2")])
+            assert reader.execute(Run.select()) == first
+        assert len(reader.execute(Run.select())) == 2
+        assert reader.change_counter() != before
+        assert written_at is not None
+        assert (reader.written_at() or 0) > written_at
+
+
+def test_a_file_that_fails_in_the_middle_leaves_nothing(filled: str) -> None:
+    def broken() -> Iterator[object]:
+        yield from (call(f"d-{number}") for number in range(600))
+        raise RuntimeError
+
+    with open_store(filled, write=True) as store:
+        with pytest.raises(RuntimeError):
+            put(store, "/in/c.jsonl", broken())  # type: ignore[arg-type]  # what fails is no item
+        assert store.execute_sql("SELECT COUNT(*) FROM conversation") == [(2,)]
+        assert examine(store).wrong == []
+
+
+def test_a_store_that_is_gone_is_missed(postgresql: Server, filled: str) -> None:
+    with open_store(filled) as store:
+        before = store.identity()
+        postgresql.run(f"DROP SCHEMA {schema_of(filled)} CASCADE")
+        with pytest.raises(StoreMissing):
+            store.identity()
+        with open_store(filled, write=True, create=True):
+            assert store.identity() != before
+
+
+def test_an_empty_store_is_taken_back(postgresql: Server, address: str) -> None:
+    with open_store(address, write=True, create=True) as store:
+        assert store.discard_empty()
+    with pytest.raises(StoreMissing):
+        open_store(address)
+
+
+def test_the_doctor_finds_what_is_missing_or_points_nowhere(postgresql: Server, filled: str) -> None:
+    schema = schema_of(filled)
+    postgresql.run(f"DELETE FROM {schema}.flow")
+    postgresql.run(f"ALTER TABLE {schema}.run DROP COLUMN label")
+    with open_store(filled) as store:
+        wrong = examine(store).wrong
+    assert "integrity: the table run lacks its column label" in wrong
+    assert "references: 2 rows of conversation point nowhere" in wrong
+
+
+def test_a_lost_connection_is_said_and_reopening_makes_another(postgresql: Server, filled: str) -> None:
+    with open_store(filled) as store:
+        postgresql.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        with pytest.raises(StoreError, match=r"ended the connection|was lost"):
+            store.execute(Run.select())
+        store.reopen()
+        assert store.execute(Run.select(Run.name)) == [("night-1",)]
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("postgresql://who:s3cret@127.0.0.1:1/db", "no server answers"),
+        ("postgresql://who:s3cret@host.invalid/db", "no such host"),
+        ("postgresql://who:s3cret@127.0.0.1:1/db?no_such=s3cret", "no address"),
+        ("service=no-such-service password=s3cret", "no such service"),
+        ("postgresql://who:s3cret%@h/db", "no address"),
+    ],
+)
+def test_what_cannot_be_reached_is_said_without_its_password(address: str, said: str) -> None:
+    with pytest.raises(StoreError, match=said) as error:
+        open_store(address)
+    assert "s3cret" not in str(error.value)
+    assert "who" not in str(error.value)
+
+
+@pytest.mark.parametrize("password", ["", "wr0ng"])
+def test_a_password_is_shown_nowhere(postgresql: Server, filled: str, password: str) -> None:
+    postgresql.run("DROP ROLE IF EXISTS guarded")
+    postgresql.run("CREATE ROLE guarded LOGIN PASSWORD 's3cret'")
+    with pytest.raises(StoreError, match="password") as error:
+        open_store(postgresql.store(user="guarded", password=password, schema=schema_of(filled)))
+    assert "wr0ng" not in str(error.value)
+    right = postgresql.store(user="guarded", password="s3cret", schema=schema_of(filled))
+    with pytest.raises(StoreError, match="may not do this") as error:
+        open_store(right)
+    assert "s3cret" not in str(error.value)
+    postgresql.run("DROP ROLE guarded")
+
+
+def test_the_store_is_shown_without_the_password_and_opens_again_with_it(postgresql: Server, filled: str) -> None:
+    secret = postgresql.store(password="s3cret", schema=schema_of(filled))
+    with open_store(secret) as store:
+        assert "s3cret" not in store.location
+        assert "owner" not in store.location
+        assert f"schema={schema_of(filled)}" in store.location
+        store.reopen()
+        assert isinstance(store, Store)
+        assert store.execute(Run.select(Run.name)) == [("night-1",)]
