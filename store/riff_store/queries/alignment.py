@@ -12,7 +12,7 @@ from riff_store.database import Store
 from riff_store.measure import Measure
 from riff_store.predicates import Predicate
 from riff_store.queries.annotations import notes_by_call
-from riff_store.queries.judges import CORRECTNESS, JudgeVersion, judges_of, passes, scores_of
+from riff_store.queries.judge_scores import CORRECTNESS, JudgeVersion, judge_scores, judges_of
 
 _NOTHING = Measure(0, 0)
 
@@ -25,18 +25,20 @@ def alignment(store: Store, calls: Predicate | None = None, judges: Predicate | 
     """
     with store.snapshot():
         notes = notes_by_call(store)
-        scores = scores_of(store, calls, notes)
+        scores = judge_scores(store, calls, notes)
         known = judges_of(store, scores.judged, scores.people)
     reference = scores.reference()
     failed = _failed_by_code(notes, reference)
     found = [
-        list(_aligned(judge, passes(scores.judged[judge.key], HUMAN), reference, failed))
+        list(_aligned(judge, scores.passes(scores.judged[judge.key], HUMAN, reference.passed), reference, failed))
         for judge in known
         if not judge.is_person and judge.is_selected(judges)
     ]
     found.sort(key=lambda rows: _worst_first(rows[0]) if rows else ())
     if judges is None:
-        found.append(list(_aligned(None, passes(scores.correctness, PASSED), reference, failed)))
+        found.append(
+            list(_aligned(None, scores.passes(scores.correctness, PASSED, reference.passed), reference, failed))
+        )
     return Alignments([row for rows in found for row in rows], len(reference.disputed))
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from riff_store import models as m
 from riff_store.agreement import HUMAN
 from riff_store.answers.agreement import Dispute, Disputes
 from riff_store.database import Store
-from riff_store.predicate_eval import compile_predicate
+from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate
 from riff_store.queries.call_names import told_by
+from riff_store.queries.conditions import one_of
 from riff_store.queries.dimensions import DIMENSIONS, names_of
-from riff_store.queries.judges import VERDICT, JudgeVersion, judges_of, scores_of
+from riff_store.queries.judge_scores import VERDICT, JudgeScores, JudgeVersion, judge_scores, judges_of
+from riff_store.queries.spread_filter import AspectSpreads, holds_of
+
+_AT_ONCE = 5_000
 
 
 class _Names(NamedTuple):
@@ -45,27 +50,28 @@ class _Given(NamedTuple):
         # Scores have few digits, and so has their difference: what is left of binary fractions is cut off.
         return round(max(scores) - min(scores), 9) if scores else 0.0
 
-
-class _Found(NamedTuple):
-    spread: float
-    who: _Names
-    aspect: str
-    call: int
-    given: _Given
-
-    @property
-    def scores(self) -> Mapping[str, float]:
-        return self.given.scores
-
     @property
     def highest(self) -> str:
-        apart = self.given.apart
-        return min(apart, key=lambda judge: (-apart[judge], judge))
+        """Return who gave the highest of the scores that can be apart, of several the first by name."""
+        return min(self.apart, key=lambda judge: (-self.apart[judge], judge))
 
     @property
     def lowest(self) -> str:
-        apart = self.given.apart
-        return min(apart, key=lambda judge: (apart[judge], judge))
+        """Return who gave the lowest of the scores that can be apart."""
+        return min(self.apart, key=lambda judge: (self.apart[judge], judge))
+
+    def holds(self, rows: Predicate, aspect: str) -> bool:
+        """Say whether a filter of rows holds."""
+        record = {"aspect": aspect, "spread": self.spread(), "highest": self.highest, "lowest": self.lowest}
+        return matches(rows, record | {"scores": self.scores}, ())
+
+
+class _Found(NamedTuple):
+    """Name a dispute: its spread, the key of its call, and its aspect."""
+
+    spread: float
+    call: int
+    aspect: str
 
 
 def disputes(
@@ -81,68 +87,100 @@ def disputes(
     and the other way about. `judges` chooses the judges, `rows` says what has to hold of aspect, spread, highest,
     lowest and scores.
     """
+    from riff_store.statistics.spreads import count, disputed, widest
+
     with store.snapshot():
-        scores = scores_of(store, calls)
-        known = judges_of(store, scores.judged, scores.people)
-        selected = [judge for judge in known if judge.is_selected(judges)]
-        several = {key: given for key, given in _by_call(selected, scores.judged).items() if len(given.scores) > 1}
-        who = _conversation_names(store) if several else {}
-    found = [_Found(given.spread(), who[call], aspect, call, given) for (aspect, call), given in several.items()]
-    apart = [each for each in found if each.spread > 0]
-    chosen = apart if rows is None else _holding(apart, rows)
-    chosen.sort(key=lambda each: (-each.spread, *each.who, each.aspect))
-    named = told_by(store, [each.call for each in chosen[:limit]])
-    entries = [_dispute(each, scores.correctness.get(each.call), named.get(each.call, {})) for each in chosen[:limit]]
-    return Disputes(entries, len(chosen), len(found) - len(apart))
+        scores = judge_scores(store, calls)
+        selected = [judge for judge in judges_of(store, scores.judged, scores.people) if judge.is_selected(judges)]
+        given = {key: each for key, each in _with_people(scores, selected).items() if len(each.scores) > 1}
+        by_aspect = list(_by_aspect(scores, selected))
+        spreads = [disputed(each.spreads.spreads, None if rows is None else holds_of(rows, each)) for each in by_aspect]
+        apart = {key: each for key, each in given.items() if each.spread() > 0}
+        found = [
+            _Found(each.spread(), call, aspect)
+            for (aspect, call), each in apart.items()
+            if rows is None or each.holds(rows, aspect)
+        ]
+        total = len(found) + sum(map(count, spreads))
+        agreed = len(given) - len(apart)
+        agreed += sum(each.spreads.spreads.n - count(disputed(each.spreads.spreads, None)) for each in by_aspect)
+        if limit == 0:
+            return Disputes([], total, agreed)
+        for of_aspect, column, places in zip(by_aspect, spreads, widest(spreads, limit), strict=True):
+            keys = scores.calls[places].tolist()
+            found += map(_Found, column[places].tolist(), keys, [of_aspect.aspect] * len(keys))
+        return Disputes(_listed(store, found, limit, scores, selected, given), total, agreed)
 
 
-def _by_call(
-    judges: Iterable[JudgeVersion], judged: Mapping[tuple[str, int], Mapping[int, float]]
-) -> dict[tuple[str, int], _Given]:
-    """Return the scores of each (aspect, call); what people said of a call alone is of their own aspect."""
-    found: dict[tuple[str, int], _Given] = {}
+def _judges_by_aspect(judges: Sequence[JudgeVersion]) -> Iterator[tuple[str, list[JudgeVersion]]]:
+    """Yield each aspect with those who judged it but people, by name."""
+    no_people = (judge for judge in judges if not judge.is_person)
+    for aspect, of_aspect in groupby(sorted(no_people, key=lambda j: (j.aspect, j.shown)), lambda j: j.aspect):
+        yield aspect, list(of_aspect)
+
+
+def _by_aspect(scores: JudgeScores, judges: Sequence[JudgeVersion]) -> Iterator[AspectSpreads]:
+    """Yield how far judges are apart on calls of which people said nothing."""
+    from riff_store.statistics.spreads import spreads_of
+
+    said = {call for judge in judges if judge.is_person for call in scores.verdicts[judge.key]}
+    for aspect, of_aspect in _judges_by_aspect(judges):
+        given = [scores.judged[judge.key] for judge in of_aspect]
+        yield AspectSpreads(aspect, [j.shown for j in of_aspect], given, spreads_of(given, scores.calls, said))
+
+
+def _with_people(scores: JudgeScores, judges: Sequence[JudgeVersion]) -> dict[tuple[str, int], _Given]:
+    """Return the scores of each (aspect, call) beside what people said; what they alone said is of their own aspect."""
     of_people: dict[int, dict[str, float]] = {}
     for judge in judges:
-        for call, score in judged[judge.key].items():
-            if judge.is_person:
+        if judge.is_person:
+            for call, score in scores.verdicts[judge.key].items():
                 of_people.setdefault(call, {})[judge.shown] = score
-            else:
-                found.setdefault((judge.aspect, call), _Given({}, {})).judged[judge.shown] = score
-    for (_, call), given in found.items():
-        given.people.update(of_people.get(call, {}))
+    found = {
+        (aspect, call): _Given(judged, of_people[call])
+        for aspect, of_aspect in _judges_by_aspect(judges)
+        for call, judged in scores.given(of_aspect, of_people).items()
+    }
     alone = of_people.keys() - {call for _, call in found}
     return found | {(VERDICT, call): _Given({}, of_people[call]) for call in sorted(alone)}
 
 
-def _conversation_names(store: Store) -> dict[int, _Names]:
-    """Return the names of every call."""
+def _listed(
+    store: Store,
+    found: Sequence[_Found],
+    limit: int | None,
+    scores: JudgeScores,
+    judges: Sequence[JudgeVersion],
+    given: Mapping[tuple[str, int], _Given],
+) -> list[Dispute]:
+    """Return the first disputes in order, with what each judge said."""
+    who = _conversation_names(store, [each.call for each in found])
+    chosen = sorted(found, key=lambda each: (-each.spread, *who[each.call], each.aspect))[:limit]
+    calls = {each.call for each in chosen}
+    judged = {aspect: scores.given(of_aspect, calls) for aspect, of_aspect in _judges_by_aspect(judges)}
+    correct = scores.given_correctness(calls)
+    told = told_by(store, sorted(calls))
+    listed = []
+    for spread, call, aspect in chosen:
+        each = given.get((aspect, call)) or _Given(judged[aspect][call], {})
+        ranked = dict(sorted(each.scores.items(), key=lambda one: (-one[1], one[0])))
+        listed.append(
+            Dispute(
+                *who[call][:4], aspect, ranked, correct.get(call), spread, each.highest, each.lowest, told.get(call, {})
+            )
+        )
+    return listed
+
+
+def _conversation_names(store: Store, keys: Sequence[int]) -> dict[int, _Names]:
+    """Return the names of calls by their keys."""
     runs, flows, agents = (names_of(store, DIMENSIONS[name]) for name in ("run", "flow", "agent"))
     call = m.Conversation
-    rows = store.execute(call.select(call.id, call.run, call.name, call.flow, call.agent, call.trial))
+    query = call.select(call.id, call.run, call.name, call.flow, call.agent, call.trial)
     return {
         key: _Names(runs[run] or "", name, flows[flow] or "", agents[agent] or "", trial)
-        for key, run, name, flow, agent, trial in rows
-    }
-
-
-def _holding(found: Iterable[_Found], rows: Predicate) -> list[_Found]:
-    holds = compile_predicate(rows, ())
-    return [
-        each
-        for each in found
-        if holds(
-            {
-                "aspect": each.aspect,
-                "spread": each.spread,
-                "highest": each.highest,
-                "lowest": each.lowest,
-                "scores": each.scores,
-            }
+        for start in range(0, len(keys), _AT_ONCE)
+        for key, run, name, flow, agent, trial in store.execute(
+            query.where(one_of(call.id, keys[start : start + _AT_ONCE]))
         )
-    ]
-
-
-def _dispute(found: _Found, correctness: float | None, told_by: Mapping[str, str]) -> Dispute:
-    ranked = dict(sorted(found.scores.items(), key=lambda given: (-given[1], given[0])))
-    judges = found.highest, found.lowest
-    return Dispute(*found.who[:4], found.aspect, ranked, correctness, found.spread, *judges, told_by)
+    }

@@ -13,7 +13,6 @@ from riff_store.answers.agreement import RepeatCell
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.predicates import Predicate
-from riff_store.queries.agreement import measured
 from riff_store.queries.dimensions import Grouping
 from riff_store.queries.scope import Scope
 
@@ -98,8 +97,8 @@ def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> 
         nameless=sum(each.names[2] is None and each.names[3] is None for each in groups),
         runs=max((each.runs for each in groups), default=0),
         k=k,
-        pass_one=measured(each.passed / each.n for each in groups),
-        pass_k=measured(all_pass(each.passed, each.n, k) for each in groups if each.n >= k),
+        pass_one=_measured(each.passed / each.n for each in groups),
+        pass_k=_measured(all_pass(each.passed, each.n, k) for each in groups if each.n >= k),
         pass_all={drawn: _mean(all_pass(each.passed, each.n, drawn) for each in groups) for drawn in listed},
         pass_any={
             drawn: _mean(1 - all_pass(each.n - each.passed, each.n, drawn) for each in groups) for drawn in listed
@@ -107,7 +106,7 @@ def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> 
         flaky=_share(0 < each.passed < each.n for each in groups),
         always_passed=_share(each.passed == each.n for each in groups),
         always_failed=_share(not each.passed for each in groups),
-        spread=measured(each.spread for each in groups),
+        spread=_measured(each.spread for each in groups),
     )
 
 
@@ -136,3 +135,9 @@ def _flakiest_first(cell: RepeatCell) -> tuple[float, float, int, tuple[str, ...
         -cell.groups,
         tuple(name or "" for name in cell.keys.values()),
     )
+
+
+def _measured(values: Iterable[float]) -> Measure:
+    """Return the mean of values with its interval."""
+    found = sorted(values)
+    return Measure(len(found), sum(round(value * UNIT) for value in found), sum(value * value for value in found))

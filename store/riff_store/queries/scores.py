@@ -20,7 +20,7 @@ from riff_store.queries.annotations import notes_by_call
 from riff_store.queries.conditions import one_of
 from riff_store.queries.dimensions import judges_shown, run_order, run_starts
 from riff_store.queries.interaction import has_interaction
-from riff_store.queries.judges import VERDICT
+from riff_store.queries.judge_scores import VERDICT
 from riff_store.queries.last_edits import Edits
 from riff_store.queries.scope import Scope
 

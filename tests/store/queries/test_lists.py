@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.agreement import ranks, spearman
 from riff_store.answers.lists import RunSummary, SkippedEntry
 from riff_store.database import Store
 from riff_store.facts import ConversationFacts, Skipped
@@ -20,6 +19,7 @@ from riff_store.queries.dimensions import run_order
 from riff_store.queries.flows import archetypes
 from riff_store.queries.judges import judges
 from riff_tui.filters import parse
+from tests.support.agreement import rank_correlation
 from tests.support.facts import call, fresh, put, verdict
 
 
@@ -114,29 +114,24 @@ def test_without_judges_there_are_none(store: Store) -> None:
     assert judges(store) == []
 
 
-def test_ties_share_their_rank() -> None:
-    assert ranks([5.0, 1.0, 5.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]
-    assert ranks([]) == []
-
-
 def test_rank_correlation_is_that_of_the_textbook() -> None:
     iq = [106.0, 100.0, 86.0, 101.0, 99.0, 103.0, 97.0, 113.0, 112.0, 110.0]
     hours = [7.0, 27.0, 2.0, 50.0, 28.0, 29.0, 20.0, 12.0, 6.0, 17.0]
-    assert spearman(iq, hours) == pytest.approx(-29 / 165)
+    assert rank_correlation(iq, hours) == pytest.approx(-29 / 165)
 
 
 @pytest.mark.parametrize(("first", "second"), [([1.0, 2.0], [1.0, 2.0]), ([1.0] * 5, [1.0, 2.0, 3.0, 4.0, 5.0])])
 def test_too_few_or_equal_values_do_not_correlate(first: list[float], second: list[float]) -> None:
-    assert spearman(first, second) is None
+    assert rank_correlation(first, second) is None
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.floats(0, 10)), min_size=3, max_size=20))
 def test_rank_correlation_is_bounded_and_the_same_both_ways(pairs: list[tuple[float, float]]) -> None:
     first, second = [one for one, _ in pairs], [other for _, other in pairs]
-    found = spearman(first, second)
-    assert found == spearman(second, first)
+    found = rank_correlation(first, second)
+    assert found == rank_correlation(second, first)
     assert found is None or -1 <= found <= 1
-    assert spearman(first, first) in (None, pytest.approx(1.0))
+    assert rank_correlation(first, first) in (None, pytest.approx(1.0))
 
 
 # archetypes

@@ -1,0 +1,235 @@
+"""Measure how far two columns of scores for the same calls agree (docs/metrics.md, section 12).
+
+Everything is `None` where it is not defined: below `FEWEST` pairs, and without the variance it needs. Figures come from
+the pairs of values that occur and how often each does, so that they take no longer where many calls have few values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from riff_store.agreement import FEWEST
+from riff_store.measure import UNIT, Measure
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Keys: TypeAlias = NDArray[np.int64]
+    Categories: TypeAlias = NDArray[Any]
+
+Weights: TypeAlias = Literal["none", "quadratic"]
+_STEP = 10
+"""Scores have one digit as a rule, which makes their codes quick to find."""
+_MOST_COUNTED = 1 << 20
+
+
+class Scores(NamedTuple):
+    """Hold the scores that one judge gave: `values` are those that occur, from the least to the greatest.
+
+    `codes` has the place of each call's score among them, -1 where there is none: of all calls, or of those at `places`
+    alone, in ascending order.
+    """
+
+    values: Floats
+    codes: NDArray[Any]
+    places: Keys | None = None
+
+    @property
+    def n(self) -> int:
+        """Return how many calls have a score."""
+        return int((self.codes >= 0).sum())
+
+    def at(self, places: Keys) -> Floats:
+        """Return the scores of some calls; nan where there is none."""
+        import numpy as np
+
+        codes = _codes_at(self, places)
+        found = np.full(len(places), np.nan)
+        found[codes >= 0] = self.values[codes[codes >= 0]]
+        return found
+
+
+class Pairs(NamedTuple):
+    """Hold the pairs of scores that occur on the same calls, and how often each does."""
+
+    first: Floats
+    second: Floats
+    counts: Keys
+
+    @property
+    def n(self) -> int:
+        """Return the number of calls."""
+        return int(self.counts.sum())
+
+
+def scores_of(column: Floats, places: Keys | None = None) -> Scores:
+    """Return the scores of a column, in which nan is none."""
+    import numpy as np
+
+    known = ~np.isnan(column)
+    given = column[known]
+    if not len(given):
+        return Scores(given, np.full(len(column), -1, np.int16), places)
+    points = np.rint(given * _STEP)
+    low, high = points.min(), points.max()
+    if high - low < _MOST_COUNTED and np.array_equal(points / _STEP, given):
+        steps = (points - low).astype(np.intp)
+        there = np.flatnonzero(np.bincount(steps))
+        values, ranked = (there + low) / _STEP, (np.cumsum(np.bincount(there)) - 1)[steps]
+    else:
+        values, ranked = np.unique(given, return_inverse=True)
+    codes = np.full(len(column), -1, np.int16 if len(values) < 1 << 15 else np.int32)
+    codes[known] = ranked
+    return Scores(values, codes, places)
+
+
+def scores_at(keys: Keys, given: Mapping[int, float]) -> Scores:
+    """Return the scores of few calls, given by their keys, among all calls, whose keys are sorted; others drop out."""
+    import numpy as np
+
+    known, places = places_of(keys, given)
+    return scores_of(np.array([given[call] for call in known]), places)
+
+
+def given_to(calls: Iterable[int], keys: Keys, scores: Scores) -> dict[int, float]:
+    """Return those scores that were given to some of the calls, whose keys are sorted, by the key of the call."""
+    known, places = places_of(keys, calls)
+    found = scores.at(places)
+    return {call: float(score) for call, score in zip(known, found, strict=True) if score == score}
+
+
+def places_of(keys: Keys, calls: Iterable[int]) -> tuple[list[int], Keys]:
+    """Return which calls there are among all, and their places, in ascending order."""
+    import numpy as np
+
+    wanted = np.array(sorted(calls), np.int64)
+    at = np.searchsorted(keys, wanted)
+    there = np.flatnonzero(at < len(keys))
+    there = there[keys[at[there]] == wanted[there]]
+    return [int(key) for key in wanted[there]], at[there]
+
+
+def pairs_of(first: Scores, second: Scores) -> Pairs:
+    """Return the pairs of scores of the calls that both scored."""
+    import numpy as np
+
+    one, other = _codes_of_both(first, second)
+    width = len(second.values) + 1
+    # One more than the code, so that those without a score have a row and a column of their own, which is left out.
+    key = (one.astype(np.int64) + 1) * width + (other + 1)
+    if (len(first.values) + 1) * width <= _MOST_COUNTED:
+        every = np.bincount(key, minlength=1)
+        cells = np.flatnonzero(every)
+        counts = every[cells]
+    else:
+        cells, counts = np.unique(key, return_counts=True)
+    row, column = np.divmod(cells, width)
+    both = (row > 0) & (column > 0)
+    return Pairs(first.values[row[both] - 1], second.values[column[both] - 1], counts[both])
+
+
+def _codes_of_both(first: Scores, second: Scores) -> tuple[NDArray[Any], NDArray[Any]]:
+    import numpy as np
+
+    if first.places is None and second.places is None:
+        return first.codes, second.codes
+    if first.places is None or second.places is None:
+        places = first.places if second.places is None else second.places
+        assert places is not None
+        return _codes_at(first, places), _codes_at(second, places)
+    places = np.intersect1d(first.places, second.places, assume_unique=True)
+    return _codes_at(first, places), _codes_at(second, places)
+
+
+def _codes_at(scores: Scores, places: Keys) -> NDArray[Any]:
+    import numpy as np
+
+    if scores.places is None:
+        return scores.codes[places]
+    at = np.searchsorted(scores.places, places)
+    there = at < len(scores.places)
+    there[there] = scores.places[at[there]] == places[there]
+    return np.where(there, scores.codes[np.where(there, at, 0)], -1) if len(scores.codes) else np.full(len(places), -1)
+
+
+def rounded(scores: Floats) -> Floats:
+    """Round scores to whole numbers, halves up."""
+    import numpy as np
+
+    return np.floor(scores + 0.5)
+
+
+def equal_share(first: Categories, second: Categories, counts: Keys) -> float | None:
+    """Return the share of pairs whose members are equal."""
+    n = int(counts.sum())
+    return int(counts[first == second].sum()) / n if n >= FEWEST else None
+
+
+def kappa(first: Categories, second: Categories, counts: Keys, weights: Weights = "quadratic") -> float | None:
+    """Return Cohen's kappa of paired categories, with quadratic weights (Cohen 1968) or unweighted (Cohen 1960).
+
+    1 − observed ÷ expected disagreement, where expected is that of all values of the one against all of the
+    other. `None` where nothing else than agreement was to be expected: both always said the same.
+    """
+    import numpy as np
+
+    n = int(counts.sum())
+    if n < FEWEST:
+        return None
+    known, places = np.unique(np.concatenate((first, second)), return_inverse=True)
+    one, other = places[: len(first)], places[len(first) :]
+    rows, columns = (_sums(place, counts, len(known)) for place in (one, other))
+    if weights == "none":
+        observed = n - int(counts[one == other].sum())
+        expected = n * n - sum(a * b for a, b in zip(rows, columns, strict=True))
+    else:
+        points = [int(value) for value in known]
+        observed = int(counts @ ((first.astype(np.int64) - second.astype(np.int64)) ** 2))
+        (sum_1, squares_1), (sum_2, squares_2) = (
+            (
+                sum(c * v for c, v in zip(of, points, strict=True)),
+                sum(c * v * v for c, v in zip(of, points, strict=True)),
+            )
+            for of in (rows, columns)
+        )
+        expected = n * (squares_1 + squares_2) - 2 * sum_1 * sum_2
+    return 1 - observed * n / expected if expected else None
+
+
+def spearman(pairs: Pairs) -> float | None:
+    """Return the rank correlation of paired values, ties ties alike; `None` below three pairs and without variance."""
+    if pairs.n < FEWEST:
+        return None
+    first, second = (_ranks_from_middle(values, pairs.counts) for values in (pairs.first, pairs.second))
+    shared = float(pairs.counts @ (first * second))
+    spread = float(pairs.counts @ first**2) * float(pairs.counts @ second**2)
+    return max(-1.0, min(1.0, shared / spread**0.5)) if spread else None
+
+
+def difference(pairs: Pairs) -> Measure:
+    """Return the mean of the first scores less the second, with its interval."""
+    import numpy as np
+
+    apart = pairs.first - pairs.second
+    total = int(pairs.counts @ np.rint(apart * UNIT).astype(np.int64))
+    return Measure(pairs.n, total, float(pairs.counts @ apart**2))
+
+
+def _sums(places: Keys, counts: Keys, size: int) -> list[int]:
+    import numpy as np
+
+    return [int(found) for found in np.bincount(places, counts, size)]
+
+
+def _ranks_from_middle(values: Floats, counts: Keys) -> Floats:
+    """Return how far the rank of each value lies from the middle; equal values share the mean of their ranks."""
+    import numpy as np
+
+    known, places = np.unique(values, return_inverse=True)
+    tied = np.bincount(places, counts, len(known))
+    ranks = np.cumsum(tied) - (tied - 1) / 2
+    found: Floats = (ranks - (tied.sum() + 1) / 2)[places]
+    return found
