@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riff_store.columns import rows
-from riff_store.columns.encoding import decode, decode_keys
-from riff_store.columns.keeping import packed_groups
-from riff_store.columns.layout import CALL_IDS, group_of, keys_of, score_name
+from riff_store.columns.encoding import Floats, Places, decode, decode_keys
+from riff_store.columns.keeping import ENDS, packed_groups
+from riff_store.columns.layout import CALL_IDS, HANGING, group_of, keys_of, score_name
 from riff_store.database import Store
 
-Floats: TypeAlias = NDArray[np.float64]
 Keys: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 BLOCK_GROUPS = 16
+_HANGING = tuple(f"{kind}." for kind in HANGING)
 _CHUNKS = "SELECT row_group, n, body FROM column_chunk WHERE name = ? AND row_group BETWEEN ? AND ?"
 
 
@@ -37,7 +37,7 @@ class _Span(NamedTuple):
 
 def blocks(store: Store) -> Iterator[Block]:
     """Yield the blocks of a store that have calls."""
-    ((first, last),) = store.execute_sql("SELECT MIN(id), MAX(id) FROM conversation")
+    ((first, last),) = store.execute_sql(ENDS)
     if first is None:
         return
     packed, end = set(packed_groups(store.execute_sql)), group_of(last) + 1
@@ -61,6 +61,7 @@ class Block:
         self._ask = store.execute_sql
         self._groups = first, end - 1
         self._spans = list(_spans(first, end, packed))
+        self._calls_of_rows: dict[str, Places] = {}
         self._is_packed = any(span.group is not None for span in self._spans)
 
     @property
@@ -73,40 +74,44 @@ class Block:
         """Return the keys of the calls."""
         return self._read(CALL_IDS, decode_keys, lambda span: _keys(self._of_calls((), span)[0]))
 
-    def figures(self, name: str) -> Floats:
-        """Return a column of calls as numbers; nan is not measured."""
-        return self._read(f"call.{name}", decode, lambda span: self._of_calls((name,), span)[1])
+    def figures(self, name: str, at: Places | None = None) -> Floats:
+        """Return a column of calls as numbers, all or those `at` some places; nan is not measured."""
+        return self._read(f"call.{name}", decode, lambda span: self._of_calls((name,), span)[1], at)
 
-    def keys(self, name: str) -> Keys:
+    def keys(self, name: str, at: Places | None = None) -> Keys:
         """Return a column of calls as keys, 0 where a call names none."""
         if name == "id":
-            return self.ids
-        return self._read(f"call.{name}", decode_keys, lambda span: _keys(self._of_calls((name,), span)[1]))
+            return self.ids if at is None else self.ids[at]
+        return self._read(f"call.{name}", decode_keys, lambda span: _keys(self._of_calls((name,), span)[1]), at)
 
-    def scores(self, aspect: int, judge: int) -> Floats:
+    def scores(self, aspect: int, judge: int, at: Places | None = None) -> Floats:
         """Return a judge's scores of calls; nan is not scored, and `UNSCORED` where the judge was asked."""
 
         def from_rows(span: _Span) -> Floats:
             scored = rows.scores(self._ask, aspect, judge, span.first, span.last)
             return rows.placed_scores(self._calls_of(span), *scored)
 
-        return self._read(score_name(aspect, judge), decode, from_rows, np.nan)
+        return self._read(score_name(aspect, judge), decode, from_rows, at, absent=True)
 
-    def figures_of(self, kind: str, name: str) -> Floats:
+    def figures_of(self, kind: str, name: str, at: Places | None = None) -> Floats:
         """Return a column of what hangs on calls (`state` or `transition`) as numbers; nan is not measured."""
-        return self._read(f"{kind}.{name}", decode, lambda span: self._hanging(kind, (name,), span)[1])
+        return self._read(f"{kind}.{name}", decode, lambda span: self._hanging(kind, (name,), span)[1], at)
 
-    def keys_of(self, kind: str, name: str) -> Keys:
+    def keys_of(self, kind: str, name: str, at: Places | None = None) -> Keys:
         """Return a column of what hangs on calls as keys."""
-        return self._read(f"{kind}.{name}", decode_keys, lambda span: _keys(self._hanging(kind, (name,), span)[1]))
+        return self._read(f"{kind}.{name}", decode_keys, lambda span: _keys(self._hanging(kind, (name,), span)[1]), at)
 
-    def calls_of(self, kind: str) -> NDArray[np.intp]:
+    def calls_of(self, kind: str) -> Places:
         """Return of each row that hangs on a call the place of that call in this block."""
+        known = self._calls_of_rows.get(kind)
+        if known is not None:
+            return known
         keys = self._read(f"{kind}.call", decode_keys, lambda span: _keys(self._hanging(kind, (), span)[0]))
         first = keys_of(self._groups[0])[0]
         places = np.zeros(keys_of(self._groups[1])[1] + 1 - first, np.intp)
         places[self.ids - first] = np.arange(self.n)
-        found: NDArray[np.intp] = places[keys - first]
+        found: Places = places.take(keys - first)
+        self._calls_of_rows[kind] = found
         return found
 
     def judged_rows(self) -> set[tuple[int, int]]:
@@ -117,21 +122,30 @@ class Block:
     def _read(
         self,
         name: str,
-        unpack: Callable[[bytes, int], NDArray[Any]],
+        unpack: Callable[[bytes, int, Places | None], NDArray[Any]],
         from_rows: Callable[[_Span], NDArray[Any]],
-        absent: float | None = None,
+        at: Places | None = None,
+        absent: bool = False,
     ) -> NDArray[Any]:
+        """Return a column, all or `at` some places in ascending order; one that may be `absent` is nan there."""
+        if at is not None and at.size == self.n and not name.startswith(_HANGING):
+            at = None
         chunks = {}
         if self._is_packed:
             chunks = {group: (body, n) for group, n, body in self._ask(_CHUNKS, (name, *self._groups))}
-        parts = []
+        parts, start = [], 0
         for span in self._spans:
-            if span.group is None:
-                parts.append(from_rows(span))
-            elif span.group in chunks or absent is None:
-                parts.append(unpack(*chunks[span.group]))
+            read = from_rows(span) if span.group is None else None
+            body, n = chunks.get(span.group, (b"", 0))
+            if absent and read is None and not body:
+                read = np.full(self._calls_of(span).size, np.nan)
+            size = n if read is None else read.size
+            mine = None if at is None else at[slice(*np.searchsorted(at, (start, start + size)))] - start
+            start += size
+            if read is None:
+                parts.append(unpack(body, n, mine))
             else:
-                parts.append(np.full(self._calls_of(span).size, absent))
+                parts.append(read if mine is None else read[mine])
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def _of_calls(self, names: tuple[str, ...], span: _Span) -> list[Floats]:

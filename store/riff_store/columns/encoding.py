@@ -7,14 +7,15 @@ Others that repeat are numbered, and the rest are kept as they are.
 from __future__ import annotations
 
 import struct
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riff_store.errors import StoreError
 
-Floats = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.float64]
+Places: TypeAlias = NDArray[np.intp]
 
 _HEADER = struct.Struct("<BBBq")
 """The form, the width of a number, the power of ten that it is divided by, and what is added to it before.
@@ -56,14 +57,14 @@ def encode(values: Floats) -> bytes:
     return _HEADER.pack(_WHOLE, dtype.itemsize, power, base) + _placed(numbers - base, dtype, known, unscored)
 
 
-def decode(body: bytes, n: int) -> Floats:
-    """Return the values of a column of `n` rows, nan or `UNSCORED` where there is none.
+def decode(body: bytes, n: int, rows: Places | None = None) -> Floats:
+    """Return the values of a column of `n` rows, or of some of these, nan or `UNSCORED` where there is none.
 
     Raises `StoreError` for a damaged one.
     """
-    packed = _open(body, n)
+    packed = _open(body, n, rows)
     if packed.payload is None:
-        return np.full(n, packed.base / 10.0**packed.power if packed.form == _CONSTANT else np.nan)
+        return np.full(packed.size, packed.base / 10.0**packed.power if packed.form == _CONSTANT else np.nan)
     if packed.form == _DOUBLES:
         return packed.payload.view("<f8")
     none = int(np.iinfo(packed.payload.dtype).max)
@@ -79,21 +80,22 @@ def decode(body: bytes, n: int) -> Floats:
     return values
 
 
-def decode_keys(body: bytes, n: int) -> NDArray[np.int64]:
-    """Return the whole numbers of a column of `n` rows, 0 where there is none; raises as `decode` does."""
-    packed = _open(body, n)
+def decode_keys(body: bytes, n: int, rows: Places | None = None) -> NDArray[np.int64]:
+    """Return the whole numbers of a column of `n` rows, or of some, 0 where there is none; raises as `decode` does."""
+    packed = _open(body, n, rows)
     if packed.form in (_NOTHING, _CONSTANT):
-        return np.full(n, packed.base, np.int64)
+        return np.full(packed.size, packed.base, np.int64)
     if packed.payload is None or packed.form != _WHOLE or packed.power:
-        return np.nan_to_num(decode(body, n)).astype(np.int64)
+        return np.nan_to_num(decode(body, n, rows)).astype(np.int64)
     keys = packed.payload.astype(np.int64) + packed.base
     keys[packed.payload >= np.iinfo(packed.payload.dtype).max - 1] = 0
     return keys
 
 
 class _Packed(NamedTuple):
-    """Hold a column that was opened; `payload` is `None` where all rows are alike."""
+    """Hold `size` rows of a column that was opened; `payload` is `None` where all rows are alike."""
 
+    size: int
     form: int
     power: int
     base: int
@@ -144,12 +146,12 @@ def _doubles(values: Floats, known: NDArray[np.bool_], unscored: NDArray[np.bool
     return _HEADER.pack(_DOUBLES, 8, 0, 0) + bits.tobytes()
 
 
-def _open(body: bytes, n: int) -> _Packed:
+def _open(body: bytes, n: int, rows: Places | None) -> _Packed:
     try:
         form, width, power, base = _HEADER.unpack_from(body)
         table, start = np.empty(0), _HEADER.size
         if form in (_NOTHING, _CONSTANT):
-            return _Packed(form, power, base, table, None)
+            return _Packed(n if rows is None else rows.size, form, power, base, table, None)
         if form == _NUMBERED:
             table = np.frombuffer(body, "<f8", base, start)
             start += table.nbytes
@@ -158,4 +160,6 @@ def _open(body: bytes, n: int) -> _Packed:
         raise StoreError(*_DAMAGED) from error
     if payload.size != n or form > _DOUBLES or (form == _DOUBLES) != (width == 8):
         raise StoreError(*_DAMAGED)
-    return _Packed(form, power, base, table, payload)
+    if rows is not None:
+        payload = payload[rows]
+    return _Packed(payload.size, form, power, base, table, payload)

@@ -15,12 +15,14 @@ from riff_store.engines.engine import Connection
 Ask: TypeAlias = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
 """What answers a statement with all its rows."""
 
+ENDS = "SELECT (SELECT MIN(id) FROM conversation), (SELECT MAX(id) FROM conversation)"
+"""Read the first and the last key of calls: of one statement for both SQLite looks at all."""
 _PUT = "INSERT INTO column_chunk (name, row_group, n, body) VALUES (?, ?, ?, ?)"
 
 
 def drop_calls(connection: Connection, calls: str, values: Sequence[Any] = (), key: str = "id") -> None:
     """Drop the chunks of calls, given as what follows FROM; call it in the transaction that changes them."""
-    if connection.execute("SELECT 1 FROM column_chunk LIMIT 1").fetchone() is not None:
+    if is_packed(_asking(connection)):
         groups = f"SELECT DISTINCT {key} / {layout.GROUP_CALLS} FROM {calls}"
         connection.execute(f"DELETE FROM column_chunk WHERE row_group IN ({groups})", values)
 
@@ -34,7 +36,7 @@ def drop_keys(connection: Connection, first: int, end: int) -> None:
 
 def unpacked(connection: Connection) -> list[int]:
     """Return the row groups that are to be packed; none while the store has few calls."""
-    first, last = connection.execute("SELECT MIN(id), MAX(id) FROM conversation").fetchone()
+    first, last = connection.execute(ENDS).fetchone()
     if first is None or last < layout.FEWEST_CALLS:
         return []
     packed = set(packed_groups(_asking(connection)))
@@ -59,6 +61,11 @@ def pack_all(connection: Connection) -> None:
     """Pack every row group anew."""
     connection.execute("DELETE FROM column_chunk")
     pack(connection, unpacked(connection))
+
+
+def is_packed(ask: Ask) -> bool:
+    """Say whether any row group is packed, as in all stores of many calls."""
+    return bool(ask("SELECT 1 FROM column_chunk LIMIT 1", ()))
 
 
 def packed_groups(ask: Ask) -> list[int]:

@@ -13,8 +13,8 @@ from functools import reduce
 import numpy as np
 
 from riff_store import models as m
-from riff_store.columns.blocks import Block, Flags, Floats, Keys, packed_scores
-from riff_store.columns.encoding import is_unscored
+from riff_store.columns.blocks import Block, Flags, Keys, packed_scores
+from riff_store.columns.encoding import Floats, is_unscored
 from riff_store.columns.layout import CALLS
 from riff_store.database import Store
 from riff_store.metrics import POOLED

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riff_store.columns.blocks import Block, Flags, Floats, Keys, blocks, packed_scores
-from riff_store.columns.encoding import is_unscored
+from riff_store.columns.blocks import Block, Flags, Keys, blocks, packed_scores
+from riff_store.columns.encoding import Floats, Places, is_unscored
 from riff_store.columns.masks import Masks
 from riff_store.database import Store
 from riff_store.predicates import Predicate
@@ -26,44 +26,43 @@ def read_calls(store: Store, calls: Predicate | None, *, errored: bool = False) 
         if not errored and chosen.any():
             chosen &= block.figures("errored") == 0
         if chosen.any():
-            found.append((block, None if chosen.all() else chosen))
+            found.append((block, np.flatnonzero(chosen)))
     return CallColumns(store, found)
 
 
 class CallColumns:
     """Hold the columns of some calls, each read when it is asked for."""
 
-    def __init__(self, store: Store, chosen: Sequence[tuple[Block, Flags | None]]) -> None:
+    def __init__(self, store: Store, chosen: Sequence[tuple[Block, Places]]) -> None:
         self._store = store
         self._chosen = chosen
-        self.n = sum(block.n if calls is None else int(np.count_nonzero(calls)) for block, calls in chosen)
+        self.n = sum(places.size for _, places in chosen)
         """How many calls there are."""
 
     def keys(self, name: str) -> Keys:
         """Return keys (`id`, `flow`, `run`, `persona`, …) or whole numbers (`trial`); 0 where there is none."""
-        return self._column(lambda block: block.keys(name), np.int64)
+        return self._column(lambda block, at: block.keys(name, at), np.int64)
 
     def values(self, name: str) -> Floats:
         """Return figures of the calls (`success`, `quality`, `duration_s`, `started_at`, …); nan is not measured."""
-        return self._column(lambda block: block.figures(name), np.float64)
+        return self._column(lambda block, at: block.figures(name, at), np.float64)
 
     def scores(self, aspect: int, judge: int) -> Floats:
         """Return the scores of a judge in one aspect, those that were computed too; nan is not scored."""
-        return self._column(lambda block: block.scores(aspect, judge), np.float64)
+        return self._column(lambda block, at: block.scores(aspect, judge, at), np.float64)
 
     def unscored(self, aspect: int, judge: int) -> Flags:
         """Return which calls the judge was asked about without giving a score."""
-        return self._column(lambda block: is_unscored(block.scores(aspect, judge)), np.bool_)
+        return self._column(lambda block, at: is_unscored(block.scores(aspect, judge, at)), np.bool_)
 
     def judged(self) -> list[tuple[int, int]]:
         """Return the (aspect, judge) that may have scores of these calls, computed ones included."""
         from_rows = {pair for block, _ in self._chosen for pair in block.judged_rows()}
         return sorted(from_rows | packed_scores(self._store))
 
-    def _column(self, read: Callable[[Block], NDArray[Any]], dtype: type[Any]) -> NDArray[Any]:
+    def _column(self, read: Callable[[Block, Places], NDArray[Any]], dtype: type[Any]) -> NDArray[Any]:
         column, start = np.empty(self.n, dtype), 0
-        for block, calls in self._chosen:
-            part = read(block) if calls is None else read(block)[calls]
-            column[start : start + part.size] = part
-            start += part.size
+        for block, places in self._chosen:
+            column[start : start + places.size] = read(block, places)
+            start += places.size
         return column

@@ -14,11 +14,12 @@ from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.expected import derived_flows, expected_steps, flows_with_steps
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.scope import of_calls
-from riff_store.queries.sums import NO_ROWS, StateSums, add, state_sums
+from riff_store.queries.sums import lost_in_states
 from riff_store.ranking import is_handover, loss_by_step, mean
 from riff_store.scoring import FULL
 
 _STATES = Grouping(("flow", "state"))
+_NO_ROWS = 0, 0
 _Ranked: TypeAlias = tuple[tuple[float, ...], Names]
 
 
@@ -31,15 +32,13 @@ def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend |
     calls = None if calls is None else of_calls(calls)
     with store.snapshot():
         asking = flows_with_steps(store)
-        states = _pooled(store, calls, _STATES)
+        states = lost_in_states(store, calls, _STATES)
         steps = expected_steps(store, calls, _STATES) if asking else {}
         ranked: list[_Ranked] = [
-            ((sums.n < THIN, -float(sums.lost)), names)
-            for names, sums in states.items()
-            if sums.lost and names[0] not in asking
+            ((n < THIN, -float(lost)), names) for names, (n, lost) in states.items() if lost and names[0] not in asking
         ]
         ranked += [
-            ((max(states.get(names, NO_ROWS).n, counts.expected) < THIN, *loss_by_step(counts)), names)
+            ((max(states.get(names, _NO_ROWS)[0], counts.expected) < THIN, *loss_by_step(counts)), names)
             for names, counts in steps.items()
             if (counts.missed_failed or counts.wrong_failed) and not is_handover(names[1] or "")
         ]
@@ -49,7 +48,7 @@ def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend |
             return None
         _, names = min(ranked)
         found = steps.get(names)
-        lost = states.get(names, NO_ROWS).lost
+        _, lost = states.get(names, _NO_ROWS)
         return _of_losses(store, calls, names, lost) if found is None else _of_step(store, calls, names, lost, found)
 
 
@@ -62,7 +61,7 @@ def _of_losses(store: Store, calls: Predicate | None, names: Names, lost: int) -
     flow, state = names[0] or "", names[1] or ""
     in_flow = both(Term("flow", "=", flow), calls)
     (whole,) = flow_cells(store, in_flow, by=("flow",))
-    agents = _pooled(store, both(Term("state", "=", state), in_flow), Grouping(("agent",)))
+    agents = lost_in_states(store, both(Term("state", "=", state), in_flow), Grouping(("agent",)))
     completion = mean(whole.aspects, "completion")
     share = None if completion is None else completion / FULL
     return FirstToMend(
@@ -73,7 +72,7 @@ def _of_losses(store: Store, calls: Predicate | None, names: Names, lost: int) -
         completion=share,
         completion_at_most=None if share is None else min(1.0, share + lost / whole.aspects["completion"].n),
         agents=sorted(agent or "" for (agent,) in agents),
-        losing=sorted(agent or "" for (agent,), sums in agents.items() if sums.lost),
+        losing=sorted(agent or "" for (agent,), (_, losses) in agents.items() if losses),
     )
 
 
@@ -100,14 +99,3 @@ def _of_step(store: Store, calls: Predicate | None, names: Names, lost: int, ste
         success_rate=success,
         success_rate_at_most=None if success is None else min(1.0, success + mended / whole.success.n),
     )
-
-
-def _pooled(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, StateSums]:
-    """Return the sums of state rows by the names of the group, over all segments."""
-    found = {}
-    for names, segments in state_sums(store, rows, group).items():
-        total = NO_ROWS
-        for sums in segments.values():
-            total = add(total, sums)
-        found[names] = total
-    return found

@@ -1,7 +1,7 @@
 """Read the sums behind the matrices from as far up as the query allows, equal wherever they come from.
 
 A question that only names flows and agents reads totals, one that names runs the rollups, any other
-the rows of the calls.
+the rows of the calls, or their columns where these are packed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.columns.keeping import is_packed
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import RATES
@@ -140,16 +141,19 @@ def _sums_of_calls(
     store: Store, calls: Predicate | None, group: Grouping, of_rows: tuple[Any, ...]
 ) -> dict[Names, tuple[Any, ...]]:
     """Return the first of the sums of calls, as many as `of_rows` makes of the calls themselves."""
-    if needs(calls, group.by) == "base":
-        table: Any = m.Conversation
-        fields = of_rows
+    depth = needs(calls, group.by)
+    if _in_columns(store, depth):
+        from riff_store.columns.sums import call_rows
+
+        rows = call_rows(store, calls, group.keys, len(of_rows))
     else:
-        table, fields = m.CallRollup, _summed(m.CallRollup, m.CALL_SUMS[: len(of_rows)])
-    columns = group.columns(table, {})
-    query = table.select(*columns, *fields).where(Scope(store, table).condition(calls)).group_by(*columns)
+        table: Any = m.Conversation if depth == "base" else m.CallRollup
+        fields = of_rows if depth == "base" else _summed(table, m.CALL_SUMS[: len(of_rows)])
+        columns = group.columns(table, {})
+        query = table.select(*columns, *fields).where(Scope(store, table).condition(calls)).group_by(*columns)
+        rows = store.execute(query)
     found: dict[Names, tuple[Any, ...]] = {}
-    rows = store.execute(query)
-    names, size = group.namer(store), len(fields)
+    names, size = group.namer(store), len(of_rows)
     for row in rows:
         if row[-size] is not None:
             cell = names(row[:-size])
@@ -162,11 +166,16 @@ def aspect_sums(
 ) -> dict[Names, dict[tuple[str, int], AspectSums]]:
     """Return the sums by the names of the group, then by aspect and the judge's key."""
     depth = needs(calls, group.by)
-    table, sums = _calls_and_sums(depth, m.AspectTotal, m.AspectRollup, m.AspectScore)
-    columns = (*group.columns(table, {}), sums.aspect, sums.judge)
-    fields = _sums_of(sums.value) if depth == "base" else _summed(sums, AspectSums._fields)
-    query = _joined(table, sums, table.select(*columns, *fields))
-    rows = store.execute(query.where(Scope(store, table).condition(calls)).group_by(*columns))
+    if _in_columns(store, depth):
+        from riff_store.columns.sums import score_rows
+
+        rows = score_rows(store, calls, group.keys)
+    else:
+        table, sums = _calls_and_sums(depth, m.AspectTotal, m.AspectRollup, m.AspectScore)
+        columns = (*group.columns(table, {}), sums.aspect, sums.judge)
+        fields = _sums_of(sums.value) if depth == "base" else _summed(sums, AspectSums._fields)
+        query = _joined(table, sums, table.select(*columns, *fields))
+        rows = store.execute(query.where(Scope(store, table).condition(calls)).group_by(*columns))
     names = group.namer(store)
     aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
     found: dict[Names, dict[tuple[str, int], AspectSums]] = {}
@@ -179,35 +188,61 @@ def aspect_sums(
 
 def state_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, StateSums]]:
     """Return the sums of state rows by the names of the group, then by segment; terms about states narrow the rows."""
-    depth = needs(rows, group.by, state_rows=True)
-    table, sums = _calls_and_sums(depth, m.StateTotal, m.StateRollup, m.StateScore)
-    states = STATE_COLUMNS if depth == "base" else {"state": sums.state, "segment": sums.segment}
-    columns = (*group.columns(table, states), sums.segment)
-    fields = _state_sums_of(sums) if depth == "base" else _summed(sums, StateSums._fields)
-    query = _joined(table, sums, table.select(*columns, *fields))
-    answer = store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*columns))
-    names = group.namer(store)
+    names, size = group.namer(store), len(StateSums._fields)
     segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
     found: dict[Names, dict[str, StateSums]] = {}
-    size = len(StateSums._fields)
-    for row in answer:
+    for row in _sums_of_states(store, rows, group, StateSums._fields):
         cell = found.setdefault(names(row[: -size - 1]), {})
         segment = segments[row[-size - 1]]
         cell[segment] = StateSums(*_added(cell.get(segment), row[-size:]))
     return found
 
 
+def lost_in_states(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, tuple[int, int]]:
+    """Count the rows of states and those of them that lost their call, by the names of the group."""
+    names = group.namer(store)
+    found: dict[Names, tuple[int, int]] = {}
+    for *keys, _, n, lost in _sums_of_states(store, rows, group, ("n", "lost")):
+        cell = names(tuple(keys))
+        before = found.get(cell, (0, 0))
+        found[cell] = before[0] + n, before[1] + lost
+    return found
+
+
+def _sums_of_states(
+    store: Store, rows: Predicate | None, group: Grouping, wanted: Sequence[str]
+) -> Sequence[tuple[Any, ...]]:
+    """Return the keys of the group, the segment and those of the sums of state rows that are wanted."""
+    depth = needs(rows, group.by, state_rows=True)
+    if _in_columns(store, depth):
+        from riff_store.columns.sums import state_rows
+
+        return state_rows(store, rows, group.keys, wanted)
+    table, sums = _calls_and_sums(depth, m.StateTotal, m.StateRollup, m.StateScore)
+    states = STATE_COLUMNS if depth == "base" else {"state": sums.state, "segment": sums.segment}
+    columns = (*group.columns(table, states), sums.segment)
+    of_rows = zip(StateSums._fields, _state_sums_of(sums), strict=True) if depth == "base" else ()
+    fields = [field for name, field in of_rows if name in wanted] or _summed(sums, wanted)
+    query = _joined(table, sums, table.select(*columns, *fields))
+    return store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*columns))
+
+
 def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, int]]:
     """Count the steps from each state of the group to the others; terms about states mean the first."""
     depth = needs(rows, group.by, state_rows=True)
-    table, steps = _calls_and_sums(depth, m.TransitionTotal, m.TransitionRollup, m.Transition)
-    states = STATE_COLUMNS if depth == "base" else {"state": steps.from_state}
-    columns = (*group.columns(table, states), steps.to_state)
-    query = _joined(table, steps, table.select(*columns, pw.fn.SUM(steps.n)))
-    if depth == "base":
-        row = m.StateScore
-        query = query.join(row, on=((row.conversation == steps.conversation) & (row.state == steps.from_state)))
-    answer = store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*columns))
+    if _in_columns(store, depth):
+        from riff_store.columns.sums import step_rows
+
+        answer = step_rows(store, rows, group.keys)
+    else:
+        table, steps = _calls_and_sums(depth, m.TransitionTotal, m.TransitionRollup, m.Transition)
+        states = STATE_COLUMNS if depth == "base" else {"state": steps.from_state}
+        columns = (*group.columns(table, states), steps.to_state)
+        query = _joined(table, steps, table.select(*columns, pw.fn.SUM(steps.n)))
+        if depth == "base":
+            row = m.StateScore
+            query = query.join(row, on=((row.conversation == steps.conversation) & (row.state == steps.from_state)))
+        answer = store.execute(query.where(Scope(store, table, states).condition(rows)).group_by(*columns))
     names = group.namer(store)
     named = dict(store.execute(m.State.select(m.State.id, m.State.name)))
     found: dict[Names, dict[str, int]] = {}
@@ -215,6 +250,11 @@ def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[N
         cell = found.setdefault(names(tuple(keys)), {})
         cell[named[to_state]] = cell.get(named[to_state], 0) + int(count)
     return found
+
+
+def _in_columns(store: Store, depth: Depth) -> bool:
+    """Say whether to sum the columns of the calls, which a store of many calls keeps packed."""
+    return depth == "base" and is_packed(store.execute_sql)
 
 
 def _calls_and_sums(depth: Depth, total: Any, rollup: Any, rows: Any) -> tuple[Any, Any]:

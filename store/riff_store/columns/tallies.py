@@ -1,0 +1,101 @@
+"""Add up columns by the cells that their rows fall into, whole numbers exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riff_store.columns.blocks import Keys
+from riff_store.columns.encoding import Floats
+from riff_store.measure import UNIT
+
+Cell: TypeAlias = tuple[int | None, ...]
+"""The keys of a cell, `None` where its rows name none."""
+_LIMB = 26
+_MOST_EXACT = 2**53
+_MOST_CODES = 2**40
+_MOST_COUNTS = 2**20
+
+
+class Cells:
+    """Number the cells of rows by their keys; `keys` of each cell, `index` of each row."""
+
+    def __init__(self, columns: Sequence[Keys], n: int) -> None:
+        codes, size = np.zeros(n, np.int64), 1
+        for column in columns:
+            radix = int(column.max(initial=0)) + 1
+            if size * radix > _MOST_CODES:
+                known, codes = np.unique(codes, return_inverse=True)
+                size = known.size
+            codes, size = codes * radix + column, size * radix
+        self.index: NDArray[np.intp]
+        if size <= 4 * n + _MOST_COUNTS:
+            there = np.bincount(codes, minlength=size) > 0
+            self.index = (np.cumsum(there) - 1)[codes]
+            self.size = int(np.count_nonzero(there))
+        else:
+            known, self.index = np.unique(codes, return_inverse=True)
+            self.size = known.size
+        row_of = np.zeros(self.size, np.intp)
+        row_of[self.index] = np.arange(n)
+        self.keys: list[Cell] = [
+            tuple(key or None for key in keys)
+            for keys in zip(*(column[row_of].tolist() for column in columns), strict=True)
+        ] or [()] * self.size
+
+    def count(self, which: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """Count the rows of each cell, or those of which a condition holds."""
+        index = self.index if which is None else self.index[which]
+        return np.bincount(index, minlength=self.size).astype(np.int64)
+
+    def add(self, values: Floats) -> Floats:
+        """Add up the values that were measured."""
+        index, measured = self._measured(values)
+        return np.bincount(index, measured, self.size).astype(np.float64)
+
+    def add_whole(self, values: Floats) -> NDArray[np.int64]:
+        """Add up whole numbers that were measured, to the last digit."""
+        index, measured = self._measured(values)
+        return _exactly(index, measured.astype(np.int64), self.size)
+
+    def add_billionths(self, values: Floats) -> NDArray[np.int64]:
+        """Add up values that were measured as whole billionths, rounded as the rollups do."""
+        index, measured = self._measured(values)
+        return _exactly(index, (measured * float(UNIT) + 0.5).astype(np.int64), self.size)
+
+    def _measured(self, values: Floats) -> tuple[NDArray[np.intp], Floats]:
+        known = ~np.isnan(values)
+        return (self.index, values) if known.all() else (self.index[known], values[known])
+
+
+def _exactly(index: NDArray[np.intp], values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Add up in doubles as long as these are exact, else in parts of the numbers that they hold exactly."""
+    if values.size and max(int(values.max()), -int(values.min())) * values.size < _MOST_EXACT:
+        return np.bincount(index, values, size).astype(np.int64)
+    found = np.zeros(size, np.int64)
+    for place in range(3):
+        part = values >> (_LIMB * place)
+        if place < 2:
+            part &= 2**_LIMB - 1
+        found += np.bincount(index, part, size).astype(np.int64) << (_LIMB * place)
+    return found
+
+
+class Tally:
+    """Add up the sums of cells over blocks."""
+
+    def __init__(self) -> None:
+        self._sums: dict[Cell, list[Any]] = {}
+
+    def add(self, keys: Iterable[Cell], sums: Iterable[NDArray[Any]]) -> None:
+        """Add the sums of a block: an array for each, with a value for each cell."""
+        for cell, row in zip(keys, zip(*(column.tolist() for column in sums), strict=True), strict=True):
+            before = self._sums.get(cell)
+            self._sums[cell] = list(row) if before is None else [a + b for a, b in zip(before, row, strict=True)]
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return the keys of each cell followed by its sums."""
+        return [(*cell, *sums) for cell, sums in self._sums.items()]
