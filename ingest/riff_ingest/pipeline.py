@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import msgspec
 
@@ -30,6 +31,10 @@ from riff_store.facts import ConversationFacts, FileResult, SourceFile, Supersed
 BATCH_CONVERSATIONS = 1000
 BATCH_SECONDS = 0.5
 REPORT_EVERY = 250
+READ_AHEAD = 1000
+"""How many items are read before a batch begins."""
+
+_Read: TypeAlias = tuple[InputPlan, Iterable[Item]]
 
 
 class FactsWriter(Protocol):
@@ -227,22 +232,35 @@ class _IngestRun:
             while pending is not None:
                 pending = self._batch(pending, stream)
 
-    def _batch(
-        self, pending: tuple[InputPlan, Iterable[Item]] | None, stream: Iterator[tuple[InputPlan, Iterable[Item]]]
-    ) -> tuple[InputPlan, Iterable[Item]] | None:
-        started, before = time.monotonic(), self._stored
-        results = []
+    def _batch(self, pending: _Read | None, stream: Iterator[_Read]) -> _Read | None:
+        ahead, pending = self._read_ahead(pending, stream)
         with self.writer.batch():
-            while pending is not None:
-                plan, items = pending
-                result = self.writer.put_file(plan.file, self._counted(plan, items), rebuild=self.rebuild)
-                results.append((plan, result))
-                pending = next(stream, None)
-                if self._stored - before >= BATCH_CONVERSATIONS or time.monotonic() - started >= BATCH_SECONDS:
-                    break
+            results = [(plan, self.writer.put_file(plan.file, items, rebuild=self.rebuild)) for plan, items in ahead]
         for plan, result in results:
             self._done(plan, result)
         return pending
+
+    def _read_ahead(self, pending: _Read | None, stream: Iterator[_Read]) -> tuple[list[_Read], _Read | None]:
+        """Read what goes into the next batch, so that others can write meanwhile; and return the file behind it.
+
+        Of a file with more items than `READ_AHEAD` the rest is read while it is written.
+        """
+        ahead: list[_Read] = []
+        started, before, held = time.monotonic(), self._stored, 0
+        while pending is not None:
+            plan, items = pending
+            rest = self._counted(plan, items)
+            first = list(islice(rest, READ_AHEAD))
+            ahead.append((plan, chain(first, rest)))
+            held += len(first)
+            pending = next(stream, None)
+            if (
+                held >= READ_AHEAD
+                or self._stored - before >= BATCH_CONVERSATIONS
+                or time.monotonic() - started >= BATCH_SECONDS
+            ):
+                break
+        return ahead, pending
 
     def _counted(self, plan: InputPlan, items: Iterable[Item]) -> Iterator[Item]:
         self._progress.path = plan.file.path

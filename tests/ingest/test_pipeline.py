@@ -5,11 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from riff_ingest import pipeline
+from riff_ingest.loader import InputPlan, Item
+from riff_ingest.parallel import loaded
 from riff_ingest.pipeline import IngestSummary, Progress, ingest
 from riff_store.database import open_store
 from riff_store.writer import Writer
@@ -113,6 +117,27 @@ def test_a_changed_input_gives_what_a_fresh_ingest_gives(change: Any, night: Pat
     take(tmp_path / "new.db", night)
     assert contents(store) == contents(tmp_path / "new.db")
     assert broken_rows(store) == []
+
+
+def test_nothing_is_read_while_others_wait_for_the_store(
+    night: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bool] = []
+    with open_store(store, write=True, create=True) as opened:
+
+        def watched(*given: Any) -> Iterator[tuple[InputPlan, Iterable[Item]]]:
+            for plan, items in loaded(*given):
+                yield plan, watching(items)
+
+        def watching(items: Iterable[Item]) -> Iterator[Item]:
+            for item in items:
+                read.append(opened.engine.in_transaction)
+                yield item
+
+        monkeypatch.setattr(pipeline, "loaded", watched)
+        ingest([night], Writer(opened))
+    assert len(read) == 5
+    assert not any(read)
 
 
 def test_the_order_of_arguments_and_the_number_of_jobs_do_not_matter(night: Path, tmp_path: Path) -> None:
