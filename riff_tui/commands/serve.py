@@ -83,18 +83,26 @@ def serve(
         from riff_tui.serve.server import Served
     except ModuleNotFoundError as error:
         raise UsageError(MISSING) from error
+    # Everybody on this machine can read the arguments of a process.
+    is_secret = store is not None and without_secrets(store) != store
     is_anywhere = view is None and request == Request()
     given = (("where", where), ("sort", sort), ("aspect", aspect), ("at", at), *(("by", key) for key in request.by))
     start = Place(chosen.name, tuple((name, text) for name, text in given if text), tuple(request.sides or ()))
     served = Served(
-        store=location,
         named=os.path.basename(without_secrets(location)),
         command=(sys.executable, "-P", "-m", "riff_tui", "ui"),
         arguments=_shared(
-            theme=theme, ascii=ascii_only, mouse=mouse, live=live, fresh=fresh or None, read_only=read_only or None
+            theme=theme,
+            ascii=ascii_only,
+            mouse=mouse,
+            live=live,
+            fresh=fresh or None,
+            read_only=read_only or None,
+            store=None if is_secret else store,
         ),
         start=() if is_anywhere else tuple(start.arguments),
         view="" if is_anywhere else chosen.name,
+        environ={**os.environ, **({"RIFF_TUI_STORE": location} if is_secret else {})},
     )
     announce = partial(_announce, opens=open_browser, named=served.named)
     raise typer.Exit(serve_explorer(served, port=port, public_origin=public_origin, announce=announce))

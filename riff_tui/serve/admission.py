@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from riff_tui.browser import LINK_PREFIX
+
 METHODS = ("GET", "HEAD")
 SOCKET_PATH = "/ws"
-LINK_PREFIX = "/v/"
 TOKEN = "token"
 _KEY_BYTES = 32
 

@@ -25,13 +25,10 @@ _SET = {
 }
 
 
-def child_environment(environ: Mapping[str, str], *, store: str, width: int, height: int) -> dict[str, str]:
-    """Return the environment of an explorer of a store, on a page of so many cells.
-
-    The store is named here and not on the command line, where everybody on this machine could read its URL.
-    """
+def child_environment(environ: Mapping[str, str], *, width: int, height: int) -> dict[str, str]:
+    """Return the environment of an explorer on a page of so many cells."""
     kept = {name: value for name, value in environ.items() if is_passed_on(name)}
-    return {**kept, **_SET, "RIFF_TUI_STORE": store, "COLUMNS": str(width), "ROWS": str(height)}
+    return {**kept, **_SET, "COLUMNS": str(width), "ROWS": str(height)}
 
 
 def is_passed_on(name: str) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
+from riff_tui.browser import LINK_PREFIX
 from riff_tui.errors import UsageError
-from riff_tui.serve.admission import LINK_PREFIX
 from riff_tui.view_registry import resolve
 
 _OPTIONS = ("where", "sort", "by", "aspect", "at")
@@ -37,6 +37,19 @@ class Place:
         """Return what the page's connection has to ask for, to open the same."""
         sides = zip(_SIDES, self.sides, strict=False)
         return urlencode([("view", self.view), *self.options, *sides]) if self.view else ""
+
+
+def is_link(address: str) -> bool:
+    """Return whether an address below the server's own leads to a view."""
+    parts = urlsplit(address)
+    view = unquote(parts.path.removeprefix(LINK_PREFIX))
+    if parts.scheme or parts.netloc or parts.fragment or not parts.path.startswith(LINK_PREFIX) or not view:
+        return False
+    try:
+        read_place(view, parse_qsl(parts.query, keep_blank_values=True))
+    except (UsageError, ValueError):
+        return False
+    return True
 
 
 def read_place(view: str, query: Sequence[tuple[str, str]]) -> Place:

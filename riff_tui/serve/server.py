@@ -15,8 +15,10 @@ from urllib.parse import urlsplit
 from aiohttp import WSMsgType, web
 from textual_serve.server import Server
 
+from riff_tui.browser import LINK_PREFIX
 from riff_tui.errors import UsageError
-from riff_tui.serve.admission import LINK_PREFIX, SOCKET_PATH, TOKEN, Asked, Gate, Keys, is_page
+from riff_tui.serve.admission import SOCKET_PATH, TOKEN, Asked, Gate, Keys, is_page
+from riff_tui.serve.downloads import Downloads, disposition
 from riff_tui.serve.environment import child_environment
 from riff_tui.serve.frames import Focused, Ping, Resized, Typed, parse_frame
 from riff_tui.serve.headers import POLICY, security_headers
@@ -39,12 +41,12 @@ _LONGEST_REASON = 120
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Hold what is served: the store, the `command` of an explorer, and where one begins that no link leads to.
+    """Hold what is served: the `command` of an explorer, and where one begins that no link leads to.
 
-    `named` is the store as a page may show it, `arguments` are of every explorer and `start` of those at `/`.
+    `named` is the store as a page may show it, `arguments` are of every explorer and `start` of those at `/`, which
+    begin at a `view`.
     """
 
-    store: str
     named: str
     command: tuple[str, ...]
     arguments: tuple[str, ...] = ()
@@ -73,6 +75,7 @@ class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no type
         self._gate = Gate(origin, self.keys)
         self._cookie = f"riff_tui_{port}"
         self._open = 0
+        self.download_manager = Downloads()
 
     @property
     def link(self) -> str:
@@ -107,7 +110,7 @@ class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no type
                 web.get("/", self.handle_index),
                 web.get(LINK_PREFIX + "{view}", self.handle_index),
                 web.get(SOCKET_PATH, self.handle_websocket),
-                web.get("/download/{key}", self.handle_download),
+                web.get("/download/{key}", self.handle_download, allow_head=False),
                 web.static("/static", self.statics_path),
             ]
         )
@@ -156,6 +159,9 @@ class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no type
         if POLICY not in response.headers:
             response.headers.update(security_headers(self.public_url))
 
+    def _title(self, view: str) -> str:
+        return " · ".join(filter(None, (one_line(view), one_line(self._served.named), "riff-tui")))
+
     async def handle_index(self, request: web.Request) -> web.Response:
         """Answer with a page, which opens a connection of its own."""
         place = read_place(request.match_info.get("view", ""), list(request.query.items()))
@@ -163,12 +169,30 @@ class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no type
             return self._refuse(request, 503, FULL.format(self.limits.sessions))
         nonce = secrets.token_urlsafe(16)
         page = explorer_page(
-            title=" · ".join(filter(None, (place.view or self._served.view, one_line(self._served.named), "riff-tui"))),
+            title=self._title(place.view or self._served.view),
             query=place.query,
             font_size=FONT_SIZE.read(request.query.get("fontsize")),
             nonce=nonce,
         )
         return _html(page, headers=security_headers(self.public_url, nonce))
+
+    async def handle_download(self, request: web.Request) -> web.StreamResponse:
+        """Answer with a file that an explorer offered, once and as one to save."""
+        download = self.download_manager.claim(request.match_info["key"])
+        if download is None:
+            raise web.HTTPNotFound
+        response = web.StreamResponse(headers={"Content-Disposition": disposition(download.file_name)})
+        response.content_type = "application/octet-stream"
+        await response.prepare(request)
+        try:
+            async for piece in self.download_manager.read(download):
+                await response.write(piece)
+            await response.write_eof()
+        except (ConnectionError, TimeoutError):
+            # A file that ends early must not look whole.
+            if request.transport is not None:
+                request.transport.abort()
+        return response
 
     async def handle_websocket(self, request: web.Request) -> web.StreamResponse:
         """Run an explorer for a page until one of them ends, if there is room for one more."""
@@ -192,9 +216,10 @@ class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no type
         served = self._served
         session = Session(
             (*served.command, *served.arguments, *(place.arguments or served.start)),
-            child_environment(served.environ, store=served.store, width=width, height=height),
+            child_environment(served.environ, width=width, height=height),
             draw=page.send_bytes,
             tell=page.send_str,
+            titled=self._title,
             ended=ended,
             downloads=self.download_manager,
             limits=self.limits,

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual_serve.app_service import AppService
 
+from riff_tui.browser import PLACE
 from riff_tui.serve.limits import COMPLAINT_BYTES, PACKET_BYTES, UNREAD_BYTES, Limits
+from riff_tui.serve.place import is_link
 from riff_tui.text.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -25,7 +27,8 @@ _DATA, _META, _PACKED = b"D", b"M", b"P"
 class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
     """Pass on what an explorer draws and what a page types, until either ends.
 
-    `ended` closes the connection, with a reason where the explorer ended with an error.
+    `draw` and `tell` send to the page, which `titled` names; `ended` closes the connection, with a reason where the
+    explorer ended with an error.
     """
 
     def __init__(
@@ -35,6 +38,7 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
         *,
         draw: Callable[[bytes], Awaitable[None]],
         tell: Callable[[str], Awaitable[None]],
+        titled: Callable[[str], str],
         ended: Callable[[str], Awaitable[None]],
         downloads: DownloadManager,
         limits: Limits,
@@ -44,6 +48,7 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
         self._environment = environment
         self._ended = ended
         self._limits = limits
+        self._titled = titled
         self.complaint = bytearray()
         """The end of what the explorer wrote on stderr, which goes nowhere else."""
         self._is_up = False
@@ -156,9 +161,12 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
     async def on_meta(self, data: bytes) -> None:
         """Take what the explorer tells; it opens no address of the web."""
         told = json.loads(data)
-        if told.get("type") != "open_url" and told.get("type") != "exit":
-            with contextlib.suppress(ConnectionError):
+        with contextlib.suppress(ConnectionError):
+            if told.get("type") == "deliver_file_start":
                 await super().on_meta(data)
+            elif told.get("type") == PLACE and is_link(str(told.get("address"))):
+                place = {"address": told["address"], "title": self._titled(str(told.get("title")))}
+                await self.remote_write_str(json.dumps([PLACE, place]))
 
     async def _keep_complaints(self, stderr: asyncio.StreamReader) -> None:
         while data := await stderr.read(4096):

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import ClassVar
 
 from rich.console import RenderableType
@@ -15,6 +16,7 @@ from textual.driver import Driver
 from textual.screen import Screen
 from textual.timer import Timer
 
+from riff_tui.browser import PLACE
 from riff_tui.errors import ExitCode, OutputError
 from riff_tui.notes.notebook import Notebook
 from riff_tui.text.glyphs import UNICODE, Glyphs
@@ -26,7 +28,7 @@ from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.render.palette import PALETTES, Palette
 from riff_tui.tui.screens.explorer import ExplorerScreen
 from riff_tui.tui.session.session_file import SessionFile
-from riff_tui.tui.terminal.textual_internals import QuietApp, TerminalDriver, write_sequence
+from riff_tui.tui.terminal.textual_internals import QuietApp, TerminalDriver, write_meta, write_sequence
 from riff_tui.tui.widgets.text_field import TextField
 from riff_tui.watching.growing_run import GrowingRun
 
@@ -45,7 +47,7 @@ class Explorer(QuietApp, inherit_bindings=False):
     `session` keeps what lasts; `watcher` sees the store change, which is shown at once unless `paused`; `store` is
     what a command has to name to find it, `names` queries the names in it, `notes` what people noted, `notebook`
     writes notes, `case_text` makes cases of its calls, `growing` knows of the run that is being made. `notice` is said
-    at first.
+    at first. `on_page` is it where a browser draws it.
     """
 
     ENABLE_COMMAND_PALETTE = False
@@ -74,6 +76,7 @@ class Explorer(QuietApp, inherit_bindings=False):
         notebook: Notebook | None = None,
         notice: str = "",
         growing: GrowingRun | None = None,
+        on_page: bool = False,
     ) -> None:
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
@@ -96,6 +99,8 @@ class Explorer(QuietApp, inherit_bindings=False):
             session=self.session,
             worker=self.worker,
             send=self.send,
+            deliver=self._deliver if on_page else None,
+            told=self._tell_page if on_page else lambda address, title: None,
         )
         self._explorer = ExplorerScreen(self._backend, History((start,)), palette, glyphs)
         self._save_timer: Timer | None = None
@@ -182,6 +187,15 @@ class Explorer(QuietApp, inherit_bindings=False):
         """Leave a list or the prompt, else the explorer."""
         if self.screen is not self._explorer or not self._explorer.interrupt():
             self.exit(return_code=int(ExitCode.INTERRUPTED))
+
+    def _deliver(self, path: Path) -> None:
+        """Hand a file to the browser, and leave nothing of it here."""
+        file = path.open("rb")
+        path.unlink()
+        self.deliver_binary(file, save_filename=path.name, mime_type="application/octet-stream")
+
+    def _tell_page(self, address: str, title: str) -> None:
+        write_meta(self, {"type": PLACE, "address": address, "title": title})
 
     def send(self, sequence: str) -> None:
         """Write an escape sequence of our own to the terminal."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from riff_tui.request import Request
@@ -71,7 +72,8 @@ class Backend:
     on the `worker`. `age` returns how old the data are, in a few words, and `notice` is to be said once. `growing`
     knows of the run that is being made. `watcher` sees the store change, which is shown at once unless `paused`;
     `store` is what a command has to name to find it, empty for the default one; `send` writes an escape sequence to
-    the terminal.
+    the terminal. On a page `deliver` hands a file to the browser, and `told` gets the address and the name of where one
+    is.
     """
 
     show_view: ShowView
@@ -88,3 +90,5 @@ class Backend:
     session: SessionFile = field(default_factory=SessionFile)
     worker: QueryWorker = field(default_factory=QueryWorker)
     send: Callable[[str], None] = lambda sequence: None
+    deliver: Callable[[Path], None] | None = None
+    told: Callable[[str, str], None] = lambda address, title: None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
+from riff_tui.browser import is_in_browser
 from riff_tui.errors import OutputError, UsageError
 from riff_tui.settings import Settings, state_directory, store_to_name
 from riff_tui.tui.app import Explorer
@@ -78,6 +79,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
         growing=GrowingRun(opened_store),
         paused=settings.live is False,
         store=named,
+        on_page=is_in_browser(),
     )
     explorer.run(mouse=found.mouse)
     for said in explorer.write_pending_notes():

@@ -51,11 +51,11 @@ def surroundings() -> dict[str, str]:
 
 @asynccontextmanager
 async def serving(
-    store: str = "store.db", *, command: tuple[str, ...] = (sys.executable, "-c", ECHO), **more: Any
+    named: str = "store.db", *, command: tuple[str, ...] = (sys.executable, "-c", ECHO), **more: Any
 ) -> AsyncIterator[ExplorerServer]:
     """Run a server of echoing programs, or of what the command names."""
     limits, origin = more.pop("limits", Limits()), more.pop("public_origin", "")
-    served = Served(store, Path(store).name, command, environ=surroundings(), **more)
+    served = Served(named, command, environ=surroundings(), **more)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server = ExplorerServer(served, listening, limits=limits, public_origin=origin)
         async with server.running():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from riff_tui.errors import UsageError
 from riff_tui.output.files import write_whole
 from riff_tui.text.safe_text import file_name
 from riff_tui.tui.actions.file_export import Exists, FileExport, typed_path
-from riff_tui.tui.widgets.file_prompt import FileRequest
+from riff_tui.tui.actions.file_target import WriteFile
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -19,11 +18,16 @@ if TYPE_CHECKING:
     from riff_tui.tui.navigation.location import Location
 
 ENDING = ".toml"
-_HINT = "riff-tui run --scenarios FILE makes the call again · Enter writes"
+CASE_HINT = "riff-tui run --scenarios FILE makes the call again · Enter writes"
 
 
-def case_request(case_text: CaseText, place: Location, done: Callable[[Path], None]) -> FileRequest:
-    """Return what asks for the name of a file for the call at a location, and writes it."""
+def case_name(place: Location) -> str:
+    """Return the name proposed for the case of the call at a location."""
+    return file_name(place.crumb or place.view) + ENDING
+
+
+def case_writer(case_text: CaseText, place: Location) -> WriteFile:
+    """Return what writes the case of the call at a location into the file that was typed."""
     where = place.where.text
 
     def write(typed: str, export: FileExport, over: bool) -> Path:
@@ -38,7 +42,7 @@ def case_request(case_text: CaseText, place: Location, done: Callable[[Path], No
         write_whole(path, put)
         return path
 
-    return FileRequest(file_name(place.crumb or place.view) + ENDING, write, done, _HINT)
+    return write
 
 
 def case_path(typed: str) -> Path:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from riff_tui.tui.actions.case_export import case_request
+from riff_tui.tui.actions.case_export import CASE_HINT, case_name, case_writer
 from riff_tui.tui.actions.controls import Controls, context_of
 from riff_tui.tui.actions.cursor_handlers import CURSOR_HANDLERS
 from riff_tui.tui.actions.dialogs import pick_action
+from riff_tui.tui.actions.file_target import ask_for_file
 from riff_tui.tui.actions.list_handlers import LIST_HANDLERS
 from riff_tui.tui.actions.navigation_handlers import NAVIGATION_HANDLERS
 from riff_tui.tui.actions.note_handlers import NOTE_HANDLERS
@@ -92,8 +93,7 @@ def _quit(controls: Controls) -> None:
 def _case(controls: Controls) -> None:
     host, case_text = controls.host, controls.backend.case_text
     if case_text is not None:
-        written = case_request(case_text, host.location, lambda path: host.say(f"written to {path}"))
-        controls.file_prompt.ask(written)
+        ask_for_file(controls, case_name(host.location), case_writer(case_text, host.location), hint=CASE_HINT)
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -10,9 +10,9 @@ from riff_tui.table import Column
 from riff_tui.tui.actions.controls import Controls
 from riff_tui.tui.actions.dialogs import choose_columns, show_columns
 from riff_tui.tui.actions.file_export import FileExport, default_name, export_table, parse_target
+from riff_tui.tui.actions.file_target import ask_for_file
 from riff_tui.tui.navigation.location import noun
 from riff_tui.tui.navigation.pairs import pair_ids, pair_location, swapped, tested_location
-from riff_tui.tui.widgets.file_prompt import FileRequest
 
 Handler = Callable[[Controls], None]
 
@@ -133,7 +133,7 @@ def _write(controls: Controls) -> None:
         export.write(export_table(show, location, loaded, choice, form), path, form, over=over, ascii_only=False)
         return path
 
-    controls.file_prompt.ask(FileRequest(default_name(location), write, lambda path: host.say(f"written to {path}")))
+    ask_for_file(controls, default_name(location), write)
 
 
 LIST_HANDLERS: Mapping[str, Handler] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from riff_tui.browser import link_address
 from riff_tui.filters import Filter
 from riff_tui.request import Request, ui_command
 from riff_tui.table import Table
@@ -34,9 +35,24 @@ def link_to(stack: Stack, store: str, table: Table | None = None) -> str:
 
     Of a call, whose `table` is shown, it leads to the moment under the cursor.
     """
+    location, at = _linked(stack, table)
+    return link(location, store, at)
+
+
+def _linked(stack: Stack, table: Table | None) -> tuple[Location, str]:
+    """Return the location that a link leads to, and the moment of a call."""
     location = [each for each in stack if not each.pair][-1]
-    is_call = location is stack[-1] and location.kind == "conversation" and table is not None
-    return link(location, store, place_of(table.rows, location.index) if is_call and table is not None else "")
+    is_call = location is stack[-1] and location.kind == "conversation"
+    return location, place_of(table.rows, location.index) if is_call and table is not None else ""
+
+
+def address_of(stack: Stack, table: Table | None = None) -> str:
+    """Return the address of the page that shows the location on top of a stack, as `link_to` returns its command."""
+    location, at = _linked(stack, table)
+    first, second = location.between or ("", "")
+    query = [("where", location.where.text), *(("by", key) for key in location.by), ("sort", location.chosen_order)]
+    query += [("aspect", location.aspect), ("at", at), ("a", first), ("b", second)]
+    return link_address(location.view, query)
 
 
 def open_link(

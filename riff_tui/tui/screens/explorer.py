@@ -28,7 +28,8 @@ from riff_tui.tui.data.loader import LoadedView, is_begun
 from riff_tui.tui.data.paged_rows import PagedRows
 from riff_tui.tui.navigation.folding import with_folding
 from riff_tui.tui.navigation.history import History
-from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns
+from riff_tui.tui.navigation.links import address_of
+from riff_tui.tui.navigation.location import Location, crumbs, fixed_columns, noun
 from riff_tui.tui.navigation.moments import is_place, missing, row_at
 from riff_tui.tui.panes.transcript import Transcript
 from riff_tui.tui.render.columns import shown
@@ -155,7 +156,9 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
             self.notice = self._remark = ""
             self.body.focus()
             self.update_lines()
+        stack = self.history.stack
         self.session.set_stack(self._history.stack)
+        self._backend.told(address_of(stack, loaded.main), noun(stack[-1].view))
 
     def renew(self, loaded: LoadedView, *, changed: bool = True) -> None:
         if changed:

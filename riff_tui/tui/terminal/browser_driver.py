@@ -17,7 +17,7 @@ from textual.drivers.web_driver import WebDriver
 
 from riff_tui.tui.terminal.textual_internals import InputParser
 
-_PATIENCE_S = 5.0
+PATIENCE_S = 5.0
 _NO_MOUSE = "".join(f"\x1b[?{mode}l" for mode in (1000, 1003, 1006, 1015))
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
@@ -63,5 +63,5 @@ class BrowserDriver(WebDriver):
         poll.poll()
         os.kill(os.getpid(), signal.SIGTERM)
         # What is being saved takes no longer; nobody is left to end what hangs.
-        time.sleep(_PATIENCE_S)
+        time.sleep(PATIENCE_S)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TextIO
 
+from riff_tui.browser import is_in_browser
+
 FILE_NAME = "copied.txt"
 _PATIENCE_S = 2.0
 
@@ -21,6 +23,8 @@ def copy(text: str, directory: Path, write: Callable[[str], None], environ: Mapp
         return f"copied through tmux, and to {path}"
     encoded = base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
     write(f"\x1b]52;c;{encoded}\x07")
+    if is_in_browser(environ):
+        return f"copied, if your browser lets it, and on the server to {path}"
     return f"copied, if the terminal takes it, and to {path}"
 
 

@@ -114,6 +114,13 @@ def write_sequence(app: App[Any], sequence: str) -> None:
         app._driver.write(sequence)
 
 
+def write_meta(app: App[Any], told: dict[str, object]) -> None:
+    """Tell the server of an application on a page something that is not drawn."""
+    driver: Any = app._driver
+    if driver is not None and driver.is_web:
+        driver.write_meta(told)
+
+
 def forget_styled_lines(widget: Widget) -> None:
     """Drop the lines that Textual keeps of a widget, without having them drawn again."""
     widget._styles_cache.clear()

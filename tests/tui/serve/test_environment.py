@@ -32,9 +32,9 @@ def test_nothing_else_does(name: str) -> None:
 
 
 def test_an_explorer_knows_that_it_is_in_a_browser_and_how_large_its_page_is() -> None:
-    found = child_environment({"HOME": "/h", "PGPASSWORD": "x", "TERM": "dumb"}, store="s.db", width=90, height=20)
+    found = child_environment({"HOME": "/h", "PGPASSWORD": "x", "TERM": "dumb"}, width=90, height=20)
     assert is_in_browser(found)
     assert not is_in_browser({})
-    assert (found["HOME"], found["RIFF_TUI_STORE"], found["COLUMNS"], found["ROWS"]) == ("/h", "s.db", "90", "20")
+    assert (found["HOME"], found["COLUMNS"], found["ROWS"]) == ("/h", "90", "20")
     assert found["TERM"] != "dumb"
     assert "PGPASSWORD" not in found
