@@ -40,6 +40,7 @@ COMMANDS = (
     "run",
     "watch",
     "judge",
+    "copy",
     "doctor",
     "notes",
     "eva",

@@ -58,12 +58,19 @@ def store_location(settings: Settings) -> str:
     return settings.store or str(_own_directory("data") / STORE_NAME)
 
 
+def store_place(location: str) -> str:
+    """Return what opens a store whatever the working directory, the same by whichever path a file is called."""
+    from riff_store.location import is_on_server
+
+    return location if is_on_server(location) else os.path.realpath(location)
+
+
 def store_to_name(location: str) -> str:
     """Return what a command that is passed on names the store by: nothing where it is the default one, no secrets."""
-    if "://" not in location and os.path.realpath(location) == os.path.realpath(store_location(load())):
-        return ""
-    from riff_store.location import without_secrets
+    from riff_store.location import is_on_server, without_secrets
 
+    if not is_on_server(location) and os.path.realpath(location) == os.path.realpath(store_location(load())):
+        return ""
     return without_secrets(location)
 
 

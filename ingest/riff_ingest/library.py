@@ -124,7 +124,7 @@ def _writable(store: Store | str | os.PathLike[str]) -> Iterator[Store]:
     if isinstance(store, Store) and store.writable:
         yield store
         return
-    location, create = (store.location, False) if isinstance(store, Store) else (os.fspath(store), True)
+    location, create = (store.address, False) if isinstance(store, Store) else (os.fspath(store), True)
     with open_store(location, write=True, create=create) as opened:
         yield opened
 

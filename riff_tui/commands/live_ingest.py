@@ -48,9 +48,11 @@ class LiveIngest:
 
     async def _ingest(self) -> str | None:
         """Run `ingest` once, with less priority than the run."""
-        argv = [sys.executable, "-m", "riff_tui", "ingest", str(self._out), "--store", self._location]
+        argv = [sys.executable, "-m", "riff_tui", "ingest", str(self._out)]
+        # Arguments are read by everybody on the machine, and the address of a store may hold a password.
+        own = {**os.environ, "RIFF_TUI_STORE": self._location}
         process = await asyncio.create_subprocess_exec(
-            *argv, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, start_new_session=True
+            *argv, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, start_new_session=True, env=own
         )
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)

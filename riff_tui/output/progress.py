@@ -43,6 +43,10 @@ class ProgressLine:
         """Show how many conversations are made."""
         self._show(lambda seconds: counting_text(done, total, seconds))
 
+    def copying(self, done: int, total: int) -> None:
+        """Show how many rows are copied."""
+        self._show(lambda seconds: " · ".join([f"{done:,}/{total:,} rows", *_left(done, total, seconds)]))
+
     def judging(self, done: int, total: int, spent: str) -> None:
         """Show how many conversations a judge has answered about, and what that cost."""
         self._show(lambda seconds: f"{counting_text(done, total, seconds)} · {spent}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 
 from riff_tui.browser import is_in_browser
 from riff_tui.errors import OutputError, UsageError
-from riff_tui.settings import Settings, state_directory, store_to_name
+from riff_tui.settings import Settings, state_directory, store_place, store_to_name
 from riff_tui.tui.app import Explorer
 from riff_tui.tui.backend import CaseText
 from riff_tui.tui.data.notes_of_calls import NotesOfCalls
@@ -56,10 +55,12 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
         raise UsageError(f"no theme is called {settings.theme!r}; there are {', '.join(PALETTES)}")
     wanted = open_link(start.view or "flows", start.where, start.aspect, sides=start.sides, by=start.by, at=start.at)
     opened_store = open_to_read(location)
-    path = os.path.realpath(location)
-    named = store_to_name(path)
+    place = store_place(location)
+    named = store_to_name(place)
     watcher = StoreWatcher(opened_store, named)
-    session = SessionFile(session_path(path, state_directory()), path, fresh=start.fresh)
+    session = SessionFile(
+        session_path(opened_store.location, state_directory()), store_place(opened_store.location), fresh=start.fresh
+    )
     found = detect_capabilities(
         theme=settings.theme, remembered=session.state.theme, ascii_only=settings.ascii, mouse=settings.mouse
     )
@@ -73,7 +74,7 @@ def run_explorer(location: str, start: StartOptions, settings: Settings, case_te
         watcher=watcher,
         names=KnownNames(opened_store),
         notes=NotesOfCalls(opened_store),
-        notebook=None if start.read_only else Notebook(path, settings.author),
+        notebook=None if start.read_only else Notebook(place, settings.author),
         notice=told_of_kept_notes(opened_store),
         case_text=case_text,
         growing=GrowingRun(opened_store),

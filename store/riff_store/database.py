@@ -41,6 +41,11 @@ class Store:
         self._lock = threading.RLock()
 
     @property
+    def address(self) -> str:
+        """Return what opens the store again; it may hold a password."""
+        return self.engine.address
+
+    @property
     def connection(self) -> BulkConnection:
         """Return what runs statements; only those who hold a transaction use it."""
         return self.engine.connection
@@ -120,7 +125,7 @@ class Store:
         """
         # Reading the header closes a file, and that would end the locks of a question being answered.
         with self._lock:
-            found = open_store(self.engine.address, write=self.writable)
+            found = open_store(self.address, write=self.writable)
             before, self.engine = self.engine, found.engine
             before.close()
 

@@ -149,13 +149,14 @@ def _views() -> Collection[str]:
 def _names(field: str, words: Sequence[str]) -> list[str]:
     """Return the names of a field in the store that the line is about; none where there is no such store."""
     from riff_store.database import open_store
+    from riff_store.location import is_on_server
     from riff_store.queries.contents import known_names
     from riff_tui.settings import load, store_location
 
     given = [after for word, after in pairwise(words) if word == "--store"]
     given += [word.removeprefix("--store=") for word in words if word.startswith("--store=")]
     location = store_location(load(store=os.path.expanduser(given[-1]) if given else None))
-    if "://" in location:
+    if is_on_server(location):
         return []
     with open_store(location) as store:
         return known_names(store, field)

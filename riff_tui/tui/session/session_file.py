@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 from riff_tui.errors import OutputError, writing
 from riff_tui.output.files import write_whole
+from riff_tui.settings import store_place
 from riff_tui.text.safe_text import file_name
 from riff_tui.tui.navigation.history import is_same
 from riff_tui.tui.navigation.location import Stack
@@ -35,7 +36,7 @@ LARGEST = 4 << 20
 
 def session_path(location: str, directory: Path) -> Path:
     """Return the file that belongs to a store, by whichever path the store is called."""
-    return directory / FOLDER / f"{file_name(os.path.realpath(location))}.json"
+    return directory / FOLDER / f"{file_name(store_place(location))}.json"
 
 
 class SessionFile:

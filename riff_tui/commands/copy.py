@@ -1,0 +1,73 @@
+"""Copy a store into another one: the `copy` command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from riff_tui.commands.options import DebugOption
+
+if TYPE_CHECKING:
+    from riff_store.database import Store
+
+EXAMPLES = (
+    "riff-tui copy calls.db service=evals",
+    "riff-tui copy postgresql://evals.example/calls calls.db",
+    "riff-tui copy calls.db 'postgresql://evals.example/calls?schema=archive' --replace",
+)
+
+FromArgument = Annotated[str, typer.Argument(metavar="FROM", help="The store to copy.", show_default=False)]
+ToArgument = Annotated[str, typer.Argument(metavar="TO", help="Where to, made if it is not there.", show_default=False)]
+ReplaceOption = Annotated[bool, typer.Option("--replace", help="Lose what TO holds.")]
+
+
+def copy(
+    source: FromArgument,
+    target: ToArgument,
+    replace: ReplaceOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Copy a store with all that is in it, between files and servers.
+
+    Both are paths or URLs. TO is new or empty, unless --replace is given, and stays as it is until the copy is whole.
+    """
+    from riff_store.copying import copy_store, row_count
+    from riff_store.database import open_store
+    from riff_tui.errors import UsageError
+    from riff_tui.output.progress import terminal_progress
+    from riff_tui.output.streams import say
+
+    if not source or not target:
+        raise UsageError("copy needs two stores, each a path or a URL: riff-tui copy FROM TO")
+    with open_store(source) as read, _written(target) as written, terminal_progress() as progress:
+        if read.identity() == written.identity():
+            raise UsageError(f"{written.location} is the store that is to be copied; name another place for the copy")
+        copied = 0
+        total = row_count(read) if progress else 0
+
+        def count(rows: int) -> None:
+            nonlocal copied
+            copied += rows
+            if progress:
+                progress.copying(copied, total)
+
+        rows = copy_store(read, written, replace=replace, progress=count)
+        calls = int(read.execute_sql("SELECT COUNT(*) FROM conversation")[0][0])
+    say(f"Copied {calls:,} calls in {rows:,} rows from {read.location} to {written.location}.", fits=True)
+
+
+@contextmanager
+def _written(location: str) -> Iterator[Store]:
+    """Open the store that is written; one that was made for it goes again where the copy fails."""
+    from riff_tui.commands.options import store_to_write
+
+    with store_to_write(location, create=True) as opened:
+        try:
+            yield opened
+        except BaseException:
+            if opened.is_new:
+                opened.discard_empty()
+            raise
