@@ -12,6 +12,8 @@ from riff_ingest.stream import Stream, read_stream
 from riff_store.facts import StateAspects
 from riff_store.measure import percentile
 
+_NOTHING: frozenset[str] = frozenset()
+
 
 def compute_state_aspects(
     events: Iterable[Event],
@@ -70,9 +72,9 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
                 escalation,
                 visits.entries - 1,
                 visits.turns / visits.entries,
-                percentile(sorted(visits.latencies), 0.95) if visits.latencies else None,
+                _p95(visits.latencies),
                 visits.guard_errors,
-                len(required[state] & stream.slots.get(state, set())) / len(required[state])
+                len(required[state] & stream.slots.get(state, _NOTHING)) / len(required[state])
                 if state in required
                 else None,
                 visits.to_states,
@@ -81,3 +83,10 @@ def state_rows(stream: Stream, contract: Contract | None, completed: bool | None
             )
         )
     return rows
+
+
+def _p95(latencies: list[float]) -> float | None:
+    """Return the 95th percentile of the latencies of a state, of which there are seldom more than two."""
+    if len(latencies) == 1:
+        return latencies[0]
+    return percentile(sorted(latencies), 0.95) if latencies else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from riff_store.engines.engine import Connection
 from riff_store.models import COMPUTED_JUDGE
-from riff_store.scoring import PARTS, operability_of, succeeded
+from riff_store.scoring import PARTS, blended, computed_blend, median, operability_of, succeeded
 
 _HUMANNESS = "humanness"
 _AT_ONCE = 500
@@ -44,8 +44,9 @@ def settle_all(connection: Connection) -> None:
 
 def settle_quality(connection: Connection, calls: Iterable[int]) -> None:
     """Score calls anew from what the store holds of them, verdicts included."""
-    aspects = dict(connection.execute("SELECT id, name FROM aspect").fetchall())
-    wanted = sorted({key for key, name in aspects.items() if name in (*PARTS, _HUMANNESS)})
+    aspects = dict(connection.execute("SELECT name, id FROM aspect").fetchall())
+    places = {aspects[part]: place for place, part in enumerate(PARTS) if part in aspects}
+    wanted = sorted({*places, *([aspects[_HUMANNESS]] if _HUMANNESS in aspects else [])})
     keys = sorted(calls)
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
@@ -54,17 +55,23 @@ def settle_quality(connection: Connection, calls: Iterable[int]) -> None:
             f" WHERE conversation_id IN ({_marks(some)}) AND aspect_id IN ({_marks(wanted)})",
             (*some, *wanted),
         )
-        parts: dict[int, dict[str, float | None]] = {key: {} for key in some}
-        judged: dict[int, dict[str, float | None]] = {key: {} for key in some}
+        parts: dict[int, list[float | None]] = {key: [None] * len(PARTS) for key in some}
+        judged: dict[int, list[float]] = {key: [] for key in some}
         for call, aspect, judge, value in rows:
             if judge == COMPUTED_JUDGE:
-                parts[call][aspects[aspect]] = value
-            elif aspects[aspect] == _HUMANNESS:
-                judged[call][str(judge)] = value
+                if aspect in places:
+                    parts[call][places[aspect]] = value
+            elif aspect not in places and value is not None:
+                judged[call].append(value)
         connection.executemany(
             "UPDATE conversation SET quality = ? WHERE id = ?",
-            [(operability_of(parts[key], judged[key]), key) for key in some],
+            [(_quality(parts[key], judged[key]), key) for key in some],
         )
+
+
+def _quality(parts: list[float | None], judged: list[float]) -> float | None:
+    blend = computed_blend(*parts)
+    return None if blend is None else blended(blend, median(judged))
 
 
 def _marks(values: Iterable[int]) -> str:

@@ -314,7 +314,8 @@ def _place(path: str, line: int) -> str:
 
 def _lost(facts: ConversationFacts) -> int | None:
     """Say if any state lost the call, `None` where that is not known."""
-    return max((row.lost for row in facts.states if row.lost is not None), default=None)
+    known = [row.lost for row in facts.states if row.lost is not None]
+    return max(known) if known else None
 
 
 def _is_excluded(facts: ConversationFacts) -> bool:

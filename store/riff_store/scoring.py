@@ -5,7 +5,7 @@ The blend, its weights and its caps are in docs/metrics.md, section 5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 WEIGHTS = {"correctness": 0.35, "completion": 0.20, "errors": 0.15, "latency": 0.10, "humanness": 0.20}
@@ -50,7 +50,7 @@ def operability_of(
 ) -> float | None:
     """Blend computed aspects by their names and the scores of judges, with the caps or without."""
     blended_by = operability if capped else blend
-    correctness, completion, errors, latency = (aspects.get(part) for part in PARTS)
+    correctness, completion, errors, latency = [aspects.get(part) for part in PARTS]
     return blended_by(correctness, completion, errors, latency, humanness)
 
 
@@ -75,11 +75,17 @@ def computed_blend(
     """Blend the part of operability that no judge has a say in, so that judges can be added one by one."""
     if correctness is None:
         return None
-    scores, weight = WEIGHTS["correctness"] * correctness, WEIGHTS["correctness"]
-    for part, value in (("completion", completion), ("errors", errors), ("latency", latency_score(latency_p95))):
-        if value is not None:
-            scores += WEIGHTS[part] * value
-            weight += WEIGHTS[part]
+    weight = WEIGHTS["correctness"]
+    scores = weight * correctness
+    if completion is not None:
+        scores += WEIGHTS["completion"] * completion
+        weight += WEIGHTS["completion"]
+    if errors is not None:
+        scores += WEIGHTS["errors"] * errors
+        weight += WEIGHTS["errors"]
+    if latency_p95 is not None:
+        scores += WEIGHTS["latency"] * latency_score(latency_p95)
+        weight += WEIGHTS["latency"]
     return Blend(scores, weight, _cap(correctness, completion))
 
 
@@ -92,16 +98,19 @@ def blended(blend: Blend, humanness: float | None) -> float:
     return min(round(scores / weight, 12), cap)
 
 
-def latency_score(seconds: float | None) -> float | None:
+def latency_score(seconds: float) -> float:
     """Return seconds per turn on the scale 0 to 10: 10 for none, 0 from 15 seconds on."""
-    if seconds is None:
-        return None
     return min(FULL, max(0.0, FULL * (1 - seconds / SLOWEST)))
 
 
 def humanness_score(judges: Mapping[str, float | None] | None) -> float | None:
     """Return the median over the judges that scored."""
-    scores = sorted(score for score in (judges or {}).values() if score is not None)
+    return median([score for score in (judges or {}).values() if score is not None])
+
+
+def median(scores: Iterable[float]) -> float | None:
+    """Return the middle one of scores, or the mean of the two; `None` without any."""
+    scores = sorted(scores)
     if not scores:
         return None
     middle = len(scores) // 2

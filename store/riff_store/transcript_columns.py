@@ -8,7 +8,7 @@ kind, the other parts of the transcript, and the columns of the turns.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
@@ -25,22 +25,30 @@ EVENTS = {
 """The letter of each kind of event, its name, and its fields in the order in which readers get them."""
 TURN = ("role", "text", "t", "state", "latency_ms")
 _COLUMNS = ("role", "state", "latency_ms", "t", "text")
+_SINGLE = {letter for letter, (_, fields) in EVENTS.items() if len(fields) == 2}
+"""The letters of events that say one thing beside their time."""
 _LETTERS = {name: letter for letter, (name, _) in EVENTS.items()}
 
 _encoder = msgspec.json.Encoder()
 
 
-def spell(turns: Iterable[Any], events: Iterable[msgspec.Struct], others: Mapping[str, Any]) -> bytes:
+def spell(turns: Sequence[Any], events: Sequence[Any], others: Mapping[str, Any]) -> bytes:
     """Return a transcript as columns: the attributes of its turns and events, and its other parts as they are."""
     kinds: list[str] = []
-    times: list[float | None] = []
     said: dict[str, list[Any]] = {letter: [] for letter in EVENTS}
+    add = {letter: taken.append if letter in _SINGLE else taken.extend for letter, taken in said.items()}
     for event in events:
-        letter, values = _columns_of(type(event))
+        letter, values = _columns_of(event.__class__)
         kinds.append(letter)
-        times.append(event.t)  # type: ignore[attr-defined]
-        said[letter] += values(event)
-    columns = [[getattr(turn, name) for turn in turns] for name in _COLUMNS]
+        add[letter](values(event))
+    times = [event.t for event in events]
+    columns = [
+        [turn.role for turn in turns],
+        [turn.state for turn in turns],
+        [turn.latency_ms for turn in turns],
+        [turn.t for turn in turns],
+        [turn.text for turn in turns],
+    ]
     return _encoder.encode(["".join(kinds), times, list(said.values()), others, columns])
 
 
@@ -62,17 +70,10 @@ def read_text(text: bytes) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=16)
-def _columns_of(kind: type[msgspec.Struct]) -> tuple[str, Callable[[Any], Sequence[Any]]]:
+def _columns_of(kind: type[msgspec.Struct]) -> tuple[str, Callable[[Any], Any]]:
     """Return the letter of a type of events, and what reads its fields but the time."""
     letter = _LETTERS[str(kind.__struct_config__.tag)]
-    names = _said(letter)
-    if len(names) == 1:
-        return letter, lambda event: (getattr(event, names[0]),)
-    return letter, attrgetter(*names)
-
-
-def _said(letter: str) -> list[str]:
-    return [name for name in EVENTS[letter][1] if name != "t"]
+    return letter, attrgetter(*(name for name in EVENTS[letter][1] if name != "t"))
 
 
 def _turns(columns: list[list[Any]]) -> list[dict[str, Any]]:

@@ -79,7 +79,6 @@ def test_latency_is_nothing_worth_from_fifteen_seconds_on() -> None:
     assert latency_score(0) == 10
     assert latency_score(7.5) == 5
     assert latency_score(15) == latency_score(40) == 0
-    assert latency_score(None) is None
 
 
 @given(scores, maybe, maybe, seconds, judges)

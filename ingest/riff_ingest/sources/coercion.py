@@ -88,6 +88,7 @@ def _plain_types(kind: Any) -> list[type]:
     return [getattr(kind, "__origin__", kind)]
 
 
+@lru_cache(maxsize=1024)
 def parse_time(text: str) -> int | None:
     """Parse RFC 3339 into microseconds since the epoch in UTC, `None` for what is no time; without a zone it is UTC.
 
