@@ -31,8 +31,10 @@ from riff_store.facts import ConversationFacts, FileResult, SourceFile, Supersed
 BATCH_CONVERSATIONS = 1000
 BATCH_SECONDS = 0.5
 REPORT_EVERY = 250
+BATCH_ITEMS = 4 * BATCH_CONVERSATIONS
+"""How many calls and verdicts go into a batch: most verdicts lie beside their calls, and are settled with them."""
 READ_AHEAD = 1000
-"""How many items are read before a batch begins."""
+"""How many items of a file are read before a batch begins."""
 
 _Read: TypeAlias = tuple[InputPlan, Iterable[Item]]
 
@@ -254,11 +256,9 @@ class _IngestRun:
             ahead.append((plan, chain(first, rest)))
             held += len(first)
             pending = next(stream, None)
-            if (
-                held >= READ_AHEAD
-                or self._stored - before >= BATCH_CONVERSATIONS
-                or time.monotonic() - started >= BATCH_SECONDS
-            ):
+            if held >= BATCH_ITEMS or time.monotonic() - started >= BATCH_SECONDS:
+                break
+            if self._stored - before >= BATCH_CONVERSATIONS and not _has_verdicts_only(pending):
                 break
         return ahead, pending
 
@@ -278,3 +278,9 @@ class _IngestRun:
         self._progress.done_bytes += plan.file.size
         if self._report is not None:
             self._report(self._progress)
+
+
+def _has_verdicts_only(pending: _Read | None) -> bool:
+    """Tell whether a file may go in with the calls before it, since it has none of its own."""
+    source = None if pending is None else pending[0].source
+    return source is not None and not source.keeps_text
