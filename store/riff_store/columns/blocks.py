@@ -22,7 +22,7 @@ from riff_store.database import Store
 Keys: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-BLOCK_GROUPS = 16
+BLOCK_GROUPS = 8
 _HANGING = tuple(f"{kind}." for kind in HANGING)
 _CHUNKS = "SELECT row_group, n, body FROM column_chunk WHERE name = ? AND row_group BETWEEN ? AND ?"
 

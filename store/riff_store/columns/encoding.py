@@ -7,6 +7,7 @@ Others that repeat are numbered, and the rest are kept as they are.
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,6 +25,8 @@ Of numbered values the last is how many different ones there are, which come nex
 """
 _NOTHING, _CONSTANT, _WHOLE, _NUMBERED, _DOUBLES = range(5)
 _WIDTHS: dict[int, np.dtype[Any]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4"), 8: np.dtype("<u8")}
+_NONE = {width: 2 ** (8 * width) - 1 for width in (1, 2, 4)}
+"""The number that says that there is no value, one more than that of an unscored one."""
 _DECIMALS = 5
 _MOST_EXACT = 2.0**53 - 1
 _UNSCORED_BITS = np.uint64(0x7FF8_0000_0000_0001)
@@ -67,15 +70,14 @@ def decode(body: bytes, n: int, rows: Places | None = None) -> Floats:
         return np.full(packed.size, packed.base / 10.0**packed.power if packed.form == _CONSTANT else np.nan)
     if packed.form == _DOUBLES:
         return packed.payload.view("<f8")
-    none = int(np.iinfo(packed.payload.dtype).max)
-    if packed.form == _NUMBERED or none == 255:
-        table = np.full(none + 1, np.nan)
-        known = packed.table if packed.form == _NUMBERED else packed.scaled(np.arange(none - 1))
-        table[: known.size] = known
-        table[-2] = UNSCORED
-        return table.take(packed.payload)
-    values = packed.scaled(packed.payload)
-    values[packed.payload == none] = np.nan
+    none = _NONE[packed.payload.itemsize]
+    if packed.form == _WHOLE and none == 255:
+        return _table(packed.base, packed.power).take(packed.payload)
+    if packed.form == _NUMBERED:
+        values = np.append(packed.table, np.nan).take(packed.payload, mode="clip")
+    else:
+        values = _scaled(packed.payload, packed.base, packed.power)
+        values[packed.payload == none] = np.nan
     values[packed.payload == none - 1] = UNSCORED
     return values
 
@@ -88,7 +90,7 @@ def decode_keys(body: bytes, n: int, rows: Places | None = None) -> NDArray[np.i
     if packed.payload is None or packed.form != _WHOLE or packed.power:
         return np.nan_to_num(decode(body, n, rows)).astype(np.int64)
     keys = packed.payload.astype(np.int64) + packed.base
-    keys[packed.payload >= np.iinfo(packed.payload.dtype).max - 1] = 0
+    keys[packed.payload >= _NONE[packed.payload.itemsize] - 1] = 0
     return keys
 
 
@@ -102,9 +104,19 @@ class _Packed(NamedTuple):
     table: Floats
     payload: NDArray[Any] | None
 
-    def scaled(self, numbers: NDArray[Any]) -> Floats:
-        values: Floats = (numbers + float(self.base)) / 10.0**self.power
-        return values
+
+@lru_cache(maxsize=256)
+def _table(base: int, power: int) -> Floats:
+    """Return the value of every number of one byte."""
+    table = np.full(256, np.nan)
+    table[:-2] = _scaled(np.arange(254), base, power)
+    table[-2] = UNSCORED
+    return table
+
+
+def _scaled(numbers: NDArray[Any], base: int, power: int) -> Floats:
+    values: Floats = (numbers + float(base)) / 10.0**power
+    return values
 
 
 def _whole(values: Floats) -> tuple[int, NDArray[np.int64]] | None:
@@ -123,13 +135,13 @@ def _whole(values: Floats) -> tuple[int, NDArray[np.int64]] | None:
 
 def _narrowest(largest: int) -> np.dtype[Any] | None:
     """Return the width of whole numbers from 0 up to one, with two more that say that there is none."""
-    return next((_WIDTHS[width] for width in (1, 2, 4) if largest < np.iinfo(_WIDTHS[width]).max - 1), None)
+    return next((_WIDTHS[width] for width in (1, 2, 4) if largest < _NONE[width] - 1), None)
 
 
 def _placed(
     numbers: NDArray[Any], dtype: np.dtype[Any], known: NDArray[np.bool_], unscored: NDArray[np.bool_]
 ) -> bytes:
-    none = np.iinfo(dtype).max
+    none = _NONE[dtype.itemsize]
     body = np.full(known.size, none, dtype)
     body[known] = numbers
     body[unscored] = none - 1

@@ -16,8 +16,7 @@ Cell: TypeAlias = tuple[int | None, ...]
 """The keys of a cell, `None` where its rows name none."""
 _LIMB = 26
 _MOST_EXACT = 2**53
-_MOST_CODES = 2**40
-_MOST_COUNTS = 2**20
+_MANY_CODES = 2**17
 
 
 class Cells:
@@ -27,18 +26,11 @@ class Cells:
         codes, size = np.zeros(n, np.int64), 1
         for column in columns:
             radix = int(column.max(initial=0)) + 1
-            if size * radix > _MOST_CODES:
-                known, codes = np.unique(codes, return_inverse=True)
-                size = known.size
+            if size * radix > _MANY_CODES:
+                codes, size = _numbered(codes, size)
             codes, size = codes * radix + column, size * radix
         self.index: NDArray[np.intp]
-        if size <= 4 * n + _MOST_COUNTS:
-            there = np.bincount(codes, minlength=size) > 0
-            self.index = (np.cumsum(there) - 1)[codes]
-            self.size = int(np.count_nonzero(there))
-        else:
-            known, self.index = np.unique(codes, return_inverse=True)
-            self.size = known.size
+        self.index, self.size = _numbered(codes, size)
         row_of = np.zeros(self.size, np.intp)
         row_of[self.index] = np.arange(n)
         self.keys: list[Cell] = [
@@ -69,6 +61,15 @@ class Cells:
     def _measured(self, values: Floats) -> tuple[NDArray[np.intp], Floats]:
         known = ~np.isnan(values)
         return (self.index, values) if known.all() else (self.index[known], values[known])
+
+
+def _numbered(codes: NDArray[np.int64], size: int) -> tuple[NDArray[np.intp], int]:
+    """Number the codes that there are, of those from 0 to before `size`, in their order."""
+    if size <= codes.size + _MANY_CODES:
+        there = np.bincount(codes, minlength=size) > 0
+        return (np.cumsum(there) - 1)[codes], int(np.count_nonzero(there))
+    known, index = np.unique(codes, return_inverse=True)
+    return index, known.size
 
 
 def _exactly(index: NDArray[np.intp], values: NDArray[np.int64], size: int) -> NDArray[np.int64]:
