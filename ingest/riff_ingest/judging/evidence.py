@@ -31,6 +31,7 @@ _UNSEEN = frozenset(
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 )
 _DRAWN_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 _JOINERS = frozenset(("\u200c", "\u200d", "\ufe0e", "\ufe0f", "\ufe0f\u200d"))
 
 
@@ -81,7 +82,7 @@ def _shown(number: int, turn: Turn) -> dict[str, Any]:
 
 
 def _line(element: dict[str, Any]) -> str:
-    return without_brackets(json.dumps(element, ensure_ascii=False))
+    return without_brackets(_encode(element))
 
 
 def _fitting(sizes: Sequence[int]) -> tuple[int, int]:
@@ -123,6 +124,8 @@ def visible(text: str) -> str:
 
 def without_brackets(document: str) -> str:
     """Return a JSON document that means the same and holds nothing that looks like `<` or `>`."""
+    if document.isascii() and "<" not in document and ">" not in document:
+        return document
     return _BRACKET.sub(_escaped, document)
 
 

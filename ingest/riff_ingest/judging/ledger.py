@@ -12,6 +12,7 @@ import secrets
 import stat
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,7 @@ class Ledger:
         self._judge = judge
         self._place = place
         self._open: dict[Path, _File] = {}
+        self._syncing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
 
     def known(self, runs: Iterable[str]) -> Known:
         """Return what stands in the files of these runs; nothing is made or changed. Raises `Unkeepable`."""
@@ -75,7 +77,7 @@ class Ledger:
     def hold(self, runs: Iterable[str]) -> None:
         """Open the files of these runs for this process alone, and mend what a sudden end left in them."""
         for path in sorted({self._place(run) for run in runs}):
-            self._open[path] = _File(path)
+            self._open[path] = _File(path, self._syncing)
 
     def keep(self, run: str, line: dict[str, Any]) -> None:
         """Add a line; it is there for any reader when this returns, and on the disk soon after."""
@@ -83,8 +85,11 @@ class Ledger:
 
     def close(self) -> None:
         """Put the files in order: by conversation, of several lines that say the same thing the best, then the last."""
-        for path in list(self._open):
-            self._open.pop(path).close(self._judge)
+        try:
+            for path in list(self._open):
+                self._open.pop(path).close(self._judge)
+        finally:
+            self._syncing.shutdown()
 
     def __enter__(self) -> Ledger:
         return self
@@ -94,9 +99,13 @@ class Ledger:
 
 
 class _File:
-    def __init__(self, path: Path) -> None:
+    """Append to a file; another thread puts it on the disk, since a slow one is not to hold up answers."""
+
+    def __init__(self, path: Path, syncing: Executor) -> None:
         self._path = path
+        self._syncing = syncing
         self._synced = time.monotonic()
+        self._sync: Future[None] | None = None
         if path.parent.is_symlink():
             raise Unkeepable(f"{path.parent} is a link, which is never written through")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,12 +125,20 @@ class _File:
         except OSError:
             os.ftruncate(self._descriptor, before)
             raise
-        if time.monotonic() - self._synced >= SYNC_SECONDS:
-            os.fsync(self._descriptor)
+        if time.monotonic() - self._synced >= SYNC_SECONDS and (self._sync is None or self._sync.done()):
+            self._await_sync()
+            self._sync = self._syncing.submit(os.fsync, self._descriptor)
             self._synced = time.monotonic()
+
+    def _await_sync(self) -> None:
+        """Raise what the disk said to the last sync."""
+        if self._sync is not None:
+            sync, self._sync = self._sync, None
+            sync.result()
 
     def close(self, judge: str) -> None:
         try:
+            self._await_sync()
             os.fsync(self._descriptor)
             content = _content(self._path)
             if not content:

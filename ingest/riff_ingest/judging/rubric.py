@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 VERSION = "1"
@@ -86,8 +87,13 @@ class Rubric:
     @property
     def prompt_hash(self) -> str:
         """Return the start of the SHA-256 of everything but the call: equal hashes mean the same prompt."""
-        return hashlib.sha256(f"{self.text}\n{_FRAME}".encode()).hexdigest()[:12]
+        return _prompt_hash(self.text)
 
     def prompt(self, evidence: str, code: str) -> JudgePrompt:
         """Return the prompt for one call."""
         return JudgePrompt(self.text, _FRAME.format(code=code, evidence=evidence))
+
+
+@lru_cache(maxsize=16)
+def _prompt_hash(text: str) -> str:
+    return hashlib.sha256(f"{text}\n{_FRAME}".encode()).hexdigest()[:12]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
+from riff_ingest.judging import ledger as module
 from riff_ingest.judging.ledger import Ledger, Unkeepable
 from riff_ingest.judging.protocol import ConversationName, Signature
 from tests.support.judged_calls import kept
@@ -150,3 +153,38 @@ def test_calls_of_one_id_have_lines_of_their_own(ledger: Ledger, path: Path) -> 
     said = [(each.get("flow"), each.get("trial")) for each in kept(path)]
     assert said == [(None, None), ("a", 0), ("b", 0), ("b", 1)]
     assert ConversationName("run-1", "c-1", "b", "m", 1) in {name for name, _ in ledger.known(["run-1"]).scored}
+
+
+def test_a_slow_disk_holds_up_no_verdict(ledger: Ledger, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk, synced = Event(), Event()
+
+    def slow(descriptor: int) -> None:
+        assert disk.wait(60)
+        synced.set()
+
+    monkeypatch.setattr(module, "SYNC_SECONDS", 0.0)
+    with ledger:
+        ledger.hold(["run-1"])
+        monkeypatch.setattr(os, "fsync", slow)
+        for conversation in ("c-1", "c-2", "c-3"):
+            ledger.keep("run-1", line(conversation, 5))
+        assert [each["conversation_id"] for each in kept(path)] == ["c-1", "c-2", "c-3"]
+        assert not synced.is_set()
+        disk.set()
+        assert synced.wait(60)
+
+
+def test_what_the_disk_does_not_take_is_an_error_in_the_end(
+    ledger: Ledger, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(module, "SYNC_SECONDS", 0.0)
+    ledger.hold(["run-1"])
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", failing)
+        ledger.keep("run-1", line("c-1", 5))
+        with pytest.raises(OSError, match="Input/output"):
+            ledger.close()
+    assert [each["conversation_id"] for each in kept(path)] == ["c-1"]
