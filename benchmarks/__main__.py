@@ -12,7 +12,22 @@ from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import bulk, dump, eva, export, footprint, ingest, inspect_log, machine, matrix, report, run, tau, ui
+from benchmarks import (
+    bulk,
+    dump,
+    eva,
+    export,
+    footprint,
+    ingest,
+    inspect_log,
+    judge,
+    machine,
+    matrix,
+    report,
+    run,
+    tau,
+    ui,
+)
 from benchmarks.ratio import Ratio
 from benchmarks.scale import group as scale
 from benchmarks.sizes import FULL, QUICK, Sizes
@@ -29,6 +44,7 @@ GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
     "export": export.rows,
     "ui": ui.rows,
     "run": run.rows,
+    "judge": judge.rows,
 }
 TABLES: dict[str, Callable[[Path, Sizes], str]] = {"scale": scale.part}
 """Groups that are tables of their own."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
+
+import msgspec
 
 from riff_ingest.endpoint import LARGEST_BODY, Endpoint
 from riff_store.errors import RiffError, UsageError
@@ -17,13 +20,23 @@ CONNECT_S = 10.0
 LAST_PIECE_S = 0.05
 
 
-class HttpFault(RiffError):
-    """Report that a request brought no whole answer; `reached` says whether there was a server at all."""
+class ClientMissing(UsageError):
+    """Report that the package is not installed; the hint says how to."""
 
-    def __init__(self, reason: str, *, reached: bool = True) -> None:
+
+class HttpFault(RiffError):
+    """Report that a request brought no whole answer.
+
+    `reached` says whether there was a server at all, `is_late` whether there was no time left, and `again` whether
+    another try may bring one.
+    """
+
+    def __init__(self, reason: str, *, reached: bool = True, is_late: bool = False, again: bool = True) -> None:
         super().__init__(reason)
         self.reason = reason
         self.reached = reached
+        self.is_late = is_late
+        self.again = again
 
 
 class HttpAnswer:
@@ -45,7 +58,7 @@ class HttpAnswer:
             raise self._faults.told(error, self._timeout) from error
         self._size += len(piece)
         if self._size > LARGEST_BODY:
-            raise HttpFault("the answer is too large")
+            raise HttpFault("the answer is too large", again=False)
         return piece
 
     async def body(self) -> bytes:
@@ -66,17 +79,21 @@ class HttpAnswer:
 
 
 class HttpClient:
-    """Send requests to one endpoint: nothing but them and the key leaves, and no redirect is followed."""
+    """Send requests to one endpoint: nothing but them and the key leaves, and no redirect is followed.
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    They go through a proxy where one is given. `extra` is what has to be installed for it.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, proxy: str | None = None, extra: str = "run") -> None:
         try:
             import aiohttp
         except ImportError as error:
-            raise UsageError(
-                "a model behind an endpoint needs the HTTP client", "pip install 'riff-tui[run]'"
+            raise ClientMissing(
+                "a model behind an endpoint needs the HTTP client", f"pip install 'riff-tui[{extra}]'"
             ) from error
         self._library: Any = aiohttp
         self._endpoint = endpoint
+        self._proxy = proxy
         self._faults = _Faults(aiohttp)
         self._session: Any = None
         self._addresses: dict[str, str] = {}
@@ -98,6 +115,7 @@ class HttpClient:
                 data=body,
                 timeout=limits,
                 allow_redirects=False,
+                proxy=self._proxy,
             ) as response:
                 yield HttpAnswer(response, self._faults, timeout)
         except self._faults.kinds as error:
@@ -114,7 +132,7 @@ class HttpClient:
         headers = {"Accept-Encoding": "identity", "Content-Type": "application/json", "User-Agent": "riff-tui"}
         if self._endpoint.key:
             headers["Authorization"] = f"Bearer {self._endpoint.key}"
-        # How many requests are under way is decided by who sends them; proxies, cookies and .netrc are none of ours.
+        # How many requests are under way is decided by who sends them; cookies and .netrc are none of ours.
         return library.ClientSession(
             connector=library.TCPConnector(limit=0),
             cookie_jar=library.DummyCookieJar(),
@@ -132,6 +150,26 @@ class HttpClient:
         return self._limits.setdefault(timeout, limits)
 
 
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """Return a body as JSON."""
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:  # half a character in what somebody said, which this encoder does not spell
+        return json.dumps(body).encode()
+
+
+def environment_proxy(base_url: str) -> str | None:
+    """Return the proxy that the environment names for an address, `None` where it names none."""
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(base_url)
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(parts.hostname or ""):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
 class _Faults:
     """Tell what the library raises, one of `kinds`, as a fault in plain words."""
 
@@ -144,7 +182,7 @@ class _Faults:
         library: Any = self._library
         if isinstance(error, TimeoutError):
             is_connecting = isinstance(error, library.ConnectionTimeoutError)
-            return HttpFault(f"no answer within {timeout:g} s", reached=not is_connecting)
+            return HttpFault(f"no answer within {timeout:g} s", reached=not is_connecting, is_late=True)
         if isinstance(error, library.ClientSSLError):
             return HttpFault(f"no secure connection to the endpoint ({error.os_error})", reached=False)
         if isinstance(error, library.ClientConnectorError):

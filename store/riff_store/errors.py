@@ -6,6 +6,7 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 │   ├── SideError          2  (riff_store.queries) a side of a comparison that is not there
 │   ├── UnknownAspect      2  (riff_store.queries) an aspect that no call was scored for
 │   ├── BadPattern         2  (riff_ingest.edits) a pattern that names no files of flows
+│   ├── ClientMissing      2  (riff_ingest) a model behind an endpoint, without the package that reaches it
 │   ├── Misconfigured      2  (riff_ingest.judging) settings of a judge that make no sense
 │   └── NoTerminal         2  (riff_tui) the explorer outside of a terminal
 ├── StoreError             4  a store that cannot be used
@@ -23,6 +24,7 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 ├── BrokenInput            1  (riff_ingest.sources) a file, or a line of it, that cannot be read
 ├── GitProblem             1  (riff_ingest.edits) git cannot answer
 │   └── NoHistory          2  there is no repository at that place
+├── HttpFault              1  (riff_ingest) a request that brought no whole answer
 ├── Unanswered, Malformed  1  (riff_ingest.judging) a try that brought no answer, or none that is a verdict
 ├── Refused, RunStopped    1  (riff_ingest.judging) a judge, or a run, that cannot go on
 ├── NoSuchTransition       1  (riff_ingest.simulate) an edge that a flow does not have

@@ -1,27 +1,17 @@
-"""Ask a model behind an endpoint that speaks the API of OpenAI; no other module needs the client library."""
+"""Ask a model behind an endpoint that speaks the API of OpenAI."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
-from riff_ingest.endpoint import LARGEST_BODY, NO_QUOTA, BadAddress, Endpoint, may_pass, retry_after
+from riff_ingest.endpoint import NO_QUOTA, BadAddress, Endpoint, may_pass, retry_after
+from riff_ingest.http_client import ClientMissing, HttpClient, HttpFault, encoded, environment_proxy
 from riff_ingest.judging.protocol import Answer, Misconfigured, Question, Refused, Signature, Unanswered, Usage
 
-_SENT_HEADERS = frozenset(
-    [
-        "host",
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-type",
-        "content-length",
-        "transfer-encoding",
-        "user-agent",
-    ]
-)
-_RAW = "x-stainless-raw-response"  # by which the client knows that the body is wanted as it comes
-_TRANSPORTS = ("httpx2", "httpx")
+_PATH = "chat/completions"
 _NOT_OF_THE_API = "the endpoint did not answer in the form of the API"
 
 
@@ -29,27 +19,19 @@ class OpenAIJudge:
     """Ask for one chat completion a try. Nothing but the prompt and the key leaves, to this one host."""
 
     def __init__(self, endpoint: Endpoint, prompt_hash: str, timeout: float, *, json_mode: bool = True) -> None:
-        try:
-            import openai
-        except ImportError as error:
-            raise Misconfigured("it needs the client library: pip install 'riff-tui[judge]'") from error
+        """Raise `Misconfigured` for an address that is none, and where the HTTP client is missing."""
         try:
             endpoint.check()
         except BadAddress as error:
             raise Misconfigured(error.message) from error
-        self._library = openai
         self._endpoint = endpoint
+        self._timeout = timeout
         self._json_mode = json_mode
         self._signature = Signature(endpoint.model, prompt_hash)
-        http_client = openai.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks={"request": [self._stripped]})
-        self._client = openai.AsyncOpenAI(
-            api_key=endpoint.key or "none",
-            base_url=endpoint.base_url,
-            timeout=timeout,
-            max_retries=0,
-            http_client=http_client,
-        )
-        self._host = self._client.base_url.host
+        try:
+            self._http = HttpClient(endpoint, proxy=_proxy(endpoint.base_url), extra="judge")
+        except ClientMissing as error:
+            raise Misconfigured(f"it needs the HTTP client: {error.hint}") from error
 
     def signature(self, run: str, conversation: str) -> Signature:
         """Return the model and the prompt, for every call."""
@@ -58,62 +40,58 @@ class OpenAIJudge:
     async def ask(self, question: Question) -> Answer:
         """Return the model's words, or why there are none."""
         try:
-            body = await self._body(question)
-        except self._library.APIStatusError as error:
-            raise self._by_status(error) from None
-        except self._library.APITimeoutError:
-            raise Unanswered("no answer in time") from None
-        except self._library.APIConnectionError as error:
-            if isinstance(error.__cause__, Refused):
-                raise error.__cause__ from None
-            raise Unanswered("no connection to the endpoint") from None
+            async with self._http.request("POST", _PATH, self._timeout, encoded(self._body(question))) as answer:
+                body = await answer.body()
+                if not 200 <= answer.status < 300:
+                    raise self._by_status(answer.status, answer.headers, body)
+        except HttpFault as fault:
+            reason = "no answer in time" if fault.is_late else fault.reason
+            raise Unanswered(reason, again=fault.again) from None
         return _answer(body)
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._http.close()
 
-    async def _body(self, question: Question) -> bytes:
-        request = self._client.chat.completions.with_streaming_response.create(
-            model=self._endpoint.model,
-            messages=[
+    def _body(self, question: Question) -> dict[str, Any]:
+        return {
+            "model": self._endpoint.model,
+            "messages": [
                 {"role": "system", "content": question.prompt.rubric},
                 {"role": "user", "content": question.prompt.call},
             ],
             **({"response_format": {"type": "json_object"}} if self._json_mode else {}),
-            extra_body=dict(self._endpoint.extra) or None,
-        )
-        async with request as response:
-            body = b""
-            try:
-                async for piece in response.iter_bytes():
-                    body += piece
-                    if len(body) > LARGEST_BODY:
-                        raise Unanswered("the answer is too large", again=False)
-            except Exception as error:
-                # The transport's own errors come through here, and which library it is depends on the client's version.
-                if type(error).__module__.partition(".")[0] not in _TRANSPORTS:
-                    raise
-                raise Unanswered("the answer broke off") from error
-            return body
+            **self._endpoint.extra,
+        }
 
-    async def _stripped(self, request: Any) -> None:
-        """Let only what the API needs go out: the client adds to it from the environment and about the machine."""
-        if request.url.host != self._host:
-            raise Refused("the client was about to call another host than that of base_url")
-        for name in [name for name in request.headers if name.lower() not in (*_SENT_HEADERS, _RAW)]:
-            del request.headers[name]
-        if self._endpoint.key:
-            request.headers["Authorization"] = f"Bearer {self._endpoint.key}"
-
-    def _by_status(self, error: Any) -> Unanswered | Refused:
-        status = int(error.status_code)
-        complaint = self._endpoint.complaint(error.body)
+    def _by_status(self, status: int, headers: Mapping[str, str], body: bytes) -> Unanswered | Refused:
+        error = _error_in(body)
+        complaint = self._endpoint.complaint(error)
         is_plain = status in (401, 403) or 300 <= status < 400 or not complaint
         reason = f"HTTP {status}" if is_plain else f"HTTP {status}: {complaint}"
-        if refusal := self._endpoint.refusal(status, reason, no_quota=error.code in NO_QUOTA):
+        code = error.get("code") if isinstance(error, dict) else None
+        if refusal := self._endpoint.refusal(status, reason, no_quota=isinstance(code, str) and code in NO_QUOTA):
             return Refused(refusal)
-        return Unanswered(reason, again=may_pass(status), after=retry_after(error.response.headers))
+        return Unanswered(reason, again=may_pass(status), after=retry_after(headers))
+
+
+def _proxy(base_url: str) -> str | None:
+    """Return the proxy of the environment; raises `Misconfigured` for one of a kind that is not known."""
+    proxy = environment_proxy(base_url)
+    kind = urlsplit(proxy).scheme if proxy else "http"
+    if kind not in ("http", "https"):
+        raise Misconfigured(f"the environment names a proxy of the kind {kind}, and only http is known; see NO_PROXY")
+    return proxy
+
+
+def _error_in(body: bytes) -> Any:
+    """Return what a body says of an error: the object of that name, else all of it."""
+    text = body.decode(errors="replace")
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return document.get("error", document) if isinstance(document, dict) else document
 
 
 def _answer(body: bytes) -> Answer:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 import sys
 import time
 from collections.abc import Iterable
@@ -16,18 +18,20 @@ import pytest
 from riff_ingest.conversation import Turn
 from riff_ingest.endpoint import LARGEST_BODY, retry_after
 from riff_ingest.endpoint import Endpoint as Address
-from riff_ingest.judging.openai import _RAW, _SENT_HEADERS, OpenAIJudge
-from riff_ingest.judging.protocol import Misconfigured, Refused, Usage
+from riff_ingest.http_client import environment_proxy
+from riff_ingest.judging.openai import OpenAIJudge
+from riff_ingest.judging.protocol import Misconfigured, Question, Refused, Usage
 from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
-from riff_ingest.judging.rubric import Rubric
+from riff_ingest.judging.rubric import JudgePrompt, Rubric
 from tests.support.judge_endpoint import PATH, Asked, Behaviour, Endpoint, Reply, completion, error, serving, verdict
 from tests.support.judged_calls import KEY, KEY_VARIABLE
 
-pytest.importorskip("openai")
+pytest.importorskip("aiohttp")
 
 CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning."), Turn("caller", "Hello.")])
 QUICK = RetryPolicy(timeout=60.0, tries=3, pause=0.01, longest_pause=0.02)
 GOOD = completion(verdict())
+SENT = {"host", "accept", "accept-encoding", "content-type", "content-length", "user-agent", "authorization"}
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +85,7 @@ def test_the_request_holds_the_prompt_and_the_key_and_nothing_about_this_machine
     _, (asked,), _ = outcome_of(lambda asked: GOOD, extra={"temperature": 0, "max_tokens": 300})
     assert asked.path == PATH
     assert asked.headers["authorization"] == f"Bearer {KEY}"
-    assert asked.headers.keys() <= {*_SENT_HEADERS, _RAW, "authorization"}
+    assert asked.headers.keys() == SENT
     assert "someone-elses" not in str(asked)
     assert asked.body["model"] == "played-1"
     assert asked.body["temperature"] == 0
@@ -233,7 +237,46 @@ def test_nobody_at_the_address_is_no_connection() -> None:
     with serving(lambda asked: GOOD) as endpoint:
         pass
     outcome, _ = asyncio.run(asked_of(endpoint))
-    assert outcome == JudgingOutcome(None, "no connection to the endpoint, 3 times", answered=False)
+    refused = f"no connection to the endpoint ({os.strerror(errno.ECONNREFUSED)}), 3 times"
+    assert outcome == JudgingOutcome(None, refused, answered=False)
+
+
+def test_requests_go_through_the_proxy_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(lambda asked: GOOD) as endpoint:
+        proxy = endpoint.url.removesuffix("/v1")
+        monkeypatch.setenv("http_proxy", proxy)
+        endpoint.url = "http://model.example/v1"
+        outcome, _ = asyncio.run(asked_of(endpoint, key=None, key_variable=None))
+        assert outcome.verdict is not None
+        (asked,) = endpoint.asked
+        assert asked.headers["host"] == "model.example"
+        monkeypatch.setenv("no_proxy", "model.example")
+        assert environment_proxy(endpoint.url) is None
+        monkeypatch.delenv("no_proxy")
+        monkeypatch.setenv("http_proxy", proxy.removeprefix("http://"))
+        assert environment_proxy(endpoint.url) == proxy
+        assert environment_proxy("https://model.example/v1") is None
+
+
+def test_a_proxy_of_another_kind_is_refused_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("all_proxy", "socks5://me:secret@127.0.0.1:1080")
+    with pytest.raises(Misconfigured, match="proxy of the kind socks5") as caught:
+        OpenAIJudge(Address("https://example.org/v1", "m"), "hash", 1.0)
+    assert "secret" not in str(caught.value)
+
+
+def test_half_a_character_in_what_was_said_does_not_end_the_call() -> None:
+    with serving(lambda asked: GOOD) as endpoint:
+        judge = OpenAIJudge(Address(endpoint.url, "m", extra={"user": "\ud83d"}), "hash", 60.0)
+
+        async def ask() -> str:
+            try:
+                return (await judge.ask(Question("run-1", "c-1", JudgePrompt("rubric", "call")))).text
+            finally:
+                await judge.close()
+
+        assert asyncio.run(ask()) == verdict()
+        assert endpoint.asked[0].body["user"] == "\ud83d"
 
 
 def test_retry_after_is_heeded_as_a_number_and_as_a_date() -> None:
@@ -275,7 +318,7 @@ def test_an_address_is_shown_without_its_key() -> None:
 
 @pytest.fixture
 def without_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
 
 
 @pytest.mark.usefixtures("without_library")

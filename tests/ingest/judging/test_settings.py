@@ -18,7 +18,7 @@ LOCAL = {"kind": "openai", "base_url": "http://127.0.0.1:8000/v1", "model": "m"}
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_needs_nothing_but_its_key(name: str) -> None:
-    pytest.importorskip("openai")
+    pytest.importorskip("aiohttp")
     config = judge_settings(name, {}, HERE)
     assert config.sign("r", "c") == Signature(str(PRESETS[name]["model"]), Rubric().prompt_hash)
     variable = str(PRESETS[name]["key_variable"])

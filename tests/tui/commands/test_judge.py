@@ -43,7 +43,7 @@ from tests.support.judge_endpoint import (
 )
 from tests.support.judged_calls import KEY, KEY_VARIABLE, call, kept, settings, turn, write_calls
 
-pytest.importorskip("openai")
+pytest.importorskip("aiohttp")
 
 Captured = pytest.CaptureFixture[str]
 PROGRAM = Path(sys.executable).parent / "riff-tui"
@@ -246,7 +246,7 @@ def test_only_an_endpoint_needs_the_client_library(endpoint: Endpoint, tmp_path:
     done = subprocess.run([sys.executable, "-c", code, *given], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert "riff_ingest" in loaded
-    assert not loaded & {"openai", "pydantic", "peewee", "textual", "rich"}
+    assert not loaded & {"aiohttp", "peewee", "textual", "rich"}
     assert not endpoint.asked
 
 

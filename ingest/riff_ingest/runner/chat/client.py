@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from random import Random
 from typing import Any
 
-import msgspec
-
 from riff_ingest.endpoint import Endpoint
+from riff_ingest.http_client import HttpAnswer, HttpClient, HttpFault, encoded
 from riff_ingest.runner.chat.answers import AnswerReader, NotAnAnswer, ReadAnswer, ToldError
 from riff_ingest.runner.chat.faults import ParameterRefused, TryFailed, fault_of, told_fault
-from riff_ingest.runner.chat.http import HttpAnswer, HttpClient, HttpFault
 from riff_ingest.runner.chat.pace import Pace, pace_of
 from riff_ingest.runner.chat.protocol import ChatNote, ChatReply, EndpointDown, Message, NoSuchModel, Tool, Waiting
 from riff_ingest.runner.chat.request import LIMITS, RequestShape
@@ -124,7 +121,7 @@ class ChatClient:
 
     async def _sent(self, body: Mapping[str, Any], started: float) -> ChatReply:
         try:
-            async with self._http.request("POST", PATH, self._timeout, _encoded(body)) as answer:
+            async with self._http.request("POST", PATH, self._timeout, encoded(body)) as answer:
                 if 200 <= answer.status < 300:
                     return await self._read(answer, body, started)
                 optional = self._shape.optional(body)
@@ -180,13 +177,6 @@ class ChatClient:
     def _with_hint(self, fault: Exception) -> Exception:
         """Return a fault, with what the endpoint lists where it does not know the model."""
         return NoSuchModel(fault.message, self._hint) if isinstance(fault, NoSuchModel) and self._hint else fault
-
-
-def _encoded(body: Mapping[str, Any]) -> bytes:
-    try:
-        return msgspec.json.encode(body)
-    except UnicodeEncodeError:  # half a character in what somebody said, which this encoder does not spell
-        return json.dumps(body).encode()
 
 
 def _ms(seconds: float) -> float:

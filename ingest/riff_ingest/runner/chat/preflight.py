@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from riff_ingest.endpoint import Endpoint
+from riff_ingest.http_client import HttpClient, HttpFault
 from riff_ingest.runner.chat.faults import fault_of
-from riff_ingest.runner.chat.http import HttpClient, HttpFault
 from riff_ingest.runner.chat.protocol import EndpointGone, NoSuchModel
 
 LONGEST_S = 15.0
