@@ -33,10 +33,12 @@ class Settings:
     live: bool | None = None
     jobs: int | None = None
     author: str | None = None
+    writer: str | None = None
 
 
 _KINDS: Mapping[str, type] = {
     "store": str, "theme": str, "ascii": bool, "mouse": bool, "live": bool, "jobs": int, "author": str,
+    "writer": str,
 }  # fmt: skip
 _TABLES = ("judges", "gate", "marks", "prices", "segments")  # read by the command that needs them
 

@@ -128,6 +128,7 @@ def ingest(
         jobs=settings.jobs or 1,
         with_text=not no_text,
         rebuild=rebuild,
+        writer=settings.writer,
     )
     for line in (*registry().problems, *plugins().problems, *report(summary, kind)):
         say(line, fits=True)
@@ -146,19 +147,21 @@ def run(
     jobs: int = 1,
     with_text: bool = True,
     rebuild: bool = False,
+    writer: str | None = None,
 ) -> IngestSummary:
     """Ingest with progress on a terminal into the store at a location, made if it is missing and something is taken."""
     from riff_ingest.eva.run_inputs import RunInputs
     from riff_ingest.pipeline import ingest as read_and_store
     from riff_ingest.tool_segments import ToolSegments
     from riff_store.writer import Writer
+    from riff_tui.commands.written_by import written_by
     from riff_tui.output.progress import terminal_progress
     from riff_tui.settings import segments
 
     with store_to_write(location, create=True) as opened, terminal_progress() as progress:
         summary = read_and_store(
             paths,
-            Writer(opened),
+            Writer(opened, written_by(writer)),
             kind=kind,
             flow_files=flow_files,
             run_inputs=RunInputs(*(os.path.abspath(path) if path else None for path in (dataset, agent))),

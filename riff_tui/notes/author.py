@@ -21,7 +21,7 @@ def author(setting: str | None = None) -> str:
 
 @functools.cache
 def _known_here() -> str:
-    return clean(_git_email(), LONGEST) or clean(_user(), LONGEST) or _NOBODY
+    return clean(_git_email(), LONGEST) or clean(user(), LONGEST) or _NOBODY
 
 
 def _git_email() -> str:
@@ -47,7 +47,8 @@ def _git_email() -> str:
     return ended.stdout.decode("utf-8", "replace") if ended.returncode == 0 else ""
 
 
-def _user() -> str:
+def user() -> str:
+    """Return the name of the user of this machine, nothing where nobody knows."""
     import getpass
 
     try:

@@ -36,6 +36,7 @@ _COLUMNS = (
     Column("label", "Label", kind="text", help="What the run was called."),
     Column("commit", "Commit", kind="text", help="The commit that was evaluated."),
     Column("branch", "Branch", kind="text", help="The branch that was evaluated."),
+    Column("written_by", "Written by", kind="text", help="Who stored its calls.", shown=False),
 )
 UNITS = "Units: success share of calls · quality 0-10, higher is better."
 
@@ -82,5 +83,5 @@ SPEC = ViewSpec(
     row_kind="run",
     comparable=True,
     order_by="-started_at",
-    last=("excluded", "label", "commit", "branch"),
+    last=("excluded", "label", "commit", "branch", "written_by"),
 )

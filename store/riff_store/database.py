@@ -18,6 +18,7 @@ from riff_store.interruption import interruption_in_force
 
 if TYPE_CHECKING:
     from riff_store.facts import Annotation
+    from riff_store.news import News
 
 _HOLDINGS = ("conversation", "judged_score", "flow", "flow_edit", "annotation")
 
@@ -38,6 +39,7 @@ class Store:
         """Whether opening it made it."""
         self.kept_notes: Sequence[Annotation] = ()
         """Notes that are read with those of the store, since they could not be written into it."""
+        self._listens = False
         self._lock = threading.RLock()
 
     @property
@@ -88,6 +90,21 @@ class Store:
         with self._lock, self._translating():
             return self.engine.change_counter(wait=wait)
 
+    def tell(self, news: News) -> None:
+        """Tell those who listen what the write transaction wrote that was begun, once it is committed."""
+        self.engine.tell(news)
+
+    def listen(self) -> None:
+        """Begin to hear what others write, for as long as it is open, reopened or not."""
+        self._listens = True
+        with self._lock, self._translating():
+            self.engine.listen()
+
+    def heard(self) -> list[News] | None:
+        """Return what others wrote since it was asked for last; `None` where nothing is heard of that."""
+        with self._lock, self._translating():
+            return self.engine.heard()
+
     def identity(self) -> object:
         """Return what tells the store from any that takes its place; raises `StoreMissing` where there is none."""
         with self._lock, self._translating():
@@ -125,9 +142,13 @@ class Store:
         """
         # Reading the header closes a file, and that would end the locks of a question being answered.
         with self._lock:
+            if self.engine.is_current():
+                return
             found = open_store(self.address, write=self.writable)
             before, self.engine = self.engine, found.engine
             before.close()
+            if self._listens:
+                self.listen()
 
     def discard_empty(self) -> bool:
         """Delete a store that holds no call, verdict, flow, edit or note, and close it; say whether it was so."""

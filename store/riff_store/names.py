@@ -31,8 +31,9 @@ class Keys(dict[str, int]):
 class Names:
     """Look up names in the dimension tables; `forget` after a rollback, which may have taken rows away."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, written_by: str = "") -> None:
         self._connection = connection
+        self._written_by = encodable(written_by)
         self.forget()
 
     def forget(self) -> None:
@@ -51,6 +52,7 @@ class Names:
         self._outcomes: dict[int, str | None] = {}
         self._described_runs: dict[int, tuple[str | None, str | None, str | None]] = {}
         self._archetypes: dict[int, str | None] = {}
+        self._signed: set[int] = set()
 
     def states(self, flow: int) -> Keys:
         """Return the keys of a flow's states."""
@@ -85,8 +87,11 @@ class Names:
         return found
 
     def run(self, name: str, label: str | None, commit: str | None, branch: str | None) -> int:
-        """Return the key of a run; label, commit and branch named last hold."""
+        """Return the key of a run; label, commit and branch named last hold, and who stored calls of it last."""
         found = self.runs[name]
+        if self._written_by and found not in self._signed:
+            self._connection.execute("UPDATE run SET written_by = ? WHERE id = ?", (self._written_by, found))
+            self._signed.add(found)
         described = (label, commit, branch)
         if described != (None, None, None) and self._described_runs.get(found) != described:
             self._connection.execute(

@@ -33,6 +33,7 @@ from riff_store.facts import (
 )
 from riff_store.histories import replace_history
 from riff_store.names import Names, encodable
+from riff_store.news import News
 from riff_store.rows import CHUNK, Rows, forget_calls
 from riff_store.text_compression import TextCompressor
 
@@ -59,12 +60,16 @@ def stored_path(path: str | os.PathLike[str]) -> str:
 
 
 class Writer:
-    """Write to one store; `order` names paths so that of two calls that are the same the later file's stays."""
+    """Write to one store; `order` names paths so that of two calls that are the same the later file's stays.
 
-    def __init__(self, store: Store) -> None:
+    `written_by` is who stores calls, as it is kept with their run and told to those who look at the store.
+    """
+
+    def __init__(self, store: Store, written_by: str = "") -> None:
         self._store = store
         self._connection: BulkConnection = store.connection
-        self._names = Names(self._connection)
+        self._names = Names(self._connection, written_by)
+        self._written_by = written_by
         self._texts = TextCompressor(self._connection)
         self._changed = Changes(1, 1)
         self._rank: Mapping[str, int] = {}
@@ -118,6 +123,17 @@ class Writer:
         rollups.recompute(self._connection, changed.shrunk)
         rollups.judge_anew(self._connection, judged - changed.shrunk)
         keeping.drop_keys(self._connection, changed.first, changed.last + 1)
+        if self._store.engine.tells:
+            self._store.tell(self._news(changed.first))
+
+    def _news(self, first: int) -> News:
+        """Return what is told of the calls from a key on."""
+        runs = self._connection.execute(
+            "SELECT r.name, COUNT(*) FROM conversation c JOIN run r ON r.id = c.run_id WHERE c.id >= ?"
+            " GROUP BY r.name ORDER BY 2 DESC, 1",
+            (first,),
+        ).fetchall()
+        return News(self._written_by, runs[0][0] if runs else "", len(runs), sum(count for _, count in runs))
 
     def pack(self) -> None:
         """Pack the columns of calls, once all that was to be written is: for a store of many calls."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from riff_tui.tui.widgets.line_table import LineTable
 
 PERIOD_S = 2.0
+HEARING_PERIOD_S = 0.5
 # Nobody looks away in the middle of a movement.
 CALM_S = 0.7
 # A view that takes long to load is loaded again seldom, so that keys find the worker idle.
@@ -68,7 +69,14 @@ class AutoRefresh:
     @property
     def status(self) -> str:
         """Return what is to be known of the store in a few words, an empty text as long as all is well."""
-        return " · ".join(word for word in ("paused" if self.paused else "", _STATUS[self._reported]) if word)
+        writing = self.watcher.writing() if self.watcher is not None else ""
+        words = ("paused" if self.paused else "", _STATUS[self._reported], writing)
+        return " · ".join(word for word in words if word)
+
+    @property
+    def period(self) -> float:
+        """Return how often the store is looked at, in seconds."""
+        return HEARING_PERIOD_S if self.watcher is not None and self.watcher.hears_of_writers else PERIOD_S
 
     def pause(self) -> None:
         """Show no more changes, or show them again."""

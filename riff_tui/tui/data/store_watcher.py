@@ -12,10 +12,17 @@ from riff_tui import catalog
 from riff_tui.filters import parse, split
 from riff_tui.request import Request
 from riff_tui.table import Table, with_deferred
+from riff_tui.text.safe_text import one_line
 from riff_tui.views.parts.cells import shell_quoted
 
 if TYPE_CHECKING:
     from riff_store.predicates import Predicate
+
+WRITING_S = 10.0
+"""For how long somebody is said to be writing after a batch."""
+ASKED_EVERY_S = 10.0
+"""How often a store is asked whether it changed, whose writers tell: one may be taken away unheard."""
+LONGEST_NAME = 24
 
 StoreChange: TypeAlias = Literal["same", "changed", "busy", "replaced", "gone"]
 
@@ -34,6 +41,10 @@ class StoreWatcher:
         self._written_at: float | None = None
         self._identity: object = None
         self._seen: object = None
+        self._is_told = False
+        self._looked_at = 0.0
+        self._writing: tuple[float, str] = (0.0, "")
+        store.listen()
         self._remember()
 
     def show(self, view: str, request: Request, /) -> Table:
@@ -49,6 +60,9 @@ class StoreWatcher:
     def look(self) -> StoreChange:
         """Return what became of the store since it was read last; a writer is not waited for."""
         try:
+            if self._hears() and not self._is_told and time.monotonic() - self._looked_at < ASKED_EVERY_S:
+                return "same"
+            self._looked_at = time.monotonic()
             if self._store.identity() != self._identity:
                 return "replaced"
             seen = self._store.change_counter(wait=False)
@@ -59,7 +73,17 @@ class StoreWatcher:
         except StoreError:
             # What is wrong with it is found when it is read.
             return "changed"
-        return "same" if seen == self._seen else "changed"
+        return "same" if seen == self._seen and not self._is_told else "changed"
+
+    @property
+    def hears_of_writers(self) -> bool:
+        """Say if those who write to the store tell so: then looking costs next to nothing."""
+        return self._store.engine.tells
+
+    def writing(self) -> str:
+        """Return who is writing what, nothing where nobody has for a while."""
+        told_at, words = self._writing
+        return words if time.monotonic() - told_at < WRITING_S else ""
 
     def renew(self) -> None:
         """Open what is at the store's path by now; raise the store's errors, and then nothing changes."""
@@ -84,11 +108,28 @@ class StoreWatcher:
         named = f" --store {shell_quoted(self._named)}" if self._named else ""
         return with_deferred(table, lambda found: replace(found, dump=f"{found.dump}{named}"))
 
+    def _hears(self) -> bool:
+        """Take note of what others tell; say if anything would be heard at all."""
+        heard = self._store.heard()
+        for news in heard or ():
+            self._is_told = True
+            if news.by and news.runs:
+                what = news.run if news.runs == 1 else f"{news.runs} runs"
+                self._writing = time.monotonic(), f"{_short(news.by)} is writing {_short(what)}"
+        return heard is not None
+
     def _remember(self) -> None:
         # What is written between the two is found changed at the next look, which does no harm.
         self._identity = self._store.identity()
+        self._is_told = False
         self._written_at = self._store.written_at()
         self._seen = self._store.change_counter()
+
+
+def _short(name: str) -> str:
+    """Return the end of a name that others chose: of an address that is what tells it apart."""
+    plain = one_line(name)
+    return plain if len(plain) <= LONGEST_NAME else f"…{plain[1 - LONGEST_NAME :]}"
 
 
 @dataclass(frozen=True, slots=True)

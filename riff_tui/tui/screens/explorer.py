@@ -85,7 +85,7 @@ class ExplorerScreen(Screen[None], inherit_bindings=False):
     def on_mount(self) -> None:
         self.controls.table.focus()
         if self._backend.watcher is not None:
-            self.set_interval(auto_refresh.PERIOD_S, self.controls.auto_refresh.tick)
+            self.set_interval(self.controls.auto_refresh.period, self.controls.auto_refresh.tick)
         if self._backend.growing is not None:
             self.set_interval(auto_refresh.PERIOD_S, self.controls.run_watch.tick)
         self.visit(self._history)

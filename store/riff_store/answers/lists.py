@@ -14,7 +14,7 @@ from riff_store.measure import Measure
 class RunSummary:
     """Describe a run: its calls that count, how many were correct and complete, and their mean quality.
 
-    `caller_failed` and `overall` are as in a cell of flows.
+    `written_by` says who stored its calls; `caller_failed` and `overall` are as in a cell of flows.
     """
 
     run: str
@@ -29,6 +29,7 @@ class RunSummary:
     quality: Measure
     caller_failed: int = 0
     overall: Measure | None = None
+    written_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import peewee as pw
 
     from riff_store.errors import StoreError
+    from riff_store.news import News
 
 APPLICATION_ID = 0x52494646
 BUSY_SECONDS = 10
@@ -53,6 +54,8 @@ class Engine(ABC):
     location: str
     address: str
     errors: tuple[type[Exception], ...]
+    tells = False
+    """Whether those who look at a store can be told what is written into it."""
 
     @property
     @abstractmethod
@@ -85,6 +88,10 @@ class Engine(ABC):
     @abstractmethod
     def opened_schema(self) -> int:
         """Return the schema version of the store that was opened."""
+
+    def is_current(self) -> bool:
+        """Say if what is open is for sure what lies at the place by now."""
+        return False
 
     @abstractmethod
     def can_write(self) -> bool:
@@ -142,6 +149,16 @@ class Engine(ABC):
     @abstractmethod
     def change_counter(self, *, wait: bool) -> object:
         """Return what differs once another process has written, without waiting for a writer unless `wait` is true."""
+
+    def tell(self, news: News) -> None:  # noqa: B027  # not every kind of store can
+        """Tell those who listen, once the transaction that was begun is committed, what it wrote."""
+
+    def listen(self) -> None:  # noqa: B027  # as above
+        """Begin to hear what others write."""
+
+    def heard(self) -> list[News] | None:
+        """Return what others wrote since it was asked for last; `None` where nothing is heard of that."""
+        return None
 
     @abstractmethod
     def written_at(self) -> float | None:

@@ -10,10 +10,11 @@ import time
 import uuid
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psycopg
 from psycopg.pq import TransactionStatus
 
@@ -25,6 +26,7 @@ from riff_store.engines.postgresql_connection import COMPILER, PostgresqlConnect
 from riff_store.engines.postgresql_errors import store_error_of
 from riff_store.engines.statements import spelled
 from riff_store.errors import NotAStore, StoreError, StoreMissing, StoreReadOnly
+from riff_store.news import News
 
 CHANNEL = "riff_written"
 """The channel on which writers tell that they wrote."""
@@ -38,10 +40,16 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_n
 WHERE n.nspname = ? AND c.relkind = 'r'"""
 
 
+class _Message(msgspec.Struct, frozen=True):
+    store: str
+    news: News
+
+
 class PostgresqlEngine(Engine):
     """Reach a store on a server."""
 
     errors = (psycopg.Error, OSError)
+    tells = True
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -49,6 +57,7 @@ class PostgresqlEngine(Engine):
         self.location = self._address.shown
         self._schema = self._address.schema
         self._connection: PostgresqlConnection | None = None
+        self._listens_to: str | None = None
 
     @property
     def connection(self) -> PostgresqlConnection:
@@ -109,6 +118,12 @@ class PostgresqlEngine(Engine):
     def opened_schema(self) -> int:
         return int(self.connection.execute(f"SELECT schema_version FROM {postgresql_schema.TABLE}").fetchone()[0])
 
+    def is_current(self) -> bool:
+        try:
+            return not self.in_transaction and self.schema() == models.SCHEMA_VERSION
+        except (psycopg.Error, StoreError):
+            return False
+
     def can_write(self) -> bool:
         """Say if the role may insert calls, on a server that is written to."""
         may = "SELECT NOT pg_is_in_recovery() AND has_table_privilege(?, 'INSERT')"
@@ -143,6 +158,7 @@ class PostgresqlEngine(Engine):
             self.connection.execute(
                 f"UPDATE {postgresql_schema.TABLE} SET writes = writes + 1, written_at = ?", (time.time_ns() // 1000,)
             )
+            self.tell(News())
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -188,6 +204,28 @@ class PostgresqlEngine(Engine):
 
     def written_at(self) -> float | None:
         return float(self._header("written_at")) / 1e6
+
+    def tell(self, news: News) -> None:
+        message = msgspec.json.encode(_Message(self._header("id"), news.shortened())).decode()
+        self.connection.execute("SELECT pg_notify(?, ?)", (CHANNEL, message))
+
+    def listen(self) -> None:
+        # A server that only follows another one tells nothing.
+        with suppress(psycopg.errors.ObjectNotInPrerequisiteState, psycopg.errors.ReadOnlySqlTransaction):
+            self.connection.execute(f"LISTEN {CHANNEL}")
+            self._listens_to = self._header("id")
+
+    def heard(self) -> list[News] | None:
+        if self._listens_to is None:
+            return None
+        found = []
+        for notice in self.connection.raw.notifies(timeout=0):
+            # Others may send on this channel too.
+            with suppress(msgspec.DecodeError):
+                message = msgspec.json.decode(notice.payload, type=_Message)
+                if message.store == self._listens_to:
+                    found.append(message.news)
+        return found
 
     def size(self) -> int:
         return int(self.connection.execute(_SIZE, (self._schema,)).fetchone()[0])

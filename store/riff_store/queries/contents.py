@@ -101,7 +101,7 @@ def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
         flows: dict[str, list[CallSums]] = {}
         for (run, _), found in call_sums(store, calls, Grouping(("run", "flow"))).items():
             flows.setdefault(run or "", []).append(found)
-        described = store.execute(m.Run.select(m.Run.name, m.Run.label, m.Run.commit, m.Run.branch))
+        described = store.execute(m.Run.select(m.Run.name, m.Run.label, m.Run.commit, m.Run.branch, m.Run.written_by))
         started, order = run_starts(store), run_order(store)
     return [
         RunSummary(
@@ -117,8 +117,9 @@ def runs(store: Store, calls: Predicate | None = None) -> list[RunSummary]:
             quality=whole.quality_measure(),
             caller_failed=whole.caller_failed,
             overall=whole.overall_measure(),
+            written_by=written_by,
         )
-        for name, label, commit, branch in sorted(described, key=lambda row: order.get(row[0], 0))
+        for name, label, commit, branch, written_by in sorted(described, key=lambda row: order.get(row[0], 0))
         if name in flows
         for whole in [pooled(flows[name])]
     ]
