@@ -47,6 +47,8 @@ def test_what_anything_prints_is_no_packet() -> None:
 BUSY = """
 import time
 from textual.app import App
+from riff_tui.tui.terminal import browser_driver
+browser_driver.PATIENCE_S = 0.2
 class Busy(App):
     def on_mount(self):
         time.sleep(600)
