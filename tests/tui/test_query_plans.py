@@ -1,0 +1,71 @@
+"""No view of sums looks at calls one after the other, with a filter or without: SQLite's own plans say so."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from riff_store.database import Store
+from riff_tui.records import records
+from tests.support.packed_stores import packed, set_small_groups
+from tests.support.random_stores import world
+
+OF_CALLS = {"conversation", "aspect_score", "state_score", "transition"}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store of which all calls are packed, as nearly all of a large store are."""
+    with pytest.MonkeyPatch.context() as patch:
+        set_small_groups(patch)
+        with packed(world(3, 63), tmp_path_factory.mktemp("plans") / "store.db") as opened:
+            yield opened
+
+
+def scanned(store: Store, statements: list[str]) -> dict[str, str]:
+    """The tables of calls that a statement looks through from end to end, by the statement."""
+    found = {}
+    with closing(sqlite3.connect(f"{Path(store.location).as_uri()}?mode=ro", uri=True)) as connection:
+        for statement in dict.fromkeys(statements):
+            if not statement.startswith("SELECT"):
+                continue
+            tables = {alias: table for table, alias in re.findall(r'"(\w+)" AS "(\w+)"', statement)}
+            for *_, step in connection.execute(f"EXPLAIN QUERY PLAN {statement}"):
+                scan = re.match(r"SCAN (\w+)", step)
+                if scan and tables.get(scan[1], scan[1]) in OF_CALLS:
+                    found[statement] = step
+    return found
+
+
+def asked(store: Store, view: str, where: str, by: tuple[str, ...] = ()) -> list[str]:
+    """The statements that a view asks."""
+    statements: list[str] = []
+    connection = store.connection
+    assert isinstance(connection, sqlite3.Connection)
+    connection.set_trace_callback(statements.append)
+    try:
+        records(store, view, where, by, None, None, None, None)
+    finally:
+        connection.set_trace_callback(None)
+    return statements
+
+
+@pytest.mark.parametrize("view", ["worklist", "flows", "segments", "states", "timeline", "runs", "archetypes", "edits"])
+@pytest.mark.parametrize("where", ["", "persona=hurried", "duration_s>1", "humanness<5", "run=night-1 scenario=s1"])
+def test_views_of_sums_look_through_no_table_of_calls(view: str, where: str, store: Store) -> None:
+    assert scanned(store, asked(store, view, where)) == {}
+
+
+@pytest.mark.parametrize("view", ["flows", "states"])
+def test_nor_do_they_where_they_are_split_by_what_only_calls_have(view: str, store: Store) -> None:
+    assert scanned(store, asked(store, view, "", ("scenario", "persona"))) == {}
+
+
+def test_a_scan_would_be_noticed(store: Store) -> None:
+    statement = 'SELECT COUNT(*) FROM "conversation" AS "t1" WHERE "t1"."trial" = 7'
+    assert list(scanned(store, [statement])) == [statement]
