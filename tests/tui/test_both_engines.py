@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,10 +14,14 @@ from riff_store.copying import copy_store
 from riff_store.database import Store, open_store
 from riff_store.errors import RiffError
 from riff_store.health import examine
+from riff_store.queries.scores import PAGE, score_pages
 from riff_store.writer import Writer
 from riff_tui.catalog import show
+from riff_tui.output.sinks.csv import write_batches
+from riff_tui.output.sinks.options import Options
 from riff_tui.request import Request
 from riff_tui.view_registry import views
+from riff_tui.views.export import COLUMNS, batch_of
 from tests.support import (
     edited_store,
     hostile_store,
@@ -95,6 +100,15 @@ def test_every_view_is_the_same(both: Both, request: pytest.FixtureRequest) -> N
     for view in VIEWS if kind in ("read", "hostile", "by chance") else ABOUT:
         for asked in (Request(), *(DEEP if kind == "by chance" else ())):
             assert told(on_server, view, asked) == told(in_file, view, asked), (view, asked)
+
+
+@pytest.mark.parametrize("size", [PAGE, 3])
+def test_an_export_is_the_same(both: Both, size: int) -> None:
+    exports = [StringIO(), StringIO()]
+    for store, out in zip(both, exports, strict=True):
+        write_batches(COLUMNS, map(batch_of, score_pages(store, size=size)), out, Options())
+    assert exports[0].getvalue() == exports[1].getvalue()
+    assert exports[0].getvalue().count("\n") > 1
 
 
 def test_sides_are_compared_alike(both: Both) -> None:
