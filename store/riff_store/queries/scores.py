@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
 import peewee as pw
@@ -177,7 +178,7 @@ def _add_stored(store: Store, names: _Names, found: _Found) -> None:
         calls,
         map(kinds.__getitem__, zip(aspects, judges, strict=True)),
         values,
-        [given.get(row[:3], _NOT_GIVEN) for row in rows],
+        map(given.get, zip(calls, aspects, judges, strict=True), repeat(_NOT_GIVEN)),
     )
 
 
