@@ -121,14 +121,19 @@ def _check_parquet(*, to_terminal: bool) -> None:
 def _write(
     store: Store, calls: Predicate | None, scores: Predicate | None, form: ExportFormat, out: TextIO, *, csv_raw: bool
 ) -> None:
-    """Write page by page, with progress on a terminal; no more than one page is ever held."""
+    """Write page by page; no more than one page is ever held.
+
+    What goes into a file has progress on a terminal; beside lines that are shown it would stand between them.
+    """
+    from contextlib import nullcontext
+
     from riff_tui.output.progress import terminal_progress
     from riff_tui.output.sinks import csv, json, parquet
     from riff_tui.output.sinks.options import Options
     from riff_tui.views.export import COLUMNS
 
     options = Options(csv_raw=csv_raw)
-    with terminal_progress() as progress:
+    with terminal_progress() if _is_file(out) else nullcontext() as progress:
         batches = _batches(store, calls, scores, progress)
         if form is ExportFormat.CSV:
             csv.write_batches(COLUMNS, batches, out, options)
@@ -136,6 +141,16 @@ def _write(
             parquet.write_batches(COLUMNS, batches, cast("BinaryIO", cast("io.TextIOWrapper", out).buffer))
         else:
             json.write_batches(COLUMNS, batches, out, options)
+
+
+def _is_file(out: TextIO) -> bool:
+    import os
+    import stat
+
+    try:
+        return stat.S_ISREG(os.fstat(out.fileno()).st_mode)
+    except (OSError, ValueError):  # it has no descriptor
+        return False
 
 
 def _batches(

@@ -259,7 +259,8 @@ def test_an_export_that_fails_leaves_the_file_as_it_was(
     capsys.readouterr()
 
 
-def test_on_a_terminal_it_says_how_many_of_the_calls_are_written(
+@pytest.mark.usefixtures("capsys")
+def test_on_a_terminal_it_says_how_many_of_the_calls_are_in_the_file(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[tuple[int, int]] = []
@@ -267,8 +268,10 @@ def test_on_a_terminal_it_says_how_many_of_the_calls_are_written(
     monkeypatch.setattr(progress, "terminal_progress", lambda: nullcontext(line))
     paged = scores.score_pages
     monkeypatch.setattr(scores, "score_pages", lambda store, calls: paged(store, calls, 4))
-    command = ["export", "--store", str(tiny), "--where", "run=run-2", "-o", str(tmp_path / "scores.csv")]
+    command = ["export", "--store", str(tiny), "--where", "run=run-2"]
     assert run(command) == ExitCode.OK
+    assert not shown, "what is shown beside it would be drawn over"
+    assert run([*command, "-o", str(tmp_path / "scores.csv")]) == ExitCode.OK
     with open_store(tiny) as store:
         calls = count_conversations(store, parse("run=run-2"))
     assert shown == [(done, calls) for done in [*range(4, calls, 4), calls]]
