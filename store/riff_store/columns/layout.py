@@ -45,13 +45,32 @@ STATES = {
     "latency_p95_ms": "latency_p95_ms",
     "guard_error": "guard_error",
     "slot_fill_rate": "slot_fill_rate",
+    "position": "position",
 }
 """The columns of the rows of states, in the order of calls and then of states."""
 
 TRANSITIONS = {"from_state": "from_state_id", "to_state": "to_state_id", "n": "n"}
 """The columns of transitions, in the order of calls and then of states."""
 
-HANGING = {"state": (STATES, "state_score", "state_id"), "transition": (TRANSITIONS, "transition", "from_state_id")}
+KINDS_OF_FAILURE = (
+    "marked", "missed step", "wrong arguments", "guard error", "tool error", "stall", "escalation", "loop", "none"
+)  # fmt: skip
+"""What can go wrong first in a call; stores hold their places here, so that another one comes at the end."""
+
+FAILURES = {
+    "last_ok": "last_ok_id",
+    "first_failed": "first_failed_id",
+    "detail": "detail_id",
+    "error": "error_id",
+    "kind": "CASE kind " + " ".join(f"WHEN '{kind}' THEN {at}" for at, kind in enumerate(KINDS_OF_FAILURE)) + " END",
+}
+"""The columns of where calls first went wrong, in the order of calls."""
+
+HANGING = {
+    "state": (STATES, "state_score", "state_id"),
+    "transition": (TRANSITIONS, "transition", "from_state_id"),
+    "failure": (FAILURES, "call_failure", "last_ok_id"),
+}
 """What hangs on calls: the columns, their table, and what orders the rows of a call."""
 
 

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
-import peewee as pw
-
-from riff_store import models as m
 from riff_store.answers.failing import MARKED, NONE_FOUND, START, Cause, Causes, Dimension, Example, Lift
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
-from riff_store.queries.failing_calls import Examples, FailingCall, failing_calls, flow_calls
-from riff_store.queries.scope import Scope
+from riff_store.queries.failing_calls import Examples, turns_aspect
+from riff_store.queries.marks import marks
 from riff_store.statistics.enrichment import Draw, over_represented
 from riff_store.statistics.significance import benjamini_hochberg
+
+if TYPE_CHECKING:
+    from riff_store.columns.failures import CallsInScope
 
 SURE = 0.05
 LEAST = 5
 """A group or name with fewer calls is not tested: it would cost the others certainty and has none itself."""
 _DIMENSIONS: Sequence[Dimension] = get_args(Dimension)
 _Names: TypeAlias = Mapping[str, Mapping[int, str | None]]
+_COUNTED = ("stop_reason", "agent", "scenario", "persona", "run")
 _Counts: TypeAlias = Mapping[str | None, int]
+
+
+_SIGNATURE = ("flow", "last_ok", "first_failed", "kind", "code", "detail", "error", "ending")
+"""What the calls of a group share; what a person marked is not divided by how the calls ended after it."""
 
 
 def causes(store: Store, calls: Predicate | None = None) -> Causes:
@@ -32,56 +37,72 @@ def causes(store: Store, calls: Predicate | None = None) -> Causes:
 
     What stands out in a group is measured against all calls of its flow in scope that were not errored.
     """
+    from riff_store.columns.failures import CallsInScope
+
     with store.snapshot():
-        groups: dict[tuple[Any, ...], list[FailingCall]] = {}
-        for call in failing_calls(store, calls):
-            groups.setdefault(_signature(call), []).append(call)
+        scope = CallsInScope(store, calls)
+        failed = scope.failed(turns_aspect(store), marks(store))
+        groups = failed.groups(*_SIGNATURE)
         names = {key: names_of(store, DIMENSIONS[key]) for key in ("flow", "state", "stop_reason", *_DIMENSIONS)}
-        examples, counts = Examples(store), flow_calls(store, calls)
-        shortest = examples.shortest(groups)
-        known = {key: _calls_by_name(store, calls, key, names) for key in _DIMENSIONS} if groups else {}
-    failed = sum(map(len, groups.values()))
-    spans = {key: examples.run_span(members) for key, members in groups.items()}
-    found = [_cause(members, names, shortest[key], spans[key], failed) for key, members in groups.items()]
+        examples = Examples(store)
+        shortest = examples.shortest_of(groups)
+        counts = {flow: n for (flow, _), n in scope.by_flow("flow").items()}
+        known = {key: _calls_by_name(scope, key, names) for key in _DIMENSIONS} if len(failed) else {}
+        members = [groups.counted(key) for key in _COUNTED]
+    spans = [examples.run_span(runs) for runs in members[_COUNTED.index("run")]]
+    found = [
+        _cause(
+            _Group(keys, n, dict(zip(_COUNTED, counted, strict=True)), failed.codes), names, example, span, len(failed)
+        )
+        for keys, n, example, span, *counted in zip(groups.keys, groups.sizes, shortest, spans, *members, strict=True)
+    ]
     found.sort(key=_largest_first)
     flows = {names["flow"][flow]: n for flow, n in counts.items()}
-    return Causes(_with_lifts(found, known, flows), failed, sum(counts.values()))
+    return Causes(_with_lifts(found, known, flows), len(failed), sum(counts.values()))
 
 
-def _signature(call: FailingCall) -> tuple[Any, ...]:
-    """Return what the calls of a group share; what a person marked is not divided by how the calls ended after it."""
-    where = call.flow, call.last_ok, call.first_failed, call.kind
-    return (*where, call.code) if call.kind == MARKED else (*where, call.detail, call.error, call.stop_reason)
+class _Group(NamedTuple):
+    """Hold what the calls of a group share, how many they are, and how many have each key of what they do not share."""
+
+    keys: Mapping[str, int]
+    n: int
+    counted: Mapping[str, Mapping[int, int]]
+    codes: Sequence[str | None]
 
 
-def _cause(calls: Sequence[FailingCall], names: _Names, example: Example, span: tuple[str, str], failed: int) -> Cause:
-    one, labels = calls[0], names["stop_reason"]
+def _cause(group: _Group, names: _Names, example: Example, span: tuple[str, str], failed: int) -> Cause:
+    from riff_store.columns.failures import kind_of
+
+    keys, counted, labels = group.keys, group.counted, names["stop_reason"]
+    kind = kind_of(keys["kind"])
     return Cause(
-        flow=names["flow"][one.flow] or "",
-        stop_reason=", ".join(filter(None, _counted(labels, (call.stop_reason for call in calls)))) or None,
-        last_ok=_name(names["state"], one.last_ok) or START,
-        first_failed=_name(names["state"], one.first_failed) or NONE_FOUND,
-        kind=one.kind,
-        detail=one.code if one.kind == MARKED else _name(labels, one.detail),
-        error=_name(labels, one.error),
-        n=len(calls),
-        share=len(calls) / failed,
-        agents=_counted(names["agent"], (call.agent for call in calls)),
-        scenarios=_counted(names["scenario"], (call.scenario for call in calls)),
-        personas=_counted(names["persona"], (call.persona for call in calls)),
-        commits=_counted(names["commit"], (call.run for call in calls)),
+        flow=names["flow"][keys["flow"]] or "",
+        stop_reason=", ".join(filter(None, _by_name(labels, counted["stop_reason"]))) or None,
+        last_ok=_name(names["state"], keys["last_ok"]) or START,
+        first_failed=_name(names["state"], keys["first_failed"]) or NONE_FOUND,
+        kind=kind,
+        detail=group.codes[keys["code"]] if kind == MARKED else _name(labels, keys["detail"]),
+        error=_name(labels, keys["error"]),
+        n=group.n,
+        share=group.n / failed,
+        agents=_by_name(names["agent"], counted["agent"]),
+        scenarios=_by_name(names["scenario"], counted["scenario"]),
+        personas=_by_name(names["persona"], counted["persona"]),
+        commits=_by_name(names["commit"], counted["run"]),
         first_run=span[0],
         last_run=span[1],
         example=example,
     )
 
 
-def _name(names: Mapping[int, str | None], key: int | None) -> str | None:
-    return None if key is None else names[key]
+def _name(names: Mapping[int, str | None], key: int) -> str | None:
+    return names[key] if key else None
 
 
-def _counted(names: Mapping[int, str | None], keys: Iterable[int | None]) -> dict[str | None, int]:
-    found = Counter(_name(names, key) for key in keys)
+def _by_name(names: Mapping[int, str | None], counts: Mapping[int, int]) -> dict[str | None, int]:
+    found: Counter[str | None] = Counter()
+    for key, n in counts.items():
+        found[_name(names, key)] += n
     return dict(sorted(found.items(), key=lambda each: (-each[1], each[0] is None, each[0] or "")))
 
 
@@ -91,14 +112,11 @@ def _largest_first(cause: Cause) -> tuple[Any, ...]:
 
 
 def _calls_by_name(
-    store: Store, calls: Predicate | None, dimension: Dimension, names: _Names
+    scope: CallsInScope, dimension: Dimension, names: _Names
 ) -> dict[tuple[str | None, str | None], int]:
     """Count the calls that were not errored by flow and the name of a dimension."""
-    call = m.Conversation
-    key = getattr(call, DIMENSIONS[dimension].key)
-    query = call.select(call.flow, key, pw.fn.COUNT(pw.SQL("*"))).where(~call.errored, Scope(store).condition(calls))
     found: Counter[tuple[str | None, str | None]] = Counter()
-    for flow, value, n in store.execute(query.group_by(call.flow, key)):
+    for (flow, value), n in scope.by_flow(DIMENSIONS[dimension].key).items():
         found[names["flow"][flow], _name(names[dimension], value)] += n
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import peewee as pw
 
@@ -16,7 +16,11 @@ from riff_store.queries.dimensions import run_order
 from riff_store.queries.marks import marks
 from riff_store.queries.scope import Scope
 
+if TYPE_CHECKING:
+    from riff_store.columns.failures import FailureGroups
+
 Key = TypeVar("Key", bound=Hashable)
+_AT_ONCE = 500
 
 
 class FailingCall(NamedTuple):
@@ -50,7 +54,6 @@ def failing_calls(store: Store, calls: Predicate | None) -> Iterator[FailingCall
     """
     marked = marks(store)
     call, failure, score = m.Conversation, m.CallFailure, m.AspectScore
-    turns = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "turn_count"))
     scored = (score.conversation == call.id) & (score.judge == m.COMPUTED_JUDGE)
     query = (
         failure.select(
@@ -59,7 +62,7 @@ def failing_calls(store: Store, calls: Predicate | None) -> Iterator[FailingCall
             call.duration_s,
         )
         .join(call, on=(call.id == failure.conversation))
-        .join(score, pw.JOIN.LEFT_OUTER, on=(scored & (score.aspect == (turns[0][0] if turns else 0))))
+        .join(score, pw.JOIN.LEFT_OUTER, on=(scored & (score.aspect == turns_aspect(store))))
         .where(~call.errored, Scope(store).condition(calls))
     )  # fmt: skip
     for row in store.execute(query):
@@ -68,11 +71,10 @@ def failing_calls(store: Store, calls: Predicate | None) -> Iterator[FailingCall
         yield found if mark is None else found._replace(kind=MARKED, detail=None, error=None, **mark._asdict())
 
 
-def flow_calls(store: Store, calls: Predicate | None) -> dict[int, int]:
-    """Count the calls of each flow that were not errored."""
-    call = m.Conversation
-    query = call.select(call.flow, pw.fn.COUNT(pw.SQL("*"))).where(~call.errored, Scope(store).condition(calls))
-    return dict(store.execute(query.group_by(call.flow).order_by(call.flow)))
+def turns_aspect(store: Store) -> int:
+    """Return the key of the aspect that says how many turns a call has, 0 where no call was scored for it."""
+    rows = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "turn_count"))
+    return int(rows[0][0]) if rows else 0
 
 
 class NamedCall(Protocol):
@@ -104,10 +106,22 @@ class Examples:
         named = told_by(self._store, [call.id for call in found.values()])
         return {key: Example(self._runs[call.run], call.name, named.get(call.id, {})) for key, call in found.items()}
 
-    def run_span(self, calls: Iterable[NamedCall]) -> tuple[str, str]:
-        """Return the first and the last run of some calls, in time."""
-        runs = sorted({self._runs[call.run] for call in calls}, key=self._place)
-        return runs[0], runs[-1]
+    def shortest_of(self, groups: FailureGroups) -> list[Example]:
+        """Return the shortest call of each group."""
+        candidates = groups.shortest({key: self._place(run)[0] for key, run in self._runs.items()})
+        call, names = m.Conversation, dict[int, tuple[str, int]]()
+        keys = [key for some in candidates for key in some]
+        for start in range(0, len(keys), _AT_ONCE):
+            query = call.select(call.id, call.name, call.run).where(call.id.in_(keys[start : start + _AT_ONCE]))
+            names |= {key: (name, run) for key, name, run in self._store.execute(query)}
+        found = [min(some, key=lambda key: (names[key][0], key)) for some in candidates]
+        named = told_by(self._store, found)
+        return [Example(self._runs[names[key][1]], names[key][0], named.get(key, {})) for key in found]
+
+    def run_span(self, runs: Iterable[int]) -> tuple[str, str]:
+        """Return the names of the first and the last of some runs, in time."""
+        named = sorted((self._runs[run] for run in runs), key=self._place)
+        return named[0], named[-1]
 
     def _place(self, run: str) -> tuple[int, str]:
         return self._order.get(run, len(self._order)), run

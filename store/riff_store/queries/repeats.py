@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
-
-import peewee as pw
 
 from riff_store import models as m
 from riff_store.agreement import PASSED
@@ -14,7 +12,6 @@ from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import Grouping
-from riff_store.queries.scope import Scope
 
 FEWEST = 2
 DRAWN = 3
@@ -53,40 +50,20 @@ def repeats(
 
 
 def _groups(store: Store, calls: Predicate | None, group: Grouping) -> list[_Group]:
-    call, score = m.Conversation, m.AspectScore
+    from riff_store.columns.repeats import repeat_groups
+
     aspects = store.execute(m.Aspect.select(m.Aspect.id).where(m.Aspect.name == "correctness"))
-    keys = [getattr(call, key) for key in group.keys]
-    counts = pw.Case(None, [(~call.errored, score.value)])
-    query = (
-        call.select(
-            *keys,
-            pw.fn.COUNT(counts),
-            pw.fn.SUM(pw.Case(None, [(~call.errored & (score.value >= PASSED), 1)], 0)),
-            pw.fn.COALESCE(pw.fn.MAX(counts) - pw.fn.MIN(counts), 0.0),
-            pw.fn.SUM(pw.Case(None, [(~call.errored & score.value.is_null(), 1)], 0)),
-            pw.fn.SUM(pw.Case(None, [(call.errored, 1)], 0)),
-            pw.fn.COUNT(pw.fn.DISTINCT(pw.Case(None, [(score.value.is_null(False) & ~call.errored, call.run)]))),
-        )
-        .join(
-            score,
-            pw.JOIN.LEFT_OUTER,
-            on=(
-                (score.conversation == call.id)
-                & (score.judge == m.COMPUTED_JUDGE)
-                & (score.aspect == (aspects[0][0] if aspects else 0))
-            ),
-        )
-        .where(Scope(store).condition(calls))
-        .group_by(*keys)
-    )
-    names, width = group.namer(store), len(keys)
-    return [_Group(names(tuple(row[:width])), *row[width:]) for row in store.execute(query)]
+    names = group.namer(store)
+    found = repeat_groups(store, calls, group.keys, aspects[0][0] if aspects else 0, PASSED)
+    return [_Group(names(each.keys), *each[1:]) for each in found]
 
 
 def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> RepeatCell:
     groups = [each for each in members if each.n >= FEWEST]
     smallest = min((each.n for each in groups), default=0)
-    listed = range(1, min(smallest, LISTED) + 1)
+    most = min(smallest, LISTED)
+    all_of = [list(_all_passes(each.passed, each.n, most)) for each in groups]
+    none_of = [list(_all_passes(each.n - each.passed, each.n, most)) for each in groups]
     return RepeatCell(
         keys=keys,
         groups=len(groups),
@@ -99,9 +76,10 @@ def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> 
         k=k,
         pass_one=_measured(each.passed / each.n for each in groups),
         pass_k=_measured(all_pass(each.passed, each.n, k) for each in groups if each.n >= k),
-        pass_all={drawn: _mean(all_pass(each.passed, each.n, drawn) for each in groups) for drawn in listed},
+        pass_all={drawn: _mean(chances) for drawn, chances in enumerate(zip(*all_of, strict=True), 1)},
         pass_any={
-            drawn: _mean(1 - all_pass(each.n - each.passed, each.n, drawn) for each in groups) for drawn in listed
+            drawn: _mean(1 - chance for chance in chances)
+            for drawn, chances in enumerate(zip(*none_of, strict=True), 1)
         },
         flaky=_share(0 < each.passed < each.n for each in groups),
         always_passed=_share(each.passed == each.n for each in groups),
@@ -112,10 +90,15 @@ def _cell(keys: Mapping[str, str | None], members: Sequence[_Group], k: int) -> 
 
 def all_pass(passed: int, n: int, k: int) -> float:
     """Return C(passed, k) ÷ C(n, k): the chance that k of n calls, drawn without putting back, all passed."""
+    return (1.0, *_all_passes(passed, n, k))[-1]
+
+
+def _all_passes(passed: int, n: int, most: int) -> Iterator[float]:
+    """Yield the chance that all passed of one call that is drawn, of two and so on; each follows from the last."""
     chance = 1.0
-    for drawn in range(k):
+    for drawn in range(most):
         chance *= max(0, passed - drawn) / (n - drawn)
-    return chance
+        yield chance
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -13,6 +13,8 @@ from riff_store.measure import Z95
 _LARGE = 10_000
 _EXACT = 1e-15
 _LEAST = 1e-300
+_NEGLIGIBLE = 1e-20
+"""What is so much less likely than another outcome adds nothing to its chance that a double could hold."""
 _TIED = 1 + 1e-7
 
 
@@ -54,18 +56,24 @@ def fair_binomial(n: int) -> Discrete:
     return _joined(mode, below, above)
 
 
-def hypergeometric(drawn: int, marked: int, calls: int) -> Discrete:
-    """Return how many of the calls that are drawn are marked ones."""
+def hypergeometric(drawn: int, marked: int, calls: int, hits: int | None = None) -> Discrete:
+    """Return how many of the calls that are drawn are marked ones.
+
+    With `hits` outcomes are left out that matter only to other chances than that of so many or more.
+    """
     low, high, rest = max(0, drawn + marked - calls), min(drawn, marked), calls - drawn - marked
     mode = min(high, max(low, (drawn + 1) * (marked + 1) // (calls + 2)))
     below, above = [1.0], [1.0]
+    least = _LEAST if hits is None else _NEGLIGIBLE
     for k in range(mode, low, -1):
         below.append(below[-1] * (k * (rest + k)) / ((drawn - k + 1) * (marked - k + 1)))
-        if below[-1] < _LEAST:
+        if below[-1] < least:
             break
     for k in range(mode, high):
         above.append(above[-1] * ((drawn - k) * (marked - k)) / ((k + 1) * (rest + k + 1)))
-        if above[-1] < _LEAST:
+        if k + 1 == hits:
+            least = max(_LEAST, above[-1] * _NEGLIGIBLE)
+        if above[-1] < (_LEAST if hits is not None and k + 1 < hits else least):
             break
     return _joined(mode, below, above)
 

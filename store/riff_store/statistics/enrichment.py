@@ -19,4 +19,4 @@ class Draw(NamedTuple):
 
 def over_represented(draws: Sequence[Draw]) -> list[float]:
     """Return for each draw the chance of at least so many hits (hypergeometric, the one-sided test of Fisher)."""
-    return [min(1.0, hypergeometric(drawn, marked, calls).at_least(hits)) for hits, drawn, marked, calls in draws]
+    return [min(1.0, hypergeometric(drawn, marked, calls, hits).at_least(hits)) for hits, drawn, marked, calls in draws]

@@ -1,0 +1,196 @@
+"""Read where calls first went wrong as columns, and count them by what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riff_store.columns.blocks import Block, Flags, Keys, blocks
+from riff_store.columns.encoding import Floats
+from riff_store.columns.grouping import count, numbered
+from riff_store.columns.layout import FAILURES, KINDS_OF_FAILURE
+from riff_store.columns.masks import Masks
+from riff_store.database import Store
+from riff_store.models import COMPUTED_JUDGE
+from riff_store.predicates import Predicate
+
+if TYPE_CHECKING:
+    from riff_store.queries.marks import Mark
+
+MARKED = 0
+"""The place among the kinds of failure of what a person marked."""
+
+
+class CallsInScope:
+    """Hold which calls match and are not errored, block by block; ask within the same snapshot of the store."""
+
+    def __init__(self, store: Store, calls: Predicate | None) -> None:
+        masks = Masks(store)
+        self._chosen = [(block, masks.calls(calls, block) & (block.figures("errored") == 0)) for block in blocks(store)]
+
+    def failed(self, turns: int, marks: Mapping[int, Mark]) -> FailedCalls:
+        """Return those that were not served; `turns` is the aspect of how long they are, what people marked counts."""
+        return FailedCalls(self._chosen, turns, marks)
+
+    def by_flow(self, name: str) -> dict[tuple[int, ...], int]:
+        """Count the calls by flow and another key, 0 where they have none."""
+        found: dict[tuple[int, ...], int] = {}
+        for block, chosen in self._chosen:
+            count(found, block.keys("flow")[chosen], block.keys(name)[chosen])
+        return found
+
+    def steps_taken(self) -> dict[tuple[int, ...], int]:
+        """Count the calls by flow and step from one state to another, from 0 those that began in a state."""
+        found: dict[tuple[int, ...], int] = {}
+        for block, chosen in self._chosen:
+            flows, calls = block.keys("flow"), block.calls_of("transition")
+            rows = chosen[calls]
+            ends = (block.keys_of("transition", name)[rows] for name in ("from_state", "to_state"))
+            count(found, flows[calls[rows]], *ends)
+            calls = block.calls_of("state")
+            rows = chosen[calls] & (block.figures_of("state", "position") == 0)
+            begun = block.keys_of("state", "state")[rows]
+            count(found, flows[calls[rows]], np.zeros_like(begun), begun)
+        return found
+
+    def places_of_states(self) -> dict[int, float | None]:
+        """Return at which place failed calls first come to each state on average, `None` where no place is known."""
+        rows, known, sums = (np.zeros(0, np.int64) for _ in range(3))
+        for block, chosen in self._chosen:
+            has_failed = np.zeros(block.n, np.bool_)
+            has_failed[block.calls_of("failure")] = True
+            mine = (chosen & has_failed)[block.calls_of("state")]
+            state, place = block.keys_of("state", "state")[mine], block.figures_of("state", "position")[mine]
+            told = ~np.isnan(place)
+            rows = _summed(rows, np.bincount(state))
+            known = _summed(known, np.bincount(state[told]))
+            sums = _summed(sums, np.bincount(state[told], place[told]).astype(np.int64))
+        known, sums = _summed(known, np.zeros_like(rows)), _summed(sums, np.zeros_like(rows))
+        return {key: int(sums[key]) / int(known[key]) if known[key] else None for key in np.flatnonzero(rows).tolist()}
+
+
+class FailedCalls:
+    """Hold the calls that were not served, each column read when it is asked for.
+
+    `kind` is a place in `KINDS_OF_FAILURE`. Of what a person marked `code` is a place in `codes`; `ending` is the stop
+    reason of all others.
+    """
+
+    def __init__(self, chosen: Sequence[tuple[Block, Flags]], turns: int, marks: Mapping[int, Mark]) -> None:
+        self._turns = turns
+        self._parts = [(block, rows, calls) for block, chose in chosen for rows, calls in [_rows_of(block, chose)]]
+        self._known: dict[str, Keys] = {}
+        ids = self.column("id")
+        places = np.flatnonzero(np.isin(ids, list(marks))).tolist() if marks else []
+        self._marked = {place: marks[int(ids[place])] for place in places}
+        self.codes: list[str | None] = [None, *dict.fromkeys(mark.code for mark in self._marked.values() if mark.code)]
+
+    def __len__(self) -> int:
+        return self.column("id").size
+
+    def column(self, name: str) -> Keys:
+        """Return the keys of the calls; 0 where there is none."""
+        if name not in self._known:
+            self._known[name] = self._with_marks(name)
+        return self._known[name]
+
+    def lengths(self) -> list[Floats]:
+        """Return how many turns and seconds the calls took, infinity where that is not measured."""
+        turns = [block.scores(self._turns, COMPUTED_JUDGE)[calls] for block, _, calls in self._parts if self._turns]
+        seconds = [block.figures("duration_s")[calls] for block, _, calls in self._parts]
+        return [_length(turns) if turns else np.full(len(self), np.inf), _length(seconds)]
+
+    def _with_marks(self, name: str) -> Keys:
+        """Read a column, with what people marked in place of what events tell."""
+        if name == "code":
+            column = np.zeros(len(self), np.int64)
+        elif name in FAILURES:
+            column = _joined([block.keys_of("failure", name)[rows] for block, rows, _ in self._parts])
+        else:
+            of_calls = "stop_reason" if name == "ending" else name
+            column = _joined([block.keys(of_calls)[calls] for block, _, calls in self._parts])
+        for place, mark in self._marked.items() if name != "id" else ():
+            told = {
+                "kind": MARKED, "detail": 0, "error": 0, "ending": 0, "last_ok": mark.last_ok or 0,
+                "first_failed": mark.first_failed, "code": self.codes.index(mark.code),
+            }  # fmt: skip
+            column[place] = told.get(name, column[place])
+        return column
+
+    def groups(self, *names: str) -> FailureGroups:
+        """Return the groups of calls that share these keys."""
+        return FailureGroups(self, names)
+
+
+class FailureGroups:
+    """Hold groups of failed calls: their keys, how many calls there are, and what they are told by."""
+
+    def __init__(self, failed: FailedCalls, names: Sequence[str]) -> None:
+        self._failed = failed
+        first, self._group = numbered([failed.column(name) for name in names])
+        self.keys: list[dict[str, int]] = [
+            dict(zip(names, row, strict=True))
+            for row in zip(*(failed.column(name)[first].tolist() for name in names), strict=True)
+        ]
+        self.sizes: list[int] = np.bincount(self._group, minlength=first.size).tolist()
+
+    def counted(self, name: str) -> list[dict[int, int]]:
+        """Count in each group the calls by another key."""
+        found: list[dict[int, int]] = [{} for _ in self.keys]
+        counts: dict[tuple[int, ...], int] = {}
+        count(counts, self._group, self._failed.column(name))
+        for (group, key), n in counts.items():
+            found[group][key] = n
+        return found
+
+    def shortest(self, places: Mapping[int, int]) -> list[list[int]]:
+        """Return of each group the keys of the shortest calls, of the earliest run by its place among these.
+
+        Shortest are those of the fewest turns, then seconds; what is not measured is longer than anything.
+        """
+        failed = self._failed
+        lookup = np.zeros(max(places, default=0) + 1, np.int64)
+        lookup[list(places)] = list(places.values())
+        ranked = [*failed.lengths(), lookup[failed.column("run")]]
+        order = np.lexsort((failed.column("id"), *reversed(ranked), self._group))
+        groups = self._group[order]
+        begins = np.searchsorted(groups, np.arange(len(self.keys)))
+        alike = np.ones(order.size, np.bool_)
+        for column in ranked:
+            alike &= column[order] == column[order[begins]][groups]
+        found: list[list[int]] = [[] for _ in self.keys]
+        for group, key in zip(groups[alike].tolist(), failed.column("id")[order[alike]].tolist(), strict=True):
+            found[group].append(key)
+        return found
+
+
+def kind_of(place: int) -> str:
+    """Return the kind of failure of a place."""
+    return KINDS_OF_FAILURE[place]
+
+
+def _rows_of(block: Block, chosen: Flags) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return which rows of failures are of calls that were chosen, and the places of these calls."""
+    calls = block.calls_of("failure")
+    rows = np.flatnonzero(chosen[calls])
+    return rows, calls[rows]
+
+
+def _joined(parts: Sequence[Keys]) -> Keys:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _length(parts: Sequence[Floats]) -> Floats:
+    values = np.concatenate(parts) if parts else np.zeros(0)
+    values[np.isnan(values)] = np.inf
+    return values
+
+
+def _summed(counts: Keys, more: Keys) -> Keys:
+    if counts.size < more.size:
+        counts, more = more, counts
+    counts[: more.size] += more
+    return counts
