@@ -23,6 +23,7 @@ from benchmarks import (
     judge,
     machine,
     matrix,
+    postgres,
     report,
     run,
     tau,
@@ -45,6 +46,7 @@ GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
     "ui": ui.rows,
     "run": run.rows,
     "judge": judge.rows,
+    "postgres": postgres.rows,
 }
 TABLES: dict[str, Callable[[Path, Sizes], str]] = {"scale": scale.part}
 """Groups that are tables of their own."""

@@ -22,7 +22,7 @@ FACTS = frozenset(
     ("conversation", "aspect_score", "state_score", "transition", "call_failure", "outcome_visit", "judged_score")
 )
 _STEP = re.compile(r"(SCAN|SEARCH) (\w+)")
-_ALIASES = re.compile(r'"?(\w+)"?\s+(?:AS\s+)?"?(\w+)"?')
+_ALIASES = re.compile(r'(?:FROM|JOIN|,)\s+"?(\w+)"?\s+(?:AS\s+)?"?(\w+)"?')
 
 
 def main() -> int:
