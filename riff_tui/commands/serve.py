@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from riff_tui.commands import ui
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, WhereOption, settings_for, split_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from riff_tui.request import Request
+    from riff_tui.serve.server import Served
 
 EXAMPLES = (
     "riff-tui serve",
@@ -62,8 +68,6 @@ def serve(
     The link that is printed lets one browser in, once.
     """
     from riff_store.database import open_store
-    from riff_store.location import without_secrets
-    from riff_tui.errors import UsageError
     from riff_tui.filters import parse
     from riff_tui.request import Request
     from riff_tui.settings import store_location
@@ -74,42 +78,70 @@ def serve(
     chosen = resolve(view or "flows")
     ui.check_start(chosen, request, at or "")
     parse(where)
-    location = store_location(settings)
-    with open_store(location):
+    with open_store(store_location(settings)):
         pass
-    try:
-        from riff_tui.serve.place import Place
-        from riff_tui.serve.running import serve_explorer
-        from riff_tui.serve.server import Served
-    except ModuleNotFoundError as error:
-        raise UsageError(MISSING) from error
-    # Everybody on this machine can read the arguments of a process.
-    is_secret = store is not None and without_secrets(store) != store
+    _require_packages()
+    from riff_tui.serve.running import serve_explorer
+
     is_anywhere = view is None and request == Request()
-    given = (("where", where), ("sort", sort), ("aspect", aspect), ("at", at), *(("by", key) for key in request.by))
-    start = Place(chosen.name, tuple((name, text) for name, text in given if text), tuple(request.sides or ()))
-    served = Served(
-        named=os.path.basename(without_secrets(location)),
-        command=(sys.executable, "-P", "-m", "riff_tui", "ui"),
-        arguments=_shared(
-            theme=theme,
-            ascii=ascii_only,
-            mouse=mouse,
-            live=live,
-            fresh=fresh or None,
-            read_only=read_only or None,
-            store=None if is_secret else store,
-        ),
-        start=() if is_anywhere else tuple(start.arguments),
-        view="" if is_anywhere else chosen.name,
-        environ={**os.environ, **({"RIFF_TUI_STORE": location} if is_secret else {})},
+    shared = _arguments(
+        theme=theme,
+        ascii=ascii_only,
+        mouse=mouse,
+        live=live,
+        fresh=fresh or None,
+        read_only=read_only or None,
     )
+    served = _served(store, store_location(settings), shared, None if is_anywhere else (chosen.name, request, at or ""))
     announce = partial(_announce, opens=open_browser, named=served.named)
     raise typer.Exit(serve_explorer(served, port=port, public_origin=public_origin, announce=announce))
 
 
-def _shared(**options: str | bool | None) -> tuple[str, ...]:
-    """Return the options of every page's explorer as arguments, those that were not given left out."""
+def _require_packages() -> None:
+    """Raise `UsageError` where those of the extra are not installed."""
+    from riff_tui.errors import UsageError
+
+    try:
+        import riff_tui.serve.running  # noqa: F401  # it imports them
+    except ModuleNotFoundError as error:
+        raise UsageError(MISSING) from error
+
+
+def _served(given: str | None, location: str, shared: Sequence[str], start: tuple[str, Request, str] | None) -> Served:
+    """Return what is served: the store at a location, as it was given, from a view with its options if there is one."""
+    from riff_store.location import is_on_server, without_secrets
+    from riff_tui.output.streams import say
+    from riff_tui.serve.server import Served
+
+    environ = dict(os.environ)
+    if given is not None and without_secrets(given) != given:
+        # Everybody on this machine can read the arguments of a process.
+        environ["RIFF_TUI_STORE"] = location
+    elif given is not None:
+        shared = [*shared, f"--store={given}"]
+    if is_on_server(location) and environ.get("PGPASSWORD"):
+        say("PGPASSWORD reaches no page; put the password into ~/.pgpass.")
+    return Served(
+        named=without_secrets(location) if is_on_server(location) else os.path.basename(location),
+        command=(sys.executable, "-P", "-m", "riff_tui", "ui"),
+        arguments=tuple(shared),
+        start=_start(*start) if start is not None else (),
+        view=start[0] if start is not None else "",
+        environ=environ,
+    )
+
+
+def _start(view: str, request: Request, at: str) -> tuple[str, ...]:
+    """Return a view with its options as arguments."""
+    from riff_tui.serve.place import Place
+
+    given = (("where", request.where), ("sort", request.sort), ("aspect", request.aspect), ("at", at))
+    options = (*given, *(("by", key) for key in request.by))
+    return tuple(Place(view, tuple((name, text) for name, text in options if text), request.sides or ()).arguments)
+
+
+def _arguments(**options: str | bool | None) -> tuple[str, ...]:
+    """Return options as arguments, those that were not given left out."""
     return tuple(_argument(name.replace("_", "-"), value) for name, value in options.items() if value not in (None, ""))
 
 

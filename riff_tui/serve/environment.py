@@ -10,7 +10,8 @@ PASSED_ON = frozenset(
     (
         *("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"),
         *("CLICOLOR", "NO_COLOR"),
-        *("PGPASSFILE", "PYTHONPATH", "VIRTUAL_ENV"),
+        *("PGDATABASE", "PGHOST", "PGPASSFILE", "PGPORT", "PGSSLMODE", "PGSSLROOTCERT", "PGUSER"),
+        *("PYTHONPATH", "VIRTUAL_ENV"),
     )
 )
 PASSED_ON_PREFIXES = ("LC_", "PGSERVICE", "RIFF_TUI_", "XDG_")

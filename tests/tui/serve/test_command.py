@@ -16,6 +16,7 @@ import pytest
 
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
+from tests.support.postgresql_server import Server
 from tests.support.programs import is_gone
 from tests.support.served_pages import let_in, page_of, surroundings
 
@@ -92,6 +93,23 @@ def test_what_no_page_could_open_is_refused_at_once(
     out, err = capsys.readouterr()
     assert complaint in err
     assert (out, err.count("\n")) == ("", 1)
+
+
+async def test_a_store_on_a_server_is_shown_and_its_password_is_nowhere(tiny: Path, postgresql: Server) -> None:
+    store = postgresql.store(password="s3cret")
+    assert run(["copy", str(tiny), store]) == ExitCode.OK
+    async with command("--store", store, "--read-only") as (server, link), let_in(link) as browser:
+        origin = link.partition("/?")[0]
+        async with page_of(browser, origin) as page, browser.get(origin) as answer:
+            await page.wait_for("viewing")
+            (explorer,) = children(server.pid)
+            assert b"s3cret" not in Path(f"/proc/{explorer}/cmdline").read_bytes()
+            await page.type("y")
+            await page.wait_for("copy:")
+            await page.type("l")
+            await page.wait_for("on the server to")
+            assert b"s3cret" not in page.sent
+            assert "s3cret" not in await answer.text()
 
 
 async def test_a_port_that_is_taken_is_said(tiny: Path) -> None:
