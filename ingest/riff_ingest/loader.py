@@ -132,8 +132,13 @@ def left_out(path: str, reason: str, note: str = "skipped") -> InputPlan:
 
 def load(plan: InputPlan) -> Iterator[Item]:
     """Yield everything that an input holds, scored; what is broken comes as `Skipped`."""
+    return scored(plan, read_input(plan))
+
+
+def scored(plan: InputPlan, items: Iterable[ReadItem]) -> Iterator[Item]:
+    """Yield what was read of an input, its calls scored."""
     run = run_of(Path(plan.file.path))
-    for item in read_input(plan):
+    for item in items:
         line, found = item if isinstance(item, tuple) else (0, item)
         if isinstance(found, Conversation):
             facts, notes = facts_of(found, default_run=run, line=line, with_text=plan.file.with_text)

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 import msgspec
 
+from riff_ingest.sources.by_lines import Contracts, Lines, by_lines
 from riff_ingest.sources.coercion import fields_of, fit, parse_time, wanted
 from riff_ingest.sources.lenient_json import NOT_FINITE, loads
-from riff_ingest.sources.lines import BrokenInput, read_lines
-from riff_ingest.sources.source import FileHead, Source, run_of
+from riff_ingest.sources.lines import BrokenInput
+from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
 from riff_ingest.sources.transcript_line import Name, Whole
 from riff_store.facts import JudgedScore, Skipped
 
@@ -43,14 +44,13 @@ _NAMES = ("conversation_id", "judge")
 _REQUIRED = (*_NAMES, "score")
 
 
-def read(path: Path) -> Iterator[JudgedScore | Skipped]:
-    """Yield the verdicts of a file in its order, and what had to be left out; never raises on what a file holds.
+def read_some(path: Path, context: ReadContext, lines: Lines, _: Contracts) -> Iterator[JudgedScore | Skipped]:
+    """Yield the verdicts on some lines of a file, and what had to be left out; never raises on what they hold.
 
     A score that is no number from 0 to 10 skips its line, for to store it as unscored would hide it.
     """
-    broken: list[BrokenInput] = []
     run = run_of(path)
-    for number, data in read_lines(path, broken.append):
+    for number, data in lines:
         reasons: list[str] = []
         try:
             verdict = _verdict(data, reasons)
@@ -68,8 +68,6 @@ def read(path: Path) -> Iterator[JudgedScore | Skipped]:
         for reason in reasons:
             yield Skipped("defect", number, reason, score.conversation)
         yield score
-    for left in broken:
-        yield Skipped("skipped", left.line, left.reason)
 
 
 def _score(verdict: _ScoreLine, run: str, judged_at: int | None, line: int) -> JudgedScore:
@@ -143,10 +141,13 @@ def _recognises(head: FileHead) -> str | None:
     return None
 
 
+read = by_lines(read_some)
+
 SOURCE = Source(
     kind="humanness",
     version=2,
-    read=lambda path, context: read(path),
+    read=read,
+    read_some=read_some,
     title="Judges' scores",
     known_by="files named humanness-*.jsonl, or lines with conversation_id and judge",
     names=("humanness-*.jsonl", "humanness-*.jsonl.gz"),

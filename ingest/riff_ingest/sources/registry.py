@@ -97,6 +97,7 @@ def _guarded(source: Source) -> Source:
     return replace(
         source,
         read=read,
+        read_some=None,
         recognises=_unless_it_fails(source.recognises, None),
         contracts=_unless_it_fails(source.contracts, {}),
         is_company=_unless_it_fails(source.is_company, False),

@@ -20,6 +20,7 @@ from riff_store.facts import Annotation, DescribedFlow, JudgedScore, Skipped
 
 if TYPE_CHECKING:
     from riff_ingest.eva.run_inputs import RunInputs
+    from riff_ingest.sources.by_lines import LineReader
 
 ROOT = "(root)"
 HEAD_LINES = 8
@@ -99,6 +100,8 @@ class Source:
     - `kind` names it to `--as` and in the store; raising `version` has its files read anew.
     - `read` yields what an input holds, and `Skipped` for what it leaves out; it raises nothing but `BrokenInput`;
       anything else that a source of another distribution raises leaves that input out.
+    - `read_some` yields what some lines of a file hold, so that several processes can share a large one: what `read`
+      yields is that of all lines, then what could not be read as lines.
     - `title` and `known_by` tell users what it is and how it is recognised.
     - `names` are patterns of file names that a walk takes unseen. `recognises` returns why a file is of this kind,
       judged by its head, else `None`; raising `BrokenInput` refuses the file. `directory` is for inputs that are
@@ -118,6 +121,7 @@ class Source:
     kind: str
     version: int
     read: Callable[[Path, ReadContext], Iterable[ReadItem]]
+    read_some: LineReader | None = None
     title: str
     known_by: str
     names: tuple[str, ...] = ()

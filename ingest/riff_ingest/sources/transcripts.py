@@ -13,9 +13,10 @@ from riff_ingest.contract import Contract
 from riff_ingest.conversation import ROLES, Conversation, ReferenceStep, ToolCall, Turn
 from riff_ingest.events import GuardEvaluated, SlotFilled
 from riff_ingest.runner.files.run_document import PROGRESS_FILE, RUN_FILE, RUN_MARK
+from riff_ingest.sources.by_lines import Contracts, Lines, by_lines
 from riff_ingest.sources.coercion import parse_time
 from riff_ingest.sources.lenient_json import is_deep
-from riff_ingest.sources.lines import BrokenInput, read_lines, read_start
+from riff_ingest.sources.lines import BrokenInput, read_start
 from riff_ingest.sources.source import FileHead, ReadContext, Source, run_of
 from riff_ingest.sources.transcript_line import FAMILY, GIVEN_NOTHING, NativeLine, refusal, salvage
 from riff_store.facts import Skipped
@@ -32,16 +33,17 @@ _line_decoder = msgspec.json.Decoder(NativeLine)
 _contract_decoder = msgspec.json.Decoder(Contract)
 
 
-def read(path: Path, context: ReadContext | None = None) -> Iterator[tuple[int, Conversation] | Skipped]:
-    """Yield the conversations of a file with their line numbers, and what had to be left out.
+def read_some(
+    path: Path, context: ReadContext, lines: Lines, contracts: Contracts
+) -> Iterator[tuple[int, Conversation] | Skipped]:
+    """Yield the conversations on some lines of a file with their numbers, and what had to be left out.
 
     A line without a contract has that of an earlier line of its run and flow, else that of the flow
     in the context. Never raises on what a file holds: a line that is no conversation is `skipped`,
     a field that does not fit is a `defect`, what is left out of lists is counted in `defects`.
     """
-    broken: list[BrokenInput] = []
-    reader = _TranscriptReader(run_of(path), context.contracts if context else {})
-    for number, data in read_lines(path, broken.append):
+    reader = _TranscriptReader(run_of(path), context.contracts, contracts)
+    for number, data in lines:
         try:
             call, reasons = reader.call(data)
         except BrokenInput as problem:
@@ -50,22 +52,20 @@ def read(path: Path, context: ReadContext | None = None) -> Iterator[tuple[int, 
         for reason in reasons:
             yield Skipped("defect", number, reason, call.conversation_id)
         yield number, call
-    for left in broken:
-        yield Skipped("skipped", left.line, left.reason)
 
 
 def read_line(data: bytes, run: str) -> tuple[Conversation, list[str]]:
     """Return the conversation of a line, with the reasons for each field that was left out; raise `BrokenInput`."""
-    return _TranscriptReader(run, {}).call(data)
+    return _TranscriptReader(run, {}, Contracts()).call(data)
 
 
 class _TranscriptReader:
     """Remember from line to line what is needed: contracts by their bytes, and by run and flow."""
 
-    def __init__(self, run: str, contracts: Mapping[str, Contract]) -> None:
+    def __init__(self, run: str, described: Mapping[str, Contract], told: Contracts) -> None:
         self._run = run
-        self._described = contracts
-        self._given: dict[tuple[str, str], Contract] = {}
+        self._described = described
+        self._told = told
         self._decoded: dict[bytes, Contract] = {}
 
     def call(self, data: bytes) -> tuple[Conversation, list[str]]:
@@ -103,8 +103,8 @@ class _TranscriptReader:
     def _promised(self, run: str, flow: str, contract: Contract | None) -> Contract | None:
         key = (run, flow)
         if contract is None:
-            return self._given.get(key) or self._described.get(flow)
-        self._given[key] = contract
+            return self._told.get(key) or self._described.get(flow)
+        self._told.given[key] = contract
         return contract
 
     def _finish(
@@ -211,10 +211,13 @@ def _is_of_a_run(path: Path) -> bool:
         return False
 
 
+read = by_lines(read_some)
+
 SOURCE = Source(
     kind="transcripts",
     version=3,
     read=read,
+    read_some=read_some,
     title="Flow transcripts",
     known_by="files named flow-transcripts-*.jsonl, or lines with conversation_id and flow",
     names=("flow-transcripts-*.jsonl", "flow-transcripts-*.jsonl.gz"),
