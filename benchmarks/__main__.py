@@ -1,6 +1,6 @@
 """Measure everything and write RESULTS.md.
 
-usage: python -m benchmarks [--quick] [--only GROUP,GROUP] [-o FILE] [--work DIR]
+usage: python -m benchmarks [--quick] [--only GROUP,GROUP] [--rounds N] [-o FILE] [--work DIR]
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -59,6 +60,7 @@ def main() -> int:
     """Run the groups that were asked for; at full size they are kept among the results, or where `-o` says."""
     chosen = _arguments().parse_args()
     sizes = QUICK if chosen.quick else FULL
+    sizes = replace(sizes, rounds=chosen.rounds or sizes.rounds)
     measured: dict[str, str] = {}
     SCRATCH.mkdir(exist_ok=True)
     made_in = nullcontext(chosen.work) if chosen.work else TemporaryDirectory(prefix="work-", dir=SCRATCH)
@@ -92,6 +94,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help=f"small sizes ({QUICK})")
     parser.add_argument("--only", metavar="GROUPS", help=f"of {','.join(NAMES)}, those named")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write the results")
+    parser.add_argument("--rounds", type=int, metavar="N", help="how often each job is run; else as its size says")
     parser.add_argument("--work", type=Path, metavar="DIR", help="keep what is made to measure on, for the next time")
     return parser
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 import statistics
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfile
 
-from benchmarks.load import Load, run_name
+from benchmarks.load import Load, nightly_files, run_name
+from benchmarks.ours import ingest_file
 from benchmarks.processes import riff_tui, take
-from benchmarks.scale.stores import Sized
+from benchmarks.scale.stores import Sized, calls_of_a_night
+from benchmarks.sizes import Sizes
 
 MORE = 1_000
 _NIGHTS = 500
@@ -20,7 +20,7 @@ _NIGHTS = 500
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Hold the calls of a store, its bytes, those of its transcripts, and the processor time of `MORE` calls more."""
+    """Hold the calls of a store, its bytes, those that transcripts would add, and what `MORE` calls more took."""
 
     calls: int
     bytes: int
@@ -29,8 +29,22 @@ class Added:
     seconds: float
 
 
-def added(sized: Sized, folder: Path, rounds: int) -> Added:
-    """Ingest a thousand calls of another night into a copy of a store, and again of another one."""
+def text_of_a_night(folder: Path, sizes: Sizes) -> int:
+    """Return the bytes that transcripts add to the store of one night."""
+    store, weighed = folder / "text.db", []
+    for with_text in (False, True):
+        store.unlink(missing_ok=True)
+        ingest_file(nightly_files(folder, 1, calls_of_a_night(sizes)), store, with_text=with_text)
+        weighed.append(store.stat().st_size)
+    store.unlink()
+    return weighed[1] - weighed[0]
+
+
+def added(sized: Sized, folder: Path, rounds: int, text: int) -> Added:
+    """Ingest a thousand calls of another night into a copy of a store, and again of another one.
+
+    `text` are the bytes of the transcripts of one night.
+    """
     copy = folder / "more.db"
     copyfile(sized.store, copy)
     taken = []
@@ -40,9 +54,7 @@ def added(sized: Sized, folder: Path, rounds: int) -> Added:
         taken.append(take([*riff_tui("ingest", str(file)), "--store", str(copy)]))
         file.unlink()
     copy.unlink()
-    with closing(sqlite3.connect(sized.store)) as connection:
-        text = connection.execute("SELECT SUM(LENGTH(body)) FROM transcript").fetchone()[0]
     cpu, seconds = (
         statistics.median(times) for times in zip(*((each.cpu, each.seconds) for each in taken), strict=True)
     )
-    return Added(sized.calls, sized.store.stat().st_size, text, cpu, seconds)
+    return Added(sized.calls, sized.store.stat().st_size, text * sized.runs, cpu, seconds)

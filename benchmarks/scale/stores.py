@@ -28,15 +28,20 @@ class Sized:
     since: datetime
 
 
+def calls_of_a_night(sizes: Sizes) -> int:
+    """Return so many calls that each agent plays nearly every task in each flow once."""
+    return sizes.few * 91 // 100
+
+
 def made(folder: Path, sizes: Sizes) -> list[Sized]:
     """The stores of `sizes.few`, `sizes.many` and `sizes.huge` calls, roughly; what is in the folder is kept.
 
-    A night is nine tenths of the few, so that the smallest store is one night and the others are more of them.
+    The smallest is one night and the others are more of them, without transcripts, which no question here looks at.
     """
-    night = sizes.few * 91 // 100
+    night = calls_of_a_night(sizes)
     small = folder / f"scale-1-{night}.db"
     if not small.exists():
-        ingest_file(nightly_files(folder, 1, night), small, with_text=True)
+        ingest_file(nightly_files(folder, 1, night), small, with_text=False)
     return [_sized(small, folder, max(1, round(calls / night))) for calls in (sizes.few, sizes.many, sizes.huge)]
 
 

@@ -61,9 +61,9 @@ def _name(each: Measured) -> str:
 
 def sizes_of_stores(stores: Sequence[Added]) -> str:
     """What each store weighs, and what more calls cost."""
-    head = f"| calls | the file | of it transcripts | another {MORE:,} calls |\n|---|---|---|---|\n"
+    head = f"| calls | the file without text | transcripts add | another {MORE:,} calls |\n|---|---|---|---|\n"
     return head + "".join(
-        f"| {each.calls:,} | {amount(each.bytes, 'B')} | {amount(each.text, 'B')} | {amount(each.seconds, 's')} |\n"
+        f"| {each.calls:,} | {amount(each.bytes, 'B')} | {amount(each.text, 'B')} | {amount(each.cpu, 's')} |\n"
         for each in stores
     )
 
