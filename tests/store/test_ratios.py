@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations, product
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from riff_store.statistics.ratios import CallSum, paired, unpaired
+from riff_store.statistics import ratios
+from riff_store.statistics.ratios import CallSums, RatioTest
+
+
+class CallSum(NamedTuple):
+    part: float
+    whole: float
+
 
 CALLS = st.lists(
     st.integers(0, 5).flatmap(lambda whole: st.builds(CallSum, st.integers(0, whole), st.just(whole))),
@@ -17,6 +27,18 @@ CALLS = st.lists(
     max_size=6,
 )
 ALWAYS, NEVER, HALF = CallSum(5, 5), CallSum(0, 5), CallSum(2, 4)
+
+
+def sums(calls: Sequence[CallSum]) -> CallSums:
+    return CallSums(*np.array(calls, float).reshape(-1, 2).T)
+
+
+def paired(first: Sequence[CallSum], second: Sequence[CallSum]) -> RatioTest:
+    return ratios.paired(sums(first), sums(second))
+
+
+def unpaired(first: Sequence[CallSum], second: Sequence[CallSum]) -> RatioTest:
+    return ratios.unpaired(sums(first), sums(second))
 
 
 def ratio(calls: list[CallSum]) -> float:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from riff_store import models as m
 from riff_store.answers.comparison import Comparison, Difference, FlowPairs, Newly, PairCounts, Verdict
@@ -16,8 +15,13 @@ from riff_store.predicates import Predicate
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.interaction import has_interaction
 from riff_store.queries.pooled_comparison import pooled_differences
-from riff_store.queries.sides import Pair, SideCalls, Values, compared, paired, sides
-from riff_store.statistics import intervals, significance
+from riff_store.queries.side_calls import SideCalls, paired
+from riff_store.queries.sides import sides
+from riff_store.statistics import intervals, pairing, samples, significance
+from riff_store.statistics.pairing import Compared, Places
+
+if TYPE_CHECKING:
+    from riff_store.statistics.samples import Floats
 
 SIGNIFICANT = significance.SIGNIFICANT
 SUCCESS = 10.0
@@ -71,25 +75,24 @@ def compare(
     """
     with store.snapshot():
         first, second = (SideCalls(store, side, calls) for side in sides(store, a, b, within))
-        pairs = paired(first, second)
         names = dict(store.execute(m.Flow.select(m.Flow.id, m.Flow.name)))
-        shown = selected_judges(store, judges)
         flows_a, flows_b = first.by_flow(), second.by_flow()
         shared = sorted(flows_a.keys() & flows_b.keys(), key=names.__getitem__)
+        pairs = pairing.pairs_by_key(first.flows(), paired(first, second))
+        chosen = [(names[flow], Places(flows_a[flow], flows_b[flow]), pairs.get(flow)) for flow in shared]
         found = [
-            _difference(names[flow], kind, judge, (flows_a[flow], on_a), (flows_b[flow], on_b), pairs.get(flow, ()))
-            for kind, judge, on_a, on_b in measured(store, first, second, shown, also)
-            for flow in shared
+            _difference(flow, kind, judge, pairing.compared(values, places, of_flow))
+            for kind, judge, values in measured(store, first, second, selected_judges(store, judges), also)
+            for flow, places, of_flow in chosen
         ]
-        heard_a, heard_b = (side.interactions() if has_interaction(store) else {} for side in (first, second))
-        for flow in shared if heard_a and heard_b else ():
-            found += pooled_differences(
-                names[flow], (flows_a[flow], heard_a), (flows_b[flow], heard_b), pairs.get(flow, ())
-            )
-        seen = (first, second)
+        if has_interaction(store):
+            heard = first.interactions(), second.interactions()
+            found += [each for flow in chosen for each in pooled_differences(*flow, heard)]
+        seen, in_a, in_b = (first, second), flows_a, flows_b
         if within is not None and within != calls:
             seen = SideCalls(store, first.side, within), SideCalls(store, second.side, within)
-    seen_flows = {names[flow] for flow in shared if any(flow in side.flows for side in seen)}
+            in_a, in_b = (side.by_flow() for side in seen)
+    seen_flows = {names[flow] for flow in shared if flow in in_a or flow in in_b}
     return Comparison(
         a=seen[0].side,
         b=seen[1].side,
@@ -97,14 +100,14 @@ def compare(
         differences=_ranked(_corrected([each for each in found if each is not None], of_runs=first.side.kind == "run")),
         flows=[
             FlowPairs(
-                names[flow], len(flows_a[flow]), len(flows_b[flow]), first.errored.get(flow, 0),
-                second.errored.get(flow, 0), len(pairs.get(flow, ())),
+                flow, len(places.first), len(places.second), first.errored.get(flow, 0), second.errored.get(flow, 0),
+                0 if of_flow is None else len(of_flow.first),
             )
-            for flow in shared
-            if names[flow] in seen_flows
+            for flow, places, of_flow in chosen
+            if flow in seen_flows
         ],
-        only_in_a={names[flow]: len(flows_a[flow]) for flow in sorted(seen[0].flows - flows_b.keys())},
-        only_in_b={names[flow]: len(flows_b[flow]) for flow in sorted(seen[1].flows - flows_a.keys())},
+        only_in_a={names[flow]: len(flows_a[flow]) for flow in sorted(in_a.keys() - flows_b.keys())},
+        only_in_b={names[flow]: len(flows_b[flow]) for flow in sorted(in_b.keys() - flows_a.keys())},
     )  # fmt: skip
 
 
@@ -121,19 +124,20 @@ def _counts(differences: Iterable[Difference]) -> PairCounts | None:
 
 def measured(
     store: Store, first: SideCalls, second: SideCalls, judges: dict[int, str], also: Collection[str]
-) -> Iterable[tuple[ComparedAspect, str | None, Values, Values]]:
+) -> Iterator[tuple[ComparedAspect, str | None, tuple[Floats, Floats]]]:
     """Yield each kind of row with the values of both sides, an aspect at a time."""
     for kind in _COMPUTED.values():
         column = OF_CALLS[kind.name].of_call
         if column:
-            yield kind, None, first.kept(column), second.kept(column)
+            yield kind, None, (first.kept(column), second.kept(column))
+    judged = sorted({*first.judged(), *second.judged()})
     for key, name in sorted(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)), key=lambda row: str(row[1])):
-        on_a, on_b = first.values(key), second.values(key)
-        if m.COMPUTED_JUDGE in on_a.keys() | on_b.keys():
-            for kind in _kinds(name, also):
-                yield kind, None, on_a.get(m.COMPUTED_JUDGE, {}), on_b.get(m.COMPUTED_JUDGE, {})
-        for judge in sorted((on_a.keys() | on_b.keys()) & judges.keys()):
-            yield ComparedAspect(name, name, "higher"), judges[judge], on_a.get(judge, {}), on_b.get(judge, {})
+        for aspect, judge in judged:
+            kinds = list(_kinds(name, also) if judge == m.COMPUTED_JUDGE else [ComparedAspect(name, name, "higher")])
+            if aspect == key and kinds and (judge == m.COMPUTED_JUDGE or judge in judges):
+                values = first.values(aspect, judge), second.values(aspect, judge)
+                for kind in kinds:
+                    yield kind, judges[judge] if judge != m.COMPUTED_JUDGE else None, values
 
 
 def _kinds(aspect: str, also: Collection[str]) -> Iterator[ComparedAspect]:
@@ -146,17 +150,10 @@ def _kinds(aspect: str, also: Collection[str]) -> Iterator[ComparedAspect]:
             yield kind
 
 
-def _difference(
-    flow: str,
-    kind: ComparedAspect,
-    judge: str | None,
-    a: tuple[Sequence[int], Values],
-    b: tuple[Sequence[int], Values],
-    pairs: Iterable[Pair],
-) -> Difference | None:
+def _difference(flow: str, kind: ComparedAspect, judge: str | None, of_flow: Compared) -> Difference | None:
     """Return the difference in one flow, or `None` where neither side measured anything."""
-    first, second, on_pairs, alone = compared(a, b, pairs)
-    if not first and not second:
+    first, second, on_pairs, alone = of_flow
+    if not len(first) and not len(second):
         return None
     plain = Difference(
         flow=flow, aspect=kind.name, judge=judge, better=kind.better, rate=kind.rate,
@@ -164,7 +161,7 @@ def _difference(
         pairs=on_pairs, alone_a=alone[0], alone_b=alone[1],
         test=None, p=None, p_adjusted=None, verdict="not measured", tendency="not measured",
     )  # fmt: skip
-    if not first or not second:
+    if not len(first) or not len(second):
         return plain
     test = {
         (True, True): _paired_rates,
@@ -175,43 +172,29 @@ def _difference(
     return test(plain, kind, first, second)
 
 
-def _measure(kind: ComparedAspect, values: Sequence[float]) -> Measure:
-    if kind.rate:
-        hits = sum(value >= kind.top for value in values)
-        return Measure(len(values), round(hits * UNIT * kind.scale), hits * kind.scale**2, rate=True, scale=kind.scale)
-    # Rounded and added up as the sums of the store are, so that a mean reads the same here and there.
-    return Measure(
-        len(values), sum(int(value * UNIT + 0.5) for value in values), math.fsum(value * value for value in values)
-    )
+def _measure(kind: ComparedAspect, values: Floats) -> Measure:
+    if not kind.rate:
+        return samples.mean_of(values)
+    hits = samples.hits(values, kind.top)
+    return Measure(len(values), round(hits * UNIT * kind.scale), hits * kind.scale**2, rate=True, scale=kind.scale)
 
 
-def _paired_rates(
-    plain: Difference, kind: ComparedAspect, first: Sequence[float], second: Sequence[float]
-) -> Difference:
-    hits = [(one >= kind.top, other >= kind.top) for one, other in zip(first, second, strict=True)]
-    failed_a, failed_b = hits.count((False, True)), hits.count((True, False))
-    both, neither = hits.count((False, False)), hits.count((True, True))
+def _paired_rates(plain: Difference, kind: ComparedAspect, first: Floats, second: Floats) -> Difference:
+    hits = samples.hit_pairs(first, second, kind.top)
     return replace(
-        _with_effect(plain, _scaled(intervals.paired_rates(neither, failed_b, failed_a, both), kind)),
+        _with_effect(plain, _scaled(intervals.paired_rates(*hits), kind)),
         test="McNemar",
-        p=significance.mcnemar(failed_a, failed_b),
-        tendency=_direction(plain, failed_a - failed_b),
-        only_a=failed_a,
-        only_b=failed_b,
-        both=both,
-        neither=neither,
+        p=significance.mcnemar(hits.only_second, hits.only_first),
+        tendency=_direction(plain, hits.only_second - hits.only_first),
+        only_a=hits.only_second,
+        only_b=hits.only_first,
+        both=hits.neither,
+        neither=hits.both,
     )
 
 
-def _unpaired_rates(
-    plain: Difference, kind: ComparedAspect, first: Sequence[float], second: Sequence[float]
-) -> Difference:
-    hits = (
-        sum(value >= kind.top for value in first),
-        len(first),
-        sum(value >= kind.top for value in second),
-        len(second),
-    )
+def _unpaired_rates(plain: Difference, kind: ComparedAspect, first: Floats, second: Floats) -> Difference:
+    hits = samples.hits(first, kind.top), len(first), samples.hits(second, kind.top), len(second)
     return replace(
         _with_effect(plain, _scaled(intervals.unpaired_rates(*hits), kind)),
         test="Fisher",
@@ -220,11 +203,9 @@ def _unpaired_rates(
     )
 
 
-def _paired_scores(
-    plain: Difference, kind: ComparedAspect, first: Sequence[float], second: Sequence[float]
-) -> Difference:
-    changes = [other - one for one, other in zip(first, second, strict=True)]
-    up, down = sum(change > 0 for change in changes), sum(change < 0 for change in changes)
+def _paired_scores(plain: Difference, kind: ComparedAspect, first: Floats, second: Floats) -> Difference:
+    changes = second - first
+    up, down = samples.signs(changes)
     return replace(
         _with_effect(plain, intervals.paired_means(changes)),
         test="sign",
@@ -233,9 +214,7 @@ def _paired_scores(
     )
 
 
-def _unpaired_scores(
-    plain: Difference, kind: ComparedAspect, first: Sequence[float], second: Sequence[float]
-) -> Difference:
+def _unpaired_scores(plain: Difference, kind: ComparedAspect, first: Floats, second: Floats) -> Difference:
     found = significance.mann_whitney(first, second)
     return replace(
         _with_effect(plain, intervals.unpaired_means(first, second)),

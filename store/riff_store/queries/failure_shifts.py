@@ -12,7 +12,8 @@ from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
 from riff_store.queries.failing_calls import failing_calls
-from riff_store.queries.sides import Pair, SideCalls, calls_of_side, paired, sides
+from riff_store.queries.side_calls import Pair, SideCalls, keys_of_pairs
+from riff_store.queries.sides import calls_of_side, sides
 from riff_store.statistics import significance
 
 
@@ -29,7 +30,8 @@ def failure_shifts(store: Store, a: str, b: str, calls: Predicate | None = None)
     """
     with store.snapshot():
         first, second = (SideCalls(store, side, calls) for side in sides(store, a, b))
-        pairs = paired(first, second)
+        pairs = keys_of_pairs(first, second)
+        calls_a, calls_b = first.keys_by_flow(), second.keys_by_flow()
         ends = {
             call.id: _Ends(call.last_ok, call.first_failed)
             for side in (first, second)
@@ -39,7 +41,6 @@ def failure_shifts(store: Store, a: str, b: str, calls: Predicate | None = None)
             names_of(store, DIMENSIONS["flow"]),
             dict(store.execute(m.State.select(m.State.id, m.State.name))),
         )
-    calls_a, calls_b = first.by_flow(), second.by_flow()
     cells = [
         cell
         for flow in sorted(calls_a.keys() & calls_b.keys())

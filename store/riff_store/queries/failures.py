@@ -10,7 +10,8 @@ from riff_store.answers.comparison import Failed, FailedCall, FailedPair, Failur
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.call_names import told_by
-from riff_store.queries.sides import SideCalls, paired, sides
+from riff_store.queries.side_calls import SideCalls, keys_of_pairs
+from riff_store.queries.sides import sides
 from riff_store.statistics import significance
 
 SUCCESS = 10.0
@@ -28,14 +29,14 @@ def failures(store: Store, a: str, b: str, calls: Predicate | None = None, withi
     with store.snapshot():
         first, second = (SideCalls(store, side, calls) for side in sides(store, a, b, within))
         scores_a, scores_b = _scores(store, first), _scores(store, second)
-        pairs = [pair for found in paired(first, second).values() for pair in found]
+        pairs = [pair for found in keys_of_pairs(first, second).values() for pair in found]
         known = [(one, other) for one, other in pairs if one in scores_a and other in scores_b]
         failed = [(one, other) for one, other in known if min(scores_a[one], scores_b[other]) < SUCCESS]
         rows = _call_rows(store, [key for pair in failed for key in pair])
         seen = (first, second)
         if within is not None and within != calls:
             seen = SideCalls(store, first.side, within), SideCalls(store, second.side, within)
-        in_a, in_b = ({call.key for call in side.counted} for side in seen)
+        in_a, in_b = (set(side.keys.tolist()) for side in seen)
     found = [_pair(rows[one], scores_a[one], rows[other], scores_b[other]) for one, other in failed]
     looked_at = [pair for pair in known if pair[0] in in_a and pair[1] in in_b]
     return Failures(
@@ -59,7 +60,7 @@ def _counts(failed: Sequence[tuple[bool, bool]]) -> PairCounts:
 def _scores(store: Store, side: SideCalls) -> dict[int, float]:
     aspects = {name: key for key, name in store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name))}
     complete, correct = (
-        side.values(aspects.get(name, 0)).get(m.COMPUTED_JUDGE, {}) for name in ("completion", "correctness")
+        side.by_call(side.values(aspects.get(name, 0), m.COMPUTED_JUDGE)) for name in ("completion", "correctness")
     )
     return complete | {call: score if score < SUCCESS else complete.get(call, score) for call, score in correct.items()}
 

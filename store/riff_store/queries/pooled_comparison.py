@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from riff_store.answers.comparison import Difference, Verdict
-from riff_store.interaction import Interaction
+from riff_store.interaction import SUMS
 from riff_store.interaction_metrics import FIGURES
 from riff_store.measure import UNIT, PooledMeasure
 from riff_store.metric import Metric, Pooled
 from riff_store.metrics import OF_CALLS
-from riff_store.queries.sides import Compared, Pair, compared
-from riff_store.statistics import ratios
+from riff_store.statistics import ratios, samples
 from riff_store.statistics.intervals import Interval
-from riff_store.statistics.ratios import CallSum
+from riff_store.statistics.pairing import Chosen, Places, chosen
+from riff_store.statistics.ratios import CallSums
+
+if TYPE_CHECKING:
+    from riff_store.statistics.pairing import Floats, Keys
+
+    Heard: TypeAlias = Mapping[str, Floats]
+    """The sums of calls by name; nan where it is not known who spoke when."""
 
 
 def pooled_differences(
-    flow: str,
-    a: tuple[Sequence[int], Mapping[int, Interaction]],
-    b: tuple[Sequence[int], Mapping[int, Interaction]],
-    pairs: Iterable[Pair],
+    flow: str, calls: Places, pairs: Places | None, heard: tuple[Heard, Heard]
 ) -> Iterator[Difference]:
     """Yield the differences of one flow in the figures of which either side has an event."""
-    chosen = compared(a, b, pairs)
+    first, second = (samples.known(sums[SUMS[1]]) for sums in heard)
+    found = chosen((first, second), calls, pairs)
     for key, figure in FIGURES.items():
-        difference = _difference(flow, OF_CALLS[key], figure, chosen)
+        difference = _difference(flow, OF_CALLS[key], figure, found, heard)
         if difference.a.n or difference.b.n:
             yield difference
 
 
-def _difference(flow: str, metric: Metric, figure: Pooled, chosen: Compared[Interaction]) -> Difference:
-    first, second = ([_of_call(figure, call) for call in side] for side in (chosen.first, chosen.second))
+def _difference(flow: str, metric: Metric, figure: Pooled, chosen: Chosen, heard: tuple[Heard, Heard]) -> Difference:
+    first, second = _of_calls(figure, heard[0], chosen.first), _of_calls(figure, heard[1], chosen.second)
     a, b = _measure(metric, first), _measure(metric, second)
     plain = Difference(
         flow=flow, aspect=metric.key, judge=None, better=metric.better, rate=False, a=a, b=b, effect=None,
@@ -53,18 +58,18 @@ def _difference(flow: str, metric: Metric, figure: Pooled, chosen: Compared[Inte
     )
 
 
-def _of_call(figure: Pooled, call: Interaction) -> CallSum:
-    return CallSum(call.part(figure), call.events(figure))
+def _of_calls(figure: Pooled, sums: Mapping[str, Floats], places: Keys) -> CallSums:
+    return CallSums(sums[figure.part][places], ratios.added([sums[name][places] for name in figure.whole]))
 
 
-def _measure(metric: Metric, calls: Sequence[CallSum]) -> PooledMeasure:
-    heard = [call for call in calls if any(call)]
-    events = sum(int(call.whole) for call in heard)
+def _measure(metric: Metric, calls: CallSums) -> PooledMeasure:
+    heard = calls.heard()
+    events = int(heard.wholes.sum())
     if not events:
         return PooledMeasure(0, 0, 0)
-    # Rounded as the sums of the store are, so that a figure reads the same here and there.
-    total = sum(int(call.part * UNIT + 0.5) for call in heard)
-    return PooledMeasure(len(heard), total, events, ratios.spread(heard), high=metric.bounds[1])
+    return PooledMeasure(
+        len(heard.parts), samples.billionths(heard.parts), events, ratios.spread(heard), high=metric.bounds[1]
+    )
 
 
 def _within(interval: Interval, most: float) -> Interval:

@@ -1,20 +1,16 @@
-"""Find the run or agent that a side of a comparison means, and pair the calls of both sides."""
+"""Find the run or agent that a side of a comparison means."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from riff_store import models as m
 from riff_store.answers.comparison import Side
 from riff_store.database import Store
 from riff_store.errors import UsageError
-from riff_store.interaction import SUMS, Interaction
 from riff_store.predicates import Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, run_order, run_starts
-from riff_store.queries.scope import Scope
 from riff_store.queries.sums import call_counts
 
 LISTED = 3
@@ -113,172 +109,3 @@ def _named(kind: str, text: str, known: Sequence[str], words: Iterable[str] = ()
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - LISTED
     return ", ".join([*names[:LISTED], *([f"{more} more"] if more > 0 else [])])
-
-
-Pair: TypeAlias = tuple[int, int]
-Value = TypeVar("Value")
-Values: TypeAlias = dict[int, float]
-"""What was measured, by the key of the call."""
-
-
-class SideCall(NamedTuple):
-    """Describe a call that counts, by keys alone."""
-
-    key: int
-    flow: int
-    agent: int
-    run: int
-    persona: int | None
-    scenario: int | None
-    trial: int
-
-
-class SideCalls:
-    """Hold the calls of one side, read at once: those that count, and by flow the number of errored ones."""
-
-    def __init__(self, store: Store, side: Side, calls: Predicate | None) -> None:
-        call = m.Conversation
-        self._store = store
-        self._condition = Scope(store).condition(calls_of_side(side, calls))
-        query = call.select(
-            call.id, call.flow, call.agent, call.run, call.persona, call.scenario, call.trial, call.errored, call.caller
-        )
-        self.counted: list[SideCall] = []
-        self.errored: dict[int, int] = {}
-        callers: set[int | None] = set()
-        for row in store.execute(query.where(self._condition)):
-            if row[7]:
-                self.errored[row[1]] = self.errored.get(row[1], 0) + 1
-            else:
-                self.counted.append(SideCall._make(row[:7]))
-                callers.add(row[8])
-        other, position = (m.Agent, 2) if side.kind == "run" else (m.Run, 3)
-        names = dict(store.execute(other.select(other.id, other.name)))
-        self.side = replace(
-            side,
-            n=len(self.counted),
-            excluded=sum(self.errored.values()),
-            led=tuple(sorted({names[found[position]] for found in self.counted})),
-            called=tuple(sorted(name for key, name in _callers(store) if key in callers)),
-        )
-
-    @property
-    def flows(self) -> set[int]:
-        """Return the flows of the calls that count."""
-        return {call.flow for call in self.counted}
-
-    def by_flow(self) -> dict[int, list[int]]:
-        """Return the calls of each flow."""
-        found: dict[int, list[int]] = {}
-        for call in self.counted:
-            found.setdefault(call.flow, []).append(call.key)
-        return found
-
-    def kept(self, column: str) -> Values:
-        """Return what the store keeps with each call under this name, where it is known."""
-        call = m.Conversation
-        value = getattr(call, column)
-        query = call.select(call.id, value).where(value.is_null(False), ~call.errored, self._condition)
-        return dict(self._store.execute(query))
-
-    def interactions(self) -> dict[int, Interaction]:
-        """Return how the sides of each call shared the line, where that is known."""
-        call, row = m.Conversation, m.CallInteraction
-        query = call.select(call.id, *(getattr(row, name) for name in SUMS[1:])).join(
-            row, on=(row.conversation == call.id)
-        )
-        return {
-            key: Interaction(1, *sums)
-            for key, *sums in self._store.execute(query.where(~call.errored, self._condition))
-        }
-
-    def values(self, aspect: int) -> dict[int, Values]:
-        """Return the values that each judge gave an aspect."""
-        call, score = m.Conversation, m.AspectScore
-        query = (
-            call.select(score.judge, call.id, score.value)
-            .join(score, on=(score.conversation == call.id))
-            .where(score.aspect == aspect, score.value.is_null(False), ~call.errored, self._condition)
-        )
-        found: dict[int, Values] = {}
-        for judge, key, value in self._store.execute(query):
-            found.setdefault(judge, {})[key] = value
-        return found
-
-
-class Compared(NamedTuple, Generic[Value]):
-    """Hold the values of both sides that are compared: those of `pairs`, one beside the other, or `None` and all.
-
-    `alone` counts what a paired comparison leaves out of either side.
-    """
-
-    first: list[Value]
-    second: list[Value]
-    pairs: int | None
-    alone: tuple[int, int]
-
-
-def compared(
-    a: tuple[Sequence[int], Mapping[int, Value]], b: tuple[Sequence[int], Mapping[int, Value]], pairs: Iterable[Pair]
-) -> Compared[Value]:
-    """Choose what is compared of the calls of a flow and their values: pairs, if these are half of the smaller side."""
-    (calls_a, on_a), (calls_b, on_b) = a, b
-    first = [on_a[call] for call in calls_a if call in on_a]
-    second = [on_b[call] for call in calls_b if call in on_b]
-    both = [(on_a[one], on_b[other]) for one, other in pairs if one in on_a and other in on_b]
-    if not both or 2 * len(both) < min(len(first), len(second)):
-        return Compared(first, second, None, (0, 0))
-    alone = (len(first) - len(both), len(second) - len(both))
-    return Compared([one for one, _ in both], [other for _, other in both], len(both), alone)
-
-
-def _callers(store: Store) -> list[tuple[int, str]]:
-    return list(store.execute(m.Caller.select(m.Caller.id, m.Caller.name)))
-
-
-def paired(a: SideCalls, b: SideCalls) -> dict[int, list[Pair]]:
-    """Pair calls of each flow with the same scenario or persona and trial, of the same agent (or in the same run).
-
-    A call takes part where its scenario or persona is known, and where no other call of its side is of the same task.
-    The persona tells tasks apart only where a side has several calls of one scenario and trial, or none is known: a
-    benchmark may draw the voice of a scenario anew in each run. Two agents are paired within the runs in which both
-    led calls.
-    """
-    shared = None
-    if a.side.kind == "agent":
-        shared = {call.run for call in a.counted} & {call.run for call in b.counted}
-    first, second = _by_task(a.counted, shared), _by_task(b.counted, shared)
-    found: dict[int, list[Pair]] = {}
-    for task, calls in first.items():
-        others = second.get(task, [])
-        apart = len(calls) > 1 or len(others) > 1 or task.scenario is None
-        mine, theirs = _by_persona(calls, apart), _by_persona(others, apart)
-        pairs = [(key, theirs[persona]) for persona, key in mine.items() if persona in theirs]
-        if pairs:
-            found.setdefault(task.flow, []).extend(pairs)
-    return found
-
-
-class _Task(NamedTuple):
-    flow: int
-    scenario: int | None
-    trial: int
-    within: int | None
-
-
-def _by_task(calls: Iterable[SideCall], shared: set[int] | None) -> dict[_Task, list[SideCall]]:
-    found: dict[_Task, list[SideCall]] = {}
-    for call in calls:
-        if call.persona is None and call.scenario is None:
-            continue
-        within = call.agent if shared is None else call.run if call.run in shared else None
-        found.setdefault(_Task(call.flow, call.scenario, call.trial, within), []).append(call)
-    return found
-
-
-def _by_persona(calls: Sequence[SideCall], apart: bool) -> dict[int | None, int]:
-    """Return the calls that are alone with their persona, which counts only where it tells them `apart`."""
-    found: dict[int | None, list[int]] = {}
-    for call in calls:
-        found.setdefault(call.persona if apart else None, []).append(call.key)
-    return {persona: keys[0] for persona, keys in found.items() if len(keys) == 1}

@@ -204,8 +204,8 @@ def spearman(pairs: Pairs) -> float | None:
     if pairs.n < FEWEST:
         return None
     first, second = (_ranks_from_middle(values, pairs.counts) for values in (pairs.first, pairs.second))
-    shared = float(pairs.counts @ (first * second))
-    spread = float(pairs.counts @ first**2) * float(pairs.counts @ second**2)
+    shared = float((pairs.counts * first * second).sum())
+    spread = float((pairs.counts * first**2).sum()) * float((pairs.counts * second**2).sum())
     return max(-1.0, min(1.0, shared / spread**0.5)) if spread else None
 
 
@@ -215,7 +215,7 @@ def difference(pairs: Pairs) -> Measure:
 
     apart = pairs.first - pairs.second
     total = int(pairs.counts @ np.rint(apart * UNIT).astype(np.int64))
-    return Measure(pairs.n, total, float(pairs.counts @ apart**2))
+    return Measure(pairs.n, total, float((pairs.counts * apart**2).sum()))
 
 
 def _sums(places: Keys, counts: Keys, size: int) -> list[int]:

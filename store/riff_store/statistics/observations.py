@@ -167,7 +167,8 @@ class Observations:
             weighted = left * block.weights
             squares += float((left * weighted).sum())
             whole += np.bincount(block.cells, (weighted * weighted.sum(axis=0)).ravel(), size)
-            of_judges += weighted @ weighted.T
+            # Threads of a matrix product cost more than they bring where a machine is busy.
+            of_judges += np.einsum("ic,jc->ij", weighted, weighted)
         order = np.argsort(self.factors[0].codes)
         return squares, whole[self._there], of_judges[np.ix_(order, order)]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from riff_store.statistics.distributions import student_tail
 from riff_store.statistics.intervals import Interval, around
@@ -26,11 +26,19 @@ MOST_EXACT = 2**16
 _TIED = 1e-9
 
 
-class CallSum(NamedTuple):
-    """Hold what one call adds to both sums: its part and its whole."""
+class CallSums(NamedTuple):
+    """Hold what calls add to both sums: their parts and their wholes."""
 
-    part: float
-    whole: float
+    parts: Floats
+    wholes: Floats
+
+    def at(self, places: Any) -> CallSums:
+        """Return the sums of some calls."""
+        return CallSums(self.parts[places], self.wholes[places])
+
+    def heard(self) -> CallSums:
+        """Return the sums of the calls that add anything."""
+        return self.at((self.parts != 0) | (self.wholes != 0))
 
 
 class RatioTest(NamedTuple):
@@ -44,33 +52,40 @@ class RatioTest(NamedTuple):
     interval: Interval | None
 
 
-def paired(first: Sequence[CallSum], second: Sequence[CallSum]) -> RatioTest:
+def paired(first: CallSums, second: CallSums) -> RatioTest:
     """Test two ratios over paired calls: by swapping the calls of each pair (Fisher 1935), and by t of the pairs.
 
     Each sample has a whole that is not 0.
     """
-    pairs = [(one, other) for one, other in zip(first, second, strict=True) if any(one) or any(other)]
-    before, after = (list(calls) for calls in zip(*pairs, strict=True))
-    moves = [b - a for a, b in zip(_moves(before), _moves(after), strict=True)]
-    return _test(_ratio(after) - _ratio(before), _variance(moves), len(pairs) - 1, _swapped(before, after))
+    heard = (first.parts != 0) | (first.wholes != 0) | (second.parts != 0) | (second.wholes != 0)
+    before, after = first.at(heard), second.at(heard)
+    moves = _moves(after) - _moves(before)
+    return _test(_ratio(after) - _ratio(before), _variance(moves), len(moves) - 1, _swapped(before, after))
 
 
-def unpaired(first: Sequence[CallSum], second: Sequence[CallSum]) -> RatioTest:
+def unpaired(first: CallSums, second: CallSums) -> RatioTest:
     """Test two ratios over different calls: by dealing all of them out anew (Pitman 1937), and by Welch's t.
 
     Each sample has a whole that is not 0.
     """
-    before, after = ([call for call in calls if any(call)] for calls in (first, second))
-    parts = [(_variance(_moves(calls)), len(calls) - 1) for calls in (before, after)]
-    variance = sum(part for part, _ in parts) if len(before) > 1 and len(after) > 1 else 0.0
+    before, after = first.heard(), second.heard()
+    parts = [(_variance(_moves(calls)), len(calls.parts) - 1) for calls in (before, after)]
+    variance = sum(part for part, _ in parts) if all(rest for _, rest in parts) else 0.0
     degrees = 1 / sum((part / variance) ** 2 / rest for part, rest in parts) if variance else 0.0
     return _test(_ratio(after) - _ratio(before), variance, degrees, _dealt(before, after))
 
 
-def spread(calls: Sequence[CallSum]) -> float:
+def spread(calls: CallSums) -> float:
     """Return the squares of what each call's part is more than the ratio of all would have it, added up."""
-    ratio = _ratio(calls)
-    return math.fsum((call.part - ratio * call.whole) ** 2 for call in calls)
+    return _sum((calls.parts - _ratio(calls) * calls.wholes) ** 2)
+
+
+def added(columns: Sequence[Floats]) -> Floats:
+    """Return the sum of some columns."""
+    import numpy as np
+
+    found: Floats = np.sum(columns, axis=0)
+    return found
 
 
 def _test(change: float, variance: float, degrees: float, permuted: float) -> RatioTest:
@@ -80,56 +95,67 @@ def _test(change: float, variance: float, degrees: float, permuted: float) -> Ra
     return RatioTest(min(1.0, max(permuted, by_t)), around(change, variance, degrees))
 
 
-def _ratio(calls: Sequence[CallSum]) -> float:
-    return math.fsum(call.part for call in calls) / math.fsum(call.whole for call in calls)
+def _sum(values: Floats) -> float:
+    """Return a sum that does not depend on the order of the values."""
+    import numpy as np
+
+    return float(np.sort(values).sum())
 
 
-def _moves(calls: Sequence[CallSum]) -> list[float]:
+def _ratio(calls: CallSums) -> float:
+    return _sum(calls.parts) / _sum(calls.wholes)
+
+
+def _moves(calls: CallSums) -> Floats:
     """Return by how much each call moves the ratio of all."""
-    ratio, whole = _ratio(calls), math.fsum(call.whole for call in calls)
-    return [(call.part - ratio * call.whole) / whole for call in calls]
+    return (calls.parts - _ratio(calls) * calls.wholes) / _sum(calls.wholes)
 
 
-def _variance(moves: Sequence[float]) -> float:
+def _variance(moves: Floats) -> float:
     """Return the variance of what calls add up to by such moves; they have no mean but that of rounding."""
-    n = len(moves)
-    squares = math.fsum(move * move for move in moves)
+    n, squares = len(moves), _sum(moves**2)
     return n / (n - 1) * squares if n > 1 and squares > _TIED**2 else 0.0
 
 
-def _swapped(first: Sequence[CallSum], second: Sequence[CallSum]) -> float:
-    before, after = _surplus(first, second)
-    changes = [change for change in (b - a for a, b in zip(before, after, strict=True)) if change]
-    if 2 ** len(changes) > MOST_EXACT:
-        return _normal(math.fsum(changes), math.fsum(change * change for change in changes))
+def _swapped(first: CallSums, second: CallSums) -> float:
     import numpy as np
 
+    before, after = _surplus(first, second)
+    changes = (after - before)[after != before]
+    if len(changes) > math.log2(MOST_EXACT):
+        return _normal(_sum(changes), _sum(changes**2))
     sums = np.zeros(1)
     for change in changes:
         sums = np.concatenate((sums - change, sums + change))
-    return _share(sums, math.fsum(changes))
+    return _share(sums, _sum(changes))
 
 
-def _dealt(first: Sequence[CallSum], second: Sequence[CallSum]) -> float:
+def _dealt(first: CallSums, second: CallSums) -> float:
+    import numpy as np
+
     before, after = _surplus(first, second)
-    every, fewer = [*before, *after], min(before, after, key=len)
+    every, fewer = np.concatenate((before, after)), min(before, after, key=len)
     n, size = len(every), len(fewer)
-    if math.comb(n, size) > MOST_EXACT:
-        squares = math.fsum(value * value for value in every)
-        return _normal(math.fsum(fewer), size * (n - size) / (n * (n - 1)) * squares)
-    return _share(_sums_of_subsets(every, size), math.fsum(fewer))
+    if size > math.log2(MOST_EXACT) or math.comb(n, size) > MOST_EXACT:
+        return _normal(_sum(fewer), size * (n - size) / (n * (n - 1)) * _sum(every**2))
+    return _share(_sums_of_subsets(every.tolist(), size), _sum(fewer))
 
 
-def _surplus(first: Sequence[CallSum], second: Sequence[CallSum]) -> tuple[list[float], list[float]]:
+def _surplus(first: CallSums, second: CallSums) -> tuple[Floats, Floats]:
     """Return what each call's part is more than the common ratio would have it; rounding counts as nothing."""
-    ratio = _ratio([*first, *second])
-    before, after = ([call.part - ratio * call.whole for call in calls] for calls in (first, second))
-    noise = _TIED * max(call.part + ratio * call.whole for call in (*first, *second))
+    import numpy as np
+
+    every = CallSums(*(np.concatenate(sums) for sums in zip(first, second, strict=True)))
+    ratio = _ratio(every)
+    noise = _TIED * float((every.parts + ratio * every.wholes).max())
+    before, after = (calls.parts - ratio * calls.wholes for calls in (first, second))
     return _cleared(before, noise), _cleared(after, noise)
 
 
-def _cleared(values: Sequence[float], noise: float) -> list[float]:
-    return [0.0 if abs(value) <= noise else value for value in values]
+def _cleared(values: Floats, noise: float) -> Floats:
+    import numpy as np
+
+    return np.where(np.abs(values) <= noise, 0.0, values)
 
 
 def _sums_of_subsets(values: Sequence[float], size: int) -> Floats:

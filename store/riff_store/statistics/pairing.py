@@ -1,0 +1,157 @@
+"""Pair calls of two sides that are of the same task, and choose what is compared of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Keys: TypeAlias = NDArray[np.int64]
+    Flags: TypeAlias = NDArray[np.bool_]
+
+_MOST = 1 << 62
+
+
+class Tasks(NamedTuple):
+    """Hold of each call of a side by keys what makes two calls one task: 0 is a scenario or persona without a name.
+
+    `within` is what has to be alike beside the task.
+    """
+
+    flow: Keys
+    scenario: Keys
+    trial: Keys
+    within: Keys
+    persona: Keys
+
+
+class Places(NamedTuple):
+    """Hold places of calls of either side; those of pairs are as many, one beside the other."""
+
+    first: Keys
+    second: Keys
+
+
+class Chosen(NamedTuple):
+    """Hold the places of what is compared: of `pairs`, one beside the other, or `None` and all that is measured.
+
+    `alone` counts what a paired comparison leaves out of either side.
+    """
+
+    first: Keys
+    second: Keys
+    pairs: int | None
+    alone: tuple[int, int]
+
+
+class Compared(NamedTuple):
+    """Hold the values of both sides that are compared, with `pairs` and `alone` as in `Chosen`."""
+
+    first: Floats
+    second: Floats
+    pairs: int | None
+    alone: tuple[int, int]
+
+
+def paired(first: Tasks, second: Tasks) -> Places:
+    """Pair calls of the same task; one takes part where it alone is of its task on its side.
+
+    The persona tells tasks apart only where a side has several calls of one flow, scenario and trial, or none is known.
+    """
+    import numpy as np
+
+    named = [np.flatnonzero((tasks.scenario != 0) | (tasks.persona != 0)) for tasks in (first, second)]
+    split = len(named[0])
+    flow, scenario, trial, within, persona = (
+        np.concatenate([column[places] for column, places in zip(columns, named, strict=True)])
+        for columns in zip(first, second, strict=True)
+    )
+    task = _coded([flow, scenario, trial, within])
+    several = (np.bincount(task[:split], minlength=1) > 1, np.bincount(task[split:], minlength=1) > 1)
+    apart = np.zeros(int(task.max(initial=0)) + 1, bool)
+    for side in several:
+        apart[: len(side)] |= side
+    told = _coded([task, np.where(apart[task] | (scenario == 0), persona + 1, 0)])
+    alone = [np.unique(side, return_index=True, return_counts=True) for side in (told[:split], told[split:])]
+    (keys_a, at_a), (keys_b, at_b) = ((keys[counts == 1], at[counts == 1]) for keys, at, counts in alone)
+    _, in_a, in_b = np.intersect1d(keys_a, keys_b, assume_unique=True, return_indices=True)
+    return Places(named[0][at_a[in_a]], named[1][at_b[in_b]])
+
+
+def _coded(columns: Sequence[Keys]) -> Keys:
+    """Return a number from 0 on for each combination of values."""
+    import numpy as np
+
+    found, size = columns[0] - columns[0].min(initial=0), 1
+    size = int(found.max(initial=0)) + 1
+    for column in columns[1:]:
+        low = int(column.min(initial=0))
+        width = int(column.max(initial=0)) - low + 1
+        if size * width >= _MOST:
+            found = np.unique(found, return_inverse=True)[1]
+            column, low = np.unique(column, return_inverse=True)[1], 0
+            size, width = int(found.max(initial=0)) + 1, int(column.max(initial=0)) + 1
+        found = found * width + (column - low)
+        size *= width
+    return np.unique(found, return_inverse=True)[1]
+
+
+def by_key(keys: Keys) -> dict[int, Keys]:
+    """Return the places of each key, in ascending order."""
+    import numpy as np
+
+    order = np.argsort(keys, kind="stable")
+    known, starts = np.unique(keys[order], return_index=True)
+    ends = [*starts[1:].tolist(), len(order)][: len(known)]
+    spans = zip(known.tolist(), starts.tolist(), ends, strict=True)
+    return {key: order[start:end] for key, start, end in spans}
+
+
+def chosen(known: tuple[Flags, Flags], calls: Places, pairs: Places | None) -> Chosen:
+    """Choose what is compared of some calls: the pairs, if those that are known are half of the smaller side."""
+    first, second = (places[flags[places]] for flags, places in zip(known, calls, strict=True))
+    if pairs is not None:
+        both = known[0][pairs.first] & known[1][pairs.second]
+        n = int(both.sum())
+        if n and 2 * n >= min(len(first), len(second)):
+            return Chosen(pairs.first[both], pairs.second[both], n, (len(first) - n, len(second) - n))
+    return Chosen(first, second, None, (0, 0))
+
+
+def compared(values: tuple[Floats, Floats], calls: Places, pairs: Places | None) -> Compared:
+    """Choose what is compared of some calls and their values, nan where there is none."""
+    import numpy as np
+
+    found = chosen((~np.isnan(values[0]), ~np.isnan(values[1])), calls, pairs)
+    return Compared(values[0][found.first], values[1][found.second], found.pairs, found.alone)
+
+
+def distinct(keys: Keys) -> list[int]:
+    """Return the keys that occur."""
+    import numpy as np
+
+    found: list[int] = np.unique(keys).tolist()
+    return found
+
+
+def shared(first: Keys, second: Keys) -> Keys:
+    """Return the keys that occur on both sides."""
+    import numpy as np
+
+    return np.intersect1d(first, second)
+
+
+def within(keys: Keys, known: Keys) -> Keys:
+    """Return keys, with 0 for those that are not among the known ones."""
+    import numpy as np
+
+    return np.where(np.isin(keys, known), keys, 0)
+
+
+def pairs_by_key(keys: Keys, pairs: Places) -> dict[int, Places]:
+    """Return the pairs of each key, where `keys` are those of the calls of the first side."""
+    return {key: Places(pairs.first[these], pairs.second[these]) for key, these in by_key(keys[pairs.first]).items()}
