@@ -14,6 +14,7 @@ from riff_store.columns import tallies
 from riff_store.columns.tallies import Cells
 from riff_store.database import Store
 from riff_store.queries.dimensions import Grouping
+from riff_store.queries.repeats import repeats
 from riff_store.queries.sums import aspect_sums, call_counts, call_sums, lost_in_states, state_sums, step_counts
 from riff_tui.filters import parse
 from tests.support.packed_stores import packed, set_small_groups
@@ -62,6 +63,13 @@ def test_states_and_steps_add_up_to_the_same(expression: str, by: tuple[str, ...
     group, calls = Grouping(by), parse(expression)
     for sums in (state_sums, step_counts, lost_in_states):
         assert sums(columns, calls, group) == exact(sums(rows, calls, group))
+
+
+@pytest.mark.parametrize("expression", ["", *FILTERS])
+@pytest.mark.parametrize("by", [("flow", "agent"), ("run",), ("persona", "scenario")])
+def test_repeats_are_as_steady_in_columns(expression: str, by: tuple[str, ...], stores: tuple[Store, Store]) -> None:
+    columns, rows = (repeats(store, parse(expression), by) for store in stores)
+    assert columns == rows
 
 
 numbers = st.integers(-(2**60), 2**60)
