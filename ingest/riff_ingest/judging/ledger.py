@@ -62,7 +62,7 @@ class Ledger:
         self._judge = judge
         self._place = place
         self._open: dict[Path, _File] = {}
-        self._syncing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
+        self._syncing: ThreadPoolExecutor | None = None
 
     def known(self, runs: Iterable[str]) -> Known:
         """Return what stands in the files of these runs; nothing is made or changed. Raises `Unkeepable`."""
@@ -76,6 +76,7 @@ class Ledger:
 
     def hold(self, runs: Iterable[str]) -> None:
         """Open the files of these runs for this process alone, and mend what a sudden end left in them."""
+        self._syncing = self._syncing or ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
         for path in sorted({self._place(run) for run in runs}):
             self._open[path] = _File(path, self._syncing)
 
@@ -89,7 +90,9 @@ class Ledger:
             for path in list(self._open):
                 self._open.pop(path).close(self._judge)
         finally:
-            self._syncing.shutdown()
+            if self._syncing is not None:
+                self._syncing.shutdown()
+                self._syncing = None
 
     def __enter__(self) -> Ledger:
         return self
