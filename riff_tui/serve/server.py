@@ -202,7 +202,9 @@ class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no type
             return self._refuse(request, 503, FULL.format(self.limits.sessions))
         self._open += 1
         try:
-            page = web.WebSocketResponse(heartbeat=_HEARTBEAT_S, max_msg_size=MESSAGE_BYTES)
+            page = web.WebSocketResponse(
+                heartbeat=_HEARTBEAT_S, max_msg_size=MESSAGE_BYTES, timeout=self.limits.patience_s
+            )
             await page.prepare(request)
             await self._run(page, place, WIDTH.read(query.get("width")), HEIGHT.read(query.get("height")))
         finally:

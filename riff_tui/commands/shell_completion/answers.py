@@ -70,7 +70,7 @@ def _parameter(command: Any, word: str) -> Any:
 
 
 def _operands(name: str, line: TypedLine) -> Iterator[str]:
-    if name in ("dump", "ui") and not any(word in _views() for word in line.words):
+    if name in ("dump", "serve", "ui") and not any(word in _views() for word in line.words):
         yield from _views()
     elif name == "compare":
         yield from ("previous", "latest", *_names("run", line.words))

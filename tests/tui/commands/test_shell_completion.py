@@ -58,6 +58,7 @@ def answered(store: Path, line: str, monkeypatch: pytest.MonkeyPatch, capsys: Ca
         ("riff-tui du", ["dump"]),
         ("riff-tui --vers", ["--version"]),
         ("riff-tui dump run", ["runs"]),
+        ("riff-tui serve timel", ["timeline"]),
         ("riff-tui dump flows --wh", ["--where"]),
         ("riff-tui dump flows --format mar", ["markdown"]),
         ("riff-tui dump flows --by flow,arch", ["flow,archetype"]),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+import sys
 
 from riff_tui.serve.limits import COMPLAINT_BYTES, Limits
 from tests.support.programs import is_alive, is_gone
-from tests.support.served_pages import opened, pids, serving
+from tests.support.served_pages import let_in, opened, pids, serving
 
 QUICK = Limits(patience_s=0.2)
 
@@ -34,6 +36,35 @@ async def test_one_that_was_stopped_or_hears_nothing_is_killed() -> None:
             assert await page.echo() == b"deaf"
             (deaf,) = pids(server)
         assert await is_gone(deaf)
+
+
+async def test_one_that_is_still_starting_is_told_at_once() -> None:
+    command = (sys.executable, "-c", "import time; time.sleep(600)")
+    async with serving(command=command) as server, opened(server) as page:
+        while not pids(server):
+            await asyncio.sleep(0.01)
+        (process,) = pids(server)
+        await page.connection.close()
+        assert await is_gone(process)
+
+
+async def test_a_page_that_answers_nothing_holds_nothing_up() -> None:
+    async with serving(limits=QUICK) as server:
+        async with let_in(server.link):
+            pass
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(
+            f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nOrigin: {server.public_url}\r\n"
+            f"Cookie: riff_tui_{server.port}={server.keys.cookie}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode()
+        )
+        assert b"101" in await reader.readline()
+        while not pids(server):
+            await asyncio.sleep(0.01)
+        (process,) = pids(server)
+        await server.stop_all()
+        assert not is_alive(process)
+    writer.close()
 
 
 async def test_what_one_that_hangs_does_not_read_is_not_kept() -> None:
