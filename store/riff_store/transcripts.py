@@ -25,8 +25,10 @@ class Transcripts:
         self._store = store
         self._dictionaries: dict[int, zstandard.ZstdCompressionDict] = {}
 
-    def document(self, body: bytes, dictionary: int | None) -> dict[str, Any]:
+    def document(self, body: object, dictionary: int | None) -> dict[str, Any]:
         """Return a transcript as an object of turns, events and what else it has; raises `ValueError` for damage."""
+        if not isinstance(body, bytes):
+            raise ValueError("no bytes")
         known = None if dictionary is None else self._dictionary(dictionary)
         try:
             return read_text(unpack_transcript(body, dictionary=known))
@@ -38,8 +40,8 @@ class Transcripts:
 
         if key not in self._dictionaries:
             rows = self._store.execute(m.TextDictionary.select(m.TextDictionary.body).where(m.TextDictionary.id == key))
-            body = bytes(rows[0][0]) if rows else b""
-            if not 0 < len(body) <= LARGEST_DICTIONARY:
+            body = rows[0][0] if rows else None
+            if not isinstance(body, bytes) or not 0 < len(body) <= LARGEST_DICTIONARY:
                 raise ValueError("compressed by a dictionary that the store does not have")
             self._dictionaries[key] = zstandard.ZstdCompressionDict(body)
         return self._dictionaries[key]

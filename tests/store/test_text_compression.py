@@ -89,11 +89,11 @@ def test_a_file_that_does_not_go_in_takes_its_dictionary_with_it(tmp_path: Path)
 
 @pytest.mark.parametrize(
     "dictionary",
-    [b"", b"short", b"\x37\xa4\x30\xec" + b"\xff" * 500, b"x" * (LARGEST_DICTIONARY + 1), None],
-    ids=["empty", "short", "broken", "large", "missing"],
+    [b"", b"short", b"\x37\xa4\x30\xec" + b"\xff" * 500, b"x" * (LARGEST_DICTIONARY + 1), 2**40, None],
+    ids=["empty", "short", "broken", "large", "number", "missing"],
 )
 def test_a_hostile_dictionary_damages_the_transcripts_that_name_it_and_no_more(
-    tmp_path: Path, dictionary: bytes | None
+    tmp_path: Path, dictionary: bytes | int | None
 ) -> None:
     with fresh(tmp_path / "calls.db") as store:
         put(store, "/in/a.jsonl", [spoken(number) for number in range(SAMPLES)])

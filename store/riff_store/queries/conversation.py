@@ -159,6 +159,6 @@ def transcript_of(store: Store, key: int) -> Mapping[str, object] | None:
         return None
     body, dictionary = rows[0]
     try:
-        return Transcripts(store).document(bytes(body), dictionary)
+        return Transcripts(store).document(body, dictionary)
     except ValueError as error:
         raise NotAStore(f"{store.location}: the transcript of this call is damaged", "ingest its file again") from error

@@ -93,7 +93,7 @@ def _documents(store: Store, keys: list[int]) -> Iterator[dict[str, Any]]:
     kept, transcripts = m.Transcript, Transcripts(store)
     for body, dictionary in store.execute(kept.select(kept.body, kept.dictionary).where(kept.conversation.in_(keys))):
         try:
-            yield transcripts.document(bytes(body), dictionary)
+            yield transcripts.document(body, dictionary)
         except ValueError:
             yield {}
 

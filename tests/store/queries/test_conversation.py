@@ -93,10 +93,10 @@ def test_of_several_verdicts_of_a_judge_the_one_that_counts_is_told(store: Store
 
 @pytest.mark.parametrize(
     "body",
-    [b"not zstd", packed({})[:-3], zstandard.ZstdCompressor().compress(b"{oops"), packed("x")[:6],
+    [b"not zstd", 2**40, "text", packed({})[:-3], zstandard.ZstdCompressor().compress(b"{oops"), packed("x")[:6],
      zstandard.ZstdCompressor().compress(b"[" * 100_000), zstandard.ZstdCompressor().compress(b"\xff\xfe")],
 )  # fmt: skip
-def test_a_damaged_transcript_is_named_as_such(body: bytes, store: Store) -> None:
+def test_a_damaged_transcript_is_named_as_such(body: object, store: Store) -> None:
     put(store, "calls.jsonl", [call("c1", transcript=b"{}")])
     with store.writing():
         store.execute_sql("UPDATE transcript SET body = ?", (body,))
