@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -128,6 +129,28 @@ def test_a_role_that_may_only_read_reads_everything_and_writes_nothing(reader: s
             store.execute_sql("DELETE FROM run")
     with pytest.raises(StoreReadOnly, match="may only read the store"):
         open_store(reader, write=True)
+
+
+def test_the_grants_that_the_page_shows_are_enough_to_write_and_to_read(postgresql: Server, filled: str) -> None:
+    schema, roles = schema_of(filled), {"riff_writer": "filler", "riff_reader": "looker"}
+    page = (Path(__file__).resolve().parents[3] / "docs" / "postgresql.md").read_text("utf-8")
+    granted = page.partition("```sql\n")[2].partition("```")[0]
+    for statement in granted.replace("calls", "postgres").replace("SCHEMA riff ", f"SCHEMA {schema} ").split(";"):
+        if statement.strip():
+            postgresql.run(statement)
+    try:
+        for role, user in roles.items():
+            postgresql.run(f"CREATE ROLE {user} LOGIN IN ROLE {role}")
+        with open_store(postgresql.store(user="filler", schema=schema), write=True) as store:
+            put(store, "/in/b.jsonl", [call("c-3")])
+        with open_store(postgresql.store(user="looker", schema=schema)) as store:
+            assert store.execute_sql("SELECT COUNT(*) FROM conversation") == [(3,)]
+        with pytest.raises(StoreReadOnly):
+            open_store(postgresql.store(user="looker", schema=schema), write=True)
+    finally:
+        for name in (*roles.values(), *roles):
+            postgresql.run(f"DROP OWNED BY {name}")
+            postgresql.run(f"DROP ROLE {name}")
 
 
 def test_reading_cannot_write(filled: str) -> None:
