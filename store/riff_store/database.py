@@ -214,7 +214,7 @@ def _opened(engine: Engine, *, write: bool, create: bool) -> Store:
     if engine.opened_schema() != models.SCHEMA_VERSION:
         # What a killed migration had written of the header was rolled back when the file was opened.
         engine.close()
-        return _opened(engine, write=write, create=False)
+        return open_store(engine.address, write=write)
     store = Store(engine, writable=write)
     store.copy_before, store.is_new = copy, is_new
     return store

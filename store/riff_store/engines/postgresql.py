@@ -30,7 +30,7 @@ from riff_store.news import News
 
 CHANNEL = "riff_written"
 """The channel on which writers tell that they wrote."""
-_CANCEL_SECONDS = 5.0
+_CANCEL_SECONDS = 1.0
 _STREAMED = 5000
 _RELATIONS = """
 SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -57,10 +57,13 @@ class PostgresqlEngine(Engine):
         self.location = self._address.shown
         self._schema = self._address.schema
         self._connection: PostgresqlConnection | None = None
+        self._is_closed = False
         self._listens_to: str | None = None
 
     @property
     def connection(self) -> PostgresqlConnection:
+        if self._is_closed:
+            raise StoreError(f"{self.location}: the store is closed")
         if self._connection is None:
             self._connection = PostgresqlConnection(self._address.parameters, self._schema)
         return self._connection
@@ -131,12 +134,14 @@ class PostgresqlEngine(Engine):
 
     def close(self) -> None:
         connection, self._connection = self._connection, None
+        self._is_closed = True
         if connection is not None:
             connection.close()
 
     def interrupt(self) -> None:
         # Its own connection asks the server; without an answer in time what was asked goes on, unheard.
-        self.connection.raw.cancel_safe(timeout=_CANCEL_SECONDS)
+        if self._connection is not None:
+            self._connection.raw.cancel_safe(timeout=_CANCEL_SECONDS)
 
     def compiled(self, query: Any) -> tuple[str, Sequence[Any]]:
         sql, values = COMPILER.get_sql_context().sql(query).query()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,18 @@ import pytest
 from riff_store import models
 from riff_store.database import Store, is_writable, open_store
 from riff_store.engines import postgresql_migrations
-from riff_store.errors import NewerStore, NotAStore, OlderStore, StoreBusy, StoreError, StoreMissing, StoreReadOnly
+from riff_store.errors import (
+    Interrupted,
+    NewerStore,
+    NotAStore,
+    OlderStore,
+    StoreBusy,
+    StoreError,
+    StoreMissing,
+    StoreReadOnly,
+)
 from riff_store.health import examine
+from riff_store.interruption import Interruption
 from riff_store.models import SCHEMA_VERSION as NOW
 from riff_store.models import Run
 from riff_store.queries.flows import flow_cells
@@ -177,6 +188,52 @@ def test_a_reader_keeps_one_state_while_another_writes_and_notices(filled: str) 
         assert reader.change_counter() != before
         assert written_at is not None
         assert (reader.written_at() or 0) > written_at
+
+
+def test_a_read_that_was_left_ends_and_the_next_one_is_answered(filled: str) -> None:
+    interruption = Interruption()
+
+    def asked() -> object:
+        with interruption.in_force(), store.snapshot():
+            return store.execute_sql("SELECT pg_sleep(600)")
+
+    with open_store(filled) as store, ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(asked)
+        while not answer.done():
+            interruption.interrupt()
+        assert isinstance(answer.exception(), Interrupted)
+        assert store.execute(Run.select(Run.name)) == [("night-1",)]
+
+
+def test_of_two_who_make_a_store_both_find_it_made(address: str) -> None:
+    def made(number: int) -> bool:
+        with open_store(address, write=True, create=True) as store:
+            put(store, f"/in/{number}.jsonl", [call(f"c-{number}")])
+            return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(made, range(4)))
+    with open_store(address) as store:
+        assert [cell.n for cell in flow_cells(store)] == [4]
+        assert examine(store).wrong == []
+
+
+def test_what_no_text_can_hold_is_spelled_out_alike(address: str, tmp_path: Path) -> None:
+    for place in (address, tmp_path / "calls.db"):
+        with open_store(place, write=True, create=True) as store:
+            put(store, "/in/a\0.jsonl", [call("c\0\ud800", persona="a\0b", error="\0")])
+            found = store.execute_sql(
+                "SELECT c.name, c.error, p.name FROM conversation c JOIN persona p ON p.id = c.persona_id"
+            )
+            assert found == [("c\\x00\\ud800", "\\x00", "a\\x00b")]
+
+
+def test_a_store_that_was_closed_says_so(filled: str) -> None:
+    store = open_store(filled)
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.execute(Run.select())
 
 
 def test_a_file_that_fails_in_the_middle_leaves_nothing(filled: str) -> None:
