@@ -7,34 +7,37 @@ from collections.abc import Sequence
 import numpy as np
 
 from riff_store.columns.blocks import Keys
+from riff_store.columns.encoding import Places
 
-_MOST_CELLS = 2**22
-_LARGEST = 2**62
+_MANY_CODES = 2**17
+"""So many numbers more than there are rows are counted without sorting the rows."""
 
 
-def combined(columns: Sequence[Keys]) -> Keys:
-    """Return one number for each combination of keys, which come in the order of the keys."""
-    found, size = np.zeros_like(columns[0]), 1
+def numbered(columns: Sequence[Keys]) -> tuple[Places, Places]:
+    """Return of each combination of keys that occurs one row that has it, and of each row the number of its own.
+
+    They are numbered in the order of the keys.
+    """
+    n = columns[0].size
+    codes, size = np.zeros(n, np.int64), 1
     for column in columns:
         width = int(column.max(initial=0)) + 1
-        if size * width >= _LARGEST:
-            _, found = np.unique(found, return_inverse=True)
-            size = int(found.max(initial=0)) + 1
-        found, size = found * width + column, size * width
-    return found
-
-
-def numbered(columns: Sequence[Keys]) -> tuple[Keys, Keys]:
-    """Return of each combination of keys that occurs one row that has it, and of each row the number of its own."""
-    cells = combined(columns)
-    if cells.size and int(cells.max()) < _MOST_CELLS:
-        place = np.full(int(cells.max()) + 1, -1)
-        place[cells] = np.arange(cells.size)
-        rows = place[place >= 0]
-        place[place >= 0] = np.arange(rows.size)
-        return rows, place[cells]
-    _, rows, number = np.unique(cells, return_index=True, return_inverse=True)
+        if size * width > n + _MANY_CODES:
+            codes, size = _renumbered(codes, size)
+        codes, size = codes * width + column, size * width
+    number, size = _renumbered(codes, size)
+    rows = np.zeros(size, np.intp)
+    rows[number] = np.arange(n)
     return rows, number
+
+
+def _renumbered(codes: Keys, size: int) -> tuple[Places, int]:
+    """Number the codes that there are, of those from 0 to before `size`, in their order."""
+    if size <= codes.size + _MANY_CODES:
+        there = np.bincount(codes, minlength=size) > 0
+        return (np.cumsum(there) - 1)[codes], int(np.count_nonzero(there))
+    known, number = np.unique(codes, return_inverse=True)
+    return number, known.size
 
 
 def count(counts: dict[tuple[int, ...], int], *columns: Keys) -> None:

@@ -9,33 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riff_store.columns.blocks import Keys
-from riff_store.columns.encoding import Floats
+from riff_store.columns.encoding import Floats, Places
+from riff_store.columns.grouping import numbered
 from riff_store.measure import UNIT
 
 Cell: TypeAlias = tuple[int | None, ...]
 """The keys of a cell, `None` where its rows name none."""
 _LIMB = 26
 _MOST_EXACT = 2**53
-_MANY_CODES = 2**17
 
 
 class Cells:
     """Number the cells of rows by their keys; `keys` of each cell, `index` of each row."""
 
     def __init__(self, columns: Sequence[Keys], n: int) -> None:
-        codes, size = np.zeros(n, np.int64), 1
-        for column in columns:
-            radix = int(column.max(initial=0)) + 1
-            if size * radix > _MANY_CODES:
-                codes, size = _numbered(codes, size)
-            codes, size = codes * radix + column, size * radix
-        self.index: NDArray[np.intp]
-        self.index, self.size = _numbered(codes, size)
-        row_of = np.zeros(self.size, np.intp)
-        row_of[self.index] = np.arange(n)
+        self.index: Places
+        rows, self.index = numbered(columns) if columns else (np.zeros(min(n, 1), np.intp), np.zeros(n, np.intp))
+        self.size = rows.size
         self.keys: list[Cell] = [
             tuple(key or None for key in keys)
-            for keys in zip(*(column[row_of].tolist() for column in columns), strict=True)
+            for keys in zip(*(column[rows].tolist() for column in columns), strict=True)
         ] or [()] * self.size
 
     def count(self, which: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
@@ -61,15 +54,6 @@ class Cells:
     def _measured(self, values: Floats) -> tuple[NDArray[np.intp], Floats]:
         known = ~np.isnan(values)
         return (self.index, values) if known.all() else (self.index[known], values[known])
-
-
-def _numbered(codes: NDArray[np.int64], size: int) -> tuple[NDArray[np.intp], int]:
-    """Number the codes that there are, of those from 0 to before `size`, in their order."""
-    if size <= codes.size + _MANY_CODES:
-        there = np.bincount(codes, minlength=size) > 0
-        return (np.cumsum(there) - 1)[codes], int(np.count_nonzero(there))
-    known, index = np.unique(codes, return_inverse=True)
-    return index, known.size
 
 
 def _exactly(index: NDArray[np.intp], values: NDArray[np.int64], size: int) -> NDArray[np.int64]:

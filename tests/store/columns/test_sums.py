@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.columns import tallies
+from riff_store.columns import grouping
 from riff_store.columns.tallies import Cells
 from riff_store.database import Store
 from riff_store.queries.dimensions import Grouping
@@ -79,7 +79,7 @@ numbers = st.integers(-(2**60), 2**60)
 def test_whole_numbers_add_up_to_the_last_digit(rows: list[tuple[int, int]], many: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if many:
-            patch.setattr(tallies, "_MANY_CODES", -1000)
+            patch.setattr(grouping, "_MANY_CODES", -1000)
         values = [float(value) for _, value in rows]
         cells = Cells([np.array([key for key, _ in rows], np.int64)] * 2, len(rows))
         found = dict(zip(cells.keys, cells.add_whole(np.array(values)).tolist(), strict=True))
