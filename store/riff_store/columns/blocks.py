@@ -6,7 +6,7 @@ snapshot of the store, since each column is asked for by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -24,6 +24,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 BLOCK_GROUPS = 8
 _HANGING = tuple(f"{kind}." for kind in HANGING)
+_IDS = "id"
 _CHUNKS = "SELECT row_group, n, body FROM column_chunk WHERE name = ? AND row_group BETWEEN ? AND ?"
 
 
@@ -35,14 +36,23 @@ class _Span(NamedTuple):
     group: int | None
 
 
-def blocks(store: Store) -> Iterator[Block]:
-    """Yield the blocks of a store that have calls."""
+class _Ahead(NamedTuple):
+    """Hold columns of rows that were read at once: those of calls by name, and scores by aspect and judge."""
+
+    calls: dict[str, Floats]
+    scores: dict[tuple[int, int], tuple[Floats, Floats]]
+
+
+def blocks(store: Store, ahead: Sequence[str] = ()) -> Iterator[Block]:
+    """Yield the blocks of a store that have calls, those columns of calls that are not packed read `ahead`."""
     ((first, last),) = store.execute_sql(ENDS)
     if first is None:
         return
     packed, end = set(packed_groups(store.execute_sql)), group_of(last) + 1
     for group in range(group_of(first), end, BLOCK_GROUPS):
         block = Block(store, group, min(group + BLOCK_GROUPS, end), packed)
+        if ahead:
+            block.read_ahead(ahead)
         if block.n:
             yield block
 
@@ -63,6 +73,7 @@ class Block:
         self._spans = list(_spans(first, end, packed))
         self._calls_of_rows: dict[str, Places] = {}
         self._is_packed = any(span.group is not None for span in self._spans)
+        self._ahead: dict[_Span, _Ahead] = {}
 
     @property
     def n(self) -> int:
@@ -73,6 +84,14 @@ class Block:
     def ids(self) -> Keys:
         """Return the keys of the calls."""
         return self._read(CALL_IDS, decode_keys, lambda span: _keys(self._of_calls((), span)[0]))
+
+    def read_ahead(self, names: Sequence[str]) -> None:
+        """Read some columns of calls and all scores at once where they are not packed: one by one takes longer."""
+        for span in self._spans:
+            if span.group is None:
+                columns = rows.call_columns(self._ask, names, span.first, span.last)
+                calls = dict(zip((_IDS, *names), columns, strict=True))
+                self._ahead[span] = _Ahead(calls, rows.scores_by_judge(self._ask, span.first, span.last))
 
     def figures(self, name: str, at: Places | None = None) -> Floats:
         """Return a column of calls as numbers, all or those `at` some places; nan is not measured."""
@@ -88,7 +107,10 @@ class Block:
         """Return a judge's scores of calls; nan is not scored, and `UNSCORED` where the judge was asked."""
 
         def from_rows(span: _Span) -> Floats:
-            scored = rows.scores(self._ask, aspect, judge, span.first, span.last)
+            if span in self._ahead:
+                scored = self._ahead[span].scores.get((aspect, judge), (np.empty(0), np.empty(0)))
+            else:
+                scored = rows.scores(self._ask, aspect, judge, span.first, span.last)
             return rows.placed_scores(self._calls_of(span), *scored)
 
         return self._read(score_name(aspect, judge), decode, from_rows, at, absent=True)
@@ -117,7 +139,7 @@ class Block:
     def judged_rows(self) -> set[tuple[int, int]]:
         """Return the (aspect, judge) of the scores that are not packed."""
         spans = (span for span in self._spans if span.group is None)
-        return {pair for span in spans for pair in rows.judged(self._ask, span.first, span.last)}
+        return {pair for span in spans for pair in self._judged(span)}
 
     def _read(
         self,
@@ -148,7 +170,13 @@ class Block:
                 parts.append(read if mine is None else read[mine])
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
+    def _judged(self, span: _Span) -> Iterable[tuple[int, int]]:
+        return self._ahead[span].scores if span in self._ahead else rows.judged(self._ask, span.first, span.last)
+
     def _of_calls(self, names: tuple[str, ...], span: _Span) -> list[Floats]:
+        ahead = self._ahead[span].calls if span in self._ahead else {}
+        if all(name in ahead for name in (_IDS, *names)):
+            return [ahead[name] for name in (_IDS, *names)]
         return rows.call_columns(self._ask, names, span.first, span.last)
 
     def _hanging(self, kind: str, names: tuple[str, ...], span: _Span) -> list[Floats]:

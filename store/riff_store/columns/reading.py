@@ -20,14 +20,33 @@ def read_calls(store: Store, calls: Predicate | None, *, errored: bool = False) 
 
     Columns are read when they are asked for: ask within the same snapshot of the store.
     """
-    found, masks = [], Masks(store)
-    for block in blocks(store):
-        chosen = masks.calls(calls, block)
-        if not errored and chosen.any():
-            chosen &= block.figures("errored") == 0
-        if chosen.any():
-            found.append((block, np.flatnonzero(chosen)))
-    return CallColumns(store, found)
+    return CallReader(store).read(calls, errored=errored)
+
+
+class CallReader:
+    """Read calls of one snapshot of a store several times; names of columns that are wanted each time may be given.
+
+    Where these are not packed, rows are read once, and all scores with them.
+    """
+
+    def __init__(self, store: Store, ahead: Sequence[str] = ()) -> None:
+        self._store = store
+        self._masks = Masks(store)
+        self._ahead = ahead
+        self._blocks: list[Block] | None = None
+
+    def read(self, calls: Predicate | None, *, errored: bool = False) -> CallColumns:
+        """Return the calls that match as `read_calls` does."""
+        if self._blocks is None:
+            self._blocks = list(blocks(self._store, self._ahead))
+        found = []
+        for block in self._blocks:
+            chosen = self._masks.calls(calls, block)
+            if not errored and chosen.any():
+                chosen &= block.figures("errored") == 0
+            if chosen.any():
+                found.append((block, np.flatnonzero(chosen)))
+        return CallColumns(self._store, found)
 
 
 class CallColumns:

@@ -41,6 +41,19 @@ def scores(ask: Ask, aspect: int, judge: int, first: int, last: int) -> tuple[Fl
     return keys, values
 
 
+def scores_by_judge(ask: Ask, first: int, last: int) -> dict[tuple[int, int], tuple[Floats, Floats]]:
+    """Return what `scores` does of each (aspect, judge), read at once."""
+    calls, aspects, judges, values = all_scores(ask, first, last)
+    width = int(judges.max(initial=0)) + 1
+    code = (aspects * width + judges).astype(np.int64)
+    order = np.argsort(code, kind="stable")
+    known, starts = np.unique(code[order], return_index=True)
+    return {
+        divmod(pair, width): (calls[these], values[these])
+        for pair, these in zip(known.tolist(), np.split(order, starts[1:]), strict=False)
+    }
+
+
 def placed_scores(calls: NDArray[Any], keys: Floats, values: Floats) -> Floats:
     """Return scores at the places of their calls, `UNSCORED` where a judge gave none and nan where it was not asked."""
     found = np.full(calls.size, np.nan)

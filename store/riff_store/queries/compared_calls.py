@@ -14,7 +14,7 @@ from riff_store.predicates import Predicate
 from riff_store.queries.comparison import measured
 from riff_store.queries.conversations import calls_of
 from riff_store.queries.flows import selected_judges
-from riff_store.queries.side_calls import SideCalls, paired
+from riff_store.queries.side_calls import SideCalls, paired, side_reader
 from riff_store.statistics import samples
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def compared_calls(
     """Return the calls of B behind rows of a comparison whose calls are compared in pairs, by flow and row."""
     aspects = {row for _, row in wanted}
     with store.snapshot():
-        first, second = (SideCalls(store, side, calls) for side in sides)
+        reader = side_reader(store)
+        first, second = (SideCalls(store, reader, side, calls) for side in sides)
         pairs = paired(first, second)
         also = {aspect for aspect, _ in aspects}
         found: dict[ComparedRow, tuple[Flags, Flags]] = {

@@ -15,7 +15,7 @@ from riff_store.predicates import Predicate
 from riff_store.queries.flows import selected_judges
 from riff_store.queries.interaction import has_interaction
 from riff_store.queries.pooled_comparison import pooled_differences
-from riff_store.queries.side_calls import SideCalls, paired
+from riff_store.queries.side_calls import SideCalls, paired, side_reader
 from riff_store.queries.sides import sides
 from riff_store.statistics import intervals, pairing, samples, significance
 from riff_store.statistics.pairing import Compared, Places
@@ -74,7 +74,8 @@ def compare(
     pairs where they cover at least half of the smaller side's measured calls. Raises `SideError`.
     """
     with store.snapshot():
-        first, second = (SideCalls(store, side, calls) for side in sides(store, a, b, within))
+        reader = side_reader(store)
+        first, second = (SideCalls(store, reader, side, calls) for side in sides(store, a, b, within))
         names = dict(store.execute(m.Flow.select(m.Flow.id, m.Flow.name)))
         flows_a, flows_b = first.by_flow(), second.by_flow()
         shared = sorted(flows_a.keys() & flows_b.keys(), key=names.__getitem__)
@@ -90,7 +91,7 @@ def compare(
             found += [each for flow in chosen for each in pooled_differences(*flow, heard)]
         seen, in_a, in_b = (first, second), flows_a, flows_b
         if within is not None and within != calls:
-            seen = SideCalls(store, first.side, within), SideCalls(store, second.side, within)
+            seen = SideCalls(store, reader, first.side, within), SideCalls(store, reader, second.side, within)
             in_a, in_b = (side.by_flow() for side in seen)
     seen_flows = {names[flow] for flow in shared if flow in in_a or flow in in_b}
     return Comparison(

@@ -12,7 +12,7 @@ from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, names_of
 from riff_store.queries.failing_calls import failing_calls
-from riff_store.queries.side_calls import Pair, SideCalls, keys_of_pairs
+from riff_store.queries.side_calls import Pair, SideCalls, keys_of_pairs, side_reader
 from riff_store.queries.sides import calls_of_side, sides
 from riff_store.statistics import significance
 
@@ -29,7 +29,8 @@ def failure_shifts(store: Store, a: str, b: str, calls: Predicate | None = None)
     `SideError`.
     """
     with store.snapshot():
-        first, second = (SideCalls(store, side, calls) for side in sides(store, a, b))
+        reader = side_reader(store)
+        first, second = (SideCalls(store, reader, side, calls) for side in sides(store, a, b))
         pairs = keys_of_pairs(first, second)
         calls_a, calls_b = first.keys_by_flow(), second.keys_by_flow()
         ends = {

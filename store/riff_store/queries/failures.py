@@ -10,7 +10,7 @@ from riff_store.answers.comparison import Failed, FailedCall, FailedPair, Failur
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.call_names import told_by
-from riff_store.queries.side_calls import SideCalls, keys_of_pairs
+from riff_store.queries.side_calls import SideCalls, keys_of_pairs, side_reader
 from riff_store.queries.sides import sides
 from riff_store.statistics import significance
 
@@ -27,7 +27,8 @@ def failures(store: Store, a: str, b: str, calls: Predicate | None = None, withi
     `SideError`.
     """
     with store.snapshot():
-        first, second = (SideCalls(store, side, calls) for side in sides(store, a, b, within))
+        reader = side_reader(store)
+        first, second = (SideCalls(store, reader, side, calls) for side in sides(store, a, b, within))
         scores_a, scores_b = _scores(store, first), _scores(store, second)
         pairs = [pair for found in keys_of_pairs(first, second).values() for pair in found]
         known = [(one, other) for one, other in pairs if one in scores_a and other in scores_b]
@@ -35,7 +36,7 @@ def failures(store: Store, a: str, b: str, calls: Predicate | None = None, withi
         rows = _call_rows(store, [key for pair in failed for key in pair])
         seen = (first, second)
         if within is not None and within != calls:
-            seen = SideCalls(store, first.side, within), SideCalls(store, second.side, within)
+            seen = SideCalls(store, reader, first.side, within), SideCalls(store, reader, second.side, within)
         in_a, in_b = (set(side.keys.tolist()) for side in seen)
     found = [_pair(rows[one], scores_a[one], rows[other], scores_b[other]) for one, other in failed]
     looked_at = [pair for pair in known if pair[0] in in_a and pair[1] in in_b]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from riff_store.answers.comparison import Side
 from riff_store.database import Store
+from riff_store.metrics import OF_CALLS
 from riff_store.predicates import Predicate
 from riff_store.queries.dimensions import DIMENSIONS, Grouping, names_of
 from riff_store.queries.sides import calls_of_side
@@ -15,21 +16,31 @@ from riff_store.queries.sums import call_counts
 from riff_store.statistics import pairing, samples
 
 if TYPE_CHECKING:
+    from riff_store.columns.reading import CallReader
     from riff_store.statistics.pairing import Floats, Keys, Places
 
 Pair: TypeAlias = tuple[int, int]
 """The keys of two calls of one task."""
 
 
+_COLUMNS = ("errored", "flow", "agent", "run", "caller", "scenario", "persona", "trial")
+
+
+def side_reader(store: Store) -> CallReader:
+    """Return what reads the calls of both sides, within one snapshot of the store."""
+    from riff_store.columns.reading import CallReader
+
+    kept = (metric.of_call for metric in OF_CALLS.values())
+    return CallReader(store, (*_COLUMNS, *dict.fromkeys(column for column in kept if column)))
+
+
 class SideCalls:
     """Hold the calls of one side that count, as columns, and by flow the number of errored ones."""
 
-    def __init__(self, store: Store, side: Side, calls: Predicate | None) -> None:
-        from riff_store.columns.reading import read_calls
-
+    def __init__(self, store: Store, reader: CallReader, side: Side, calls: Predicate | None) -> None:
         of_side = calls_of_side(side, calls)
         self._store = store
-        self._columns = read_calls(store, of_side)
+        self._columns = reader.read(of_side)
         counts = call_counts(store, of_side, Grouping(("flow",)))
         self.errored = {flow: excluded for (flow,), (_, excluded) in counts.items() if flow is not None and excluded}
         self.side = replace(

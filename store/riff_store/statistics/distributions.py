@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from riff_store.measure import Z95
 
-_LARGE = 10_000
+_LARGE = 500
 _EXACT = 1e-15
 _LEAST = 1e-300
 _NEGLIGIBLE = 1e-20
@@ -122,13 +122,14 @@ def student_tail(t: float, degrees: float) -> float:
 def student_quantile(degrees: float) -> float:
     """Return the 97.5 % quantile of Student's t, with any degrees of freedom from 1 on.
 
-    Above 10,000 degrees the expansion of Abramowitz & Stegun 26.7.5 is exact to eleven digits; below, it is where
+    Above 500 degrees the expansion of Abramowitz & Stegun 26.7.5 is exact to twelve digits; below, it is where
     Newton's method starts.
     """
     z, v = Z95, degrees
-    t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v * v)
-    if degrees > _LARGE:
-        return t
+    t = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
+    if v > _LARGE:
+        t += (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3)
+        return t + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * v**4)
     # The start lies below the quantile and the probability is concave, so every step leads up to it.
     step = 1.0
     while step > 1e-13 * t:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riff_store.columns.reading import read_calls
+from riff_store.columns.reading import CallReader, read_calls
 from riff_store.database import Store
 from riff_tui.filters import parse
 from tests.support.random_stores import World, selected, world
@@ -62,7 +62,26 @@ def test_scores_of_judges_and_computed_ones_stand_side_by_side(made: World, stor
     assert calls.n == len(made.calls)
 
 
+@pytest.mark.parametrize("expression", ["", "persona=hurried"])
+def test_columns_that_are_read_ahead_are_the_same(expression: str, store: Store) -> None:
+    with store.snapshot():
+        alone = read_calls(store, parse(expression))
+        reader = CallReader(store, ("errored", "flow", "quality"))
+        for calls in (reader.read(parse(expression)), reader.read(parse(expression))):
+            assert calls.keys("id").tolist() == alone.keys("id").tolist()
+            assert calls.keys("flow").tolist() == alone.keys("flow").tolist()
+            assert listed(calls.values("quality")) == listed(alone.values("quality"))
+            assert listed(calls.values("duration_s")) == listed(alone.values("duration_s"))
+            assert calls.judged() == alone.judged()
+            for pair in alone.judged():
+                assert listed(calls.scores(*pair)) == listed(alone.scores(*pair))
+                assert calls.unscored(*pair).tolist() == alone.unscored(*pair).tolist()
+        missing = max(aspect for aspect, _ in alone.judged()) + 1
+        assert listed(reader.read(None).scores(missing, 1)) == listed(read_calls(store, None).scores(missing, 1))
+
+
 def test_a_store_without_calls_has_empty_columns(tmp_path: Path) -> None:
     with world(1, 0).store(tmp_path / "store.db") as empty:
         calls = read_calls(empty, None)
         assert (calls.n, calls.values("quality").size, calls.judged()) == (0, 0, [])
+        assert CallReader(empty, ("errored",)).read(None).n == 0
