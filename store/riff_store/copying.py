@@ -11,6 +11,8 @@ from riff_store.database import Store
 from riff_store.errors import UsageError
 
 AT_ONCE = 5000
+BODIES_AT_ONCE = 100
+"""How many rows are held at once: of tables with packed bodies, each of which may be large, far fewer."""
 _HELD = ("conversation", "judged_score", "flow", "flow_edit", "annotation", "source_file")
 
 
@@ -47,8 +49,9 @@ def row_count(store: Store) -> int:
 def _chunks(store: Store, model: type[models.BaseModel]) -> Iterator[list[Sequence[Any]]]:
     fields = ", ".join(f'"{field.column_name}"' for field in model._meta.sorted_fields)
     keys = ", ".join(f'"{field.column_name}"' for field in model._meta.get_primary_keys())
-    rows = store.engine.stream(f'SELECT {fields} FROM "{model._meta.table_name}" ORDER BY {keys}')
-    while chunk := list(islice(rows, AT_ONCE)):
+    at_once = BODIES_AT_ONCE if any(each.field_type == "BLOB" for each in model._meta.sorted_fields) else AT_ONCE
+    rows = store.engine.stream(f'SELECT {fields} FROM "{model._meta.table_name}" ORDER BY {keys}', at_once)
+    while chunk := list(islice(rows, at_once)):
         yield chunk
 
 

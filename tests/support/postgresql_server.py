@@ -14,6 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from riff_store.copying import copy_store
+from riff_store.database import open_store
+
 OWNER = "owner"
 _UNPRIVILEGED = ("postgres", "nobody")
 _SETTINGS = {
@@ -42,6 +45,13 @@ class Server:
         secret = f":{password}" if password else ""
         named = schema or f"store_{next(self._numbers)}"
         return f"postgresql://{user}{secret}@/postgres?host={self.folder}&schema={named}"
+
+    def copy_of(self, path: Path) -> str:
+        """Return the address of a store with all that is in a file."""
+        address = self.store()
+        with open_store(path) as source, open_store(address, write=True, create=True) as target:
+            copy_store(source, target)
+        return address
 
     def run(self, sql: str) -> list[tuple[object, ...]]:
         """Run a statement as the owner of everything; return the rows that it gives."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from riff_store.database import open_store
+from riff_store.database import Store, open_store
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from tests.support.golden import assert_golden, printed
+from tests.support.postgresql_server import Server
 
 CASES = {
     "flows": ("flows", Request()),
@@ -38,13 +40,30 @@ CASES = {
 }
 
 
+FORMATS = [("markdown", "md"), ("json", "json"), ("text", "txt")]
+
+
+@pytest.fixture(scope="module")
+def on_server(tiny: Path, postgresql: Server) -> Iterator[Store]:
+    with open_store(postgresql.copy_of(tiny)) as store:
+        yield store
+
+
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize(("format", "suffix"), [("markdown", "md"), ("json", "json"), ("text", "txt")])
+@pytest.mark.parametrize(("format", "suffix"), FORMATS)
 def test_dumps_are_what_they_were(tiny: Path, case: str, format: str, suffix: str) -> None:
     view, request = CASES[case]
     with open_store(tiny) as store:
         text = printed(show(store, view, request), format)
     assert_golden(text.replace(str(tiny.parent), "FOLDER"), f"dumps/{case}.{suffix}")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_dumps_from_a_server_are_the_same(on_server: Store, tiny: Path, case: str) -> None:
+    view, request = CASES[case]
+    for format, suffix in FORMATS:
+        text = printed(show(on_server, view, request), format)
+        assert_golden(text.replace(str(tiny.parent), "FOLDER"), f"dumps/{case}.{suffix}")
 
 
 def test_what_was_skipped_is_named_with_file_and_line(tiny: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from riff_store.database import Store
+from riff_store.database import Store, open_store
 from riff_tui.catalog import show
 from riff_tui.filters import FilterError
 from riff_tui.request import Request
@@ -18,6 +18,7 @@ from riff_tui.views.disputes import LISTED, NO_DISPUTES
 from riff_tui.views.repeats import NO_REPEATS
 from tests.support.golden import assert_golden, printed
 from tests.support.judged_store import built, calls, verdicts
+from tests.support.postgresql_server import Server
 
 FORMATS = [("markdown", "md"), ("json", "json"), ("text", "txt")]
 CASES = {
@@ -39,6 +40,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def on_server(store: Store, postgresql: Server) -> Iterator[Store]:
+    with open_store(postgresql.copy_of(Path(store.location))) as opened:
+        yield opened
+
+
 def record(table: Table, number: int, *keys: str) -> dict[str, Any]:
     return {key: table.rows[number].record[key] for key in keys}
 
@@ -50,6 +57,14 @@ def test_dumps_are_what_they_were(store: Store, case: str, format: str, suffix: 
     text = printed(show(store, view, request), format)
     folder = Path(str(store.location)).parent
     assert_golden(text.replace(str(folder), "FOLDER"), f"dumps/judged/{case}.{suffix}")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_dumps_from_a_server_are_the_same(on_server: Store, store: Store, case: str) -> None:
+    view, request = CASES[case]
+    for format, suffix in FORMATS:
+        text = printed(show(on_server, view, request), format)
+        assert_golden(text.replace(str(Path(store.location).parent), "FOLDER"), f"dumps/judged/{case}.{suffix}")
 
 
 def test_a_pair_can_be_checked_with_a_pencil(store: Store) -> None:

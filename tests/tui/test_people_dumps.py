@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from riff_store.alignment import Rates
-from riff_store.database import Store
+from riff_store.database import Store, open_store
 from riff_store.measure import Measure
 from riff_tui.catalog import show
 from riff_tui.request import Request
 from riff_tui.views.alignment import marks_of, shortfalls
 from tests.support.golden import assert_golden, printed
 from tests.support.people_store import store_of_calls, with_notes
+from tests.support.postgresql_server import Server
 
 OF_PEOPLE = ("judges", "agreement", "disputes", "alignment")
 FORMATS = [("markdown", "md"), ("json", "json"), ("text", "txt")]
@@ -36,6 +37,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 @pytest.mark.parametrize(("format", "suffix"), FORMATS)
 def test_dumps_are_what_they_were(store: Store, view: str, format: str, suffix: str) -> None:
     assert_golden(printed(show(store, view, Request()), format), f"dumps/people/{view}.{suffix}")
+
+
+def test_dumps_from_a_server_are_the_same(store: Store, postgresql: Server) -> None:
+    with open_store(postgresql.copy_of(Path(store.location))) as on_server:
+        for view in OF_PEOPLE:
+            for format, suffix in FORMATS:
+                assert_golden(printed(show(on_server, view, Request()), format), f"dumps/people/{view}.{suffix}")
 
 
 @pytest.mark.parametrize("view", OF_PEOPLE)

@@ -127,8 +127,8 @@ class Engine(ABC):
         """End the statement that runs, from any thread, and touch none that begins once this has returned."""
 
     @abstractmethod
-    def stream(self, statement: str) -> Iterator[Sequence[Any]]:
-        """Yield the rows of a statement without holding all of them; call it inside a transaction."""
+    def stream(self, statement: str, at_once: int) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a statement without holding more than so many; call it inside a transaction."""
 
     @abstractmethod
     def settle(self) -> None:

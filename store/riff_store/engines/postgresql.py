@@ -31,7 +31,6 @@ from riff_store.news import News
 CHANNEL = "riff_written"
 """The channel on which writers tell that they wrote."""
 _CANCEL_SECONDS = 1.0
-_STREAMED = 5000
 _RELATIONS = """
 SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = ? AND c.relkind IN ('r', 'p', 'v', 'm', 'f')"""
@@ -79,6 +78,10 @@ class PostgresqlEngine(Engine):
                 connection.execute(f"CREATE SCHEMA {self._quoted}")
             if self.exists():
                 return
+            if connection.execute("SHOW server_encoding").fetchone() != ("UTF8",):
+                raise StoreError(
+                    f"{self.location}: the database is not in UTF-8", "make one with createdb -E UTF8 -T template0"
+                )
             for statement in postgresql_schema.definitions():
                 connection.execute(statement)
             connection.insert(models.Judge, [models.COMPUTED_JUDGE, "(computed)", "", ""])
@@ -178,9 +181,9 @@ class PostgresqlEngine(Engine):
                 connection.execute("RELEASE part")
             raise
 
-    def stream(self, statement: str) -> Iterator[Sequence[Any]]:
+    def stream(self, statement: str, at_once: int) -> Iterator[Sequence[Any]]:
         with self.connection.raw.cursor("stream") as cursor:
-            cursor.itersize = _STREAMED
+            cursor.itersize = at_once
             yield from cursor.execute(spelled(statement).sql)
 
     def settle(self) -> None:

@@ -183,7 +183,7 @@ class SqliteEngine(Engine):
     def interrupt(self) -> None:
         self.connection.interrupt()
 
-    def stream(self, statement: str) -> Iterator[Sequence[Any]]:
+    def stream(self, statement: str, at_once: int) -> Iterator[Sequence[Any]]:
         yield from self.connection.execute(statement)
 
     def settle(self) -> None:
