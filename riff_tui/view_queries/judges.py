@@ -55,9 +55,9 @@ def show_disputes(query: ViewQuery) -> Table:
 
     calls, rows, judges = query.parts()
     limit = LISTED if query.request.limit is None else query.request.limit
-    # A bare word looks through all names of a row, and a sort at all rows, so these have to be there first.
+    # A bare word looks through all names of a row, and another order at all rows, so these have to be there first.
     wordy = any(term.field is None for term in terms(rows))
-    early = None if wordy or query.request.sort is not None else limit
+    early = None if wordy or query.request.sort not in (None, query.spec.order_by) else limit
     found: Disputes = disputes(query.store, calls, judges, None if wordy else rows, early)
     total = found.total if query.predicate is None else disputes(query.store, limit=0).total
     table = query.result(FilterParts(rows=rows if wordy else None), lambda _: query.build(found))

@@ -76,11 +76,18 @@ def _share_passed(given: Mapping[int, float]) -> Measure:
 def _prompt_versions(store: Store) -> dict[JudgeKey, str]:
     """Return the version of its prompt that each judge named most, of several the first by name."""
     judged = m.JudgedScore
-    query = (
-        judged.select(m.Aspect.name, judged.judge, judged.prompt_version)
-        .join(m.Aspect, on=(m.Aspect.id == judged.aspect))
-        .where(judged.prompt_version.is_null(False))
-        .group_by(m.Aspect.name, judged.judge, judged.prompt_version)
-        .order_by(pw.fn.COUNT(pw.SQL("*")), judged.prompt_version.desc())
-    )
-    return {(aspect, judge): value for aspect, judge, value in store.execute(query)}
+    columns = judged.aspect, judged.judge, judged.prompt_version
+    named = judged.prompt_version.is_null(False)
+    # To find the versions is quick, to count them is not, and most judges name but one.
+    found: dict[tuple[int, int], list[str]] = {}
+    for aspect, judge, version in store.execute(judged.select(*columns).distinct().where(named)):
+        found.setdefault((aspect, judge), []).append(version)
+    most = {key: versions[0] for key, versions in found.items()}
+    several = {judge for (_, judge), versions in found.items() if len(versions) > 1}
+    if several:
+        times = pw.fn.COUNT(pw.SQL("*"))
+        counted = judged.select(*columns).where(named, judged.judge.in_(several)).group_by(*columns)
+        rows = store.execute(counted.order_by(times, judged.prompt_version.desc()))
+        most |= {(aspect, judge): version for aspect, judge, version in rows}
+    aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
+    return {(aspects[aspect], judge): version for (aspect, judge), version in most.items()}
