@@ -87,10 +87,12 @@ class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no type
         """Answer requests; at the end every explorer has ended."""
         runner = web.AppRunner(await self._make_app(), access_log=None, shutdown_timeout=self.limits.patience_s)
         await runner.setup()
+        site = web.SockSite(runner, self._listening)
+        await site.start()
         try:
-            await web.SockSite(runner, self._listening).start()
             yield
         finally:
+            await site.stop()
             await self.stop_all()
             await runner.cleanup()
 

@@ -70,6 +70,9 @@ class Session(AppService):  # type: ignore[misc]  # textual-serve has no types
             env=self._environment,
             start_new_session=True,
         )
+        if self._stopping is not None:
+            # The server ended while this began.
+            self.kill()
         self._stdin = self._process.stdin
         self._task = asyncio.create_task(self.run())
 

@@ -2,6 +2,7 @@
 (() => {
   const FONT_PATIENCE_MS = 5000;
   const REMARK_MS = 6000;
+  const ARRIVAL_MS = 200;
   const page = document.getElementById("terminal");
   const ended = document.getElementById("ended");
 
@@ -22,8 +23,12 @@
         if (typeof event.data !== "string") return;
         const [kind, told] = JSON.parse(event.data);
         if (kind !== "place") return;
-        history.replaceState(null, "", withSize(told.address));
-        document.title = told.title;
+        // Browsers take few new addresses in a second, and keys can be faster.
+        clearTimeout(this.arriving);
+        this.arriving = setTimeout(() => {
+          history.replaceState(null, "", withSize(told.address));
+          document.title = told.title;
+        }, ARRIVAL_MS);
       });
       this.addEventListener("close", (event) => {
         document.body.classList.add("-closed");

@@ -8,6 +8,7 @@ import signal
 import sys
 
 from riff_tui.serve.limits import COMPLAINT_BYTES, Limits
+from riff_tui.serve.session import Session
 from tests.support.programs import is_alive, is_gone
 from tests.support.served_pages import let_in, opened, pids, serving
 
@@ -104,3 +105,25 @@ async def test_the_page_says_why_an_explorer_could_not_begin() -> None:
         await page.type("complain")
         assert await page.end() == "riff-tui: error: ␛]52;c;aGk=␇ no store"
         assert len(session.complaint) <= COMPLAINT_BYTES
+
+
+async def test_one_that_begins_as_the_server_ends_ends_too() -> None:
+    async with serving(limits=QUICK) as server:
+        session = Session(
+            (sys.executable, "-c", "import time; time.sleep(600)"),
+            {},
+            draw=_nothing,
+            tell=_nothing,
+            ended=_nothing,
+            titled=str,
+            downloads=server.download_manager,
+            limits=QUICK,
+        )
+        await session.stop()
+        await session.start()
+        assert session.pid is not None
+        assert await is_gone(session.pid)
+
+
+async def _nothing(_: object) -> None:
+    pass
