@@ -24,6 +24,7 @@ from benchmarks import (
     judge,
     machine,
     matrix,
+    pages,
     postgres,
     report,
     run,
@@ -52,6 +53,8 @@ GROUPS: dict[str, Callable[[Path, Sizes], Iterator[Ratio]]] = {
 TABLES: dict[str, Callable[[Path, Sizes], str]] = {"scale": scale.part}
 """Groups that are tables of their own."""
 NAMES = (*GROUPS, *TABLES)
+ON_PAGES = {"postgres": (pages.SCALE, "server")}
+"""Groups that a part of a page shows as well."""
 RESULTS = Path(__file__).parent / "RESULTS.md"
 SCRATCH = Path(__file__).parent.parent / ".bench"
 
@@ -69,6 +72,8 @@ def main() -> int:
             print(f"measuring {group} ...", file=sys.stderr)
             body = TABLES[group](Path(folder), sizes) if group in TABLES else _table(group, Path(folder), sizes)
             measured[group] = report.part(body, machine.today(), str(sizes))
+            if group in ON_PAGES and not chosen.quick and chosen.output is None:
+                pages.write(*ON_PAGES[group], body)
     target = chosen.output or (None if chosen.quick else RESULTS)
     if target:
         kept = report.parts_of(RESULTS.read_text(encoding="utf-8")) if target == RESULTS and RESULTS.exists() else {}

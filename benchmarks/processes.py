@@ -37,6 +37,6 @@ def take(command: Sequence[str], given: str = "") -> Taken:
         report = Path(folder) / "report.json"
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.measured", str(report), *command],
-            input=given, stdout=subprocess.PIPE, text=True, check=True, env=environment,
+            input=given, capture_output=True, text=True, check=True, env=environment,
         )  # fmt: skip
         return Taken(done.stdout, **json.loads(report.read_text(encoding="utf-8")))

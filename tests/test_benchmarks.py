@@ -12,10 +12,10 @@ import pytest
 from benchmarks.grow import grown
 from benchmarks.load import JUDGES, Load, nightly_files
 from benchmarks.ours import ingest_file
+from benchmarks.pages import PERFORMANCE, SCALE, with_part
 from benchmarks.processes import take
 from benchmarks.ratio import Goal, Ratio, in_turns
 from benchmarks.report import markdown, part, parts_of, table, table_row
-from benchmarks.scale.group import GROWTH, SIZES, with_part
 from benchmarks.scale.question import Question, differences
 from benchmarks.scale.reads import kinds
 from benchmarks.tau_load import write_results, write_voice_run
@@ -129,7 +129,7 @@ def test_an_answer_differs_where_a_figure_is_another_or_is_missing_on_one_side()
     assert differences(asked, ours, [*same[:-1], ("b", "place", 0)]) == ["('b', 'place'): 1.0, not 0.0"]
 
 
-@pytest.mark.parametrize(("page", "name"), [(GROWTH, "growth"), (SIZES, "sizes")])
+@pytest.mark.parametrize(("page", "name"), [(PERFORMANCE, "growth"), (SCALE, "sizes"), (SCALE, "server")])
 def test_only_what_the_benchmark_wrote_of_a_page_is_written_anew(page: Path, name: str) -> None:
     text = page.read_text(encoding="utf-8")
     once = with_part(text, name, "| a | table |\n")
