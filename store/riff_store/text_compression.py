@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import zstandard
 
 from riff_store.engines.engine import Connection
 from riff_store.transcript_columns import is_spelled
-from riff_store.transcripts import LARGEST_DICTIONARY, unpack_transcript
+from riff_store.transcripts import LARGEST, LARGEST_DICTIONARY, unpack_transcript
 
 LEVEL = 2
 SAMPLES = 500
 """Transcripts that a dictionary is trained on; a store with fewer does without."""
-LARGEST_SAMPLE = 32 * 1024
+LARGEST_SAMPLE = 16 * 1024
 DICTIONARY_BYTES = 64 * 1024
 _SEGMENT, _DMER = 1024, 8
 """Parameters of the training, told so that it need not look for the best ones."""
 
-_NEWEST = f"SELECT conversation_id, body FROM transcript ORDER BY conversation_id DESC LIMIT {2 * SAMPLES}"
+_NEWEST = f"SELECT conversation_id FROM transcript ORDER BY conversation_id DESC LIMIT {2 * SAMPLES}"
 _ENOUGH = f"SELECT COUNT(*) FROM (SELECT 1 FROM transcript LIMIT {SAMPLES}) AS kept"
 _CHANGE = "UPDATE transcript SET body = ?, dictionary_id = ? WHERE conversation_id = ?"
 
@@ -60,20 +62,40 @@ class TextCompressor:
     def _train(self) -> None:
         if self._connection.execute(_ENOUGH).fetchone()[0] < SAMPLES:
             return
+        calls = [call for (call,) in self._connection.execute(_NEWEST).fetchall()]
+        samples = list(islice(filter(is_spelled, map(self._start_of, calls)), SAMPLES))
+        if len(samples) < SAMPLES:
+            return
         try:
-            kept = [(call, unpack_transcript(body)) for call, body in self._connection.execute(_NEWEST).fetchall()]
-            texts = {call: text for call, text in kept if is_spelled(text)}
-            samples: list[bytes | bytearray | memoryview] = [text[:LARGEST_SAMPLE] for text in texts.values()]
-            if len(samples) < SAMPLES:
-                return
-            dictionary = zstandard.train_dictionary(DICTIONARY_BYTES, samples[:SAMPLES], k=_SEGMENT, d=_DMER)
-        except (zstandard.ZstdError, ValueError):  # they have too little in common, or one is damaged
+            dictionary = zstandard.train_dictionary(DICTIONARY_BYTES, [*samples], k=_SEGMENT, d=_DMER)
+        except zstandard.ZstdError:  # they have too little in common
             self._is_hopeless = True
             return
         insert = "INSERT INTO text_dictionary (body) VALUES (?) RETURNING id"
         key = int(self._connection.execute(insert, (dictionary.as_bytes(),)).fetchone()[0])
         self._use(key, dictionary)
-        self._connection.executemany(_CHANGE, [(*self.compress(text), call) for call, text in texts.items()])
+        for call in calls:
+            self._compress_again(call)
+
+    def _body(self, call: int) -> bytes:
+        body = self._connection.execute("SELECT body FROM transcript WHERE conversation_id = ?", (call,)).fetchone()[0]
+        return body if isinstance(body, bytes) else b""
+
+    def _start_of(self, call: int) -> bytes:
+        """Return the beginning of a kept text, of which there may be more than fits into memory with others."""
+        try:
+            with zstandard.ZstdDecompressor(max_window_size=LARGEST).stream_reader(self._body(call)) as reader:
+                return reader.read(LARGEST_SAMPLE)
+        except (zstandard.ZstdError, MemoryError):
+            return b""
+
+    def _compress_again(self, call: int) -> None:
+        try:
+            text = unpack_transcript(self._body(call))
+        except ValueError:
+            return
+        if is_spelled(text):
+            self._connection.execute(_CHANGE, (*self.compress(text), call))
 
     def _use(self, key: int, dictionary: zstandard.ZstdCompressionDict) -> None:
         try:

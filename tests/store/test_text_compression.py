@@ -110,3 +110,13 @@ def test_a_hostile_dictionary_damages_the_transcripts_that_name_it_and_no_more(
         assert texts(store, "c-1") == ["Hello"]
         put(store, "/in/b.jsonl", [spoken(SAMPLES)])
         assert texts(store, f"c-{SAMPLES}") == said(SAMPLES)
+
+
+def test_a_damaged_transcript_is_left_as_it_is_and_stops_no_ingest(tmp_path: Path) -> None:
+    with fresh(tmp_path / "calls.db") as store:
+        put(store, "/in/a.jsonl", [spoken(number) for number in range(SAMPLES - 1)])
+        with store.writing():
+            store.execute_sql("UPDATE transcript SET body = ? WHERE conversation_id = 2", (b"junk",))
+        put(store, "/in/b.jsonl", [spoken(number) for number in range(SAMPLES - 1, SAMPLES + 50)])
+        assert [row[:2] for row in kept(store)] == [(None, 1), (1, SAMPLES + 49)]
+        assert texts(store, "c-0") == said(0)
