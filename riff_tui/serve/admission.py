@@ -59,7 +59,7 @@ class Keys:
         return _same(cookie, self.cookie) and self.is_spent
 
 
-class Gate:
+class Admission:
     """Decide on requests to a server whose pages have an `origin`, such as `http://127.0.0.1:8123`."""
 
     def __init__(self, origin: str, keys: Keys) -> None:

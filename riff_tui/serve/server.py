@@ -17,7 +17,7 @@ from textual_serve.server import Server
 
 from riff_tui.browser import LINK_PREFIX
 from riff_tui.errors import UsageError
-from riff_tui.serve.admission import SOCKET_PATH, TOKEN, Asked, Gate, Keys, is_page
+from riff_tui.serve.admission import SOCKET_PATH, TOKEN, Admission, Asked, Keys, is_page
 from riff_tui.serve.downloads import Downloads, disposition
 from riff_tui.serve.environment import child_environment
 from riff_tui.serve.frames import Focused, Ping, Resized, Typed, parse_frame
@@ -72,7 +72,7 @@ class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no type
         self.sessions: set[Session] = set()
         self._served = served
         self._listening = listening
-        self._gate = Gate(origin, self.keys)
+        self._admission = Admission(origin, self.keys)
         self._cookie = f"riff_tui_{port}"
         self._open = 0
         self.download_manager = Downloads()
@@ -130,7 +130,7 @@ class ExplorerServer(Server):  # type: ignore[misc]  # textual-serve has no type
             request.query.get(TOKEN),
             request.cookies.get(self._cookie),
         )
-        refusal = self._gate.refusal(asked)
+        refusal = self._admission.refusal(asked)
         if refusal is not None:
             again = _without_token(request) if refusal.status == 403 else ""
             return self._refuse(request, refusal.status, refusal.message, again=again)

@@ -46,6 +46,7 @@ class Tab:
         self.asked: list[str] = []
         self.complaints: list[str] = []
         self._stream = pyte.ByteStream(self.screen)
+        page.set_default_timeout(PATIENCE_S * 1000)
         page.on("websocket", self._connected)
         page.on("request", lambda request: self.asked.append(request.url))
         page.on("console", self._said)

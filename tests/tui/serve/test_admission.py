@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from riff_tui.serve.admission import Asked, Gate, Keys
+from riff_tui.serve.admission import Admission, Asked, Keys
 
 ORIGIN = "http://127.0.0.1:8123"
 HOST = "127.0.0.1:8123"
@@ -12,19 +12,19 @@ TOKEN, COOKIE = "the token", "the cookie"
 
 
 @pytest.fixture
-def gate() -> Gate:
-    """A gate whose token was swapped for its cookie."""
-    return Gate(ORIGIN, Keys(TOKEN, COOKIE, is_spent=True))
+def admission() -> Admission:
+    """An admission whose token was swapped for its cookie."""
+    return Admission(ORIGIN, Keys(TOKEN, COOKIE, is_spent=True))
 
 
 @pytest.mark.parametrize("path", ["/", "/v/flows", "/static/js/textual.js", "/download/key", "/nowhere"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_the_cookie_opens_everything_but_the_connection(gate: Gate, method: str, path: str) -> None:
-    assert gate.refusal(Asked(method, path, [HOST], cookie=COOKIE)) is None
+def test_the_cookie_opens_everything_but_the_connection(admission: Admission, method: str, path: str) -> None:
+    assert admission.refusal(Asked(method, path, [HOST], cookie=COOKIE)) is None
 
 
-def test_the_connection_needs_the_origin_as_well(gate: Gate) -> None:
-    assert gate.refusal(Asked("GET", "/ws", [HOST], [ORIGIN], cookie=COOKIE)) is None
+def test_the_connection_needs_the_origin_as_well(admission: Admission) -> None:
+    assert admission.refusal(Asked("GET", "/ws", [HOST], [ORIGIN], cookie=COOKIE)) is None
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_the_connection_needs_the_origin_as_well(gate: Gate) -> None:
         (Asked("OPTIONS", "/ws", [HOST], [ORIGIN], cookie=COOKIE), 405),
     ],
 )
-def test_everything_else_is_refused(gate: Gate, asked: Asked, status: int) -> None:
-    refusal = gate.refusal(asked)
+def test_everything_else_is_refused(admission: Admission, asked: Asked, status: int) -> None:
+    refusal = admission.refusal(asked)
     assert refusal is not None
     assert refusal.status == status
     assert not any(secret in refusal.message for secret in (TOKEN, COOKIE))
@@ -65,15 +65,15 @@ def test_everything_else_is_refused(gate: Gate, asked: Asked, status: int) -> No
 
 def test_the_token_opens_a_page_once_and_nothing_else() -> None:
     keys = Keys()
-    gate = Gate(ORIGIN, keys)
+    admission = Admission(ORIGIN, keys)
     for path, method in (("/static/js/textual.js", "GET"), ("/ws", "GET"), ("/", "HEAD")):
-        assert gate.refusal(Asked(method, path, [HOST], [ORIGIN], token=keys.token)) is not None
-    assert gate.refusal(Asked("GET", "/", [HOST], cookie=keys.cookie)) is not None, "nobody was given it so far"
-    assert gate.refusal(Asked("GET", "/", [HOST], token=keys.token)) is None
+        assert admission.refusal(Asked(method, path, [HOST], [ORIGIN], token=keys.token)) is not None
+    assert admission.refusal(Asked("GET", "/", [HOST], cookie=keys.cookie)) is not None, "nobody was given it so far"
+    assert admission.refusal(Asked("GET", "/", [HOST], token=keys.token)) is None
     assert keys.swap("the wrong one") is None
     assert keys.swap(keys.token) == keys.cookie
     assert keys.swap(keys.token) is None
-    assert gate.refusal(Asked("GET", "/", [HOST], cookie=keys.cookie)) is None
+    assert admission.refusal(Asked("GET", "/", [HOST], cookie=keys.cookie)) is None
 
 
 def test_keys_are_long_and_never_the_same() -> None:
