@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from riff_tui.tui.data.loader import LoadedView, load, load_again, load_list
@@ -99,7 +100,7 @@ class Navigator:
     async def _load(self, history: History) -> None:
         host = self._host
         show_view = host.show_view
-        patience = host.set_timer(_PATIENCE_S, lambda: host.say(f"reading {noun(history.here.view)} …"))
+        patience = host.set_timer(_PATIENCE_S, partial(self._ask_for_patience, history.here))
         try:
             loaded = await host.worker.ask(lambda: load(show_view, history.here))
             history = await self._with_list(history)
@@ -109,6 +110,11 @@ class Navigator:
             host.arrive(history, loaded)
         finally:
             patience.stop()
+
+    def _ask_for_patience(self, location: Location) -> None:
+        # The timer may have rung just before one stayed where one was.
+        if self.is_loading:
+            self._host.say(f"reading {noun(location.view)} …")
 
     async def _renew(self, history: History, before: LoadedView) -> None:
         """Load a location again that is shown from the cache, and move nothing."""
