@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from riff_store.queries.annotations import notes_by_call
 from riff_store.queries.call_list import CallList
-from riff_store.queries.conversations import calls_of, conversation_ids, count_conversations, has_any
+from riff_store.queries.conversations import calls_of, count_conversations, has_any, ordered_ids
 from riff_store.vocabulary import ALIASES
 from riff_tui.errors import UsageError
 from riff_tui.lazy_rows import LazyRows
@@ -33,7 +33,7 @@ def show_conversations(query: ViewQuery) -> Table:
     """Return the calls, sorted by the store; where counting takes long, at first only those that stand first."""
     sort, calls, request = _sort_key(query.request.sort, query.spec.columns), query.parts().calls, query.request
     if sort is not None:
-        return _table(query, calls, _sorted(query, calls, sort), sort)
+        return _table(query, calls, _in_order(query, calls, sort), sort)
     listed = CallList(query.store, calls)
     if request.limit is not None:
         return _table(query, calls, listed.first(request.limit))
@@ -53,9 +53,9 @@ def _counted(query: ViewQuery, calls: Predicate | None, listed: CallList) -> Tab
         return _table(query, calls, listed)
 
 
-def _sorted(query: ViewQuery, calls: Predicate | None, sort: str) -> list[int]:
+def _in_order(query: ViewQuery, calls: Predicate | None, sort: str) -> Sequence[int]:
     try:
-        return conversation_ids(query.store, calls, sort, query.request.limit)
+        return ordered_ids(query.store, calls, sort, query.request.limit)
     except UsageError:
         keys = ", ".join(column.key for column in query.spec.columns)
         raise UsageError(f"--sort: calls have no column {query.request.sort}; there are {keys}") from None
@@ -74,7 +74,7 @@ def _table(query: ViewQuery, calls: Predicate | None, keys: Sequence[int], sort:
 
     noted = notes_by_call(store).keys()
     is_noted = not noted.isdisjoint(keys) if limit is not None else has_any(store, noted, calls)
-    find = keys.place_of if isinstance(keys, CallList) else None
+    find = getattr(keys, "place_of", None)
     table = conversations(LazyRows(len(keys), fetch, keys, find), noted=is_noted)
     total = count_conversations(store)
     return replace(

@@ -13,7 +13,7 @@ from riff_store.answers.calls import Call, Note, authors_of, codes_of, verdict_o
 from riff_store.database import Store
 from riff_store.errors import UsageError
 from riff_store.metrics import OF_CALLS, POOLED
-from riff_store.predicates import And, Predicate, all_of, conjuncts, terms
+from riff_store.predicates import Predicate
 from riff_store.queries.annotations import notes_by_call
 from riff_store.queries.call_list import CallList
 from riff_store.queries.call_names import told_by
@@ -22,8 +22,9 @@ from riff_store.queries.dimensions import DIMENSIONS, FAILURE, UNNAMED, Grouping
 from riff_store.queries.first_failures import failure_value
 from riff_store.queries.marks import marks
 from riff_store.queries.scope import STATE_COLUMNS, Scope
+from riff_store.queries.sorted_calls import about_states, sortable, sorted_calls
 from riff_store.queries.sums import call_counts
-from riff_store.vocabulary import Field, field_named, field_of, split_name
+from riff_store.vocabulary import Field, split_name
 
 PLAIN = ("trial", "started_at", "duration_s", "completed", "errored", "caller_ok", "error_count", "defects", "error")
 _KEPT = tuple(metric.of_call for metric in OF_CALLS.values() if metric.of_call)
@@ -70,6 +71,9 @@ def conversation_ids(
             found = _by_notes(store, listed.first(listed.at_most), sort)[offset:]
             return found if limit is None else found[:limit]
         return listed.first(listed.at_most if limit is None else offset + limit)[offset:]
+    placed = sorted_calls(store, calls, sort, (*PLAIN, *_KEPT))
+    if placed is not None:
+        return placed[offset : None if limit is None else offset + limit]
     call = m.Conversation
     cell = m.CallRollup
     first = cell.select(cell.run, pw.fn.MIN(cell.first_at).alias("first_at")).group_by(cell.run).alias("started")
@@ -87,6 +91,12 @@ def conversation_ids(
     if offset:
         query = query.offset(offset) if limit is not None else query.limit(2**62).offset(offset)
     return [row[0] for row in store.execute(query)]
+
+
+def ordered_ids(store: Store, calls: Predicate | None, sort: str, limit: int | None = None) -> Sequence[int]:
+    """Return the keys of calls in order; those of very many are put in order no further than one looks."""
+    placed = None if limit is not None else sorted_calls(store, calls, sort, (*PLAIN, *_KEPT))
+    return conversation_ids(store, calls, sort, limit) if placed is None else placed
 
 
 def has_any(store: Store, keys: Collection[int], calls: Predicate | None = None) -> bool:
@@ -136,26 +146,18 @@ def _sort_value(store: Store, calls: Predicate | None, column: str) -> Any:
         value = table.select(getattr(table, dimension.column)).where(table.id == getattr(call, dimension.key))
     elif column == "failure" or column in FAILURE:
         value = failure_value(store, column)
-    elif (field := _sortable(name, judge)) is not None:
+    elif (field := sortable(name, judge)) is not None:
         value = _metric(store, calls, field, judge)
     else:
         raise UsageError(f"calls have no column {column}")
     return value.alias("sorted_by")
 
 
-def _sortable(name: str, judge: str | None) -> Field | None:
-    """Return the field that calls can be sorted by, of one judge where it spreads over judges."""
-    field = field_named(name)
-    if field is None or field.kind != "number" or field.level == "row" or not (judge is None or field.spreads):
-        return None
-    return field
-
-
 def _metric(store: Store, calls: Predicate | None, metric: Field, by: str | None) -> Any:
     if metric.level == "state":
         rows = m.StateScore.alias()
         states = {name: getattr(rows, name) for name in STATE_COLUMNS}
-        about = Scope(store, m.Conversation, states).condition(_about_states(calls))
+        about = Scope(store, m.Conversation, states).condition(about_states(calls))
         # What happened in an errored call says nothing of the state, so it is not measured.
         about &= (rows.conversation == m.Conversation.id) & ~m.Conversation.errored
         return rows.select(pw.fn.MAX(states[metric.name])).where(about)
@@ -171,18 +173,6 @@ def _metric(store: Store, calls: Predicate | None, metric: Field, by: str | None
         .join(aspect, on=(aspect.id == scores.aspect))
         .where((scores.conversation == m.Conversation.id) & (aspect.name == metric.name) & judge)
     )
-
-
-def _about_states(calls: Predicate | None) -> Predicate | None:
-    """Return the parts of a filter that are about states alone."""
-    found: list[Predicate] = []
-    for part in conjuncts(calls):
-        if isinstance(part, And):
-            inner = _about_states(part)
-            found += [] if inner is None else [inner]
-        elif all(term.field is not None and field_of(term.field).level == "state" for term in terms(part)):
-            found.append(part)
-    return all_of(found)
 
 
 def _read(store: Store, condition: Any, apart: Mapping[int, Mapping[str, str]]) -> Iterable[Call]:
