@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
+from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riff_store.columns import rows
-from riff_store.columns.encoding import Floats, Places, decode, decode_keys
+from riff_store.columns.encoding import DAMAGED, Floats, Places, decode, decode_keys, joined
 from riff_store.columns.keeping import ENDS, packed_groups
 from riff_store.columns.layout import CALL_IDS, HANGING, group_of, keys_of, score_name
 from riff_store.database import Store
+from riff_store.errors import StoreError
 
 Keys: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -155,23 +157,31 @@ class Block:
         chunks = {}
         if self._is_packed:
             chunks = {group: (body, n) for group, n, body in self._ask(_CHUNKS, (name, *self._groups))}
+        pieces: list[NDArray[Any] | tuple[bytes, int]] = []
+        for is_read, spans in groupby(self._spans, key=lambda span: span.group not in chunks):
+            if is_read:
+                pieces += [from_rows(span) if span.group is None else self._absent(span, absent) for span in spans]
+            else:
+                pieces += joined(chunks[span.group] for span in spans)
         parts, start = [], 0
-        for span in self._spans:
-            read = from_rows(span) if span.group is None else None
-            body, n = chunks.get(span.group, (b"", 0))
-            if absent and read is None and not body:
-                read = np.full(self._calls_of(span).size, np.nan)
-            size = n if read is None else read.size
+        for piece in pieces:
+            size = piece[1] if isinstance(piece, tuple) else piece.size
             mine = None if at is None else at[slice(*np.searchsorted(at, (start, start + size)))] - start
             start += size
-            if read is None:
-                parts.append(unpack(body, n, mine))
+            if isinstance(piece, tuple):
+                parts.append(unpack(*piece, mine))
             else:
-                parts.append(read if mine is None else read[mine])
+                parts.append(piece if mine is None else piece[mine])
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def _judged(self, span: _Span) -> Iterable[tuple[int, int]]:
         return self._ahead[span].scores if span in self._ahead else rows.judged(self._ask, span.first, span.last)
+
+    def _absent(self, span: _Span, absent: bool) -> Floats:
+        """Return what a column is in a row group that does not have it."""
+        if not absent:
+            raise StoreError(*DAMAGED)
+        return np.full(self._calls_of(span).size, np.nan)
 
     def _of_calls(self, names: tuple[str, ...], span: _Span) -> list[Floats]:
         ahead = self._ahead[span].calls if span in self._ahead else {}

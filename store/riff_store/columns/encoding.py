@@ -7,7 +7,9 @@ Others that repeat are numbered, and the rest are kept as they are.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -32,7 +34,7 @@ _MOST_EXACT = 2.0**53 - 1
 _UNSCORED_BITS = np.uint64(0x7FF8_0000_0000_0001)
 UNSCORED = np.array(_UNSCORED_BITS).view(np.float64)
 """What is no number because it is unscored; any other that is no number says that there is none."""
-_DAMAGED = "a packed column is damaged", "`riff-tui doctor` says what is wrong with the store"
+DAMAGED = "a packed column is damaged", "`riff-tui doctor` says what is wrong with the store"
 
 
 def is_unscored(values: Floats) -> NDArray[np.bool_]:
@@ -57,7 +59,19 @@ def encode(values: Floats) -> bytes:
     dtype = _narrowest(span)
     if dtype is None:
         return _doubles(values, known, unscored)
+    if base > 0 and _narrowest(base + span) == dtype:
+        base = 0  # as in other chunks, so that they are opened together
     return _HEADER.pack(_WHOLE, dtype.itemsize, power, base) + _placed(numbers - base, dtype, known, unscored)
+
+
+def joined(chunks: Iterable[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
+    """Join the chunks of a column that are packed alike and lie side by side; each has its body and its rows."""
+    for header, alike in groupby(chunks, key=lambda chunk: bytes(chunk[0][: _HEADER.size])):
+        some = list(alike)
+        if len(some) == 1 or header[:1] == bytes([_NUMBERED]):
+            yield from some
+        else:
+            yield b"".join([header, *(body[_HEADER.size :] for body, _ in some)]), sum(n for _, n in some)
 
 
 def decode(body: bytes, n: int, rows: Places | None = None) -> Floats:
@@ -169,9 +183,9 @@ def _open(body: bytes, n: int, rows: Places | None) -> _Packed:
             start += table.nbytes
         payload: NDArray[Any] = np.frombuffer(body, _WIDTHS[width], offset=start)
     except (struct.error, KeyError, ValueError) as error:
-        raise StoreError(*_DAMAGED) from error
+        raise StoreError(*DAMAGED) from error
     if payload.size != n or form > _DOUBLES or (form == _DOUBLES) != (width == 8):
-        raise StoreError(*_DAMAGED)
+        raise StoreError(*DAMAGED)
     if rows is not None:
         payload = payload[rows]
     return _Packed(payload.size, form, power, base, table, payload)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.columns.encoding import UNSCORED, decode, decode_keys, encode, is_unscored
+from riff_store.columns.encoding import UNSCORED, decode, decode_keys, encode, is_unscored, joined
 from riff_store.errors import StoreError
 
 whole = st.integers(-(2**53) + 1, 2**53 - 1).map(float)
@@ -57,6 +57,15 @@ def test_keys_are_whole_and_none_is_zero(given: list[int | None]) -> None:
 )
 def test_a_value_takes_few_bytes(given: list[float | None], most: int) -> None:
     assert len(encode(column(given))) <= most * len(given) + 11
+
+
+@given(st.lists(values, min_size=1, max_size=6))
+def test_chunks_that_are_opened_together_are_what_they_are_apart(given: list[list[float | None]]) -> None:
+    chunks = [(encode(column(each)), len(each)) for each in given]
+    found = [decode(body, n) for body, n in joined(chunks)]
+    assert np.concatenate(found).tobytes() == column([value for each in given for value in each]).tobytes()
+    tenths = [(encode(column([part / 10 for part in range(first, 90)])), 90 - first) for first in (0, 20, 80)]
+    assert len(list(joined(tenths))) == 1
 
 
 def test_what_is_damaged_is_named_so() -> None:
