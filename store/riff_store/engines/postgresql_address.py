@@ -42,4 +42,5 @@ class Address:
             "fallback_application_name": "riff-tui",
             "connect_timeout": _CONNECT_SECONDS,
             **given,
+            "client_encoding": "utf8",
         }

@@ -21,6 +21,11 @@ class _Compiler(pw.PostgresqlDatabase):
 
 
 COMPILER = _Compiler(None)
+_SETTINGS = {
+    "extra_float_digits": "1",  # a float comes as it was stored, whatever is usual on the server
+    "jit": "off",  # to compile a statement takes longer than it saves for all but the largest
+    "standard_conforming_strings": "on",
+}
 
 
 class _Answer(psycopg.ClientCursor):  # type: ignore[misc]  # the check knows nothing of psycopg
@@ -62,10 +67,9 @@ class PostgresqlConnection:
         self.raw.adapters.register_loader("numeric", _Number)
         self.raw.adapters.register_dumper(bool, _Flag)
         quoted = schema.replace('"', '""')
-        # To compile a statement takes longer than it saves for all but the largest.
-        settings = {"search_path": f'"{quoted}"', "lock_timeout": f"{BUSY_SECONDS}s", "jit": "off"}
-        for name, value in settings.items():
-            self.execute("SELECT set_config(?, ?, false)", (name, value))
+        settings = {**_SETTINGS, "search_path": f'"{quoted}"', "lock_timeout": f"{BUSY_SECONDS}s"}
+        asked = ", ".join("set_config(?, ?, false)" for _ in settings)
+        self.execute(f"SELECT {asked}", [part for setting in settings.items() for part in setting])
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> _Answer:
         """Run a statement."""

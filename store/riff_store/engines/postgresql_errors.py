@@ -13,6 +13,7 @@ _BUSY: _Meaning = (StoreBusy, "another process is writing the store", "try again
 _BY_CODE: dict[str, _Meaning] = {
     "25006": (StoreReadOnly, "the store is read-only here", "connect to the server that is written to, as its writer"),
     "28": (StoreError, "the server refused the user or the password", "check both, ~/.pgpass and PGPASSWORD"),
+    "25P03": (StoreError, "the server ended a connection that was idle", "try again"),
     "3D000": (StoreMissing, "the server has no such database", "make it with createdb"),
     "40": _BUSY,
     "42501": (StoreReadOnly, "the role may not do this", "connect as one that may; docs/postgresql.md has the grants"),
@@ -22,6 +23,7 @@ _BY_CODE: dict[str, _Meaning] = {
     "53300": (StoreBusy, "the server has too many connections", "try again in a moment"),
     "53": (StoreError, "the server ran out of memory or room", "see its log"),
     "55P03": _BUSY,
+    "57014": (StoreError, "the server ended the question", "its statement_timeout may be too short for it"),
     "57P": (StoreError, "the server ended the connection", "try again in a moment"),
     "58": (StoreError, "the server's disk failed", "see its log"),
     "08": (StoreError, "the connection to the server was lost", "try again in a moment"),

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _TOKEN = re.compile(
+    r"""(?=['"?%()cC\s])(?=\S|\s+[aAwW])(?:"""
     r"(?P<text>'(?:[^']|'')*')"
     r'|(?P<name>"(?:[^"]|"")*")'
     r"|(?P<numbered>\?(?P<number>\d+))"
@@ -21,9 +22,11 @@ _TOKEN = re.compile(
     r"|(?P<open>\()"
     r"|(?P<close>\))"
     r"|(?P<cross>\bCROSS\s+JOIN(?P<crossed>\s+\w+(?:\s+(?!ON\b)\w+)?\s+ON\b))"
-    r"|(?P<unkeyed>\s+WITHOUT\s+ROWID)",
+    r"|(?P<unkeyed>\s+WITHOUT\s+ROWID)"
+    r")",
     re.IGNORECASE,
 )
+_LONGEST_KEPT = 20_000
 _COLUMN_TYPES = {"INTEGER": "bigint", "TEXT": 'text COLLATE "C"', "REAL": "double precision", "BLOB": "bytea"}
 _COLUMN_TYPE = re.compile(rf"\b({'|'.join(_COLUMN_TYPES)})\b")
 
@@ -35,13 +38,22 @@ class Statement(NamedTuple):
     is_numbered: bool
 
 
-@lru_cache(maxsize=512)
 def spelled(sql: str) -> Statement:
     """Return a statement of the store as PostgreSQL understands it.
 
     `?` becomes a placeholder. A cast to a whole number cuts what follows the point, where PostgreSQL would round. In
     `a CROSS JOIN b ON …` the order of tables, which it keeps in SQLite, is left to the engine.
     """
+    # One with thousands of keys written out hardly comes again.
+    return _kept(sql) if len(sql) <= _LONGEST_KEPT else _spelled(sql)
+
+
+@lru_cache(maxsize=512)
+def _kept(sql: str) -> Statement:
+    return _spelled(sql)
+
+
+def _spelled(sql: str) -> Statement:
     if (
         sql.lstrip().upper().startswith(("CREATE TEMP TABLE", "ALTER TABLE", "CREATE TABLE"))
         and " AS SELECT" not in sql

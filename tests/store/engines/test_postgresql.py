@@ -228,6 +228,28 @@ def test_what_no_text_can_hold_is_spelled_out_alike(address: str, tmp_path: Path
             assert found == [("c\\x00\\ud800", "\\x00", "a\\x00b")]
 
 
+def test_what_is_usual_on_the_server_changes_no_figure(
+    postgresql: Server, filled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(filled, write=True) as store:
+        put(store, "/in/b.jsonl", [call("c-3", duration_s=1 / 3, persona="Ünal")])
+    postgresql.run("ALTER ROLE owner SET extra_float_digits = -10")
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    try:
+        with open_store(filled) as store:
+            assert store.execute_sql("SELECT duration_s FROM conversation WHERE name = ?", ("c-3",)) == [(1 / 3,)]
+            assert store.execute_sql("SELECT name FROM persona") == [("Ünal",)]
+    finally:
+        postgresql.run("ALTER ROLE owner RESET ALL")
+
+
+def test_a_question_that_the_server_ends_is_an_error_of_ours(filled: str) -> None:
+    with open_store(filled) as store:
+        store.execute_sql("SELECT set_config('statement_timeout', '1ms', false)")
+        with pytest.raises(StoreError, match="statement_timeout"):
+            store.execute_sql("SELECT pg_sleep(600)")
+
+
 def test_a_store_that_was_closed_says_so(filled: str) -> None:
     store = open_store(filled)
     store.close()
