@@ -17,18 +17,16 @@ WriteFile = Callable[[str, FileExport, bool], Path]
 def ask_for_file(controls: Controls, name: str, write: WriteFile, *, hint: str = FORMATS_HINT) -> None:
     """Ask for a name in place of the one proposed, have the file written, and say where it went."""
     host, deliver = controls.host, controls.backend.deliver
+    if deliver is None:
+        controls.file_prompt.ask(FileRequest(name, write, lambda path: host.say(f"written to {path}"), hint))
+        return
 
     def hand_over(path: Path) -> None:
-        if deliver is not None:
-            deliver(path)
+        deliver(path)
         path.parent.rmdir()
         host.say(f"{path.name} goes to your browser; nothing of it stays on the server")
 
-    if deliver is None:
-        request = FileRequest(name, write, lambda path: host.say(f"written to {path}"), hint)
-    else:
-        request = FileRequest(name, _into_empty_folder(write), hand_over, hint)
-    controls.file_prompt.ask(request)
+    controls.file_prompt.ask(FileRequest(name, _into_empty_folder(write), hand_over, hint))
 
 
 def _into_empty_folder(write: WriteFile) -> WriteFile:
