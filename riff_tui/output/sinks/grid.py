@@ -30,19 +30,30 @@ class Piece(NamedTuple):
 class Grid:
     """Lay out columns as wide as their widest cell, or as a terminal lets them, with marks before rows that have any.
 
-    `width` is how many cells a line takes, `fit` says which columns are shown and what the terminal cost.
+    `width` is how many cells a line takes, `fit` says which columns are shown and what the terminal cost. Rows that
+    follow those of a grid `before` are laid out as wide at least, unless a terminal says how wide.
     """
 
-    def __init__(self, table: Table, options: Options) -> None:
+    def __init__(self, table: Table, options: Options, before: Grid | None = None) -> None:
         self._rows = table.rows
         self._glyphs = options.glyphs
         self._marks = [self._glyphs.mark(row_severity(row), thin=row.thin) for row in table.rows]
-        lead = 2 if any(mark != " " for mark in self._marks) else 0
+        lead = 2 if any(mark != " " for mark in self._marks) or (before is not None and before.layout[0][1]) else 0
         columns = [self._column(column, options) for column in shown_columns(table)]
         room = None if options.width is None else max(1, options.width - lead)
         self.fit = fit_columns(table, columns, room, self._glyphs)
+        if before is not None and options.width is None:
+            for each, (_, _, width) in zip(self.fit.columns, before.layout, strict=True):
+                each.width = max(each.width, width)
         *self._starts, end = accumulate((each.width + GAP for each in self.fit.columns), initial=lead)
         self.width = end - GAP
+
+    @property
+    def layout(self) -> list[tuple[str, int, int]]:
+        """Return the columns that are shown, the cells that they start at and how many they fill."""
+        return [
+            (each.column.key, start, each.width) for each, start in zip(self.fit.columns, self._starts, strict=True)
+        ]
 
     def titles(self) -> list[Piece]:
         """Return the header."""

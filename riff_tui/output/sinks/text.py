@@ -17,6 +17,8 @@ from riff_tui.text.safe_text import cell_width, fit
 _INDENT = 8
 _COLORS = {"bad": 31, "warn": 33, "thin": 90, "capped": 90, "faint": 90, "accent": 36}
 PROSE_WIDTH = 100
+AT_ONCE = 10_000
+"""Of more rows than these so many are laid out at a time, so that the first ones are printed at once."""
 
 
 def write(table: Table, out: TextIO, options: Options) -> None:
@@ -34,8 +36,12 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         parts.append(_cut(figure, options))
         shortened += _longer(figure, options)
     columns = Fit()
+    is_long = len(table.rows) > AT_ONCE and not table.sections and bool(shown_columns(table))
     if table.sections:
         parts += _lists(table, options)
+    elif is_long:
+        _write_blocks(table, parts, out, options)
+        parts = []
     elif shown_columns(table):
         grid = Grid(table, options)
         parts.append(_rows(grid, options))
@@ -45,7 +51,23 @@ def write(table: Table, out: TextIO, options: Options) -> None:
     said = closing(table) + columns.sentences() + _cost(columns, shortened, options)
     if said:
         parts.append([part for line in said for part in wrapped(options.line(line), options.width)])
-    _write_parts(parts, out)
+    if is_long and parts:
+        out.write("\n")
+    if parts or not is_long:
+        _write_parts(parts, out)
+
+
+def _write_blocks(table: Table, above: Sequence[Sequence[str]], out: TextIO, options: Options) -> None:
+    """Print very many rows as they come, each block as wide as its cells take; a header says where the columns move."""
+    out.write("".join("".join(f"{line.rstrip()}\n" for line in part) + "\n" for part in above))
+    grid: Grid | None = None
+    for start in range(0, len(table.rows), AT_ONCE):
+        before, grid = grid, Grid(replace(table, rows=table.rows[start : start + AT_ONCE]), options, grid)
+        if before is None or before.layout != grid.layout:
+            out.write(_joined(grid.titles(), options).rstrip() + "\n")
+        out.writelines(_joined(pieces, options).rstrip() + "\n" for pieces in grid.lines())
+        for said in (*grid.fit.sentences(), *_cost(grid.fit, 0, options)):
+            out.writelines(f"{part.rstrip()}\n" for part in wrapped(options.line(said), options.width))
 
 
 def _write_prose(table: Table, prose: Prose, out: TextIO, options: Options) -> None:

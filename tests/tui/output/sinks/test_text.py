@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riff_tui.output.sinks import text
 from riff_tui.table import Column, Row, Table
 from riff_tui.text.safe_text import cell_width
 from tests.support import sample_tables
@@ -140,3 +141,20 @@ def test_prose_stands_below_its_head_and_in_the_place_of_columns() -> None:
     assert SGR.sub("", printed(table, "text", color=True)) == printed(table, "text")
     for form in ("markdown", "csv", "json"):
         assert "said:" not in printed(table, form)
+
+
+@pytest.mark.parametrize("notes", [(), ("All of it.",)])
+def test_very_many_rows_are_printed_block_by_block(notes: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = [Column("name", "Name", kind="name"), Column("n", "n", kind="count")]
+    rows = [Row(str(n), {"name": f"call-{n:02}", "n": n}) for n in range(10, 35)]
+    table = Table("t", "Calls", columns, rows, notes=notes)
+    at_once = printed(table, "text")
+    monkeypatch.setattr(text, "AT_ONCE", 10)
+    assert printed(table, "text") == at_once
+
+
+def test_a_block_with_wider_cells_has_a_header_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "AT_ONCE", 2)
+    names = ["a", "b", "longer", "d", "e"]
+    table = Table("t", "", [Column("name", "Name", kind="name")], [Row(name, {"name": name}) for name in names])
+    assert printed(table, "text") == "Name\na\nb\nName\nlonger\nd\ne\n"
