@@ -17,8 +17,9 @@ from riff_tui.text.safe_text import cell_width, fit
 _INDENT = 8
 _COLORS = {"bad": 31, "warn": 33, "thin": 90, "capped": 90, "faint": 90, "accent": 36}
 PROSE_WIDTH = 100
-AT_ONCE = 10_000
-"""Of more rows than these so many are laid out at a time, so that the first ones are printed at once."""
+MANY = 10_000
+"""More rows than these are laid out in blocks, so that the first ones are printed at once."""
+AT_ONCE = 1_000
 
 
 def write(table: Table, out: TextIO, options: Options) -> None:
@@ -36,7 +37,7 @@ def write(table: Table, out: TextIO, options: Options) -> None:
         parts.append(_cut(figure, options))
         shortened += _longer(figure, options)
     columns = Fit()
-    is_long = len(table.rows) > AT_ONCE and not table.sections and bool(shown_columns(table))
+    is_long = len(table.rows) > MANY and not table.sections and bool(shown_columns(table))
     if table.sections:
         parts += _lists(table, options)
     elif is_long:

@@ -150,11 +150,13 @@ def test_very_many_rows_are_printed_block_by_block(notes: Sequence[str], monkeyp
     table = Table("t", "Calls", columns, rows, notes=notes)
     at_once = printed(table, "text")
     monkeypatch.setattr(text, "AT_ONCE", 10)
+    monkeypatch.setattr(text, "MANY", 10)
     assert printed(table, "text") == at_once
 
 
 def test_a_block_with_wider_cells_has_a_header_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "AT_ONCE", 2)
+    monkeypatch.setattr(text, "MANY", 2)
     names = ["a", "b", "longer", "d", "e"]
     table = Table("t", "", [Column("name", "Name", kind="name")], [Row(name, {"name": name}) for name in names])
     assert printed(table, "text") == "Name\na\nb\nName\nlonger\nd\ne\n"
