@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from riff_store.columns import layout
 from riff_store.columns.keeping import packed_groups
 from riff_store.columns.reading import read_calls
 from riff_store.database import Store, open_store
@@ -15,6 +16,7 @@ from riff_store.facts import Skipped
 from riff_store.health import examine
 from riff_store.writer import Writer
 from tests.support.facts import call, fresh, put, verdict
+from tests.support.older_stores import restore
 from tests.support.packed_stores import packed, small_groups
 from tests.support.random_stores import World, world
 
@@ -126,3 +128,13 @@ def test_doctor_finds_what_is_packed_otherwise_than_it_is(path: Path) -> None:
     with open_store(path, write=True) as store:
         store.execute_sql("UPDATE conversation SET duration_s = 99 WHERE id = 10")
         assert examine(store).wrong == ["columns: what is packed of the calls with keys 8 to 15 differs from them"]
+
+
+def test_an_older_store_of_many_calls_is_packed_when_it_is_migrated(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "GROUP_CALLS", 2)
+    monkeypatch.setattr(layout, "FEWEST_CALLS", 3)
+    with open_store(restore(6, path), write=True) as store:
+        assert groups(store) == [0, 1]
+        assert examine(store).wrong == []
