@@ -6,6 +6,7 @@ import json
 import sys
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,8 +17,10 @@ from benchmarks.pages import PERFORMANCE, SCALE, with_part
 from benchmarks.processes import take
 from benchmarks.ratio import Goal, Ratio, in_turns
 from benchmarks.report import markdown, part, parts_of, table, table_row
+from benchmarks.scale.measure import Measured
 from benchmarks.scale.question import Question, differences
 from benchmarks.scale.reads import kinds
+from benchmarks.scale.tables import beside_peer, growth
 from benchmarks.tau_load import write_results, write_voice_run
 from riff_ingest import read_source
 from riff_store import ask, open_store
@@ -127,6 +130,52 @@ def test_an_answer_differs_where_a_figure_is_another_or_is_missing_on_one_side()
         "('b', 'quality.ann'): None, not 1.0",
     ]
     assert differences(asked, ours, [*same[:-1], ("b", "place", 0)]) == ["('b', 'place'): 1.0, not 0.0"]
+
+
+def asked(filter: str = "", **figures: Any) -> Measured:
+    question = Question("flows", (), ("flow",), "", filter, "persona=ann" if filter else "")
+    found: dict[str, Any] = {
+        "ours": 1.0,
+        "cpu": 0.9,
+        "peak": 50 << 20,
+        "peer": 0.8,
+        "peer_on_one": 1.6,
+        "query": 0.4,
+        "reads": "sums",
+    }
+    return Measured(question, 1_000, **(found | figures))
+
+
+@pytest.mark.parametrize(
+    ("measured", "row"),
+    [
+        (asked(), "| flows | 1.00 s | 900.0 ms | 50.0 MiB | 800.0 ms | 1.60 s | 400.0 ms | 1.25 | yes |"),
+        (asked(ours=2.1), "| flows | 2.10 s | 900.0 ms | 50.0 MiB | 800.0 ms | 1.60 s | 400.0 ms | 2.62 | **no** |"),
+        (
+            asked(peak=301 << 20),
+            "| flows | 1.00 s | 900.0 ms | 301.0 MiB | 800.0 ms | 1.60 s | 400.0 ms | 1.25 | **no** |",
+        ),
+        (
+            asked("persona"),
+            "| flows, `persona=ann` (persona) | 1.00 s | 900.0 ms | 50.0 MiB | 800.0 ms | 1.60 s | 400.0 ms | 1.25 |"
+            " **no** |",
+        ),
+        (
+            asked("persona", peer=1.0),
+            "| flows, `persona=ann` (persona) | 1.00 s | 900.0 ms | 50.0 MiB | 1.00 s | 1.60 s | 400.0 ms | 1.00 |"
+            " yes |",
+        ),
+    ],
+)
+def test_a_budget_that_is_broken_stands_out_and_so_does_a_filter_that_is_slower_than_the_peer(
+    measured: Measured, row: str
+) -> None:
+    assert beside_peer([measured]).splitlines()[-1] == row
+
+
+def test_growth_stands_in_a_row_for_each_question() -> None:
+    sizes = [[asked(cpu=0.2)], [asked(cpu=0.3, peak=60 << 20, reads="sums, column chunks")]]
+    assert growth(sizes).splitlines()[-1] == "| flows | 200.0 ms | 300.0 ms | 60.0 MiB | sums, column chunks |"
 
 
 @pytest.mark.parametrize(("page", "name"), [(PERFORMANCE, "growth"), (SCALE, "sizes"), (SCALE, "server")])
