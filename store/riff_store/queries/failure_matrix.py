@@ -53,8 +53,8 @@ def failure_matrix(store: Store, calls: Predicate | None = None) -> FailureMatri
     return FailureMatrix(
         cells=sorted(found, key=lambda cell: (-cell.n, cell.flow, cell.last_ok, cell.first_failed)),
         states=_named(order, cells, flows, states),
-        failed={flows[flow] or "": n for flow, n in failed.items()},
-        calls={flows[flow] or "": n for (flow, _), n in count.items()},
+        failed=dict(sorted((flows[flow] or "", n) for flow, n in failed.items())),
+        calls=dict(sorted((flows[flow] or "", n) for (flow, _), n in count.items())),
     )
 
 
@@ -75,14 +75,15 @@ def _in_order(places: Mapping[int, float | None]) -> list[int]:
 def _named(
     order: Sequence[int], cells: Iterable[Place], flows: Mapping[int, str | None], states: Mapping[int, str | None]
 ) -> dict[str, list[str]]:
-    """Return the states that each flow's cells name, in order."""
+    """Return the states that the cells of each flow name, in order, the flows by their names."""
     wanted: dict[int, set[int]] = {}
     for flow, *ends in cells:
         wanted.setdefault(flow, set()).update(end for end in ends if end)
     place = {state: index for index, state in enumerate(order)}
-    return {
+    named = {
         flows[flow] or "": [
             states[state] or "" for state in sorted(found, key=lambda state: (place.get(state, len(place)), state))
         ]
         for flow, found in wanted.items()
     }
+    return dict(sorted(named.items()))

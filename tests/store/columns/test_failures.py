@@ -54,7 +54,7 @@ def facts() -> list[ConversationFacts]:
     states = [state("greet", to={"collect": 1}, position=0), state("collect", position=1)]
     return [
         call(
-            f"c-{number}", run=chance.choice(("early", "late")), flow=chance.choice(("viewing", "dental")),
+            f"c-{number}", run=chance.choice(("early", "late")), flow=chance.choice(("viewing", "walk_in")),
             agent=chance.choice(("model-a", "model-b")), persona=chance.choice(("hurried", None)),
             scenario=chance.choice(("s1", "s2", None)), stop_reason=chance.choice(("hangup", "max_turns")),
             duration_s=chance.choice((10.0, 20.5, None)), errored=chance.random() < 0.1, failure=chance.choice(ways),
@@ -86,7 +86,10 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, St
 def test_answers_are_the_same_from_columns_and_from_rows(expression: str, stores: tuple[Store, Store]) -> None:
     columns, rows = stores
     calls = parse(expression) if expression else None
-    assert failure_matrix(columns, calls) == failure_matrix(rows, calls)
+    matrix = failure_matrix(columns, calls)
+    assert matrix == failure_matrix(rows, calls)
+    for by_flow in (matrix.states, matrix.failed, matrix.calls):
+        assert list(by_flow) == sorted(by_flow)
     assert causes(columns, calls) == causes(rows, calls)
     for by in (("flow", "agent"), ("run", "flow")):
         assert repeats(columns, calls, by) == repeats(rows, calls, by)
