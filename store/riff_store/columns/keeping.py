@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from riff_store.columns import layout
-from riff_store.columns.layout import CALL_IDS, group_of
+from riff_store.columns.layout import CALL_IDS, group_of, keys_of
 from riff_store.engines.engine import Connection
 
 Ask: TypeAlias = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
@@ -45,7 +45,8 @@ def unpacked(connection: Connection) -> list[int]:
         and connection.execute("SELECT SUM(n + excluded) FROM call_rollup").fetchone()[0] < layout.FEWEST_CALLS
     ):
         return []
-    return [group for group in range(group_of(first), group_of(last + 1)) if group not in packed]
+    open_groups = (group for group in range(group_of(first), group_of(last + 1)) if group not in packed)
+    return [group for group in open_groups if _has_calls(connection, group)]
 
 
 def pack(connection: Connection, groups: Sequence[int]) -> None:
@@ -79,6 +80,11 @@ def differs(ask: Ask, group: int) -> bool:
 
     kept = ask("SELECT name, n, body FROM column_chunk WHERE row_group = ?", (group,))
     return {(name, n, bytes(body)) for name, n, body in kept} != set(packed_group(ask, group))
+
+
+def _has_calls(connection: Connection, group: int) -> bool:
+    any_call = "SELECT 1 FROM conversation WHERE id BETWEEN ? AND ? LIMIT 1"
+    return connection.execute(any_call, keys_of(group)).fetchone() is not None
 
 
 def _asking(connection: Connection) -> Ask:

@@ -123,6 +123,17 @@ def test_a_small_store_packs_nothing(path: Path) -> None:
         assert groups(store) == []
 
 
+def test_keys_that_no_call_has_any_more_are_not_packed(path: Path) -> None:
+    with fresh(path) as store:
+        for name in ("a", "b"):
+            put(store, f"{name}.jsonl", [call(f"{name}-{number}") for number in range(16)])
+        put(store, "a.jsonl", [call(f"a-{number}") for number in range(16)], sha256="bb")
+        Writer(store).pack()
+        assert groups(store) == [2, 3, 4, 5]
+        assert examine(store).wrong == []
+        assert sorted(everything(store)["id"]) == list(range(17, 49))
+
+
 def test_doctor_finds_what_is_packed_otherwise_than_it_is(path: Path) -> None:
     packed(world(7, 30), path).close()
     with open_store(path, write=True) as store:
