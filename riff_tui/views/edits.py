@@ -209,6 +209,7 @@ SPEC = ViewSpec(
     recounts=False,
     columns=COLUMNS,
     nouns=("edit", "edits"),
+    empty=NO_EDITS,
     empty_store=NO_EDITS,
     below="flows",
     last=("commit", "author", "next_run", "runs", "together"),

@@ -329,7 +329,9 @@ class LineTable(QuietFocus, ScrollingLines, can_focus=True):
         append_run(runs, gap, text, style, lit=lit)
 
     def _note(self, line: int, width: int) -> Strip:
-        said = [*([] if self.has_rows or not self._empty else [self._empty, ""]), *self.table.notes]
+        empty = "" if self.has_rows else self._empty
+        notes = [note for note in self.table.notes if note != empty]
+        said = [*([empty, ""] if empty else []), *notes]
         notes = [piece for note in said for piece in wrap(shown(note, self.glyphs), width - 2)]
         text = f" {notes[line - 1]}" if 1 <= line <= len(notes) else ""
         return strip_of_runs([StyleRun(fitted(text, width, self.glyphs.ellipsis), self.palette.faint)], width, None)

@@ -91,6 +91,7 @@ async def test_how_many_disputes_there_are_is_said_where_not_all_are_listed(tmp_
         ("agreement", "No judge scored"),
         ("disputes", "There are no disputes"),
         ("repeats", "Nothing repeats"),
+        ("edits", "No edits of flows are known yet"),
     ],
 )
 async def test_an_empty_place_says_what_it_lacks(view: str, said: str, tmp_path: Path) -> None:
@@ -98,3 +99,10 @@ async def test_an_empty_place_says_what_it_lacks(view: str, said: str, tmp_path:
         async with exploring(Path(str(store.location)), start=stack_of(view, "")) as at:
             assert said in lines(at)
             assert "The store is empty" not in lines(at)
+
+
+@pytest.mark.parametrize(("view", "said"), [("edits", "No edits of flows"), ("alignment", "People gave no verdict")])
+async def test_what_a_place_lacks_is_said_once(view: str, said: str, tmp_path: Path) -> None:
+    with built(tmp_path, list(calls(1)), []) as store:
+        async with exploring(Path(str(store.location)), start=stack_of(view, "")) as at:
+            assert lines(at).count(said) == 1
