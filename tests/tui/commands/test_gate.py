@@ -18,6 +18,7 @@ from scipy import stats
 from riff_ingest.pipeline import ingest
 from riff_ingest.simulate import custom_run, simulate
 from riff_store.database import open_store
+from riff_store.names import encodable
 from riff_store.writer import Writer
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
@@ -339,7 +340,7 @@ def test_a_file_is_in_the_form_that_its_name_asks_for(
 def test_no_name_breaks_a_report_or_acts(
     tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    name = name.encode("utf-8", "replace").decode()
+    name = encodable(name)
     store, summary, junit = tmp_path / "x.db", tmp_path / "summary.md", tmp_path / "x.xml"
     failed = {"correctness": 0.0, "completion": 0.0, "errors": 0.0}
     with fresh(store) as opened:

@@ -420,6 +420,11 @@ def slowly(asked: Asked) -> Reply:
     return Reply(answer.status, answer.body, answer.headers, delay=0.02)
 
 
+def very_slowly(asked: Asked) -> Reply:
+    answer = well(asked)
+    return Reply(answer.status, answer.body, answer.headers, delay=0.2)
+
+
 def test_a_run_that_is_killed_goes_on_without_paying_twice(
     endpoint: Endpoint, tmp_path: Path, out: Path, scores: Path
 ) -> None:
@@ -503,7 +508,7 @@ def test_a_full_disk_is_said_and_what_was_kept_stays(
 def test_progress_tells_how_far_how_fast_how_long_and_how_much(
     endpoint: Endpoint, tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    endpoint.behave = slowly
+    endpoint.behave = very_slowly
     settings(tmp_path / "settings.toml", endpoint.url, price_input="1", price_output="1")
     monkeypatch.setenv("TERM", "xterm")
     ours, theirs = pty.openpty()
