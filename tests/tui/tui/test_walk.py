@@ -347,7 +347,7 @@ async def test_the_command_that_prints_the_same_is_shown_whole() -> None:
 
 
 async def test_help_tells_purpose_columns_keys_and_what_does_not_apply() -> None:
-    async with walking(size=(100, 160)) as at:
+    async with walking(size=(100, 180)) as at:
         await at.press("question_mark")
         text = "\n".join(line.text for line in at.app.screen._compositor.render_strips())
         assert "Every flow with every agent" in text

@@ -75,7 +75,7 @@ def test_calls_show_what_people_say_where_they_say_anything(store: Path, tiny: P
     assert columns(store, "flow=viewing") == ["verdict", "codes"]
     assert columns(store, "flow=weather") == columns(tiny, "flow=viewing") == []
     with open_store(store) as opened:
-        rows = show(opened, "conversations", Request(where="verdict=fail", sort="codes")).rows
+        rows = list(show(opened, "conversations", Request(where="verdict=fail", sort="codes")).rows)
         assert len(show(opened, "conversations", Request(where="codes:asks")).rows) == 3
     assert [(row.record["verdict"], row.record["codes"], row.severity.get("verdict")) for row in rows] == [
         ("fail", ["asks twice"], "bad"),
@@ -112,7 +112,7 @@ def test_a_code_leads_to_its_calls_and_acts_on_nothing_whatever_it_says(tiny: Pa
     store = noted(tiny, tmp_path, notes)
     with open_store(store) as opened:
         table = show(opened, "codes", Request())
-        calls = [show(opened, "conversations", Request(where=row.where)).rows for row in table.rows]
+        calls = [list(show(opened, "conversations", Request(where=row.where)).rows) for row in table.rows]
     assert len(calls) == len(set(words))
     assert {tuple(row.record["conversation"] for row in rows) for rows in calls} == {("c-0001",)}
     for format in ("text", "markdown", "csv", "json"):
