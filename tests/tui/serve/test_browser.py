@@ -147,7 +147,8 @@ async def test_nothing_that_a_caller_said_opens_copies_or_speaks(tmp_path: Path,
         await context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server.public_url)
         await tab.page.evaluate("navigator.clipboard.writeText('as before')")
         await tab.press("7")
-        for view in ("segments", "states", "neighbors", "conversation"):
+        await tab.wait_for_view("runs")
+        for view in ("flows", "segments", "states", "neighbors", "conversation"):
             await tab.press("Enter")
             await tab.wait_for_view(view)
         await tab.wait_for("evil.example")
