@@ -42,25 +42,27 @@ def _interrupted_by_signals(interruption: Interruption) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard, told = os.pipe()
-    os.set_blocking(told, False)
-    before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    before = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     ended = threading.Event()
-    listener = threading.Thread(target=_listen, args=(heard, interruption, ended), name="riff-tui-signals", daemon=True)
+    listener = threading.Thread(
+        target=_listen, args=(read_end, interruption, ended), name="riff-tui-signals", daemon=True
+    )
     listener.start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(before)
         ended.set()
-        os.close(told)
+        os.close(write_end)
         listener.join()
-        os.close(heard)
+        os.close(read_end)
 
 
-def _listen(heard: int, interruption: Interruption, ended: threading.Event) -> None:
+def _listen(read_end: int, interruption: Interruption, ended: threading.Event) -> None:
     """Interrupt once a signal came that ends the process, and until it has ended; each arrives as a byte."""
-    while numbers := os.read(heard, 64):
+    while numbers := os.read(read_end, 64):
         while not _ENDING.isdisjoint(numbers) and not ended.is_set():
             interruption.interrupt()
             ended.wait(_INSISTS_AFTER_S)

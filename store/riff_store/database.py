@@ -95,15 +95,15 @@ class Store:
         self.engine.tell(news)
 
     def listen(self) -> None:
-        """Begin to hear what others write, for as long as it is open, reopened or not."""
+        """Begin to receive what others write, for as long as it is open, reopened or not."""
         self._listens = True
         with self._lock, self._translating():
             self.engine.listen()
 
-    def heard(self) -> list[News] | None:
-        """Return what others wrote since it was asked for last; `None` where nothing is heard of that."""
+    def notifications(self) -> list[News] | None:
+        """Return what others wrote since it was asked for last; `None` where nothing tells."""
         with self._lock, self._translating():
-            return self.engine.heard()
+            return self.engine.notifications()
 
     def identity(self) -> object:
         """Return what tells the store from any that takes its place; raises `StoreMissing` where there is none."""

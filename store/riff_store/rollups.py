@@ -96,14 +96,14 @@ class _Sums(NamedTuple):
         return (*_CELL, *self.keys)
 
     @property
-    def beside(self) -> str:
+    def staging(self) -> str:
         """Name the table of this session for what new calls add up to."""
         return f"new_{self.table}"
 
-    def make_beside(self) -> str:
+    def create_staging(self) -> str:
         """Make that table, empty."""
         columns = ", ".join((*self.cell, *self.columns))
-        return f"CREATE TEMP TABLE IF NOT EXISTS {self.beside} AS SELECT {columns} FROM {self.table} WHERE 1 = 0"
+        return f"CREATE TEMP TABLE IF NOT EXISTS {self.staging} AS SELECT {columns} FROM {self.table} WHERE 1 = 0"
 
     def insert(self) -> str:
         """Insert what the calls of a cell add up to."""
@@ -111,11 +111,11 @@ class _Sums(NamedTuple):
 
     def keep_new(self) -> str:
         """Insert what new calls add up to beside the sums."""
-        return f"INSERT INTO {self.beside} {self.select.format(which=_NEW_CALL)}"
+        return f"INSERT INTO {self.staging} {self.select.format(which=_NEW_CALL)}"
 
     def add_new(self) -> str:
         """Add what stands beside the sums to those of the cells."""
-        return _add(self.table, self.cell, self.columns, f"SELECT * FROM {self.beside} WHERE true")
+        return _add(self.table, self.cell, self.columns, f"SELECT * FROM {self.staging} WHERE true")
 
     def add_total(self, table: str, where: str, sign: str = "") -> str:
         """Add what is in a table like that of the cells, or take it away, to the sums over all runs."""
@@ -150,12 +150,12 @@ def recompute(connection: Connection, cells: Set[tuple[int, int, int]]) -> None:
 def add_calls(connection: Connection, first: int, last: int) -> None:
     """Add the calls of these keys, of which no sum knows yet, to the sums of their cells."""
     for sums in _ALL:
-        connection.execute(sums.make_beside())
-        connection.execute(f"DELETE FROM {sums.beside}")
+        connection.execute(sums.create_staging())
+        connection.execute(f"DELETE FROM {sums.staging}")
         connection.execute(sums.keep_new(), (first, last))
         connection.execute(sums.add_new())
         if sums.total is not None:
-            connection.execute(sums.add_total(sums.beside, "true"))
+            connection.execute(sums.add_total(sums.staging, "true"))
 
 
 def judge_anew(connection: Connection, cells: Iterable[tuple[int, int, int]]) -> None:

@@ -60,7 +60,7 @@ class StoreWatcher:
     def look(self) -> StoreChange:
         """Return what became of the store since it was read last; a writer is not waited for."""
         try:
-            if self._hears() and not self._is_told and time.monotonic() - self._looked_at < ASKED_EVERY_S:
+            if self._receives() and not self._is_told and time.monotonic() - self._looked_at < ASKED_EVERY_S:
                 return "same"
             self._looked_at = time.monotonic()
             if self._store.identity() != self._identity:
@@ -108,15 +108,15 @@ class StoreWatcher:
         named = f" --store {shell_quoted(self._named)}" if self._named else ""
         return with_deferred(table, lambda found: replace(found, dump=f"{found.dump}{named}"))
 
-    def _hears(self) -> bool:
-        """Take note of what others tell; say if anything would be heard at all."""
-        heard = self._store.heard()
-        for news in heard or ():
+    def _receives(self) -> bool:
+        """Take note of what others tell; say if anything would be received at all."""
+        received = self._store.notifications()
+        for news in received or ():
             self._is_told = True
             if news.by and news.runs:
                 what = news.run if news.runs == 1 else f"{news.runs} runs"
                 self._writing = time.monotonic(), f"{_short(news.by)} is writing {_short(what)}"
-        return heard is not None
+        return received is not None
 
     def _remember(self) -> None:
         # What is written between the two is found changed at the next look, which does no harm.

@@ -154,10 +154,10 @@ class Engine(ABC):
         """Tell those who listen, once the transaction that was begun is committed, what it wrote."""
 
     def listen(self) -> None:  # noqa: B027  # as above
-        """Begin to hear what others write."""
+        """Begin to receive what others write."""
 
-    def heard(self) -> list[News] | None:
-        """Return what others wrote since it was asked for last; `None` where nothing is heard of that."""
+    def notifications(self) -> list[News] | None:
+        """Return what others wrote since it was asked for last; `None` where nothing tells."""
         return None
 
     @abstractmethod

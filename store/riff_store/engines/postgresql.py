@@ -223,7 +223,7 @@ class PostgresqlEngine(Engine):
             self.connection.execute(f"LISTEN {CHANNEL}")
             self._listens_to = self._header("id")
 
-    def heard(self) -> list[News] | None:
+    def notifications(self) -> list[News] | None:
         if self._listens_to is None:
             return None
         found = []

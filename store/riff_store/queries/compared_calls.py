@@ -48,8 +48,8 @@ def compared_calls(
             if (kind.name, judge) in aspects
         }
         if also & FIGURES.keys():
-            heard = [samples.known(side.interactions()[SUMS[1]]) for side in (first, second)]
-            found |= {(aspect, None): (heard[0], heard[1]) for aspect in also & FIGURES.keys()}
+            known = [samples.known(side.interactions()[SUMS[1]]) for side in (first, second)]
+            found |= {(aspect, None): (known[0], known[1]) for aspect in also & FIGURES.keys()}
         return {
             (flow, row): each
             for row, known in found.items()

@@ -87,8 +87,8 @@ def compare(
             for flow, places, of_flow in chosen
         ]
         if has_interaction(store):
-            heard = first.interactions(), second.interactions()
-            found += [each for flow in chosen for each in pooled_differences(*flow, heard)]
+            interactions = first.interactions(), second.interactions()
+            found += [each for flow in chosen for each in pooled_differences(*flow, interactions)]
         seen, in_a, in_b = (first, second), flows_a, flows_b
         if within is not None and within != calls:
             seen = SideCalls(store, reader, first.side, within), SideCalls(store, reader, second.side, within)

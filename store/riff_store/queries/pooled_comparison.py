@@ -20,24 +20,22 @@ from riff_store.statistics.ratios import CallSums
 if TYPE_CHECKING:
     from riff_store.statistics.pairing import Floats, Keys
 
-    Heard: TypeAlias = Mapping[str, Floats]
+    Sums: TypeAlias = Mapping[str, Floats]
     """The sums of calls by name; nan where it is not known who spoke when."""
 
 
-def pooled_differences(
-    flow: str, calls: Places, pairs: Places | None, heard: tuple[Heard, Heard]
-) -> Iterator[Difference]:
+def pooled_differences(flow: str, calls: Places, pairs: Places | None, sums: tuple[Sums, Sums]) -> Iterator[Difference]:
     """Yield the differences of one flow in the figures of which either side has an event."""
-    first, second = (samples.known(sums[SUMS[1]]) for sums in heard)
+    first, second = (samples.known(side[SUMS[1]]) for side in sums)
     found = chosen((first, second), calls, pairs)
     for key, figure in FIGURES.items():
-        difference = _difference(flow, OF_CALLS[key], figure, found, heard)
+        difference = _difference(flow, OF_CALLS[key], figure, found, sums)
         if difference.a.n or difference.b.n:
             yield difference
 
 
-def _difference(flow: str, metric: Metric, figure: Pooled, chosen: Chosen, heard: tuple[Heard, Heard]) -> Difference:
-    first, second = _of_calls(figure, heard[0], chosen.first), _of_calls(figure, heard[1], chosen.second)
+def _difference(flow: str, metric: Metric, figure: Pooled, chosen: Chosen, sums: tuple[Sums, Sums]) -> Difference:
+    first, second = _of_calls(figure, sums[0], chosen.first), _of_calls(figure, sums[1], chosen.second)
     a, b = _measure(metric, first), _measure(metric, second)
     plain = Difference(
         flow=flow, aspect=metric.key, judge=None, better=metric.better, rate=False, a=a, b=b, effect=None,
@@ -63,12 +61,12 @@ def _of_calls(figure: Pooled, sums: Mapping[str, Floats], places: Keys) -> CallS
 
 
 def _measure(metric: Metric, calls: CallSums) -> PooledMeasure:
-    heard = calls.heard()
-    events = int(heard.wholes.sum())
+    counted = calls.nonzero()
+    events = int(counted.wholes.sum())
     if not events:
         return PooledMeasure(0, 0, 0)
     return PooledMeasure(
-        len(heard.parts), samples.billionths(heard.parts), events, ratios.spread(heard), high=metric.bounds[1]
+        len(counted.parts), samples.billionths(counted.parts), events, ratios.spread(counted), high=metric.bounds[1]
     )
 
 

@@ -36,7 +36,7 @@ class CallSums(NamedTuple):
         """Return the sums of some calls."""
         return CallSums(self.parts[places], self.wholes[places])
 
-    def heard(self) -> CallSums:
+    def nonzero(self) -> CallSums:
         """Return the sums of the calls that add anything."""
         return self.at((self.parts != 0) | (self.wholes != 0))
 
@@ -57,8 +57,8 @@ def paired(first: CallSums, second: CallSums) -> RatioTest:
 
     Each sample has a whole that is not 0.
     """
-    heard = (first.parts != 0) | (first.wholes != 0) | (second.parts != 0) | (second.wholes != 0)
-    before, after = first.at(heard), second.at(heard)
+    counted = (first.parts != 0) | (first.wholes != 0) | (second.parts != 0) | (second.wholes != 0)
+    before, after = first.at(counted), second.at(counted)
     moves = _moves(after) - _moves(before)
     return _test(_ratio(after) - _ratio(before), _variance(moves), len(moves) - 1, _swapped(before, after))
 
@@ -68,7 +68,7 @@ def unpaired(first: CallSums, second: CallSums) -> RatioTest:
 
     Each sample has a whole that is not 0.
     """
-    before, after = first.heard(), second.heard()
+    before, after = first.nonzero(), second.nonzero()
     parts = [(_variance(_moves(calls)), len(calls.parts) - 1) for calls in (before, after)]
     variance = sum(part for part, _ in parts) if all(rest for _, rest in parts) else 0.0
     degrees = 1 / sum((part / variance) ** 2 / rest for part, rest in parts) if variance else 0.0
