@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from benchmarks.scale import calls, judging, matrices
+from benchmarks.scale import calls, comparisons, matrices
 from benchmarks.scale.question import Question
 
 EVERY = "true"
@@ -45,11 +45,11 @@ VIEWS = {
     ),
     "timeline": View(("dump", "timeline"), ("run",), matrices.TIMELINE),
     "runs": View(("dump", "runs"), ("run",), matrices.RUNS),
-    "judges": View(("dump", "judges"), ("judge",), judging.JUDGES),
-    "agreement": View(("dump", "agreement"), ("first", "second"), judging.AGREEMENT),
-    "disputes": View(("dump", "disputes"), ("run", "conversation"), judging.DISPUTES, ordered=True),
-    "effects": View(("dump", "effects"), ("factor", "level"), judging.EFFECTS),
-    "compare": View(_COMPARED, ("flow", "aspect", "judge"), judging.COMPARE),
+    "judges": View(("dump", "judges"), ("judge",), comparisons.JUDGES),
+    "agreement": View(("dump", "agreement"), ("first", "second"), comparisons.AGREEMENT),
+    "disputes": View(("dump", "disputes"), ("run", "conversation"), comparisons.DISPUTES, ordered=True),
+    "effects": View(("dump", "effects"), ("factor", "level"), comparisons.EFFECTS),
+    "compare": View(_COMPARED, ("flow", "aspect", "judge"), comparisons.COMPARE),
     "conversations": View(
         ("dump", "conversations", "--limit", str(calls.LISTED)), ("run", "conversation"), calls.CONVERSATIONS,
         ordered=True,
