@@ -55,8 +55,7 @@ def named_state(predicate: Predicate | None) -> tuple[str, str, list[Predicate]]
     if set(named) != {"flow", "state"}:
         missing = " and ".join(f"{field}=" for field in ("flow", "state") if field not in named)
         raise UsageError(
-            f"neighbors needs {missing} in the filter,"
-            " such as riff-tui dump neighbors --where 'flow=apartment_viewing state=collect_details'"
+            f"neighbors needs {missing} in the filter, such as --where 'flow=apartment_viewing state=collect_details'"
         )
     return named["flow"], named["state"], rest
 

@@ -224,7 +224,7 @@ def test_judges_choose_columns(store: Store) -> None:
 @pytest.mark.parametrize(
     ("where", "complaint"),
     [
-        ("", "needs flow= and state= in the filter, such as riff-tui dump neighbors --where 'flow="),
+        ("", "needs flow= and state= in the filter, such as --where 'flow="),
         ("flow=viewing", "needs state= in the filter"),
         ("flow=viewing flow=weather state=greet", "names two"),
         ("flow=viewing | state=greet", "needs flow= and state="),

@@ -76,7 +76,7 @@ def test_every_command_that_needs_a_store_takes_one(command: str, capsys: Captur
         (["dump", "flows", "--sort", "moon"], "--sort: there is no column moon here; there are flow, agent"),
         (["dump", "flows", "--by", "moon"], "--by: rows cannot be split by 'moon'"),
         (["dump", "flows", "--where", "flow=("], "filter, character 6: "),
-        (["dump", "neighbors"], "neighbors needs flow= and state= in the filter, such as riff-tui dump neighbors"),
+        (["dump", "neighbors"], "neighbors needs flow= and state= in the filter, such as --where"),
         (["edit"], "No such command 'edit'. Did you mean 'edits'? See `riff-tui --help`"),
         (["ingest", "edits"], "command of their own: riff-tui edits --repo DIR --flows 'flows/{flow}.*'"),
         (
