@@ -73,6 +73,7 @@ def _server() -> socket.socket:
         )  # fmt: skip
 
     def end() -> None:
+        ours.close()
         process.kill()
         process.wait()
 
