@@ -2,7 +2,8 @@
 
 A block of the language `console` holds commands after `$ ` and below each what it printed from
 the demo's store. A last line `…` says that there was more. The table of keys is that of the
-explorer's registry, that of what is read the registry of sources, those of metrics the list of metrics.
+explorer's registry, that of what is read the registry of sources, those of metrics the list of metrics,
+and promises are those that tests/promises/ describes.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from riff_store.metrics import OF_CALLS, OF_STATES, Metric
 from riff_tui.tui.actions.registry import key_table
 from riff_tui.view_registry import views
 from riff_tui.views.spec import ViewSpec
+from tests.promises.page import with_promises
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 DOCS = README.parent / "docs"
 FORMATS = DOCS / "formats.md"
 METRICS = DOCS / "metrics.md"
+PROMISES = DOCS / "promises.md"
 PAGES = (README, *sorted(DOCS.glob("*.md")))
 WORKED = DOCS / "worked-example.md"
 EXAMPLES = README.parent / "examples"
@@ -191,3 +194,4 @@ if __name__ == "__main__":
             page.write_text(written, encoding="utf-8")
     METRICS.write_text(with_metrics(METRICS.read_text(encoding="utf-8")), encoding="utf-8")
     FORMATS.write_text(with_sources(FORMATS.read_text(encoding="utf-8")), encoding="utf-8")
+    PROMISES.write_text(with_promises(PROMISES.read_text(encoding="utf-8")), encoding="utf-8")

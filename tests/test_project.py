@@ -159,7 +159,7 @@ def _leads_to(name: str, path: str) -> bool:
 
 
 def test_the_root_holds_what_belongs_there() -> None:
-    pages = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE"}
+    pages = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "SECURITY.md"}
     settings = {".gitignore", "Makefile", "constraints.txt", "pyproject.toml"}
     assert {path.name for path in project_files() if path.parent == ROOT} == pages | settings
 

@@ -76,6 +76,7 @@ def broken_rows(path: Path) -> list[tuple[Any, ...]]:
 _CALL = "JOIN conversation c ON c.id = x.conversation_id JOIN run r ON r.id = c.run_id"
 _CELL = "JOIN flow f ON f.id = x.flow_id JOIN agent a ON a.id = x.agent_id"
 _PICTURE = {
+    "source": "SELECT path, kind, sha256, size, conversations, scores, skipped FROM source_file",
     "conversation": "SELECT r.name, x.name, f.name, a.name, x.errored, x.line, s.path, s.conversations"
     f" FROM conversation x JOIN run r ON r.id = x.run_id {_CELL} JOIN source_file s ON s.id = x.source_file_id",
     "aspect": f"SELECT r.name, c.name, p.name, j.name, j.prompt_hash, x.value FROM aspect_score x {_CALL}"
