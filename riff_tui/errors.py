@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from riff_store.errors import (
+    ENDED_BY,
     NO_ROOM,
     ExitCode,
     Interrupted,
@@ -17,11 +18,12 @@ from riff_store.errors import (
     OutputFull,
     RiffError,
     StoreError,
-    Terminated,
     UsageError,
+    exit_code_of,
 )
 
 __all__ = [
+    "ENDED_BY",
     "ExitCode",
     "GateFailed",
     "InputSkipped",
@@ -34,11 +36,11 @@ __all__ = [
     "RunRefused",
     "RunWithoutAnswer",
     "StoreError",
-    "Terminated",
     "Unhealthy",
     "UsageError",
     "ViewFailed",
     "describe",
+    "exit_code_of",
     "trace",
     "writing",
 ]

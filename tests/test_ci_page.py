@@ -18,7 +18,7 @@ import typer
 import yaml
 
 from riff_ingest.simulate import custom_run, simulate
-from riff_tui.cli import COMMANDS, build
+from riff_tui.command_line import COMMANDS, build
 from riff_tui.errors import ExitCode
 from riff_tui.gate.settings import configured
 from tests.conftest import ROOT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from riff_ingest.loader import InputPlan, Item, load, scored
 from riff_ingest.sources.by_lines import Contracts, FlowOfRun, left_out
 from riff_ingest.sources.lines import BrokenInput, read_lines
+from riff_store.errors import ENDED_BY
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
+    from types import TracebackType
 
     from riff_ingest.contract import Contract
 
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SMALL_BYTES = 32 * 1024 * 1024
 """A larger file is not passed on whole, which would need memory for all of it."""
 SHARED_BYTES = 8 * 1024 * 1024
@@ -61,11 +63,27 @@ class _Workers:
     def __init__(self, jobs: int, stack: ExitStack) -> None:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing.resource_tracker import ensure_running
 
         self.ahead = 2 * jobs
-        self._pool: ProcessPoolExecutor = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
-        # Waited for here, not at the interpreter's end, where the pool's thread races with the one that ends it.
-        stack.callback(self._pool.shutdown, wait=True, cancel_futures=True)
+        with _signals_held():
+            ensure_running()  # which lets signals through when it has started, and is no child of ours to be told
+        self._pool: ProcessPoolExecutor = ProcessPoolExecutor(
+            jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_end_with_parent
+        )
+        stack.push(self._end)
+
+    def _end(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Wait for the processes, or end them where what they read is not wanted any more.
+
+        That is done here, not at the interpreter's end, where the pool's thread races with the one that ends it.
+        """
+        import multiprocessing
+
+        if kind is not None:
+            for process in multiprocessing.active_children():
+                process.kill()
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
     def submit(self, task: Callable[..., _Done], *given: object) -> Future[_Done]:
         """Let one of them do something."""
@@ -152,11 +170,27 @@ def _load_piece(plan: InputPlan, piece: _Piece) -> _Loaded:
 @contextmanager
 def _signals_held() -> Iterator[None]:
     """Block signals while a worker starts: it ends when this process says so, or is gone."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDED_BY)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with_parent() -> None:
+    """End this process, which no signal of a terminal ends, once the one that started it is gone."""
+    import multiprocessing
+    import threading
+    from multiprocessing.connection import wait
+
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def end() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=end, name="riff-parent", daemon=True).start()
 
 
 def _load_whole(plan: InputPlan) -> list[Item]:

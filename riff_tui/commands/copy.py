@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from riff_tui.commands.options import DebugOption
-
-if TYPE_CHECKING:
-    from riff_store.database import Store
+from riff_tui.commands.options import DebugOption, store_to_write
 
 EXAMPLES = (
     "riff-tui copy calls.db service=evals",
@@ -42,7 +37,7 @@ def copy(
 
     if not source or not target:
         raise UsageError("copy needs two stores, each a path or a URL: riff-tui copy FROM TO")
-    with open_store(source) as read, _written(target) as written, terminal_progress() as progress:
+    with open_store(source) as read, store_to_write(target, create=True) as written, terminal_progress() as progress:
         if read.identity() == written.identity():
             raise UsageError(f"{written.location} is the store that is to be copied; name another place for the copy")
         copied = 0
@@ -57,17 +52,3 @@ def copy(
         rows = copy_store(read, written, replace=replace, progress=count)
         calls = int(read.execute_sql("SELECT COUNT(*) FROM conversation")[0][0])
     say(f"Copied {calls:,} calls in {rows:,} rows from {read.location} to {written.location}.", fits=True)
-
-
-@contextmanager
-def _written(location: str) -> Iterator[Store]:
-    """Open the store that is written; one that was made for it goes again where the copy fails."""
-    from riff_tui.commands.options import store_to_write
-
-    with store_to_write(location, create=True) as opened:
-        try:
-            yield opened
-        except BaseException:
-            if opened.is_new:
-                opened.discard_empty()
-            raise

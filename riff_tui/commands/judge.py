@@ -277,14 +277,10 @@ def _stopped(name: str, ended: RunEnd) -> Exception:
 
 
 def _raise_signal(ended: RunEnd | None) -> None:
-    import signal
+    from riff_tui.errors import ENDED_BY
 
-    from riff_tui.errors import Terminated
-
-    if ended is not None and ended.signal == signal.SIGTERM:
-        raise Terminated
     if ended is not None and ended.signal is not None:
-        raise KeyboardInterrupt
+        raise ENDED_BY[ended.signal]
 
 
 @contextmanager

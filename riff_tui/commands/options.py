@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -104,11 +104,22 @@ def settings_for(store: str | None, **flags: str | bool | int | None) -> Setting
 
 @contextmanager
 def store_to_write(location: str, *, create: bool) -> Iterator[Store]:
-    """Open the store at a location for writing; where that migrates it, name on stderr the copy that is kept."""
+    """Open the store at a location for writing; where that migrates it, name on stderr the copy that is kept.
+
+    One that was made for it, and holds nothing, goes again where the block fails or is ended.
+    """
     from riff_store.database import open_store
+    from riff_tui.errors import StoreError
     from riff_tui.output.streams import say
 
     with open_store(location, write=True, create=create) as opened:
         if opened.copy_before is not None:
             say(f"The store was migrated; as it was before it is kept in {opened.copy_before}.")
-        yield opened
+        try:
+            yield opened
+        except BaseException:
+            if opened.is_new:
+                with suppress(StoreError):
+                    opened.wait_at_most(0)  # whoever writes there has begun to use it
+                    opened.discard_empty()
+            raise

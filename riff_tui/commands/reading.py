@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from riff_tui.errors import ENDED_BY
+
 if TYPE_CHECKING:
     from riff_store.database import Store
     from riff_store.interruption import Interruption
 
-_ENDING = frozenset((int(signal.SIGINT), int(signal.SIGTERM)))
 # A statement that was just beginning did not notice that it was interrupted.
 _INSISTS_AFTER_S = 0.02
 
@@ -63,6 +64,6 @@ def _interrupted_by_signals(interruption: Interruption) -> Iterator[None]:
 def _listen(read_end: int, interruption: Interruption, ended: threading.Event) -> None:
     """Interrupt once a signal came that ends the process, and until it has ended; each arrives as a byte."""
     while numbers := os.read(read_end, 64):
-        while not _ENDING.isdisjoint(numbers) and not ended.is_set():
+        while not ENDED_BY.keys().isdisjoint(numbers) and not ended.is_set():
             interruption.interrupt()
             ended.wait(_INSISTS_AFTER_S)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -166,7 +165,7 @@ def _refused_at_first() -> Iterator[None]:
 def _end(end: RunEnd, out: Path) -> None:
     """Raise what the command ends with where the run did not end well."""
     from riff_ingest.runner.protocol import EndpointRefused
-    from riff_tui.errors import ExitCode, RunRefused, RunWithoutAnswer, Terminated, writing
+    from riff_tui.errors import ENDED_BY, ExitCode, RunRefused, RunWithoutAnswer, writing
 
     total = end.tally.total
     if isinstance(end.error, EndpointRefused):
@@ -176,10 +175,8 @@ def _end(end: RunEnd, out: Path) -> None:
     if end.error is not None:
         with writing(str(out)):
             raise end.error
-    if end.signal == signal.SIGTERM:
-        raise Terminated
     if end.signal is not None:
-        raise KeyboardInterrupt
+        raise ENDED_BY[end.signal]
     if total.calls and total.errored == total.calls:
         [(reason, _), *_] = end.tally.reasons.most_common(1)
         went_away = total.diverged == total.calls

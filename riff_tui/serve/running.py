@@ -6,20 +6,15 @@ import asyncio
 import atexit
 import errno
 import logging
-import signal
 import socket
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from riff_tui.errors import ExitCode, UsageError
+from riff_tui.errors import ExitCode, UsageError, exit_code_of
 from riff_tui.serve.server import ExplorerServer, Served
+from riff_tui.signals import taken_signals
 
 LOOPBACK = "127.0.0.1"
-_ENDS = {
-    signal.SIGINT: ExitCode.INTERRUPTED,
-    signal.SIGTERM: ExitCode.TERMINATED,
-    signal.SIGHUP: ExitCode.HUNG_UP,
-}
 
 
 def serve_explorer(
@@ -68,8 +63,8 @@ async def _serve(server: ExplorerServer, announce: Callable[[str], None]) -> Exi
         else:
             ended.set_result(code)
 
-    for number, code in _ENDS.items():
-        loop.add_signal_handler(number, end, code)
+    for number in taken_signals():
+        loop.add_signal_handler(number, end, exit_code_of(number))
     async with server.running():
         announce(server.link)
         return await ended

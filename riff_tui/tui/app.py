@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
@@ -17,8 +16,9 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from riff_tui.browser import PLACE
-from riff_tui.errors import ExitCode, OutputError
+from riff_tui.errors import ExitCode, OutputError, exit_code_of
 from riff_tui.notes.notebook import Notebook
+from riff_tui.signals import taken_signals
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.backend import Backend, CaseText, NameSource, NoteSource, ShowView
 from riff_tui.tui.data.query_worker import QueryWorker
@@ -34,11 +34,6 @@ from riff_tui.watching.growing_run import GrowingRun
 
 # So much later what changed is written, together with what changes meanwhile.
 SAVED_AFTER_S = 2.0
-_ENDS = {
-    signal.SIGINT: int(ExitCode.INTERRUPTED),
-    signal.SIGTERM: int(ExitCode.TERMINATED),
-    signal.SIGHUP: int(ExitCode.HUNG_UP),
-}
 
 
 class Explorer(QuietApp, inherit_bindings=False):
@@ -129,10 +124,10 @@ class Explorer(QuietApp, inherit_bindings=False):
 
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
-        for number, code in _ENDS.items():
+        for number in taken_signals():
             # Where the loop is not the main thread's, signals are somebody else's business.
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, self._end, code)
+                loop.add_signal_handler(number, self._end, int(exit_code_of(number)))
         self.session.changed = self._save_soon
         # Whoever had the terminal meanwhile drew over it.
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))

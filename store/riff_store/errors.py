@@ -44,13 +44,16 @@ RiffError                  1  foreseen; the message and the hint say what to do 
 ├── RunWithoutAnswer       5  (riff_tui) a run of which every call was errored
 └── InputSkipped           5  (riff_tui) input that was not taken, under `--strict`
 
-SIGTERM ends a command with 143, the interrupt key with 130, everything unforeseen with 1.
+SIGTERM ends a command with 143, the interrupt key with 130, a terminal that is gone with 129, everything unforeseen
+with 1. What a signal raises is a `KeyboardInterrupt` each time, which event loops and plug-ins let through.
 """
 
 from __future__ import annotations
 
 import enum
 import errno
+import signal
+from collections.abc import Mapping
 
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
@@ -70,8 +73,29 @@ class ExitCode(enum.IntEnum):
     TERMINATED = 143
 
 
-class Terminated(BaseException):
+class Terminated(KeyboardInterrupt):
     """End the process as SIGTERM asks."""
+
+    code = ExitCode.TERMINATED
+
+
+class HungUp(KeyboardInterrupt):
+    """End the process whose terminal is gone."""
+
+    code = ExitCode.HUNG_UP
+
+
+ENDED_BY: Mapping[int, type[KeyboardInterrupt]] = {
+    int(signal.SIGINT): KeyboardInterrupt,
+    int(signal.SIGTERM): Terminated,
+    int(signal.SIGHUP): HungUp,
+}
+"""What each signal that ends a command is raised as."""
+
+
+def exit_code_of(number: int) -> ExitCode:
+    """Return the exit code of a process that a signal of this number ended."""
+    return ExitCode(128 + number)
 
 
 class RiffError(Exception):

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from riff_store.errors import Terminated
-
 _Added = TypeVar("_Added")
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -29,7 +27,7 @@ def load_plugins(
         try:
             added = point.load()
             problem = refusal(added, [*found.values()]) if isinstance(added, kind) else f"it is no {kind.__name__}"
-        except (KeyboardInterrupt, Terminated):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:  # foreign code may raise anything, and exit
             problem = f"it fails with {type(error).__name__}"

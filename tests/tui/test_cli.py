@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from riff_tui import __version__
-from riff_tui.cli import COMMANDS, run
+from riff_tui.cli import run
+from riff_tui.command_line import COMMANDS
 from riff_tui.errors import ExitCode
 
 Captured = pytest.CaptureFixture[str]

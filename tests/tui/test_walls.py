@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from riff_tui.cli import COMMANDS
+from riff_tui.command_line import COMMANDS
 from riff_tui.output.formats import Format
 from riff_tui.view_registry import views
 

@@ -106,7 +106,7 @@ class Runner:
             return
         self.signal = number
         self._retry.stopping.set()
-        if number == signal.SIGTERM:
+        if number != signal.SIGINT:
             asyncio.get_running_loop().call_later(TERMINATED_SECONDS, self._drop)
         if self._stopped is not None:
             self._stopped(self._progress)

@@ -74,8 +74,8 @@ class RunLoop:
     def make(self, cases: Sequence[CallCase], keep: Callable[[MadeCall], None], hooks: LoopHooks) -> None:
         """Make all calls, and keep each that ends.
 
-        A first Ctrl-C lets those end that are under way, a second one drops them; so does SIGTERM after some seconds,
-        an endpoint that will not answer at all, and a call that cannot be kept.
+        A first Ctrl-C lets those end that are under way, a second one drops them; so do SIGTERM and SIGHUP after some
+        seconds, an endpoint that will not answer at all, and a call that cannot be kept.
         """
         self._hooks = hooks
         self._runner.run(self._make(cases, keep))
@@ -160,7 +160,7 @@ class RunLoop:
             return
         self.signal = number
         self._is_stopping = True
-        if number == signal.SIGTERM:
+        if number != signal.SIGINT:
             asyncio.get_running_loop().call_later(TERMINATED_SECONDS, self._drop)
         self._hooks.stopped()
 

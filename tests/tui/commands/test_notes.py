@@ -23,7 +23,8 @@ from riff_store.annotations import standing
 from riff_store.database import open_store
 from riff_store.facts import Annotation
 from riff_store.notes import read_notes
-from riff_tui.cli import COMMANDS, build, run
+from riff_tui.cli import run
+from riff_tui.command_line import COMMANDS, build
 from riff_tui.commands.notes import PARTS
 from riff_tui.commands.shell_completion.answers import answer
 from riff_tui.errors import ExitCode

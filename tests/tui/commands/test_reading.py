@@ -13,8 +13,9 @@ from riff_tui.errors import ExitCode
 
 _READS = """
 import sys, threading
-from riff_tui import cli
+from riff_tui import cli, command_line
 from riff_tui.commands.reading import reading
+from riff_tui.signals import ending_in_order
 from tests.support.endless import ENDLESS, announced
 
 def tell(begun):
@@ -22,17 +23,22 @@ def tell(begun):
     print("begun", flush=True)
 
 def endless(arguments):
-    with reading(sys.argv[1]) as store:
+    with ending_in_order(), reading(sys.argv[1]) as store:
         threading.Thread(target=tell, args=(announced(store),), daemon=True).start()
         store.execute_sql(ENDLESS)
 
-cli._invoke = endless
+command_line.invoke = endless
 sys.exit(cli.run([]))
 """
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, ExitCode.INTERRUPTED), (signal.SIGTERM, ExitCode.TERMINATED)]
+    ("number", "code"),
+    [
+        (signal.SIGINT, ExitCode.INTERRUPTED),
+        (signal.SIGTERM, ExitCode.TERMINATED),
+        (signal.SIGHUP, ExitCode.HUNG_UP),
+    ],
 )
 def test_a_signal_ends_what_is_read(tiny: Path, number: signal.Signals, code: int) -> None:
     with subprocess.Popen(

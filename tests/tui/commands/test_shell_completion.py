@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.cli import COMMANDS, run
+from riff_tui.cli import run
+from riff_tui.command_line import COMMANDS
 from riff_tui.commands.shell_completion.answers import answer
 from riff_tui.commands.shell_completion.scripts import SCRIPTS, install
 from riff_tui.commands.shell_completion.words import split_line
@@ -45,7 +46,7 @@ def answered(store: Path, line: str, monkeypatch: pytest.MonkeyPatch, capsys: Ca
     """The same in this process."""
     import typer
 
-    from riff_tui.cli import build
+    from riff_tui.command_line import build
 
     monkeypatch.setenv("RIFF_TUI_STORE", str(store))
     answer("bash", [line], COMMANDS, lambda name: typer.main.get_command(build((name,) if name else COMMANDS)))

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.score import MetricScore, number, unmeasured
-from riff_store.errors import Terminated, UsageError
+from riff_store.errors import UsageError
 from riff_store.metrics import to_compute
 
 OwnMetric: TypeAlias = Callable[[MetricContext], Any]
@@ -83,7 +83,7 @@ def _loaded(path: str) -> OwnMetric:
         sys.path.append(here)  # and there it stays, for functions import when they are called, too
     try:
         function: OwnMetric = _function(path)
-    except (KeyboardInterrupt, Terminated):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # foreign code may raise anything, and exit
         hint = f"run this where {module.partition('.')[0]}.py lies, or install it"

@@ -11,7 +11,8 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_tui.cli import build, run
+from riff_tui.cli import run
+from riff_tui.command_line import build
 from riff_tui.errors import ExitCode
 from riff_tui.filters import Filter
 from riff_tui.table import Row

@@ -1,0 +1,92 @@
+"""End the process as a signal asks: at once while nothing was begun, else in order, and at once when told again.
+
+Signals that are ignored stay so, as that of a terminal that is gone does under nohup.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from riff_store.errors import ENDED_BY, exit_code_of
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+_SAME_S = 0.25
+"""What comes so soon after the first is the same one: `timeout` tells the process, and then its group."""
+_AGAIN_S = 0.01
+
+
+def taken_signals() -> list[int]:
+    """Return the signals that end this process: those of `ENDED_BY` that are not ignored."""
+    return [number for number in ENDED_BY if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+
+
+def end_at_once() -> None:
+    """Let a signal end the process without a word, from here on."""
+    for number in taken_signals():
+        signal.signal(number, lambda number, frame: os._exit(exit_code_of(number)))
+
+
+@contextmanager
+def ending_in_order() -> Iterator[None]:
+    """Raise what a first signal ends the block with, whatever is made of that on its way; a second one ends at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ending = _Ending()
+    before = {number: signal.signal(number, ending.raise_first) for number in taken_signals()}
+    hook, sys.unraisablehook = sys.unraisablehook, ending.raise_again(sys.unraisablehook)
+    try:
+        yield
+    except BaseException as error:
+        ending.end(error)
+        raise
+    else:
+        ending.end(None)
+    finally:
+        sys.unraisablehook = hook
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Ending:
+    """Know which signal came first, and when."""
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+        self._came = 0.0
+
+    def raise_first(self, number: int, frame: FrameType | None) -> None:
+        if self._number is None:
+            self._number, self._came = number, time.monotonic()
+            raise ENDED_BY[number]
+        if time.monotonic() - self._came > _SAME_S:
+            os._exit(exit_code_of(self._number))
+
+    def raise_again(self, hook: Callable[[UnraisableHookArgs], object]) -> Callable[[UnraisableHookArgs], object]:
+        """Return a hook that tries again where the signal came during what lets no error through."""
+
+        def lost(told: UnraisableHookArgs) -> None:
+            if self._number is None or not isinstance(told.exc_value, KeyboardInterrupt):
+                hook(told)
+                return
+            number, self._number = self._number, None
+            again = threading.Timer(_AGAIN_S, os.kill, (os.getpid(), number))
+            again.daemon = True
+            again.start()
+
+        return lost
+
+    def end(self, error: BaseException | None) -> None:
+        """Raise what the signal ends with where something else came of it, such as an error of an engine."""
+        if self._number is not None and not isinstance(error, ENDED_BY[self._number]):
+            raise ENDED_BY[self._number] from error
