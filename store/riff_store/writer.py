@@ -137,9 +137,13 @@ class Writer:
 
     def pack(self) -> None:
         """Pack the columns of calls, once all that was to be written is: for a store of many calls."""
-        while keeping.unpacked(self._connection):
+        while self._unpacked():
             with self._store.writing():
                 keeping.pack(self._connection, keeping.unpacked(self._connection)[:_GROUPS])
+
+    def _unpacked(self) -> list[int]:
+        with self._store.snapshot():
+            return keeping.unpacked(self._connection)
 
     def _forget(self) -> None:
         self._names.forget()
@@ -284,11 +288,13 @@ class Writer:
 
     def waiting_notes(self) -> int:
         """Count the notes in the store that wait for their call."""
-        return notes.waiting_notes(self._connection)
+        with self._store.snapshot():
+            return notes.waiting_notes(self._connection)
 
     def unjoined(self) -> Unjoined:
         """Count the verdicts in the store that are joined to no call."""
-        return verdicts.unjoined(self._connection)
+        with self._store.snapshot():
+            return verdicts.unjoined(self._connection)
 
 
 def _reason(note: Skipped) -> str:

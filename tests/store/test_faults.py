@@ -1,77 +1,44 @@
-"""A writer that dies or fails at any moment leaves whole files and true sums."""
+"""A statement that fails, whichever it is, leaves a whole store, and a second try what an undisturbed one does."""
 
 from __future__ import annotations
 
-import sqlite3
+import random
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from riff_store.database import open_store
-from riff_store.engines.sqlite_connection import SqliteConnection
-from riff_store.errors import StoreError
-from riff_store.writer import Item, Writer
-from tests.support.facts import broken_rows, call, contents, fresh, put, source, verdict
+from tests.support.failing_statements import BROKEN_DISK, FULL_DISK, LOST_CONNECTION
+from tests.support.faults import Fault
+from tests.support.postgresql_server import Server
+from tests.support.store_places import InFiles, OnServer, Place, fail_once, spread, undisturbed
+from tests.support.store_works import StoreWork, few_are_many, migrations, store_works
+
+IN_FILES, ON_A_SERVER = 36, 6
+"""How many statements fail at least, spread over all works; `python -m benchmarks.faults` lets each of them fail."""
 
 
-def first(n: int = 3) -> list[Item]:
-    return [call(f"c-{i}") for i in range(n)]
+@pytest.fixture(scope="module")
+def works(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[StoreWork]]:
+    with few_are_many():
+        yield store_works(tmp_path_factory.mktemp("works"))
 
 
-def second() -> list[Item]:
-    return [call("c-0", flow="other"), call("d-1", errored=True), *first(2)[1:]]
+def test_a_statement_in_a_file_that_fails(works: list[StoreWork], tmp_path: Path) -> None:
+    assert_survived(InFiles(tmp_path), [*works, *migrations(tmp_path)], (FULL_DISK, BROKEN_DISK), IN_FILES)
 
 
-class _Failing(SqliteConnection):
-    """A connection whose n-th statement fails, as a disk would."""
-
-    left = 10**9
-
-    def _step(self) -> None:
-        type(self).left -= 1
-        if type(self).left == 0:
-            raise sqlite3.OperationalError("disk I/O error")
-
-    def execute(self, *given: Any) -> sqlite3.Cursor:
-        self._step()
-        return super().execute(*given)
-
-    def executemany(self, *given: Any) -> sqlite3.Cursor:
-        self._step()
-        return super().executemany(*given)
+def test_a_statement_on_a_server_that_fails(works: list[StoreWork], postgresql: Server, tmp_path: Path) -> None:
+    assert_survived(OnServer(postgresql, tmp_path), works, (FULL_DISK, LOST_CONNECTION), ON_A_SERVER)
 
 
-def test_a_fault_at_any_statement_leaves_the_store_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, done = tmp_path / "calls.db", tmp_path / "done.db"
-    for place in (path, done):
-        with fresh(place) as store:
-            put(store, "/in/a.jsonl", first())
-            put(store, "/in/h.jsonl", [verdict("c-0", 4.0)])
-    with fresh(done) as store:
-        put(store, "/in/a.jsonl", second(), sha256="bb")
-    before, after = contents(path), contents(done)
-
-    connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **k | {"factory": _Failing}))
-    for n in range(1, 200):
-        _Failing.left = 10**9
-        with open_store(path, write=True) as store:
-            writer = Writer(store)
-            _Failing.left = n
-            try:
-                with writer.batch():
-                    writer.put_file(source("/in/a.jsonl", "bb"), second())
-            except (StoreError, sqlite3.Error):
-                pass
-            else:
-                break
-            finally:
-                _Failing.left = 10**9
-        monkeypatch.undo()
-        assert contents(path) == before, f"statement {n}"
-        assert broken_rows(path) == []
-        monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **k | {"factory": _Failing}))
-    monkeypatch.undo()
-    assert n > 25
-    assert contents(path) == after
+def assert_survived(place: Place, works: list[StoreWork], messages: tuple[str, ...], tries: int) -> None:
+    """Try some statements of each work, others each time; what fails says which one it was."""
+    chance = random.Random()
+    whole = {work.name: undisturbed(place, work) for work in works}
+    in_all = sum(each.statements for each in whole.values())
+    for work in works:
+        statements = whole[work.name].statements
+        for at in spread(statements, max(1, tries * statements // in_all), chance.random()):
+            fault = Fault(at, lasting=chance.random() < 0.3)
+            fail_once(place, work, whole[work.name], fault, chance.choice(messages))

@@ -69,7 +69,11 @@ class PostgresqlConnection:
         quoted = schema.replace('"', '""')
         settings = {**_SETTINGS, "search_path": f'"{quoted}"', "lock_timeout": f"{BUSY_SECONDS}s"}
         asked = ", ".join("set_config(?, ?, false)" for _ in settings)
-        self.execute(f"SELECT {asked}", [part for setting in settings.items() for part in setting])
+        try:
+            self.execute(f"SELECT {asked}", [part for setting in settings.items() for part in setting])
+        except BaseException:
+            self.raw.close()
+            raise
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> _Answer:
         """Run a statement."""
