@@ -13,7 +13,9 @@ from riff_store.columns import keeping
 from riff_store.engines.engine import Connection
 from riff_store.engines.sqlite_connection import SqliteConnection, connect
 from riff_store.engines.sqlite_errors import store_error_of
+from riff_store.engines.sqlite_schema import check_schema
 from riff_store.errors import StoreError, StoreReadOnly
+from riff_store.first_schema import FIRST
 from riff_store.migration_steps import (
     CALLERS,
     EDITS_AND_EVIDENCE,
@@ -34,6 +36,8 @@ def _statements(step: str) -> Step:
     return run
 
 
+FIRST_STEP = _statements(FIRST)
+"""What makes an empty store of schema 1."""
 STEPS: Mapping[int, Step] = {
     1: _statements(EDITS_AND_EVIDENCE),
     2: _statements(IDENTITY_AND_QUALITY),
@@ -68,6 +72,7 @@ def migrate(
         connection.execute("BEGIN IMMEDIATE")
         try:
             found = connection.execute("PRAGMA user_version").fetchone()[0]
+            check_schema(connection, found, str(path))
             copy = _copy(path, backup_path(path, found)) if found < target else None
             for number in range(found, target):
                 steps[number](connection)
@@ -82,7 +87,7 @@ def migrate(
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise store_error_of(error, str(path)) or error from error
     finally:
         connection.close()

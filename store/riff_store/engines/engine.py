@@ -83,7 +83,10 @@ class Engine(ABC):
 
     @abstractmethod
     def open(self, *, write: bool) -> None:
-        """Open the store; raises `StoreReadOnly` where it is to be written and cannot be."""
+        """Open the store, and see that it is made as a store is; nothing that somebody put into it is run.
+
+        Raises `StoreReadOnly` where it is to be written and cannot be, `NotAStore` where it holds what no store has.
+        """
 
     @abstractmethod
     def opened_schema(self) -> int:

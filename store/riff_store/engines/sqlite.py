@@ -24,6 +24,7 @@ from riff_store import models
 from riff_store.engines.engine import APPLICATION_ID, BUSY_SECONDS, Engine
 from riff_store.engines.sqlite_connection import COMPILER, SqliteConnection, connect
 from riff_store.engines.sqlite_errors import store_error_of
+from riff_store.engines.sqlite_schema import check_schema, create_tables
 from riff_store.errors import NotAStore, StoreError, StoreMissing, StoreReadOnly
 
 CACHE_KIB = 16_384
@@ -37,7 +38,7 @@ _COMMON: Mapping[str, int | str] = {"busy_timeout": BUSY_SECONDS * 1000, "truste
 class SqliteEngine(Engine):
     """Reach a store in a file."""
 
-    errors = (sqlite3.Error, pw.PeeweeException, OSError)
+    errors = (sqlite3.Error, pw.PeeweeException, OSError, UnicodeDecodeError)
 
     def __init__(self, address: str | Path) -> None:
         text = os.fspath(address)
@@ -119,13 +120,15 @@ class SqliteEngine(Engine):
                 if write or not isinstance(self.error_of(error), StoreReadOnly) or not self._recover():
                     raise
                 connection.execute("SELECT count(*) FROM sqlite_master")
+            if _version_of(connection) == models.SCHEMA_VERSION:
+                check_schema(connection, models.SCHEMA_VERSION, self.location)
         except BaseException:
             connection.close()
             raise
         self._connection = connection
 
     def opened_schema(self) -> int:
-        return int(self.connection.execute("PRAGMA user_version").fetchone()[0])
+        return _version_of(self.connection)
 
     def can_write(self) -> bool:
         """Say if this process may write the file, and the journal beside it."""
@@ -258,14 +261,16 @@ class SqliteEngine(Engine):
         return True
 
 
+def _version_of(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
 def _fill(path: Path) -> None:
     pragmas = {"page_size": PAGE_BYTES, "journal_mode": "delete", "synchronous": "full"}
     database = pw.SqliteDatabase(str(path), pragmas=pragmas)
     try:
-        # These are all models: to look for others among what refers to them took most of the time.
-        bound = database.bind_ctx(models.ALL, bind_refs=False, bind_backrefs=False)
-        with bound, database.atomic("IMMEDIATE"):
-            database.create_tables(models.ALL, safe=False)
+        with database.bind_ctx([models.Judge]), database.atomic("IMMEDIATE"):
+            create_tables(database)
             models.Judge.create(id=models.COMPUTED_JUDGE, name="(computed)", prompt_hash="")
             database.execute_sql(f"PRAGMA application_id = {APPLICATION_ID}")
             database.execute_sql(f"PRAGMA user_version = {models.SCHEMA_VERSION}")

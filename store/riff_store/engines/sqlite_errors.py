@@ -22,13 +22,17 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 _FULL = (DiskFull, "disk full: nothing of this step was stored", "make room and run it again")
+_DAMAGED = (NotAStore, "the store is damaged", "restore a copy, or ingest again into a new one")
 _BY_MESSAGE: tuple[tuple[str, type[StoreError], str, str], ...] = (
     ("database or disk is full", *_FULL),
     ("database is locked", StoreBusy, "another process is writing the store", "try again in a moment"),
     ("readonly database", StoreReadOnly, "the store is read-only here", "copy it or choose another one with --store"),
     ("unable to open database", StoreReadOnly, "the store cannot be opened here", "check its path and permissions"),
     ("file is not a database", NotAStore, "not a riff-tui store", ""),
-    ("malformed", NotAStore, "the store is damaged", "restore a copy, or ingest again into a new one"),
+    ("malformed", *_DAMAGED),
+    ("could not decode to utf-8", *_DAMAGED),
+    ("integer overflow", *_DAMAGED),
+    ("string or blob too big", *_DAMAGED),
     ("disk i/o error", StoreError, "the disk failed while the store was used", "run `riff-tui doctor`"),
 )
 
@@ -43,6 +47,9 @@ def store_error_of(error: Exception, location: str) -> StoreError | None:
     full = DiskFull(f"{location}: {_FULL[1]}", _FULL[2])
     if any(_is_over_a_limit(cause) for cause in engine):
         return full
+    if any(isinstance(cause, UnicodeDecodeError) for cause in found):
+        # Not even what the engine says of it is text.
+        return _DAMAGED[0](f"{location}: {_DAMAGED[1]}", _DAMAGED[2])
     for name, kind, message, hint in _BY_MESSAGE:
         if any(name in str(cause).lower() for cause in engine):
             return kind(f"{location}: {message}", hint)

@@ -1,0 +1,141 @@
+"""Check that a store in SQLite holds the tables and indexes of its schema, and nothing else.
+
+A store is a file that people send each other, and what else a schema can hold is run as soon as somebody reads:
+a view in the place of a table, a trigger, a column or an index that is an expression.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from hashlib import sha256
+from typing import Any
+
+import peewee as pw
+
+from riff_store import models
+from riff_store.errors import NotAStore
+
+KNOWN = frozenset(
+    {
+        "3ecc6997ab625190200760293c202844",
+        "0a577e413b0bd4339e3614ad1419d534",
+        "5df4741c8aca3a21806c177300570fcb",
+        "008cc5eb3bd6d09f5b02e7f915cc366a",
+        "320774c3b03bdb66364d839f2ac4044e",
+        "4c0cb6d8c9f51d418ab1e51898de871c",
+        "308ce81eacbd45a89569b708aa8343d6",
+    }
+)
+"""The digests of what stores of the present schema hold: made as such, or migrated from a store of each older one."""
+_STATISTICS = frozenset(
+    {
+        ("table", "sqlite_stat1", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+        ("table", "sqlite_stat4", "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+    }
+)
+"""What ANALYZE leaves behind."""
+_OWN = {"sqlite_schema", "sqlite_temp_schema", *(name for _, name, _, _ in _STATISTICS)}
+_PLAIN = re.compile(
+    r"CREATE (TABLE|(?:UNIQUE )?INDEX) \"(\w+)\""
+    r"(?:[\s(),=]|\"\w+\"|[01]\b|'replaced'|(?:INTEGER|TEXT|REAL|BLOB|NOT|NULL|PRIMARY|FOREIGN|KEY|REFERENCES"
+    r"|ON|DELETE|CASCADE|DEFAULT|WITHOUT|ROWID|WHERE|IS)\b)+"
+)
+"""All that the tables and indexes of any schema are made with; no word that brings in an expression."""
+_MOST_OBJECTS = 500
+
+_Object = tuple[str, str, str, str | None]
+
+
+def check_schema(connection: sqlite3.Connection, version: int, location: str) -> None:
+    """Raise `NotAStore` where a store holds anything but the tables and indexes of a version of the schema."""
+    objects = connection.execute(
+        f"SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT {_MOST_OBJECTS}"
+    ).fetchall()
+    found = [each for each in objects if each not in _STATISTICS]
+    if version == models.SCHEMA_VERSION and digest(found) in KNOWN:
+        return
+    problem = next(_strange(found), None) if len(objects) < _MOST_OBJECTS else "it holds too many tables"
+    if problem is None:
+        with closing(_made(version)) as made:
+            problem = next(_differing(_described(connection), _described(made)), None)
+    if problem is not None:
+        raise NotAStore(
+            f"{location}: {problem}, so it is no store that riff-tui made; nothing of it was read",
+            "ask for the files that it was made from, and ingest them",
+        )
+
+
+def digest(objects: Sequence[_Object]) -> str:
+    """Return what tells apart what two stores hold, in whatever order it was made."""
+    return sha256(repr(sorted(objects, key=lambda each: each[:2])).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _strange(objects: Sequence[_Object]) -> Iterator[str]:
+    """Yield what may run something, whatever it is called."""
+    for kind, name, _, sql in objects:
+        if kind not in ("table", "index"):
+            yield f"it holds a {kind}, {name}"
+        elif sql is None:
+            if kind != "index" or not name.startswith("sqlite_autoindex_"):
+                yield f"it holds a {kind} that nothing defines, {name}"
+        elif (plain := _PLAIN.fullmatch(sql)) is None or (plain[1][-5:].lower(), plain[2]) != (kind, name):
+            yield f"its {kind} {name} is not made as those of a store are"
+
+
+def _differing(found: dict[str, Any], made: dict[str, Any]) -> Iterator[str]:
+    """Yield how the tables of a store differ from those that a new one would have."""
+    for name in sorted(made.keys() - found.keys()):
+        yield f"it lacks the table {name}"
+    for name in sorted(found.keys() - made.keys()):
+        yield f"it holds a table that no store has, {name}"
+    for name in sorted(made):
+        if found[name] != made[name]:
+            yield f"its table {name} has other columns, keys or indexes than that of a store"
+
+
+def _described(connection: sqlite3.Connection) -> dict[str, Any]:
+    """Return every table with its columns, keys and options, and its indexes with their columns and conditions."""
+    described = {}
+    for _, name, kind, _, unkeyed, strict in connection.execute("PRAGMA main.table_list").fetchall():
+        if name not in _OWN:
+            columns = connection.execute("SELECT * FROM pragma_table_xinfo(?)", (name,)).fetchall()
+            keys = connection.execute("SELECT * FROM pragma_foreign_key_list(?)", (name,)).fetchall()
+            indexes = connection.execute("SELECT * FROM pragma_index_list(?)", (name,)).fetchall()
+            described[name] = (
+                kind, unkeyed, strict, columns, sorted(key[2:] for key in keys),
+                sorted((*index[1:], *_described_index(connection, index[1])) for index in indexes),
+            )  # fmt: skip
+    return described
+
+
+def _described_index(connection: sqlite3.Connection, name: str) -> tuple[Any, ...]:
+    columns = connection.execute("SELECT * FROM pragma_index_xinfo(?)", (name,)).fetchall()
+    made = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'index' AND name = ?", (name,)).fetchone()
+    return (*columns, ((made and made[0]) or "").partition("WHERE")[2].strip())
+
+
+def _made(version: int) -> sqlite3.Connection:
+    """Return an empty store of a version, held in memory."""
+    connection: sqlite3.Connection
+    if version == models.SCHEMA_VERSION:
+        database = pw.SqliteDatabase(":memory:")
+        create_tables(database)
+        connection = database.connection()
+        return connection
+    from riff_store.engines.sqlite_connection import connect
+    from riff_store.migrations import FIRST_STEP, STEPS
+
+    connection = connect(":memory:")
+    for step in (FIRST_STEP, *(STEPS[number] for number in range(1, version))):
+        step(connection)
+    return connection
+
+
+def create_tables(database: pw.SqliteDatabase) -> None:
+    """Make the tables and indexes of an empty store of the present schema."""
+    # These are all models: to look for others among what refers to them took most of the time.
+    with database.bind_ctx(models.ALL, bind_refs=False, bind_backrefs=False):
+        database.create_tables(models.ALL, safe=False)
