@@ -23,6 +23,7 @@ def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 def set_small_groups(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(layout, "GROUP_CALLS", GROUP_CALLS)
     patch.setattr(layout, "FEWEST_CALLS", 12)
+    patch.setattr(layout, "FEW_CALLS", 0)
     patch.setattr(blocks, "BLOCK_GROUPS", 3)
 
 

@@ -31,6 +31,15 @@ def hanging_columns(ask: Ask, kind: str, names: Iterable[str], first: int, last:
     return _columns(ask(sql, (first, last)), columns)
 
 
+def outcome_visits(ask: Ask, states: Iterable[int], first: int, last: int) -> list[Floats]:
+    """Return the keys of calls, the states of some by key in which they ended, and the places of these in order."""
+    columns, wanted = "conversation_id, state_id, position", ", ".join(str(int(key)) for key in sorted(states))
+    if not wanted:
+        return _columns((), columns)
+    sql = f"SELECT {columns} FROM outcome_visit WHERE conversation_id {_IN_RANGE} AND state_id IN ({wanted})"
+    return _columns(ask(sql, (first, last)), columns)
+
+
 def scores(ask: Ask, aspect: int, judge: int, first: int, last: int) -> tuple[Floats, Floats]:
     """Return the keys of the calls that a judge was asked about in one aspect, and the scores; nan is unscored."""
     sql = (

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+import peewee as pw
 
 from riff_store import models as m
 from riff_store.answers.cells import PooledLatency
@@ -13,11 +14,14 @@ from riff_store.database import Store
 from riff_store.histogram import buckets
 from riff_store.measure import percentile
 from riff_store.predicates import Predicate, Term, all_of
+from riff_store.queries.conditions import one_of
 from riff_store.queries.scope import Scope
+from riff_store.queries.sums import reads_columns
 from riff_store.transcripts import Transcripts
 
 MOST_CALLS = 20_000
 CHUNK = 200
+PROBED = 5_000
 
 
 class _Event(msgspec.Struct):
@@ -83,9 +87,27 @@ class LatencyReading:
 
 def _keys(store: Store, about: Predicate | None) -> list[int]:
     call, kept = m.Conversation, m.Transcript
+    if not store.execute(kept.select(pw.SQL("1")).limit(1)):
+        return []
+    if reads_columns(store, about):
+        return _first_kept(store, about)
     query = call.select(call.id).join(kept, on=(kept.conversation == call.id))
     query = query.where(~call.errored, Scope(store).condition(about)).limit(MOST_CALLS + 1)
     return [key for (key,) in store.execute(query)]
+
+
+def _first_kept(store: Store, about: Predicate | None) -> list[int]:
+    """Return the keys of the first of very many calls that have a transcript."""
+    from riff_store.columns.reading import read_calls
+
+    calls, kept = read_calls(store, about).keys("id").tolist(), m.Transcript
+    found: list[int] = []
+    for start in range(0, len(calls), PROBED):
+        some = one_of(kept.conversation, calls[start : start + PROBED])
+        found += [key for (key,) in store.execute(kept.select(kept.conversation).where(some))]
+        if len(found) > MOST_CALLS:
+            break
+    return found[: MOST_CALLS + 1]
 
 
 def _documents(store: Store, keys: list[int]) -> Iterator[dict[str, Any]]:

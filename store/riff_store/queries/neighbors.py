@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
-import peewee as pw
-
 from riff_store import models as m
 from riff_store.answers.cells import Neighbor, Neighborhood, StateCell
 from riff_store.database import Store
 from riff_store.predicates import Predicate, Term, both
 from riff_store.queries.blast import blast_radius
 from riff_store.queries.dimensions import Grouping
-from riff_store.queries.scope import Scope
 from riff_store.queries.states import state_cells
 from riff_store.queries.sums import call_counts, step_counts
+from riff_store.queries.visits import calls_stepping_to
 from riff_store.ranking import mean
 
 
@@ -77,16 +75,10 @@ def _outcomes(store: Store, flow: str) -> dict[str, str | None]:
 def _visits(store: Store, scope: Predicate | None, cells: Mapping[str, StateCell], entered: Set[str]) -> dict[str, int]:
     """Count the calls that came to each state; those of terminals, which have no row, by the steps to them."""
     found = {name: cell.n for name, cell in cells.items() if cell.n}
-    rowless = sorted(entered - found.keys())
-    if rowless:
-        query = (
-            m.Transition.select(m.State.name, pw.fn.COUNT(m.Transition.conversation.distinct()))
-            .join(m.State, on=(m.State.id == m.Transition.to_state))
-            .join(m.Conversation, on=(m.Conversation.id == m.Transition.conversation))
-            .where(~m.Conversation.errored, m.State.name.in_(rowless), Scope(store).condition(scope))
-            .group_by(m.State.name)
-        )
-        found |= dict(store.execute(query))
+    query = m.State.select(m.State.id, m.State.name).where(m.State.name.in_(sorted(entered - found.keys())))
+    rowless = dict(store.execute(query))
+    for key, n in calls_stepping_to(store, scope, rowless).items():
+        found[rowless[key]] = found.get(rowless[key], 0) + n
     return found
 
 

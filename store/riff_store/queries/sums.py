@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import peewee as pw
 
 from riff_store import models as m
+from riff_store.columns import layout
 from riff_store.columns.keeping import is_packed
 from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
@@ -250,6 +251,15 @@ def step_counts(store: Store, rows: Predicate | None, group: Grouping) -> dict[N
         cell = found.setdefault(names(tuple(keys)), {})
         cell[named[to_state]] = cell.get(named[to_state], 0) + int(count)
     return found
+
+
+def reads_columns(store: Store, calls: Predicate | None) -> bool:
+    """Say whether to read columns of the calls that match, not their rows: unless sums say that they are few."""
+    if not is_packed(store.execute_sql):
+        return False
+    if needs(calls) == "base":
+        return True
+    return sum(map(sum, call_counts(store, calls, Grouping(())).values())) > layout.FEW_CALLS
 
 
 def _in_columns(store: Store, depth: Depth) -> bool:

@@ -1,0 +1,79 @@
+"""Count the calls that came to states and to the ends of calls, and in which order, on columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import numpy as np
+
+from riff_store.columns import rows
+from riff_store.columns.blocks import Block, Flags, Keys, blocks
+from riff_store.columns.encoding import Floats, Places
+from riff_store.columns.masks import Masks
+from riff_store.columns.tallies import Cells, Tally
+from riff_store.database import Store
+from riff_store.predicates import Predicate
+from riff_store.queries.visits import Visits
+
+
+def read_visits(
+    store: Store, calls: Predicate | None, state: int, ends: Collection[int], behind: Collection[int]
+) -> Visits:
+    """Return what `visits` does."""
+    in_state, later, ended = Tally(), Tally(), Tally()
+    for block, chosen in _counting(store, calls):
+        left, position = np.zeros(block.n), np.full(block.n, np.nan)
+        states, of_call = block.keys_of("state", "state"), block.calls_of("state")
+        here = np.flatnonzero(states == state)
+        here = here[chosen[of_call[here]]]
+        lost, progress, places = (block.figures_of("state", name, here) for name in ("lost", "progress", "position"))
+        left[of_call[here]], position[of_call[here]] = progress, places
+        one = Cells([], here.size)
+        counted = [one.count(), one.count(~np.isnan(places)), one.count(~np.isnan(lost))]
+        in_state.add(one.keys, [*counted, one.add_whole(lost), one.add_whole(progress)])
+        others = np.flatnonzero(~np.isnan(position)[of_call])
+        after = others[block.figures_of("state", "position", others) > position[of_call[others]]]
+        _add(later, states[after], left[of_call[after]])
+        end, of_call, places = _outcomes(store, block, ends, chosen)
+        _add(ended, end)
+        after = np.flatnonzero((places > position[of_call]) & np.isin(end, list(behind)) & (end != state))
+        _add(later, end[after], left[of_call[after]])
+    ((n, ordered, known, lost_calls, left_calls),) = in_state.rows() or [(0, 0, 0, 0, 0)]
+    after_it = {key: (n, left) for key, n, left in later.rows()}
+    return Visits(n, ordered, known, lost_calls, left_calls, after_it, dict(ended.rows()))
+
+
+def read_calls_stepping_to(store: Store, calls: Predicate | None, states: Collection[int]) -> dict[int, int]:
+    """Count what `calls_stepping_to` does."""
+    found = Tally()
+    for block, chosen in _counting(store, calls):
+        ends = block.keys_of("transition", "to_state")
+        steps = np.flatnonzero(np.isin(ends, list(states)))
+        of_call = block.calls_of("transition")[steps]
+        taken = chosen[of_call]
+        _add(found, np.unique(ends[steps[taken]] * block.n + of_call[taken]) // block.n)
+    return dict(found.rows())
+
+
+def _counting(store: Store, calls: Predicate | None) -> Iterator[tuple[Block, Flags]]:
+    """Yield the blocks that have calls that match and are not errored, with these."""
+    masks = Masks(store)
+    for block in blocks(store):
+        chosen = masks.calls(calls, block)
+        if chosen.any():
+            chosen = chosen & (block.figures("errored") == 0)
+        if chosen.any():
+            yield block, chosen
+
+
+def _outcomes(store: Store, block: Block, states: Collection[int], chosen: Flags) -> tuple[Keys, Places, Floats]:
+    """Return the states in which calls that were chosen ended, the places of these calls, and those in their order."""
+    calls, ends, places = rows.outcome_visits(store.execute_sql, states, int(block.ids[0]), int(block.ids[-1]))
+    of_call = np.searchsorted(block.ids, calls)
+    mine = chosen[of_call]
+    return ends[mine].astype(np.int64), of_call[mine], places[mine]
+
+
+def _add(tally: Tally, states: Keys, *sums: Floats) -> None:
+    cells = Cells([states], states.size)
+    tally.add(cells.keys, [cells.count(), *map(cells.add_whole, sums)])
