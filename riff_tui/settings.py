@@ -11,13 +11,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from riff_tui.errors import UsageError
 from riff_tui.table import Bounds
 
+if TYPE_CHECKING:
+    from riff_ingest.limits import Limits
+
 APP = "riff-tui"
 STORE_NAME = "store.db"
+_LARGEST = 1024 * 1024
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off", ""})
 
@@ -40,7 +44,7 @@ _KINDS: Mapping[str, type] = {
     "store": str, "theme": str, "ascii": bool, "mouse": bool, "live": bool, "jobs": int, "author": str,
     "writer": str,
 }  # fmt: skip
-_TABLES = ("judges", "gate", "marks", "prices", "segments")  # read by the command that needs them
+_TABLES = ("judges", "gate", "limits", "marks", "prices", "segments")  # read by the command that needs them
 
 
 def load(environ: Mapping[str, str] | None = None, /, **flags: str | bool | int | None) -> Settings:
@@ -136,6 +140,27 @@ def segments(environ: Mapping[str, str] | None = None) -> Mapping[str, str]:
     return table
 
 
+def limits(environ: Mapping[str, str] | None = None) -> Limits:
+    """Return what one input may cost, from the table `[limits]` of the settings file.
+
+    Raises `UsageError` naming the first that is none or makes no sense.
+    """
+    from riff_ingest.limits import Limits
+
+    path = config_file(os.environ if environ is None else environ)
+    table = _document(path).get("limits", {})
+    if not isinstance(table, dict):
+        raise UsageError(f"settings file {path}: limits must be a table, such as [limits] with line_mib = 128")
+    known = {field.name: field for field in dataclasses.fields(Limits)}
+    for name, value in table.items():
+        if name not in known:
+            raise UsageError(f"settings file {path}: unknown key 'limits.{name}'; known are {', '.join(known)}")
+        highest = known[name].metadata["highest"]
+        if type(value) is not int or not 1 <= value <= highest:
+            raise UsageError(f"settings file {path}: limits.{name} must be a whole number from 1 to {highest:,}")
+    return Limits(**table)
+
+
 def bounds(environ: Mapping[str, str] | None = None) -> Bounds:
     """Return the bounds below which rows are marked, from the table `[marks]` of the settings file.
 
@@ -185,15 +210,20 @@ def _document(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_LARGEST + 1)
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"settings file {path} cannot be read: {_reason(error)}") from error
+    if len(text) > _LARGEST:
+        raise UsageError(f"settings file {path} is larger than {_LARGEST // 1024**2} MiB, and no settings file")
     import tomllib
 
     try:
         return tomllib.loads(text)
+    except RecursionError as error:
+        raise UsageError(f"settings file {path} is nested too deeply") from error
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"settings file {path}: {error}") from error
 

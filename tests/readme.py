@@ -2,12 +2,13 @@
 
 A block of the language `console` holds commands after `$ ` and below each what it printed from
 the demo's store. A last line `…` says that there was more. The table of keys is that of the
-explorer's registry, that of what is read the registry of sources, those of metrics the list of metrics,
-and promises are those that tests/promises/ describes.
+explorer's registry, that of limits their description, that of what is read the registry of
+sources, those of metrics the list of metrics, and promises are those that tests/promises/ describes.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shlex
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from riff_ingest.limits import Limits
 from riff_ingest.sources.registry import sources
 from riff_store.metrics import OF_CALLS, OF_STATES, Metric
 from riff_tui.tui.actions.registry import key_table
@@ -29,6 +31,7 @@ from tests.promises.page import with_promises
 README = Path(__file__).resolve().parent.parent / "README.md"
 DOCS = README.parent / "docs"
 FORMATS = DOCS / "formats.md"
+REFERENCE = DOCS / "reference.md"
 METRICS = DOCS / "metrics.md"
 PROMISES = DOCS / "promises.md"
 PAGES = (README, *sorted(DOCS.glob("*.md")))
@@ -41,9 +44,13 @@ _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTAL
 _KEYS = re.compile(r"(?<=^\| keys \| action \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
 _VIEWS = re.compile(r"(?<=^\| view \| shows \|\n\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
 _SOURCES = re.compile(r"(?<=^\| `--as` \| what \| known by \|\n\|---\|---\|---\|\n)(\|.*\n)*", re.MULTILINE)
+_LIMITS = re.compile(
+    r"(?<=^\| key \| limits \| default \| at most \|\n\|---\|---\|---\|---\|\n)(\|.*\n)*", re.MULTILINE
+)
 _HEAD = r"(?<=^\| {} \|\n\|---\|---\|---\|---\|\n)(\|.*\n)*"
 _STATES = re.compile(_HEAD.format(r"metric \| unit \| better \| of one call"), re.MULTILINE)
 _ASPECTS = re.compile(_HEAD.format(r"aspect \| unit \| better \| what it is"), re.MULTILINE)
+_LIMITS = re.compile(_HEAD.format(r"key \| limits \| default \| at most"), re.MULTILINE)
 _PROGRAM = Path(sys.executable).parent / "riff-tui"
 
 
@@ -168,6 +175,20 @@ def with_sources(text: str) -> str:
     return _SOURCES.sub(lambda _: source_rows(), text)
 
 
+def limit_rows() -> str:
+    """The rows of the table of limits."""
+    return "".join(
+        f"| `{limit.name}` | {limit.metadata['meaning']} | {limit.default:,} {limit.metadata['unit']} "
+        f"| {limit.metadata['highest']:,} |\n"
+        for limit in dataclasses.fields(Limits)
+    )
+
+
+def with_limits(text: str) -> str:
+    """docs/reference.md with the limits that there are."""
+    return _LIMITS.sub(lambda _: limit_rows(), text)
+
+
 def metric_rows(metrics: Iterable[Metric]) -> str:
     """The rows of a table of metrics."""
     return "".join(
@@ -193,5 +214,6 @@ if __name__ == "__main__":
             written = worked(text, Path(made)) if page == WORKED else rewritten(text, demo)
             page.write_text(written, encoding="utf-8")
     METRICS.write_text(with_metrics(METRICS.read_text(encoding="utf-8")), encoding="utf-8")
+    REFERENCE.write_text(with_limits(REFERENCE.read_text(encoding="utf-8")), encoding="utf-8")
     FORMATS.write_text(with_sources(FORMATS.read_text(encoding="utf-8")), encoding="utf-8")
     PROMISES.write_text(with_promises(PROMISES.read_text(encoding="utf-8")), encoding="utf-8")

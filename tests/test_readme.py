@@ -28,6 +28,7 @@ from tests.readme import (
     printed,
     source_rows,
     view_rows,
+    with_limits,
     with_metrics,
 )
 
@@ -103,6 +104,11 @@ def test_the_tables_of_metrics_are_those_of_the_list() -> None:
     text = METRICS.read_text(encoding="utf-8")
     assert with_metrics(text) == text, "`make readme` writes it anew"
     assert all(f"| `{metric.key}` | " in text for metric in (*OF_CALLS.values(), *OF_STATES.values()))
+
+
+def test_the_table_of_limits_is_their_description() -> None:
+    assert "| `line_mib` | " in REFERENCE
+    assert with_limits(REFERENCE) == REFERENCE, "`make readme` writes it anew"
 
 
 def test_every_filter_that_is_shown_can_be_read() -> None:

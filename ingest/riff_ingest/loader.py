@@ -16,6 +16,7 @@ from riff_ingest.contract import Contract
 from riff_ingest.conversation import Conversation
 from riff_ingest.eva.run_inputs import RunInputs
 from riff_ingest.facts import facts_of
+from riff_ingest.limits import limits
 from riff_ingest.sources.detect import claimed_kind, detect
 from riff_ingest.sources.flow_files import SOURCE as FLOW_FILES
 from riff_ingest.sources.lines import BrokenInput, digest
@@ -66,6 +67,7 @@ def plan_inputs(
     ]
     added = "".join(f"{metric.key}={metric.compute}@{metric.version};" for metric in to_compute())
     for plan in plans:
+        plan.file.context += limits().digest()
         if plan.source is not None and plan.source.keeps_text:
             plan.file.context += added
     if tool_segments:

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from riff_ingest.limits import Limits, limits, set_limits
 from riff_ingest.loader import InputPlan, Item, load, scored
 from riff_ingest.sources.by_lines import Contracts, FlowOfRun, left_out
 from riff_ingest.sources.lines import BrokenInput, read_lines
@@ -69,7 +70,7 @@ class _Workers:
         with _signals_held():
             ensure_running()  # which lets signals through when it has started, and is no child of ours to be told
         self._pool: ProcessPoolExecutor = ProcessPoolExecutor(
-            jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_end_with_parent
+            jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_begin, initargs=(limits(),)
         )
         stack.push(self._end)
 
@@ -175,6 +176,12 @@ def _signals_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(of_parent: Limits) -> None:
+    """Take over what a process does not know that was started anew."""
+    set_limits(of_parent)
+    _end_with_parent()
 
 
 def _end_with_parent() -> None:

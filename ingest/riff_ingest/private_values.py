@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from riff_ingest.sources.lenient_json import MAX_DEPTH
+from riff_ingest.limits import limits
 
 NUMBER, TOKEN, ADDRESS, HIDDEN = "[number]", "[token]", "[url]", "[hidden]"
 
@@ -47,17 +47,18 @@ class PrivateValues:
             text = self._numbers.sub(NUMBER, text)
         return text
 
-    def value(self, value: Any, depth: int = 0) -> Any:
+    def value(self, value: Any, room: int | None = None) -> Any:
         """Return a plain JSON value without them; what lies too deep in it becomes `None`."""
         if isinstance(value, str):
             return self.text(value)
-        if isinstance(value, dict | list) and depth == MAX_DEPTH:
+        room = limits().depth if room is None else room
+        if isinstance(value, dict | list) and room == 0:
             return None
         if isinstance(value, list):
-            return [self.value(item, depth + 1) for item in value]
+            return [self.value(item, room - 1) for item in value]
         if isinstance(value, dict):
             return {
-                self.text(str(key)): HIDDEN if _SECRET_KEYS.search(str(key).lower()) else self.value(item, depth + 1)
+                self.text(str(key)): HIDDEN if _SECRET_KEYS.search(str(key).lower()) else self.value(item, room - 1)
                 for key, item in value.items()
             }
         if isinstance(value, int) and not isinstance(value, bool) and self.text(str(value)) == NUMBER:
@@ -67,15 +68,15 @@ class PrivateValues:
 
 def addresses_in(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield the addresses of recordings, logs and lines to listen in that an object names, at any depth of objects."""
-    waiting = [(record, 0)]
+    waiting = [(record, limits().depth)]
     while waiting:
-        current, depth = waiting.pop()
+        current, room = waiting.pop()
         for key, value in current.items():
             if isinstance(value, str):
                 if key.lower().endswith("url"):
                     yield value
-            elif isinstance(value, dict) and depth < MAX_DEPTH:
-                waiting.append((value, depth + 1))
+            elif isinstance(value, dict) and room > 0:
+                waiting.append((value, room - 1))
 
 
 def _texts(values: Iterable[Any]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from riff_tui.commands.options import DebugOption, OutputOption
+from riff_tui.commands.options import DebugOption, OutputOption, apply_limits
 
 if TYPE_CHECKING:
     from riff_ingest.eva.context import MetricContext
@@ -154,6 +154,7 @@ def _reader(
     from riff_ingest.eva.run_inputs import RunInputs
     from riff_ingest.sources.yaml_document import load_yaml
 
+    apply_limits()
     _read("--dataset", dataset, records_of)
     _read("--agent", agent, load_yaml)
     expected = _read("--expected-db", expected_db, read_object)

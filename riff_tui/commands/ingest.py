@@ -10,7 +10,7 @@ import click
 import typer
 
 from riff_tui.commands.ingest_report import report
-from riff_tui.commands.options import DebugOption, StoreOption, settings_for, store_to_write
+from riff_tui.commands.options import DebugOption, StoreOption, apply_limits, settings_for, store_to_write
 from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ def run(
     from riff_tui.output.progress import terminal_progress
     from riff_tui.settings import segments
 
+    apply_limits()
     with store_to_write(location, create=True) as opened, terminal_progress() as progress:
         summary = read_and_store(
             paths,

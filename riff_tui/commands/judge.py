@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, next_ingest
+from riff_tui.commands.options import WRITTEN_DIRECTORY, DebugOption, NextStoreOption, apply_limits, next_ingest
 from riff_tui.text.words import counted
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def judge_calls(
     from riff_tui.errors import UsageError
     from riff_tui.output.streams import say
 
+    apply_limits()
     config = configured(name)
     _check_time(judged_at)
     if out.exists() and not out.is_dir():

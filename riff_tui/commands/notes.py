@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from riff_tui.commands.notes_export import NotesFormat, form_of, json_line, keep_others, writer
-from riff_tui.commands.options import CsvRawOption, DebugOption, OutputOption, StoreOption, settings_for, store_to_write
+from riff_tui.commands.options import (
+    CsvRawOption,
+    DebugOption,
+    OutputOption,
+    StoreOption,
+    apply_limits,
+    settings_for,
+    store_to_write,
+)
 
 if TYPE_CHECKING:
     from riff_tui.notes.notebook import Receipt
@@ -216,6 +224,7 @@ def import_notes(
             raise UsageError(f"{path}: is a directory; `riff-tui ingest` takes what is in it")
         if str(path) != "-" and not path.exists():
             raise UsageError(f"{path}: there is no such file")
+    apply_limits()
     skipped = 0
     with store_to_write(store_location(settings_for(store)), create=True) as opened:
         for path in files:

@@ -102,6 +102,14 @@ def settings_for(store: str | None, **flags: str | bool | int | None) -> Setting
     return load(store=store, **flags)
 
 
+def apply_limits() -> None:
+    """Let the limits of the settings hold for all inputs that are read from here on."""
+    from riff_ingest.limits import set_limits
+    from riff_tui.settings import limits
+
+    set_limits(limits())
+
+
 @contextmanager
 def store_to_write(location: str, *, create: bool) -> Iterator[Store]:
     """Open the store at a location for writing; where that migrates it, name on stderr the copy that is kept.

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riff_tui.commands.options import DebugOption, NextStoreOption
+from riff_tui.commands.options import DebugOption, NextStoreOption, apply_limits
 from riff_tui.commands.run_options import (
     AdvanceOption,
     AgentEnvOption,
@@ -122,6 +122,7 @@ def run(
     )
     from riff_tui.commands.run_session import After, make, show_plan
 
+    apply_limits()
     agent_target, caller_target, tools_target = parse_agent(agent), parse_caller(caller), parse_tools(tools)
     after = After(ingest, _judge(judge, no_judge), as_json, store)
     loaded, chosen = _choice(_words(flows), _words(scenarios))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for
+from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, apply_limits, settings_for
 
 if TYPE_CHECKING:
     from riff_ingest.runner.prices import Cost
@@ -78,6 +78,7 @@ def watch(
     from riff_tui.settings import store_location
 
     settings = settings_for(store, ascii=ascii_only)
+    apply_limits()
     after = _time(since)
     location = store_location(settings)
     watched = _Watched(_directory(run, location), location, baseline, asked=store is not None, text=text, since=after)

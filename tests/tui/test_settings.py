@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from riff_ingest.limits import Limits
 from riff_tui.errors import UsageError
-from riff_tui.settings import Settings, bounds, judges, load, state_directory, store_location, wants_color
+from riff_tui.settings import Settings, bounds, judges, limits, load, state_directory, store_location, wants_color
 from riff_tui.table import Bounds
 
 
@@ -133,3 +134,37 @@ def test_the_bounds_of_marks_are_a_table_of_the_settings_file(tmp_path: Path) ->
         path.write_text(text, encoding="utf-8")
         with pytest.raises(UsageError, match="marks must be a table of bounds from 0 to 10"):
             bounds(environ)
+
+
+def test_limits_are_those_of_the_settings_file_and_else_those_of_the_program(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text("[limits]\nline_mib = 128\n", encoding="utf-8")
+    environ = {"RIFF_TUI_CONFIG": str(path)}
+    assert (load(environ), limits(environ)) == (Settings(), Limits(line_mib=128))
+    assert limits({}) == Limits()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("limits = 3", "limits must be a table"),
+        ("[limits]\nline = 3", "unknown key 'limits.line'; known are line_mib, document_mib"),
+        ("[limits]\nline_mib = 0", "limits.line_mib must be a whole number from 1 to 1,024"),
+        ("[limits]\nline_mib = true", "limits.line_mib must be a whole number from 1 to 1,024"),
+        ("[limits]\ndepth = 100_000", "limits.depth must be a whole number from 1 to 200"),
+    ],
+)
+def test_a_limit_that_makes_no_sense_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=complaint):
+        limits({"RIFF_TUI_CONFIG": str(path)})
+
+
+def test_a_settings_file_is_read_as_far_as_settings_go(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="larger than 1 MiB"):
+        load({"RIFF_TUI_CONFIG": "/dev/zero"})
+    deep = tmp_path / "settings.toml"
+    deep.write_text("x = " + "[" * 100_000, encoding="utf-8")
+    with pytest.raises(UsageError, match="nested too deeply"):
+        load({"RIFF_TUI_CONFIG": str(deep)})

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.eva.logs.files import MAX_DOCUMENT
 from riff_ingest.sources.lenient_json import clean, loads
 from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
 
@@ -18,7 +17,7 @@ _LOCATION = re.compile(r"<LOC:([^<>]*)>")
 def records_of(path: Path) -> dict[str, dict[str, Any]]:
     """Return the records of a dataset by id, from a JSON array or from JSON lines; raise `BrokenInput`."""
     defects: Counter[str] = Counter()
-    data = read_whole(path, MAX_DOCUMENT)
+    data = read_whole(path, "log_mib")
     if data.lstrip()[:1] == b"[":
         found = clean(loads(data, defects, what="file"), defects)
     else:
@@ -46,7 +45,7 @@ def aliases_beside(path: Path) -> list[dict[str, Any]]:
     found = []
     for file in aliases_folder(path):
         defects: Counter[str] = Counter()
-        document = clean(loads(read_whole(file, MAX_DOCUMENT), defects, what="file"), defects)
+        document = clean(loads(read_whole(file, "log_mib"), defects, what="file"), defects)
         found += [each for each in (document if isinstance(document, list) else [document]) if isinstance(each, dict)]
     return found
 

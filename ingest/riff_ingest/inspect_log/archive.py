@@ -14,22 +14,18 @@ from types import TracebackType
 
 import zstandard
 
-from riff_ingest.sources.compression import FREE_EXPANSION, MAX_EXPANSION, BrokenInput, unreadable
-from riff_ingest.sources.json_members import MAX_VALUE
-
-MAX_DIRECTORY = 32 * 1024 * 1024
-MAX_MEMBERS = 200_000
-MAX_MEMBER = MAX_VALUE
-MAX_WINDOW = 128 * 1024 * 1024
+from riff_ingest.limits import limits
+from riff_ingest.sources.compression import FREE_EXPANSION, BrokenInput, unreadable
 
 START = b"PK\x03\x04"
+_LISTED = b"PK\x01\x02"
 
 STORED, DEFLATE, ZSTD = 0, 8, 93
 _HEADER = 30
 _LENGTHS = struct.Struct("<HH")
 _LENGTHS_AT = 26
+_NEEDS_MORE = "too much memory"
 _ENCRYPTED = 0x1 | 0x40 | 0x2000
-_MIB = 1024 * 1024
 _NOT_A_ZIP = (
     zipfile.BadZipFile,
     NotImplementedError,
@@ -49,7 +45,7 @@ class Archive:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._file = _CappedFile(path, "rb")
+            self._file = _CappedFile(path)
         except (OSError, ValueError) as error:
             raise unreadable(error) from error
         try:
@@ -74,15 +70,15 @@ class Archive:
     ) -> None:
         self._file.close()
 
-    def read(self, name: str, limit: int = MAX_MEMBER) -> bytes:
+    def read(self, name: str) -> bytes:
         """Return what a member holds; raise `BrokenInput` with the reason where that cannot be had."""
         info = self._members[name]
         if info.flag_bits & _ENCRYPTED:
             raise BrokenInput("the member is encrypted")
         if info.compress_type not in (STORED, DEFLATE, ZSTD):
             raise BrokenInput(f"the member is packed with method {info.compress_type}, which is not read")
-        if max(info.file_size, info.compress_size) > limit:
-            raise BrokenInput(f"the member is larger than {limit // _MIB} MiB")
+        if max(info.file_size, info.compress_size) > limits().bytes("line_mib"):
+            raise BrokenInput(f"the member is larger than {limits().told('line_mib')}")
         self._count(info)
         try:
             data = _unpack(self._packed(info), info)
@@ -99,8 +95,8 @@ class Archive:
         if info.filename not in self._counted:
             self._counted.add(info.filename)
             self._unpacked += info.file_size
-        if self._unpacked > FREE_EXPANSION and self._unpacked > self._size * MAX_EXPANSION:
-            raise BrokenInput(f"the members unpack to more than {MAX_EXPANSION} times the size of the file")
+        if self._unpacked > FREE_EXPANSION and self._unpacked > self._size * limits().expansion:
+            raise BrokenInput(f"the members unpack to more than {limits().told('expansion')} in the file")
 
     def _packed(self, info: zipfile.ZipInfo) -> bytes:
         """Return the bytes of a member as they lie in the file, behind its own header."""
@@ -117,14 +113,19 @@ class Archive:
 
 
 class _CappedFile(io.FileIO):
-    """Read a file in pieces of no more than `cap` bytes: the list of the members comes as one."""
+    """Read a file in pieces that are bounded: the list of the members comes as one."""
 
-    cap = MAX_DIRECTORY
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "rb")
+        self.cap = limits().bytes("zip_list_mib")
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is not None and size > self.cap:
-            raise BrokenInput(f"its list of members is larger than {MAX_DIRECTORY // _MIB} MiB")
-        return super().read(-1 if size is None else size) or b""
+            raise BrokenInput(f"its list of members is larger than {limits().told('zip_list_mib')}")
+        data = super().read(-1 if size is None else size) or b""
+        if data.count(_LISTED) > limits().zip_members:  # counted here, since each that is listed costs more memory
+            raise BrokenInput(f"it has more than {limits().told('zip_members')}")
+        return data
 
 
 def _members(file: _CappedFile) -> dict[str, zipfile.ZipInfo]:
@@ -135,9 +136,7 @@ def _members(file: _CappedFile) -> dict[str, zipfile.ZipInfo]:
         raise BrokenInput("it is no zip file, or was cut off before its list of members") from error
     except OSError as error:
         raise unreadable(error) from error
-    file.cap = MAX_MEMBER
-    if len(infos) > MAX_MEMBERS:
-        raise BrokenInput(f"it has more than {MAX_MEMBERS:,} members")
+    file.cap = limits().bytes("line_mib")
     return {info.filename: info for info in infos}
 
 
@@ -149,8 +148,11 @@ def _unpack(packed: bytes, info: zipfile.ZipInfo) -> bytes:
             return packed
         if info.compress_type == DEFLATE:
             return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, most)
-        engine = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW)
+        engine = zstandard.ZstdDecompressor(max_window_size=limits().bytes("zstd_window_mib"))
         with engine.stream_reader(io.BytesIO(packed), read_across_frames=True) as reader:
             return reader.read(most)
     except (zlib.error, zstandard.ZstdError) as error:
+        if _NEEDS_MORE in str(error):
+            reach = limits().told("zstd_window_mib")
+            raise BrokenInput(f"the member cannot be unpacked without going back more than {reach}") from error
         raise BrokenInput("the member is damaged and cannot be unpacked") from error

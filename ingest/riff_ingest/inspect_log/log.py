@@ -17,7 +17,6 @@ from riff_ingest.sources.lines import BrokenInput
 HEADER, JOURNAL = "header.json", "_journal/start.json"
 SUMMARIES, JOURNAL_SUMMARIES = "summaries.json", "_journal/summaries/"
 SAMPLES, PARTS = "samples", ("eval", "results", "status")
-MAX_HEADER = 64 * 1024 * 1024
 MOST_EPOCHS = 2**53
 
 CHUNKED = "its sample is kept in chunks, which are not read"
@@ -98,7 +97,7 @@ class ArchiveLog:
         found: list[Key] = []
         for name in wanted:
             with suppress(BrokenInput):  # the samples themselves are there
-                summaries = objects_of(loads(self._archive.read(name, MAX_HEADER), what=name))
+                summaries = objects_of(loads(self._archive.read(name), what=name))
                 found += [key for each in summaries if (key := key_of(each.get("id"), each.get("epoch")))]
         return found
 
@@ -107,7 +106,7 @@ class ArchiveLog:
         for name in (HEADER, JOURNAL):
             if name in self._archive.names:
                 try:
-                    header = loads(self._archive.read(name, MAX_HEADER), what=name)
+                    header = loads(self._archive.read(name), what=name)
                     if isinstance(header, dict) and isinstance(header.get("eval"), dict):
                         break
                     problem = problem or BrokenInput(f"{name} does not describe a run")

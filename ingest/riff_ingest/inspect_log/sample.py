@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from riff_ingest.limits import limits
 from riff_ingest.private_values import PrivateValues
 from riff_ingest.sources.json_parts import objects_of
-from riff_ingest.sources.lenient_json import MAX_DEPTH, loads
+from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput
 
 ATTACHMENT = "attachment://"
@@ -123,16 +124,17 @@ def spoken(content: Any, attachments: Mapping[str, Any]) -> str:
     return "\n".join(_attached(part, attachments) for part in parts if isinstance(part, str) and part).strip()
 
 
-def attached(value: Any, attachments: Mapping[str, Any], depth: int = 0) -> Any:
+def attached(value: Any, attachments: Mapping[str, Any], room: int | None = None) -> Any:
     """Return a plain JSON value with the long texts in it that a sample keeps apart."""
     if isinstance(value, str):
         return _attached(value, attachments)
-    if not attachments or depth == MAX_DEPTH:
+    room = limits().depth if room is None else room
+    if not attachments or room == 0:
         return value
     if isinstance(value, list):
-        return [attached(each, attachments, depth + 1) for each in value]
+        return [attached(each, attachments, room - 1) for each in value]
     if isinstance(value, dict):
-        return {key: attached(each, attachments, depth + 1) for key, each in value.items()}
+        return {key: attached(each, attachments, room - 1) for key, each in value.items()}
     return value
 
 

@@ -19,7 +19,6 @@ from riff_ingest.sources.lenient_json import as_text, clean, loads
 from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
 from riff_store.facts import Skipped
 
-MAX_DOCUMENT = 512 * 1024 * 1024
 LISTS = ("items", "results", "calls")
 """The keys under which answers of an API that come in pages keep their list."""
 
@@ -63,7 +62,7 @@ def read_call_records(path: Path, sketch: Sketcher) -> Iterator[CallRecord | Ski
             _keep_best(best, sketch, number, line)
         yield from _counting(read_lines(path, broken.append), best, sketch, "line")
     else:
-        given, problem = _listed(read_whole(path, MAX_DOCUMENT))
+        given, problem = _listed(read_whole(path, "calls_mib"))
         broken += [problem] if problem else []
         best = {}
         for number, record in enumerate(given, start=1):

@@ -10,9 +10,9 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from riff_ingest.limits import limits
 from riff_store.errors import RiffError
 
-MAX_EXPANSION = 200
 FREE_EXPANSION = 64 * 1024 * 1024
 
 _CHUNK = 64 * 1024  # stays in the processor's cache: larger ones were slower
@@ -80,7 +80,7 @@ def _open(path: Path) -> io.FileIO:
 
 
 def _gunzip(file: io.FileIO, data: bytes) -> Iterator[bytes]:
-    engine = zlib.decompressobj(_ZLIB_WITH_GZIP_HEADER)
+    engine, expansion = zlib.decompressobj(_ZLIB_WITH_GZIP_HEADER), limits().expansion
     taken, given = 0, 0
     while data:
         before = engine.copy()
@@ -92,8 +92,8 @@ def _gunzip(file: io.FileIO, data: bytes) -> Iterator[bytes]:
         left = engine.unused_data if engine.eof else engine.unconsumed_tail
         taken += len(data) - len(left)
         given += len(piece)
-        if given > FREE_EXPANSION and given > taken * MAX_EXPANSION:
-            raise BrokenInput(f"gzip data unpacks to more than {MAX_EXPANSION} times its size; the rest was not read")
+        if given > FREE_EXPANSION and given > taken * expansion:
+            raise BrokenInput(f"gzip data unpacks to more than {limits().told('expansion')}; the rest was not read")
         if piece:
             yield piece
         data = left or file.read(_CHUNK)

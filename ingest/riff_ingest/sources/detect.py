@@ -65,7 +65,7 @@ def may_be_known(path: Path) -> bool:
     """Tell whether the words of some kind stand in a YAML file, which takes long to read."""
     marks = [source.yaml_words for source in sources() if source.yaml_words]
     try:
-        text = read_whole(path, yaml_document.MAX_SIZE)
+        text = read_whole(path, "yaml_mib")
     except BrokenInput:
         return False
     return any(all(word in text for word in words) for words in marks)

@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from riff_ingest.sources.lines import MAX_LINE, BrokenInput, read_pieces
-
-MAX_VALUE = MAX_LINE
-"""The bytes of the largest value that is taken as a whole."""
+from riff_ingest.limits import limits
+from riff_ingest.sources.lines import BrokenInput, read_pieces
 
 _AT_ONCE = 256 * 1024
 _OBJECT, _OBJECT_END, _LIST, _LIST_END, _COMMA, _COLON, _QUOTE = b'{}[],:"'
@@ -55,6 +53,7 @@ class _Scanner:
         self._at = 0
         self._problem: BrokenInput | None = None
         self._where = "its beginning"
+        self._most = limits().bytes("line_mib")
 
     def members(self, whole: Collection[str], lists: Collection[str]) -> Iterator[Member | str]:
         """Yield members and elements; see `read_members`."""
@@ -88,7 +87,7 @@ class _Scanner:
     def _member(self, key: str, place: int | None) -> Iterator[Member | str]:
         value = self._value()
         if value is None:
-            yield f"{self._where} is larger than {MAX_VALUE // 1024**2} MiB"
+            yield f"{self._where} is larger than {limits().told('line_mib')}"
         else:
             yield Member(key, value, place)
 
@@ -190,8 +189,8 @@ class _Scanner:
     def _read_on(self) -> bool:
         """Read as much again as is held, so that what is looked at twice stays little; `False` at the end."""
         rest = self._data[self._at :]
-        if len(rest) > MAX_VALUE:
-            raise _TooLarge(f"a value is larger than {MAX_VALUE // 1024**2} MiB")
+        if len(rest) > self._most:
+            raise _TooLarge(f"a value is larger than {limits().told('line_mib')}")
         parts, wanted = [rest], max(len(rest), _AT_ONCE)
         try:
             while wanted > 0 and (piece := next(self._pieces, None)) is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.events import LONGEST
-from riff_ingest.sources.lenient_json import MAX_DOCUMENT, clean, is_deep, loads
+from riff_ingest.sources.lenient_json import clean, is_deep, loads
 from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
 
 HEAD_LINES = 8
@@ -52,7 +52,7 @@ def read_values(path: Path) -> Iterator[tuple[int, Any] | BrokenInput]:
     """
     if not _has_values(path, 1):
         try:
-            document = _value(read_whole(path, MAX_DOCUMENT), "file")
+            document = _value(read_whole(path), "file")
         except BrokenInput:
             if not _has_values(path, HEAD_LINES):
                 raise

@@ -14,16 +14,13 @@ from typing import Any
 
 import msgspec
 
+from riff_ingest.limits import limits
 from riff_ingest.sources import yaml_document
 from riff_ingest.sources.lines import BrokenInput, read_whole
-
-MAX_DEPTH = 64
-MAX_DOCUMENT = 16 * 1024 * 1024
 
 NOT_UTF8 = "not UTF-8"
 LONE_SURROGATE = "lone surrogate"
 NOT_FINITE = "number out of range"
-TOO_DEEP = "nested too deeply"
 
 _BOXES = (dict, list)
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -65,7 +62,7 @@ def load_document(path: Path) -> Any:
     defects: Counter[str] = Counter()
     if path.name.endswith(yaml_document.ENDINGS):
         return clean(yaml_document.load_yaml(path), defects)
-    data = read_whole(path, MAX_DOCUMENT)
+    data = read_whole(path)
     start = data.lstrip()[:1]
     if start == b"{":
         return clean(loads(data, defects, what="file"), defects)
@@ -85,27 +82,37 @@ def as_text(data: bytes, defects: Counter[str]) -> str:
         return data.decode("latin-1")
 
 
-def clean(value: Any, defects: Counter[str], depth: int = 0) -> Any:
-    """Return the value as plain JSON can hold it; what it cannot becomes `None` (text: U+FFFD) and is counted."""
+def clean(value: Any, defects: Counter[str], room: int | None = None) -> Any:
+    """Return the value as plain JSON can hold it; what it cannot becomes `None` (text: U+FFFD) and is counted.
+
+    So is what lies more than `room` levels deep, those of `limits.depth` where nothing else is said.
+    """
+    room = limits().depth if room is None else room
     if isinstance(value, str):
         return _clean_text(value, defects)
     if isinstance(value, float) and not math.isfinite(value):
         defects[NOT_FINITE] += 1
         return None
     if isinstance(value, dict | list):
-        if depth == MAX_DEPTH:
-            defects[TOO_DEEP] += 1
+        if room == 0:
+            defects[too_deep()] += 1
             return None
         if isinstance(value, list):
-            return [clean(item, defects, depth + 1) for item in value]
-        return {_clean_text(key, defects): clean(item, defects, depth + 1) for key, item in value.items()}
+            return [clean(item, defects, room - 1) for item in value]
+        return {_clean_text(key, defects): clean(item, defects, room - 1) for key, item in value.items()}
     return value
 
 
-def is_deep(value: Any, room: int = MAX_DEPTH) -> bool:
-    """Tell whether lists and objects lie in each other more than `room` levels deep."""
+def too_deep() -> str:
+    """Return what is wrong with a value in which lists and objects lie in each other too deeply."""
+    return f"nested too deeply, more than {limits().told('depth')}"
+
+
+def is_deep(value: Any, room: int | None = None) -> bool:
+    """Tell whether lists and objects lie in each other more than `room` levels deep, those of `limits.depth`."""
     if not isinstance(value, _BOXES):
         return False
+    room = limits().depth if room is None else room
     if room == 0:
         return True
     for item in value.values() if isinstance(value, dict) else value:

@@ -13,11 +13,10 @@ from typing import TypeAlias
 
 import msgspec
 
+from riff_ingest.limits import limits
 from riff_ingest.sources.compression import BrokenInput, digest, expand
 
 __all__ = [
-    "MAX_LINE",
-    "MAX_WHOLE",
     "BrokenInput",
     "Report",
     "digest",
@@ -26,9 +25,6 @@ __all__ = [
     "read_start",
     "read_whole",
 ]
-
-MAX_LINE = 64 * 1024 * 1024
-MAX_WHOLE = 1024 * 1024 * 1024
 
 _BYTE_ORDER_MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -42,11 +38,11 @@ _BYTE_ORDER_MARKS = (  # UTF-32 first: its little-endian mark begins with that o
 Report: TypeAlias = Callable[[BrokenInput], None]
 
 
-def read_lines(path: Path, report: Report | None = None, limit: int | None = None) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, report: Report | None = None, limit: str | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a plain or gzip file that are not blank, as UTF-8, each with its number.
 
-    Problems go to `report`: a line over `MAX_LINE` bytes is left out and reading goes on; a file that
-    cannot be read any further, or has more than `limit` bytes, ends there, after all that could be read.
+    Problems go to `report`: a line over `limits.line_mib` is left out and reading goes on; a file that
+    cannot be read any further, or is larger than the limit of that name, ends there, after all that could be read.
     Without `report` the first problem is raised. Bytes that are no UTF-8 pass through in a file without a
     byte order mark.
     """
@@ -54,7 +50,7 @@ def read_lines(path: Path, report: Report | None = None, limit: int | None = Non
     problems: list[BrokenInput] = []
     for number, line in enumerate(_split(_newlines(_utf8(_until_broken(path, problems, limit)))), start=1):
         if line is None:
-            report(BrokenInput(f"line is longer than {MAX_LINE // 1024**2} MiB", number))
+            report(BrokenInput(f"line is longer than {limits().told('line_mib')}", number))
         elif isinstance(line, _Rest):
             if line and not line.isspace() and (not problems or _is_whole(line)):
                 yield number, bytes(line)
@@ -64,15 +60,15 @@ def read_lines(path: Path, report: Report | None = None, limit: int | None = Non
         report(problem)
 
 
-def read_whole(path: Path, limit: int = MAX_WHOLE) -> bytes:
+def read_whole(path: Path, limit: str = "document_mib") -> bytes:
     """Return the content of a plain or gzip file as UTF-8, for formats that are one document.
 
-    Raises `BrokenInput`, also where there are more than `limit` bytes.
+    Raises `BrokenInput`, also where it is larger than the limit of that name.
     """
-    pieces, size = [], 0
+    pieces, size, most = [], 0, limits().bytes(limit)
     for piece in _utf8(expand(path)):
         size += len(piece)
-        if size > limit:
+        if size > most:
             raise _too_large(limit)
         pieces.append(piece)
     return b"".join(pieces)
@@ -96,16 +92,16 @@ def _raise(problem: BrokenInput) -> None:
     raise problem
 
 
-def _too_large(limit: int, what_of_it: str = "") -> BrokenInput:
-    return BrokenInput(f"file is larger than {limit // 1024**2} MiB{what_of_it}")
+def _too_large(limit: str, what_of_it: str = "") -> BrokenInput:
+    return BrokenInput(f"file is larger than {limits().told(limit)}{what_of_it}")
 
 
-def _until_broken(path: Path, problems: list[BrokenInput], limit: int | None) -> Iterator[bytes]:
-    size = 0
+def _until_broken(path: Path, problems: list[BrokenInput], limit: str | None) -> Iterator[bytes]:
+    size, most = 0, None if limit is None else limits().bytes(limit)
     try:
         for piece in expand(path):
             size += len(piece)
-            if limit is not None and size > limit:
+            if limit is not None and most is not None and size > most:
                 raise _too_large(limit, "; the rest was not read")
             yield piece
     except BrokenInput as problem:
@@ -152,22 +148,22 @@ def _split(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
     They are cut off one by one, so that each can take the place in memory of the one before.
     """
     held: list[bytes] = []
-    size = 0
+    size, longest = 0, limits().bytes("line_mib")
     for chunk in chunks:
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
             held.append(chunk[start:end])
             size += end - start
-            line = None if size > MAX_LINE else b"".join(held)
+            line = None if size > longest else b"".join(held)
             held, size, start = [], 0, end + 1
             yield line
         rest = chunk[start:]
         size += len(rest)
-        if size > MAX_LINE:
+        if size > longest:
             held = []
         elif rest:
             held.append(rest)
-    yield None if size > MAX_LINE else _Rest(b"".join(held))
+    yield None if size > longest else _Rest(b"".join(held))
 
 
 def _is_whole(line: bytes) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from riff_ingest.limits import limits
 from riff_ingest.sources.lines import BrokenInput, read_whole
 
 if TYPE_CHECKING:
     import yaml
 
 ENDINGS = (".yaml", ".yml", ".yaml.gz", ".yml.gz")
-MAX_SIZE = 1024 * 1024
-MAX_VALUES = 50_000
 
 
 def load_yaml(path: Path) -> dict[str, Any]:
@@ -22,7 +21,7 @@ def load_yaml(path: Path) -> dict[str, Any]:
     """
     import yaml
 
-    text = read_whole(path, MAX_SIZE).decode(errors="replace")
+    text = read_whole(path, "yaml_mib").decode(errors="replace")
     try:
         value = _plain(_construct(text))
     except yaml.YAMLError as error:
@@ -47,6 +46,7 @@ def _construct(text: str) -> Any:
         def __init__(self, stream: str) -> None:
             super().__init__(stream)
             self._sizes: dict[int, int] = {}
+            self._most = limits().yaml_values
 
         def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
             is_alias = self.check_event(yaml.AliasEvent)
@@ -60,8 +60,10 @@ def _construct(text: str) -> Any:
 
         def _size(self, node: yaml.Node) -> int:
             size = 1 + sum(self._sizes[id(child)] for child in _children(node))
-            if size > MAX_VALUES or len(self._sizes) > MAX_VALUES:
-                raise BrokenInput(f"file holds more than {MAX_VALUES} values, once its aliases are written out")
+            if size > self._most or len(self._sizes) > self._most:
+                raise BrokenInput(
+                    f"file holds more than {limits().told('yaml_values')}, once its aliases are written out"
+                )
             return size
 
     return yaml.load(text, Loader)  # a safe loader

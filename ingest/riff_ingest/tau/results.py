@@ -11,7 +11,7 @@ from typing import TypeAlias
 import msgspec
 
 from riff_ingest.conversation import Conversation
-from riff_ingest.sources.json_members import MAX_VALUE, Member, read_members
+from riff_ingest.sources.json_members import Member, read_members
 from riff_ingest.sources.lines import BrokenInput, read_whole
 from riff_ingest.sources.source import text_of
 from riff_ingest.tau.calls import conversation_of, judged
@@ -148,7 +148,7 @@ class _Reader:
         """Return what the simulation becomes that has a file of its own, and hold on to nothing else of it."""
         what = f"{SIMULATIONS}/{text_of(file.name)}"
         try:
-            return self._taken(read_whole(file, MAX_VALUE), what, name)
+            return self._taken(read_whole(file, "line_mib"), what, name)
         except BrokenInput as problem:
             return [Skipped("skipped", None, f"{what}: {problem.reason}", name)], None
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from riff_ingest.conversation import ROLES
-from riff_ingest.sources.lenient_json import is_deep
+from riff_ingest.sources.lenient_json import is_deep, too_deep
 from riff_ingest.tau.judges import Spoken
 from riff_ingest.tau.records import Call, Message
 from riff_ingest.tau.tools import phase_of, tool_of
@@ -45,7 +45,7 @@ class Walked:
             return
         arguments = call.arguments
         if is_deep(arguments):
-            self.defects["arguments nested too deeply"] += 1
+            self.defects[f"arguments {too_deep()}"] += 1
             arguments = None
         tool = tool_of(call.name, arguments)
         said = answer.content if answer else None

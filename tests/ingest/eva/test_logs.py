@@ -16,6 +16,7 @@ from riff_ingest.eva.history import HistoryEvent
 from riff_ingest.eva.logs.framework import framework_events
 from riff_ingest.eva.logs.simulator import simulator_events
 from riff_ingest.eva.warnings import Warnings
+from riff_ingest.limits import limited
 from tests.support.eva_events import told
 from tests.support.eva_records import (
     AUDIT,
@@ -236,10 +237,12 @@ def test_a_log_without_end_is_left_soon(tmp_path: Path) -> None:
     assert "framework_log_broken_line" in kinds(found)
 
 
-def test_a_log_of_too_many_lines_is_read_as_far_as_it_may_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riff_ingest.eva.logs.files.MAX_LINES", len(SIMULATOR))
-    found = read_record(write_record(tmp_path, simulator=[*SIMULATOR, *[audio(9, "audio_start", "assistant")] * 99]))
-    assert found.warnings == ["simulator_log_broken_line: log has more than 10 lines; the rest was not read"]
+def test_a_log_of_too_many_lines_is_read_as_far_as_it_may_be(tmp_path: Path) -> None:
+    written = write_record(tmp_path, simulator=[*SIMULATOR, *[audio(9, "audio_start", "assistant")] * 99])
+    with limited(log_lines=len(SIMULATOR)):
+        found = read_record(written)
+    reason = "log has more than 10 lines (limits.log_lines); the rest was not read"
+    assert found.warnings == [f"simulator_log_broken_line: {reason}"]
     assert told(found) == TOLD
 
 

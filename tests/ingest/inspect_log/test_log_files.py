@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from riff_ingest import Conversation
 from riff_ingest.facts import facts_of
 from riff_ingest.inspect_log import archive, log, reader
+from riff_ingest.limits import limited
 from riff_ingest.sources.detect import detect
 from riff_ingest.sources.discovery import find_inputs
 from riff_ingest.sources.inspect_log import SOURCE
@@ -107,7 +108,7 @@ def test_a_sample_in_chunks_is_not_read_and_said_so_once(tmp_path: Path) -> None
         ({"crc": 1}, "the member is damaged: its checksum is another"),
         ({"size": 10}, "the member does not have the size that the list of members says"),
         ({"size": 10**6}, "the member does not have the size that the list of members says"),
-        ({"size": 2**31}, "the member is larger than 64 MiB"),
+        ({"size": 2**31}, "the member is larger than 64 MiB (limits.line_mib)"),
         ({"packed": 10**6}, "the member is cut off"),
         ({"packed": 5}, "the member does not have the size that the list of members says"),
         ({"offset": 3}, "the member is not where the list of members says"),
@@ -138,7 +139,7 @@ def test_a_member_that_unpacks_to_more_than_it_says_is_not_unpacked_whole(
     monkeypatch.setattr(archive, "FREE_EXPANSION", 1_000_000)
     honest = logs.member("samples/s1_epoch_1.json", b" " * 10_000_000, method)
     calls, left_out = read_zip(tmp_path, [*two(), honest])
-    assert "more than 200 times the size of the file" in left_out[0][1]
+    assert "more than 200 times its size (limits.expansion)" in left_out[0][1]
 
 
 def test_a_zip_file_within_a_zip_file_is_not_opened(tmp_path: Path) -> None:
@@ -149,10 +150,12 @@ def test_a_zip_file_within_a_zip_file_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_limits_hold_for_the_list_of_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MAX_MEMBERS", 3)
-    assert read_zip(tmp_path, two()) == ([], [(None, "it has more than 3 members")])
-    monkeypatch.setattr(archive._CappedFile, "cap", 50)
-    assert read(tmp_path / "log.eval") == ([], [(None, "its list of members is larger than 32 MiB")])
+    with limited(zip_members=3):
+        assert read_zip(tmp_path, two()) == ([], [(None, "it has more than 3 members (limits.zip_members)")])
+    monkeypatch.setattr("riff_ingest.limits.MIB", 1)
+    with limited(zip_list_mib=50):
+        reason = "its list of members is larger than 50 MiB (limits.zip_list_mib)"
+        assert read(tmp_path / "log.eval") == ([], [(None, reason)])
 
 
 def test_names_of_members_reach_no_disk(tmp_path: Path) -> None:

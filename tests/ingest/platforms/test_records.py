@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from riff_ingest.limits import limited
 from riff_ingest.platforms.records import CallRecord, Sketch, read_call_records
 from riff_ingest.sources.lines import BrokenInput
 
@@ -67,6 +68,6 @@ def test_what_is_no_json_is_refused(tmp_path: Path, content: str) -> None:
 
 
 def test_a_document_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("riff_ingest.platforms.records.MAX_DOCUMENT", 10)
-    with pytest.raises(BrokenInput, match="larger"):
+    monkeypatch.setattr("riff_ingest.limits.MIB", 10)
+    with limited(calls_mib=1), pytest.raises(BrokenInput, match=r"larger than 1 MiB \(limits.calls_mib\)"):
         taken(tmp_path / "x", '[{"id": "a"}, {"id": "b"}]')

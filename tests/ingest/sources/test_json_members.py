@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from riff_ingest.limits import limited
 from riff_ingest.sources import json_members
 from riff_ingest.sources.json_members import Member, read_members
 from riff_ingest.sources.lenient_json import loads
@@ -101,13 +102,14 @@ def _until_broken(path: Path) -> tuple[list[Any], str]:
     return taken, "it can be read to its end"
 
 
-def test_a_value_that_is_too_large_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_members, "MAX_VALUE", 1024**2)
+def test_a_value_that_is_too_large_costs_no_other(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     path.write_text(json.dumps({"list": [1, ["x" * 1000] * 4000, {"a": 2}], "last": 3}), "utf-8")
-    assert list(read_members(path, ["last"], ["list"])) == [
+    with limited(line_mib=1):
+        found = list(read_members(path, ["last"], ["list"]))
+    assert found == [
         Member("list", b"1", 0),
-        "list, number 2 is larger than 1 MiB",
+        "list, number 2 is larger than 1 MiB (limits.line_mib)",
         Member("list", b'{"a": 2}', 2),
         Member("last", b"3"),
     ]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.sources.lenient_json import MAX_DEPTH, clean, is_deep, loads
+from riff_ingest.limits import Limits
+from riff_ingest.sources.lenient_json import clean, is_deep, loads
 from riff_ingest.sources.lines import BrokenInput
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -76,11 +77,11 @@ def test_no_bytes_make_it_raise_anything_else(data: bytes) -> None:
 
 def test_what_is_nested_too_deeply_is_cut_off() -> None:
     value: Any = "inside"
-    for _ in range(MAX_DEPTH):
+    for _ in range(Limits().depth):
         value = [value]
     assert not is_deep(value)
     assert is_deep({"a": value})
     counted: Counter[str] = Counter()
     assert clean(value, counted) == value
     assert not is_deep(clean({"a": value}, counted))
-    assert counted == {"nested too deeply": 1}
+    assert counted == {"nested too deeply, more than 64 levels (limits.depth)": 1}

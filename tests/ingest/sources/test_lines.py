@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_ingest.sources import compression, lines
+from riff_ingest.limits import limited
+from riff_ingest.sources import compression
 from riff_ingest.sources.lines import BrokenInput, digest, read_lines, read_start, read_whole
 from tests.support.dirty_inputs import bad_checksum, bomb, packed
 
@@ -79,16 +80,15 @@ def test_lines_do_not_depend_on_where_a_read_ends(
         compression._CHUNK = whole
 
 
-def test_a_line_over_the_bound_is_reported_and_the_next_one_read(
-    file: Callable[[bytes], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lines, "MAX_LINE", 1024**2)
+def test_a_line_over_the_limit_is_reported_and_the_next_one_read(file: Callable[[bytes], Path]) -> None:
     long = b"x" * (1024**2 + 1)
     path = file(b"a\n" + long + b"\nb\n" + long[1:] + b"\n" + long)
-    found, problems = read(path)
+    with limited(line_mib=1):
+        found, problems = read(path)
     assert [(number, len(line)) for number, line in found] == [(1, 1), (3, 1), (4, 1024**2)]
-    assert problems == [(2, "line is longer than 1 MiB"), (5, "line is longer than 1 MiB")]
-    with pytest.raises(BrokenInput, match="line 2: line is longer"):
+    reason = "line is longer than 1 MiB (limits.line_mib)"
+    assert problems == [(2, reason), (5, reason)]
+    with limited(line_mib=1), pytest.raises(BrokenInput, match="line 2: line is longer"):
         list(read_lines(path))
 
 
@@ -99,13 +99,15 @@ def test_a_line_of_64_mib_does_not_end_the_file(tmp_path: Path) -> None:
         for _ in range(65):
             out.write(b" " * 1024**2)
         out.write(b"\nb\n")
-    assert read(path) == ([(1, b"a"), (3, b"b")], [(2, "line is longer than 64 MiB")])
+    assert read(path) == ([(1, b"a"), (3, b"b")], [(2, "line is longer than 64 MiB (limits.line_mib)")])
 
 
 def test_a_gzip_bomb_is_left_alone_soon(file: Callable[[bytes], Path]) -> None:
     found, problems = read(file(bomb(80)))
     assert found == []
-    assert problems == [(None, "gzip data unpacks to more than 200 times its size; the rest was not read")]
+    assert problems == [
+        (None, "gzip data unpacks to more than 200 times its size (limits.expansion); the rest was not read")
+    ]
 
 
 @pytest.mark.parametrize("cut", [1, 4, 8, 9, 20])
@@ -168,7 +170,9 @@ def test_a_whole_document_is_read_up_to_a_bound(file: Callable[[bytes], Path]) -
     path = file(packed("\ufeffä\r\nb".encode()))
     assert read_whole(path) == "ä\r\nb".encode()
     assert read_start(path) == "ä\r\nb".encode()
-    with pytest.raises(BrokenInput, match="larger than 0 MiB"):
-        read_whole(path, 3)
+    large = file(packed(b" " * (1024**2 + 1)))
+    assert len(read_whole(large)) == 1024**2 + 1
+    with pytest.raises(BrokenInput, match=r"larger than 1 MiB \(limits.yaml_mib\)"):
+        read_whole(large, "yaml_mib")
     with pytest.raises(BrokenInput, match="ends too early"):
         read_whole(file(packed(b"x")[:-1]))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from riff_ingest.conversation import Conversation
 from riff_ingest.events import SlotFilled, StateEntered, StateExited, TurnComplete
 from riff_ingest.facts import facts_of
+from riff_ingest.limits import limited
 from riff_ingest.sources.detect import detect
 from riff_ingest.sources.flow_files import read as read_flow_file
 from riff_ingest.sources.retell import NO_FLOW_FILE, SOURCE, read
@@ -114,8 +115,9 @@ def test_every_form_in_which_teams_keep_calls_is_known_and_gives_the_same_calls(
 def test_a_list_that_is_too_large_to_be_looked_at_whole_is_known_by_how_it_begins(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("riff_ingest.sources.lenient_json.MAX_DOCUMENT", 1000)
-    assert detect(written(folder / "large.json", CALLS)).kind == "retell"
+    monkeypatch.setattr("riff_ingest.limits.MIB", 1000)
+    with limited(document_mib=1):
+        assert detect(written(folder / "large.json", CALLS)).kind == "retell"
 
 
 def test_nodes_are_states_and_turns_have_the_time_between_the_callers_end_and_the_agents_begin(folder: Path) -> None:

@@ -20,6 +20,8 @@ from riff_ingest.sources.transcripts import read
 from riff_store.facts import Skipped
 from tests.support.dirty_inputs import FILES, odd_directories, record, write_all, write_lines
 
+TOO_DEEP = "nested too deeply, more than 64 levels (limits.depth)"
+
 
 def calls(path: Path, contracts: dict[str, Contract] | None = None) -> list[Conversation]:
     return [found[1] for found in read(path, ReadContext(contracts or {})) if isinstance(found, tuple)]
@@ -226,7 +228,7 @@ def test_values_nested_too_deeply_are_cut_off_and_counted(tmp_path: Path, part: 
     path = tmp_path / "a.jsonl"
     path.write_text(line)
     (call,) = calls(path)
-    assert call.defects == {"nested too deeply": 1}
+    assert call.defects == {TOO_DEEP: 1}
     assert b"[" * 100 not in msgspec.json.encode(call)
 
 
@@ -306,7 +308,7 @@ def test_dirty_files_give_what_is_good_in_them_and_say_what_is_not(tmp_path: Pat
         ("five-thousand-digits", {"number out of range": 1}, None),
         ("lone-surrogate", {"lone surrogate": 1}, "a�b"),
         ("nul-escaped", {}, "a\0b"),
-        ("nested-500", {"nested too deeply": 1}, None),
+        ("nested-500", {TOO_DEEP: 1}, None),
         ("utf-16", {}, None),
         ("crlf", {}, None),
     ],

@@ -56,9 +56,9 @@ def test_values_are_such_as_json_has(tmp_path: Path) -> None:
         ("a: &a {b: {c: *a}}", "refers to itself"),
         ("a: " + "[" * 5000, "nested too deeply"),
         ("a: " + "x" * 2_000_000, "larger than 1 MiB"),
-        ("a:\n" + "- b\n" * 60_000, "more than 50000 values"),
-        (BOMB, "more than 50000 values"),
-        (MERGED, "more than 50000 values"),
+        ("a:\n" + "- b\n" * 60_000, "more than 50,000 values"),
+        (BOMB, "more than 50,000 values"),
+        (MERGED, "more than 50,000 values"),
     ],
     ids=lambda value: value[:12],
 )

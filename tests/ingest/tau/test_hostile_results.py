@@ -142,6 +142,6 @@ def test_arguments_that_are_nested_too_deeply_are_left_out(tmp_path: Path) -> No
     path.write_text(json.dumps(document), "utf-8")
     (call,) = read_source(path)
     assert call.tool_calls[0].arguments is None
-    assert call.defects == {"arguments nested too deeply": 1}
+    assert call.defects == {"arguments nested too deeply, more than 64 levels (limits.depth)": 1}
     path.write_text(json.dumps(document).replace('"a": [', '"a": [' + "[" * 100_000), "utf-8")
     assert not list(read_source(path, kind="tau"))

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from riff_ingest.eva.history import AUDIT, HistoryEvent, whole
-from riff_ingest.eva.logs.files import MAX_DOCUMENT, absent, find
+from riff_ingest.eva.logs.files import absent, find
 from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.lenient_json import clean, loads
 from riff_ingest.sources.lines import BrokenInput, read_whole
@@ -34,7 +34,7 @@ def transcript_of(directory: Path, warnings: Warnings) -> list[dict[str, Any]]:
         warnings.add(MISSING, absent(directory, AUDIT_LOG))
         return []
     try:
-        entries = _entries(read_whole(path, MAX_DOCUMENT), warnings)
+        entries = _entries(read_whole(path, "log_mib"), warnings)
     except BrokenInput as problem:
         warnings.add(MISSING, problem.reason)
         return []

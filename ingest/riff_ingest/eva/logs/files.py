@@ -9,12 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from riff_ingest.eva.warnings import Warnings
+from riff_ingest.limits import limits
 from riff_ingest.sources.lenient_json import clean, loads
 from riff_ingest.sources.lines import BrokenInput, read_lines, read_whole
-
-MAX_DOCUMENT = 256 * 1024 * 1024
-MAX_LINES = 500_000
-"""Of a log; one of a call that lasts an hour and notes every packet of sound has fewer."""
 
 
 def find(directory: Path, *names: str | None) -> Path | None:
@@ -73,7 +70,7 @@ def log_at(directory: Path, stored_path: Any, names: Iterable[str], log: str, wa
 def read_object(path: Path, defects: Counter[str] | None = None) -> dict[str, Any]:
     """Return the object that a JSON file is; raise `BrokenInput`."""
     defects = Counter() if defects is None else defects
-    value = clean_object(loads(read_whole(path, MAX_DOCUMENT), defects, what="file"), defects)
+    value = clean_object(loads(read_whole(path, "log_mib"), defects, what="file"), defects)
     if not isinstance(value, dict):
         raise BrokenInput("file is not a JSON object")
     return value
@@ -87,7 +84,7 @@ def clean_object(value: Any, defects: Counter[str]) -> Any:
 def read_records(path: Path, log: str, warnings: Warnings) -> Iterator[tuple[dict[str, Any], bytes]]:
     """Yield the objects on the lines of a log with their bytes; lines that hold none are counted under the log's name.
 
-    What comes after `MAX_DOCUMENT` bytes or `MAX_LINES` lines is not read.
+    What comes after `limits.log_mib` or `limits.log_lines` is not read.
     """
 
     def broken(problem: BrokenInput) -> None:
@@ -95,9 +92,9 @@ def read_records(path: Path, log: str, warnings: Warnings) -> Iterator[tuple[dic
 
     defects: Counter[str] = Counter()
     expected = 1
-    for number, line in read_lines(path, broken, MAX_DOCUMENT):
-        if number > MAX_LINES:
-            broken(BrokenInput(f"log has more than {MAX_LINES} lines; the rest was not read"))
+    for number, line in read_lines(path, broken, "log_mib"):
+        if number > limits().log_lines:
+            broken(BrokenInput(f"log has more than {limits().told('log_lines')}; the rest was not read"))
             break
         if number > expected:
             warnings.add(f"{log}_blank_line", f"line {expected}", number - expected)

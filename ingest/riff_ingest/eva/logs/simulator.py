@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.eva.history import ROLES, SIMULATOR, HistoryEvent, inner, whole
-from riff_ingest.eva.logs.files import MAX_DOCUMENT, find, log_at, read_records
+from riff_ingest.eva.logs.files import find, log_at, read_records
 from riff_ingest.eva.warnings import Warnings
 from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput, read_whole
@@ -30,7 +30,7 @@ def last_line(path: Path) -> str | None:
     A log that ends in two line ends has a last line that is empty.
     """
     try:
-        text = read_whole(path, MAX_DOCUMENT).decode(errors="replace")
+        text = read_whole(path, "log_mib").decode(errors="replace")
     except BrokenInput:
         return None
     text = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from riff_ingest.eva.logs.audit import transcript_of
-from riff_ingest.eva.logs.files import MAX_DOCUMENT, find, read_object
+from riff_ingest.eva.logs.files import find, read_object
 from riff_ingest.eva.logs.simulator import NAMES, last_line, simulator_log
 from riff_ingest.eva.warnings import Warnings
+from riff_ingest.limits import limits
 from riff_ingest.sources.lines import BrokenInput, read_whole
 
 AGENT_CALLS = "agent_perf_stats.csv"
-_LARGEST_CELL = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ def _rows(directory: Path) -> Iterator[dict[str, str]]:
     if path is None:
         return
     try:
-        text = read_whole(path, MAX_DOCUMENT).decode(errors="replace")
+        text = read_whole(path, "log_mib").decode(errors="replace")
     except BrokenInput:
         return
     # Cells hold whole prompts, and how large they may be is a setting of the process.
-    before = csv.field_size_limit(_LARGEST_CELL)
+    before = csv.field_size_limit(limits().bytes("line_mib"))
     try:
         for row in csv.DictReader(io.StringIO(text, newline="")):
             yield {name: row.get(name) or "" for name in ("output_tokens", "reasoning_tokens")}

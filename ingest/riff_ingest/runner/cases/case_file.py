@@ -11,11 +11,11 @@ import msgspec
 
 from riff_ingest.runner.cases.made_up import pools_of
 from riff_ingest.runner.flows.flow import RunnableFlow, RunScenario, ScriptedLine, SpokenFact
+from riff_ingest.sources.lines import BrokenInput, read_whole
 from riff_store.errors import UsageError
 
 CASE_SCHEMA: Final = "riff.case/1"
 CASE_ENDING = ".toml"
-LARGEST = 4 * 1024 * 1024
 _PLACE = re.compile(r" - at `\$\.?(.*)`$")
 
 
@@ -106,12 +106,9 @@ def is_case_file(named: str) -> bool:
 def read_case(path: Path) -> CaseFile:
     """Return the case of a file; raise `UsageError` with the place where it is none."""
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
-    if len(data) > LARGEST:
-        raise UsageError(f"{path}: larger than any case ({LARGEST:,} bytes)")
+        data = read_whole(path)
+    except BrokenInput as problem:
+        raise UsageError(f"{path}: {problem.reason}") from problem
     try:
         document = tomllib.loads(data.decode("utf-8-sig"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
+from riff_ingest.limits import limits
 from riff_store.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ RUN_MARK = b'"riff.run/'
 """What stands at the head of a `run.json` of any version."""
 HIDDEN = "(hidden)"
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
-LARGEST_DOCUMENT = 16 * 1024 * 1024
 
 InvocationEnd: TypeAlias = Literal["done", "interrupted", "refused", "failed"]
 
@@ -125,11 +125,13 @@ def read_run(directory: Path) -> RunDocument | None:
         raise UsageError(f"{path} cannot be read: {error.strerror or type(error).__name__}") from error
     with open(descriptor, "rb") as file:
         try:
-            content = file.read(LARGEST_DOCUMENT + 1)
+            content = file.read(limits().bytes("document_mib") + 1)
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or type(error).__name__}") from error
-    if len(content) > LARGEST_DOCUMENT:
-        raise UsageError(f"{path} is too large for a run's description", "choose another directory with --out")
+    if len(content) > limits().bytes("document_mib"):
+        raise UsageError(
+            f"{path} is larger than {limits().told('document_mib')}", "choose another directory with --out"
+        )
     try:
         document = _decoder.decode(content)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:

@@ -97,7 +97,7 @@ def test_a_file_that_is_no_case_says_where(text: str, told: str, tmp_path: Path)
 
 
 def test_a_file_that_is_not_there_says_so(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="No such file"):
+    with pytest.raises(UsageError, match="no such file"):
         read_case(tmp_path / "none.toml")
 
 
