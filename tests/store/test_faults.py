@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.failing_statements import BROKEN_DISK, FULL_DISK, LOST_CONNECTION
+from riff_store.errors import StoreError
+from riff_store.writer import Item
+from tests.support.facts import broken_rows, call, contents, fresh, put, verdict
+from tests.support.failing_statements import BROKEN_DISK, FULL_DISK, LOST_CONNECTION, sqlite_faults
 from tests.support.faults import Fault
 from tests.support.postgresql_server import Server
 from tests.support.store_places import InFiles, OnServer, Place, fail_once, spread, undisturbed
@@ -22,6 +25,39 @@ IN_FILES, ON_A_SERVER = 36, 6
 def works(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[StoreWork]]:
     with few_are_many():
         yield store_works(tmp_path_factory.mktemp("works"))
+
+
+def first(n: int = 3) -> list[Item]:
+    return [call(f"c-{i}") for i in range(n)]
+
+
+def second() -> list[Item]:
+    return [call("c-0", flow="other"), call("d-1", errored=True), *first(2)[1:]]
+
+
+def test_a_fault_at_any_statement_leaves_the_store_as_it_was(tmp_path: Path) -> None:
+    path, done = tmp_path / "calls.db", tmp_path / "done.db"
+    for place in (path, done):
+        with fresh(place) as store:
+            put(store, "/in/a.jsonl", first())
+            put(store, "/in/h.jsonl", [verdict("c-0", 4.0)])
+    with fresh(done) as store:
+        put(store, "/in/a.jsonl", second(), sha256="bb")
+    before = contents(path)
+
+    fault = Fault(1)
+    while True:
+        try:
+            with sqlite_faults(fault), fresh(path) as store:
+                put(store, "/in/a.jsonl", second(), sha256="bb")
+        except StoreError:
+            assert contents(path) == before, f"statement {fault.at}"
+            assert broken_rows(path) == []
+            fault = Fault(fault.at + 1)
+        else:
+            break
+    assert fault.steps > 25
+    assert contents(path) == contents(done)
 
 
 def test_a_statement_in_a_file_that_fails(works: list[StoreWork], tmp_path: Path) -> None:
