@@ -157,6 +157,7 @@ def surroundings() -> Iterator[dict[str, str]]:
     yield {}
     yield {"LC_ALL": "C", "TZ": "Asia/Tokyo", "COLUMNS": "40", "PYTHONHASHSEED": "1"}
     yield {"LC_ALL": "C.UTF-8", "TZ": "America/Lima", "FORCE_COLOR": "1", "PYTHONHASHSEED": "77"}
+    yield {"PYTHONIOENCODING": "latin-1"}
 
 
 def test_dumps_are_the_same_bytes_wherever_and_however_they_are_made(

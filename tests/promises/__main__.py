@@ -68,5 +68,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    os.umask(0o077)
+    os.umask(0o022)  # what most people have: one that hides everything would hide a break as well
     sys.exit(main())

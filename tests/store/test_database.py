@@ -56,12 +56,17 @@ def no_store(kind: str, path: Path, filled: Path) -> None:
         path.mkdir()
     elif kind == "another database":
         sqlite3.connect(path).execute("CREATE TABLE t (a)").connection.close()
+    elif kind == "database of another program":
+        sqlite3.connect(path).execute("CREATE TABLE t (a)").execute("PRAGMA user_version = 1").connection.close()
     else:
         path.write_bytes({"text": b"hello " * 50, "gz": gzip.compress(whole), "empty": b"", "short": whole[:60],
                           "flipped": b"X" + whole[1:]}[kind])  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["text", "gz", "empty", "short", "flipped", "directory", "another database"])
+@pytest.mark.parametrize(
+    "kind",
+    ["text", "gz", "empty", "short", "flipped", "directory", "another database", "database of another program"],
+)
 @pytest.mark.parametrize("write", [False, True])
 def test_what_is_no_store_is_named_so_and_left_alone(kind: str, write: bool, path: Path, filled: Path) -> None:
     no_store(kind, path, filled)
@@ -148,6 +153,11 @@ def test_reading_changes_nothing_and_cannot(filled: Path) -> None:
     before = filled.read_bytes()
     with open_store(filled) as store:
         assert store.execute(Run.select(Run.name)) == [("night-1",)]
+        with pytest.raises(StoreError, match="read-only"):
+            store.execute_sql("DELETE FROM run")
+        assert store.execute_sql("PRAGMA query_only") == [(1,)]
+        assert store.execute_sql("PRAGMA trusted_schema") == [(0,)]
+        store.execute_sql("PRAGMA query_only = 0")
         with pytest.raises(StoreError, match="read-only"):
             store.execute_sql("DELETE FROM run")
     assert filled.read_bytes() == before

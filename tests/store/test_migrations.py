@@ -187,8 +187,9 @@ def test_a_migration_that_was_killed_as_it_ended_is_done_again(path: Path) -> No
     with closing(connect(str(path))) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # the journal is whole before the end
         connection.execute("BEGIN IMMEDIATE")
-        STEPS[1](connection)
-        connection.execute("PRAGMA user_version = 2")
+        for number in range(1, SCHEMA_VERSION):
+            STEPS[number](connection)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         shutil.copy(f"{path}-journal", journal)
         connection.execute("COMMIT")
     shutil.copy(path, killed)

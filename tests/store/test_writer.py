@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,19 @@ def test_a_file_that_fails_leaves_nothing_and_the_others_stay(path: Path) -> Non
     found = contents(path)
     assert [row[1] for row in found["conversation"]] == ["c-0", "c-2"]
     assert [row[0] for row in found["calls"]] == ["never", "viewing"]
+    assert [row[0] for row in found["source"]] == ["/in/a.jsonl", "/in/c.jsonl"], "else it would not be read again"
     assert broken_rows(path) == []
+
+
+@pytest.mark.parametrize(
+    "name", [b"\xff\xfe.jsonl", b"a\nb\x1b[2J.jsonl", "\u202ename\ud800.jsonl".encode("utf-8", "surrogatepass")]
+)
+def test_a_file_of_any_name_is_known_by_it(name: bytes, path: Path) -> None:
+    place = os.fsdecode(b"/in/" + name)
+    with fresh(path) as store:
+        assert put(store, place, [call("c-1")]).status == "taken"
+        assert put(store, place, [call("c-1")]).status == "unchanged"
+    assert len(contents(path)["source"]) == 1
 
 
 def test_a_batch_that_fails_leaves_the_store_as_it_was(path: Path) -> None:
