@@ -6,89 +6,109 @@ added to what is there; a cell that lost a call is summed anew, and so is the (f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import NamedTuple
 
 from riff_store.engines.engine import Connection
 from riff_store.interaction import SUMS as INTERACTION_SUMS
-from riff_store.models import ASPECT_SUMS, CALL_SUMS, STATE_SUMS
 
-_BILLIONTHS = "CAST({0} * 1000000000.0 + 0.5 AS INTEGER)"
 _PAIR = ("flow_id", "agent_id")
 _CELL = (*_PAIR, "run_id")
 _OF_CELL = "flow_id = ?1 AND agent_id = ?2 AND run_id = ?3"
 _OF_PAIR = "flow_id = ?1 AND agent_id = ?2"
 _CALL_OF_CELL = "c.flow_id = ?1 AND c.agent_id = ?2 AND c.run_id = ?3"
-_NEW_CALL = "c.id BETWEEN ?1 AND ?2"
-
-_CALL_COLUMNS = ("first_at", *CALL_SUMS)
-_CALLS = f"""
-SELECT c.flow_id, c.agent_id, c.run_id, MIN(c.started_at),
-  SUM(CASE WHEN c.errored THEN 0 ELSE 1 END), SUM(CASE WHEN c.errored THEN 1 ELSE 0 END),
-  SUM(CASE WHEN c.errored OR c.success IS NULL THEN 0 ELSE 1 END),
-  COALESCE(SUM(CASE WHEN c.errored THEN 0 ELSE c.success END), 0),
-  SUM(CASE WHEN c.errored OR c.lost IS NULL THEN 0 ELSE 1 END),
-  COALESCE(SUM(CASE WHEN c.errored THEN 0 ELSE c.lost END), 0),
-  SUM(CASE WHEN c.errored OR c.quality IS NULL THEN 0 ELSE 1 END),
-  COALESCE(SUM(CASE WHEN c.errored THEN 0 ELSE {_BILLIONTHS.format("c.quality")} END), 0),
-  COALESCE(SUM(CASE WHEN c.errored THEN 0.0 ELSE c.quality * c.quality END), 0.0),
-  COALESCE(SUM(CASE WHEN c.errored THEN 0 ELSE {_BILLIONTHS.format("c.computed_quality")} END), 0),
-  COALESCE(SUM(CASE WHEN c.errored THEN 0.0 ELSE c.computed_quality * c.computed_quality END), 0.0),
-  COUNT(CASE WHEN NOT c.caller_ok THEN 1 END), COUNT(CASE WHEN NOT c.caller_ok THEN c.success END),
-  COALESCE(SUM(CASE WHEN NOT c.caller_ok THEN c.success END), 0)
-FROM conversation c WHERE {{which}}
-GROUP BY c.flow_id, c.agent_id, c.run_id"""
-
-_LINE_SUMS = ", ".join(
-    f"SUM({_BILLIONTHS.format(f'i.{name}') if name.endswith('latency') else f'i.{name}'})"
-    for name in INTERACTION_SUMS[1:]
+_KEEP_NEW_CALLS = (
+    "CREATE TEMP TABLE IF NOT EXISTS new_call AS SELECT * FROM conversation WHERE 1 = 0",
+    "DELETE FROM new_call",
 )
-_INTERACTIONS = f"""
-SELECT c.flow_id, c.agent_id, c.run_id, c.errored, COUNT(*), {_LINE_SUMS}
-FROM conversation c CROSS JOIN call_interaction i ON i.conversation_id = c.id
-WHERE {{which}}
-GROUP BY c.flow_id, c.agent_id, c.run_id, c.errored"""
+_TAKE_NEW_CALLS = "INSERT INTO new_call SELECT * FROM conversation WHERE id BETWEEN ? AND ? ORDER BY " + ", ".join(
+    (*_CELL, "id")
+)
+"""Put new calls beside the others by their cells: sums are written far quicker in the order in which they lie."""
+_FIRST = "first_at"
+"""The one column that is no sum: it keeps the earliest."""
 
-_ASPECTS = f"""
-SELECT c.flow_id, c.agent_id, c.run_id, a.aspect_id, a.judge_id, COUNT(a.value),
-  COALESCE(SUM({_BILLIONTHS.format("a.value")}), 0), COALESCE(SUM(a.value * a.value), 0.0),
-  SUM(CASE WHEN a.value >= 10 THEN 1 ELSE 0 END), SUM(CASE WHEN a.value IS NULL THEN 1 ELSE 0 END)
-FROM conversation c CROSS JOIN aspect_score a ON a.conversation_id = c.id
-WHERE {{which}} AND NOT c.errored
-GROUP BY c.flow_id, c.agent_id, c.run_id, a.aspect_id, a.judge_id"""
 
-_STATES = f"""
-SELECT c.flow_id, c.agent_id, c.run_id, s.state_id, s.segment_id, COUNT(*),
-  SUM(s.progress), COUNT(s.stall), COALESCE(SUM(s.stall), 0), COUNT(s.lost), COALESCE(SUM(s.lost), 0),
-  SUM(s.escalation), SUM(s.revisit), SUM(s.revisit * s.revisit * 1.0),
-  SUM({_BILLIONTHS.format("s.dwell_turns")}), SUM(s.dwell_turns * s.dwell_turns),
-  COUNT(s.latency_p95_ms), COALESCE(SUM({_BILLIONTHS.format("(s.latency_p95_ms / 1000.0)")}), 0),
-  COALESCE(SUM((s.latency_p95_ms / 1000.0) * (s.latency_p95_ms / 1000.0)), 0.0),
-  SUM(s.guard_error), SUM(s.guard_error * s.guard_error * 1.0),
-  COUNT(s.slot_fill_rate), COALESCE(SUM({_BILLIONTHS.format("s.slot_fill_rate")}), 0),
-  COALESCE(SUM(s.slot_fill_rate * s.slot_fill_rate), 0.0)
-FROM conversation c CROSS JOIN state_score s ON s.conversation_id = c.id
-WHERE {{which}} AND NOT c.errored
-GROUP BY c.flow_id, c.agent_id, c.run_id, s.state_id, s.segment_id"""
+def _billionths(value: str) -> str:
+    return f"COALESCE(CAST({value} * 1000000000.0 + 0.5 AS INTEGER), 0)"
 
-_TRANSITIONS = """
-SELECT c.flow_id, c.agent_id, c.run_id, x.from_state_id, x.to_state_id, SUM(x.n)
-FROM conversation c CROSS JOIN transition x ON x.conversation_id = c.id
-WHERE {which} AND NOT c.errored
-GROUP BY c.flow_id, c.agent_id, c.run_id, x.from_state_id, x.to_state_id"""
+
+def _square(value: str) -> str:
+    return f"COALESCE({value} * {value} * 1.0, 0.0)"
+
+
+def _is(condition: str) -> str:
+    return f"CASE WHEN {condition} THEN 1 ELSE 0 END"
+
+
+def _unless_errored(value: str, otherwise: str = "0") -> str:
+    return f"CASE WHEN c.errored THEN {otherwise} ELSE {value} END"
+
+
+_OF_CALL = {
+    _FIRST: "c.started_at",
+    "n": _unless_errored("1"),
+    "excluded": _is("c.errored"),
+    "success_n": _unless_errored(_is("c.success IS NOT NULL")),
+    "success": _unless_errored("COALESCE(c.success, 0)"),
+    "lost_n": _unless_errored(_is("c.lost IS NOT NULL")),
+    "lost": _unless_errored("COALESCE(c.lost, 0)"),
+    "quality_n": _unless_errored(_is("c.quality IS NOT NULL")),
+    "quality": _unless_errored(_billionths("c.quality")),
+    "quality_squares": _unless_errored(_square("c.quality"), "0.0"),
+    "computed_quality": _unless_errored(_billionths("c.computed_quality")),
+    "computed_quality_squares": _unless_errored(_square("c.computed_quality"), "0.0"),
+    "caller_failed": _is("NOT c.caller_ok"),
+    "caller_success_n": _is("NOT c.caller_ok AND c.success IS NOT NULL"),
+    "caller_success": "CASE WHEN NOT c.caller_ok THEN COALESCE(c.success, 0) ELSE 0 END",
+}
+_OF_INTERACTION = {
+    "calls": "1",
+    **{name: _billionths(f"i.{name}") if name.endswith("latency") else f"i.{name}" for name in INTERACTION_SUMS[1:]},
+}
+_OF_ASPECT = {
+    "n": _is("a.value IS NOT NULL"),
+    "total": _billionths("a.value"),
+    "squares": _square("a.value"),
+    "top": _is("a.value >= 10"),
+    "unscored": _is("a.value IS NULL"),
+}
+_SECONDS = "(s.latency_p95_ms / 1000.0)"
+_OF_STATE = {
+    "n": "1",
+    "progress": "s.progress",
+    "stall_n": _is("s.stall IS NOT NULL"),
+    "stall": "COALESCE(s.stall, 0)",
+    "lost_n": _is("s.lost IS NOT NULL"),
+    "lost": "COALESCE(s.lost, 0)",
+    "escalation": "s.escalation",
+    "revisit": "s.revisit",
+    "revisit_squares": _square("s.revisit"),
+    "dwell": _billionths("s.dwell_turns"),
+    "dwell_squares": _square("s.dwell_turns"),
+    "latency_n": _is("s.latency_p95_ms IS NOT NULL"),
+    "latency": _billionths(_SECONDS),
+    "latency_squares": _square(_SECONDS),
+    "guard_error": "s.guard_error",
+    "guard_error_squares": _square("s.guard_error"),
+    "slot_n": _is("s.slot_fill_rate IS NOT NULL"),
+    "slot": _billionths("s.slot_fill_rate"),
+    "slot_squares": _square("s.slot_fill_rate"),
+}
 
 
 class _Sums(NamedTuple):
-    """Describe the sums of one kind: their tables, the keys beside those of the cell, the columns, how they are made.
+    """Describe the sums of one kind: their table, the rows that are summed, and what each of these adds.
 
-    `total` is the table of sums over all runs, `None` where there is none.
+    `total` is the table of sums over all runs, `None` where there is none. `keys` are those beside the keys of the
+    cell, with what says them, `source` is what follows the table of calls, up to a condition on them.
     """
 
     table: str
     total: str | None
-    keys: tuple[str, ...]
-    columns: tuple[str, ...]
-    select: str
+    keys: Mapping[str, str]
+    columns: Mapping[str, str]
+    source: str
 
     @property
     def cell(self) -> tuple[str, ...]:
@@ -96,43 +116,80 @@ class _Sums(NamedTuple):
         return (*_CELL, *self.keys)
 
     @property
-    def staging(self) -> str:
-        """Name the table of this session for what new calls add up to."""
-        return f"new_{self.table}"
+    def pair(self) -> tuple[str, ...]:
+        """Name what tells apart the rows of sums over all runs."""
+        return (*_PAIR, *self.keys)
 
-    def create_staging(self) -> str:
-        """Make that table, empty."""
-        columns = ", ".join((*self.cell, *self.columns))
-        return f"CREATE TEMP TABLE IF NOT EXISTS {self.staging} AS SELECT {columns} FROM {self.table} WHERE 1 = 0"
+    def summed(self, keys: tuple[str, ...], calls: str = "new_call", which: str = "true") -> str:
+        """Select what the rows of some calls add up to by their keys."""
+        named = ", ".join(self._keys(keys))
+        sums = ", ".join(f"{'MIN' if name == _FIRST else 'SUM'}({value})" for name, value in self.columns.items())
+        return f"SELECT {named}, {sums} FROM {calls} {self.source} AND {which} GROUP BY {named}"
+
+    def single(self) -> str:
+        """Select what each row of the new calls adds to the sums of its cell."""
+        return f"SELECT {', '.join((*self._keys(self.cell), *self.columns.values()))} FROM new_call {self.source}"
 
     def insert(self) -> str:
         """Insert what the calls of a cell add up to."""
-        return _insert(self.table, (*self.cell, *self.columns), self.select.format(which=_CALL_OF_CELL))
+        return _insert(self.table, (*self.cell, *self.columns), self.summed(self.cell, "conversation", _CALL_OF_CELL))
 
-    def keep_new(self) -> str:
-        """Insert what new calls add up to beside the sums."""
-        return f"INSERT INTO {self.staging} {self.select.format(which=_NEW_CALL)}"
+    def add_new(self, *, one_by_one: bool) -> str:
+        """Add the rows of new calls to the sums of their cells, one by one or what they add up to."""
+        return _add(self.table, self.cell, self.columns, self.single() if one_by_one else self.summed(self.cell))
 
-    def add_new(self) -> str:
-        """Add what stands beside the sums to those of the cells."""
-        return _add(self.table, self.cell, self.columns, f"SELECT * FROM {self.staging} WHERE true")
+    def add_new_total(self) -> str:
+        """Add what the rows of new calls add up to, to the sums over all runs."""
+        return _add(str(self.total), self.pair, self.columns, self.summed(self.pair))
 
-    def add_total(self, table: str, where: str, sign: str = "") -> str:
-        """Add what is in a table like that of the cells, or take it away, to the sums over all runs."""
-        keys = ", ".join((*_PAIR, *self.keys))
+    def add_total(self, where: str, sign: str = "") -> str:
+        """Add sums of cells to those over all runs, or take them away."""
+        keys = ", ".join(self.pair)
         summed = ", ".join(f"{sign}SUM({name})" for name in self.columns)
-        source = f"SELECT {keys}, {summed} FROM {table} WHERE {where} GROUP BY {keys}"
-        return _add(str(self.total), (*_PAIR, *self.keys), self.columns, source)
+        source = f"SELECT {keys}, {summed} FROM {self.table} WHERE {where} GROUP BY {keys}"
+        return _add(str(self.total), self.pair, self.columns, source)
+
+    def _keys(self, names: tuple[str, ...]) -> list[str]:
+        return [self.keys.get(name, f"c.{name}") for name in names]
 
 
-_CALL = _Sums("call_rollup", None, (), _CALL_COLUMNS, _CALLS)
-_ASPECT = _Sums("aspect_rollup", "aspect_total", ("aspect_id", "judge_id"), ASPECT_SUMS, _ASPECTS)
+def _of_calls(table: str) -> str:
+    """Join the rows of a table to their calls, those of calls that are errored left out."""
+    return f"c CROSS JOIN {table} ON {table[-1]}.conversation_id = c.id WHERE NOT c.errored"
+
+
+_CALL = _Sums("call_rollup", None, {}, _OF_CALL, "c WHERE true")
+_ASPECT = _Sums(
+    "aspect_rollup",
+    "aspect_total",
+    {"aspect_id": "a.aspect_id", "judge_id": "a.judge_id"},
+    _OF_ASPECT,
+    _of_calls("aspect_score a"),
+)
 _ALL = (
     _CALL,
-    _Sums("interaction_rollup", None, ("errored",), INTERACTION_SUMS, _INTERACTIONS),
+    _Sums(
+        "interaction_rollup",
+        None,
+        {"errored": "c.errored"},
+        _OF_INTERACTION,
+        "c CROSS JOIN call_interaction i ON i.conversation_id = c.id WHERE true",
+    ),
     _ASPECT,
-    _Sums("state_rollup", "state_total", ("state_id", "segment_id"), STATE_SUMS, _STATES),
-    _Sums("transition_rollup", "transition_total", ("from_state_id", "to_state_id"), ("n",), _TRANSITIONS),
+    _Sums(
+        "state_rollup",
+        "state_total",
+        {"state_id": "s.state_id", "segment_id": "s.segment_id"},
+        _OF_STATE,
+        _of_calls("state_score s"),
+    ),
+    _Sums(
+        "transition_rollup",
+        "transition_total",
+        {"from_state_id": "x.from_state_id", "to_state_id": "x.to_state_id"},
+        {"n": "x.n"},
+        _of_calls("transition x"),
+    ),
 )
 
 
@@ -144,27 +201,30 @@ def recompute(connection: Connection, cells: Set[tuple[int, int, int]]) -> None:
         _anew(connection, sums, touched)
         if sums.total is not None:
             connection.executemany(f"DELETE FROM {sums.total} WHERE {_OF_PAIR}", pairs)
-            connection.executemany(sums.add_total(sums.table, _OF_PAIR), pairs)
+            connection.executemany(sums.add_total(_OF_PAIR), pairs)
 
 
-def add_calls(connection: Connection, first: int, last: int) -> None:
-    """Add the calls of these keys, of which no sum knows yet, to the sums of their cells."""
+def add_calls(connection: Connection, first: int, last: int, *, one_by_one: bool) -> None:
+    """Add the calls of these keys, of which no sum knows yet, to the sums of their cells.
+
+    Adding their rows `one_by_one` is quicker than to sum them before, and not every engine can (`Engine.adds_twice`).
+    """
+    for statement in _KEEP_NEW_CALLS:
+        connection.execute(statement)
+    connection.execute(_TAKE_NEW_CALLS, (first, last))
     for sums in _ALL:
-        connection.execute(sums.create_staging())
-        connection.execute(f"DELETE FROM {sums.staging}")
-        connection.execute(sums.keep_new(), (first, last))
-        connection.execute(sums.add_new())
+        connection.execute(sums.add_new(one_by_one=one_by_one))
         if sums.total is not None:
-            connection.execute(sums.add_total(sums.staging, "true"))
+            connection.execute(sums.add_new_total())
 
 
 def judge_anew(connection: Connection, cells: Iterable[tuple[int, int, int]]) -> None:
     """Sum anew what judges say of the calls of these cells; the calls themselves are those that were summed before."""
     judged = sorted(cells)
     _anew(connection, _CALL, judged)
-    connection.executemany(_ASPECT.add_total(_ASPECT.table, _OF_CELL, sign="-"), judged)
+    connection.executemany(_ASPECT.add_total(_OF_CELL, sign="-"), judged)
     _anew(connection, _ASPECT, judged)
-    connection.executemany(_ASPECT.add_total(_ASPECT.table, _OF_CELL), judged)
+    connection.executemany(_ASPECT.add_total(_OF_CELL), judged)
     empty = f"DELETE FROM {_ASPECT.total} WHERE {_OF_PAIR} AND n = 0 AND unscored = 0"
     connection.executemany(empty, sorted({cell[:2] for cell in judged}))
 
@@ -178,14 +238,14 @@ def _insert(table: str, columns: tuple[str, ...], source: str) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) {source}"
 
 
-def _add(table: str, keys: tuple[str, ...], columns: tuple[str, ...], source: str) -> str:
+def _add(table: str, keys: tuple[str, ...], columns: Iterable[str], source: str) -> str:
     """Insert rows of sums, or add them to those that are there."""
     added = ", ".join(_sum_of(table, column) for column in columns)
     return f"{_insert(table, (*keys, *columns), source)} ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {added}"
 
 
 def _sum_of(table: str, column: str) -> str:
-    if column != "first_at":
+    if column != _FIRST:
         return f"{column} = {table}.{column} + excluded.{column}"
-    earlier = f"{table}.first_at IS NULL OR excluded.first_at < {table}.first_at"
-    return f"first_at = CASE WHEN {earlier} THEN excluded.first_at ELSE {table}.first_at END"
+    earlier = f"{table}.{_FIRST} IS NULL OR excluded.{_FIRST} < {table}.{_FIRST}"
+    return f"{_FIRST} = CASE WHEN {earlier} THEN excluded.{_FIRST} ELSE {table}.{_FIRST} END"

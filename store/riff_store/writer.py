@@ -119,7 +119,8 @@ class Writer:
         changed = self._changed
         judged = verdicts.choose_verdicts(self._connection, changed)
         if changed.last >= changed.first:
-            rollups.add_calls(self._connection, changed.first, changed.last)
+            one_by_one = self._store.engine.adds_twice
+            rollups.add_calls(self._connection, changed.first, changed.last, one_by_one=one_by_one)
         rollups.recompute(self._connection, changed.shrunk)
         rollups.judge_anew(self._connection, judged - changed.shrunk)
         keeping.drop_keys(self._connection, changed.first, changed.last + 1)

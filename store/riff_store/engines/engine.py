@@ -54,6 +54,8 @@ class Engine(ABC):
     location: str
     address: str
     errors: tuple[type[Exception], ...]
+    adds_twice = True
+    """Whether an INSERT with ON CONFLICT may come to one row several times."""
     tells = False
     """Whether those who look at a store can be told what is written into it."""
 

@@ -48,6 +48,7 @@ class PostgresqlEngine(Engine):
     """Reach a store on a server."""
 
     errors = (psycopg.Error, OSError)
+    adds_twice = False
     tells = True
 
     def __init__(self, address: str) -> None:
