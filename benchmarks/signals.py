@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.processes import riff_tui
 from riff_ingest.simulate import simulate
 from riff_tui.cli import run
+from riff_tui.errors import ExitCode
 
 LONGEST_S = 30.0
 """A command that has not ended so long after it was told to hangs."""
@@ -61,9 +62,9 @@ def commands(inputs: Inputs) -> Mapping[str, Sequence[str]]:
         "ingest": ("ingest", calls, "--store", "calls.db"),
         "ingest --jobs": ("ingest", calls, "--store", "calls.db", "--jobs", "2"),
         "dump": ("dump", "worklist", "--store", store),
-        "export": ("export", "--store", store, "--out", "lake"),
+        "export": ("export", "--store", store, "-o", "scores.csv"),
         "copy": ("copy", store, "copied.db"),
-        "gate": ("gate", "--store", store, "--baseline", "latest~1", "--candidate", "latest", "--markdown", "gate.md"),
+        "gate": ("gate", "--store", store, "--baseline", "previous", "--candidate", "latest", "--junit", "gate.xml"),
         "doctor": ("doctor", "--store", store),
         "run": ("run", "--flows", "apartment_viewing", "--agent", slow, "--out", "made"),
         "judge": ("judge", calls, "--judge", "slow", "--out", "scores"),
@@ -78,6 +79,8 @@ def main() -> int:
     chosen = _arguments().parse_args()
     numbers = [signal.Signals[f"SIG{name}"] for name in chosen.signals.split(",")]
     failed = False
+    for number in numbers:  # what is ignored here would be in every command, as it is in jobs in the background
+        signal.signal(number, signal.SIG_DFL)
     with TemporaryDirectory(prefix="signals-") as folder:
         inputs = _inputs(Path(folder))
         every = commands(inputs)
@@ -170,7 +173,7 @@ def _try(
     ends.codes[str(code)] += 1
     if "Traceback" in said or "Exception ignored" in said or "Warning" in said:
         ends.faults.append(f"{at}: {code}, says {said[-1500:]}")
-    if code not in (128 + number, 0):
+    if code not in (128 + number, ExitCode.OK, ExitCode.GATE_FAILED):
         ends.faults.append(f"{at}: ends with {code}; {said[-300:]}")
     if left := _processes(str(temporary)):
         ends.faults.append(f"{at}: {code}, leaves {left}")

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from riff_store.errors import (
-    ENDED_BY,
     NO_ROOM,
     ExitCode,
     Interrupted,
@@ -19,11 +18,9 @@ from riff_store.errors import (
     RiffError,
     StoreError,
     UsageError,
-    exit_code_of,
 )
 
 __all__ = [
-    "ENDED_BY",
     "ExitCode",
     "GateFailed",
     "InputSkipped",
@@ -40,7 +37,6 @@ __all__ = [
     "UsageError",
     "ViewFailed",
     "describe",
-    "exit_code_of",
     "trace",
     "writing",
 ]

@@ -1,7 +1,4 @@
-"""End the process as a signal asks: at once while nothing was begun, else in order, and at once when told again.
-
-Signals that are ignored stay so, as that of a terminal that is gone does under nohup.
-"""
+"""End the process as a signal asks: at once while nothing was begun, else in order, and at once when told again."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from riff_store.errors import ENDED_BY, exit_code_of
+from riff_store.signals import ENDED_BY, ending_signals, exit_code_of
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
@@ -25,14 +22,9 @@ _SAME_S = 0.25
 _AGAIN_S = 0.01
 
 
-def taken_signals() -> list[int]:
-    """Return the signals that end this process: those of `ENDED_BY` that are not ignored."""
-    return [number for number in ENDED_BY if signal.getsignal(number) not in (signal.SIG_IGN, None)]
-
-
 def end_at_once() -> None:
     """Let a signal end the process without a word, from here on."""
-    for number in taken_signals():
+    for number in ending_signals():
         signal.signal(number, lambda number, frame: os._exit(exit_code_of(number)))
 
 
@@ -43,7 +35,7 @@ def ending_in_order() -> Iterator[None]:
         yield
         return
     ending = _Ending()
-    before = {number: signal.signal(number, ending.raise_first) for number in taken_signals()}
+    before = {number: signal.signal(number, ending.raise_first) for number in ending_signals()}
     hook, sys.unraisablehook = sys.unraisablehook, ending.raise_again(sys.unraisablehook)
     try:
         yield

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -14,7 +13,7 @@ from riff_ingest.limits import Limits, limits, set_limits
 from riff_ingest.loader import InputPlan, Item, load, scored
 from riff_ingest.sources.by_lines import Contracts, FlowOfRun, left_out
 from riff_ingest.sources.lines import BrokenInput, read_lines
-from riff_store.errors import ENDED_BY
+from riff_store.signals import signals_held
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -67,7 +66,7 @@ class _Workers:
         from multiprocessing.resource_tracker import ensure_running
 
         self.ahead = 2 * jobs
-        with _signals_held():
+        with signals_held():
             ensure_running()  # which lets signals through when it has started, and is no child of ours to be told
         self._pool: ProcessPoolExecutor = ProcessPoolExecutor(
             jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_begin, initargs=(limits(),)
@@ -88,7 +87,7 @@ class _Workers:
 
     def submit(self, task: Callable[..., _Done], *given: object) -> Future[_Done]:
         """Let one of them do something."""
-        with _signals_held():
+        with signals_held():
             return self._pool.submit(task, *given)
 
 
@@ -166,16 +165,6 @@ def _load_piece(plan: InputPlan, piece: _Piece) -> _Loaded:
     contracts = Contracts(piece.before)
     found = plan.source.read_some(Path(plan.file.path), plan.context, piece.lines, contracts)
     return _Loaded(list(scored(plan, found)), contracts.given, contracts.asked)
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Block signals while a worker starts: it ends when this process says so, or is gone."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDED_BY)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(of_parent: Limits) -> None:

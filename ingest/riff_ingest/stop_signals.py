@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from riff_store.errors import ENDED_BY
+from riff_store.signals import ending_signals, handlers_given_back
 
 TERMINATED_SECONDS = 5.0
 """How long work that is under way may go on after a signal that nobody types: SIGTERM, SIGHUP."""
@@ -21,27 +21,21 @@ _SAME_SECONDS = 0.25
 def stop_signals(handle: Callable[[int], None]) -> Iterator[None]:
     """Have `handle` called with the number of a signal while the block runs; do nothing outside of the main thread.
 
-    A signal that is ignored stays so.
+    One that the process was started to ignore stays so.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     loop = asyncio.get_running_loop()
-    before = {number: signal.getsignal(number) for number in ENDED_BY}
-    before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
-    came = dict.fromkeys(before, -math.inf)
+    numbers = ending_signals()
+    came = dict.fromkeys(numbers, -math.inf)
 
     def take(number: int) -> None:
         if number == signal.SIGINT or loop.time() - came[number] > _SAME_SECONDS:
             came[number] = loop.time()
             handle(number)
 
-    for number in before:
-        loop.add_signal_handler(number, take, number)
-    try:
+    with handlers_given_back():
+        for number in numbers:
+            loop.add_signal_handler(number, take, number)
         yield
-    finally:
-        for number, handler in before.items():
-            loop.remove_signal_handler(number)
-            if handler is not None:
-                signal.signal(number, handler)

@@ -278,7 +278,7 @@ def _stopped(name: str, ended: RunEnd) -> Exception:
 
 
 def _raise_signal(ended: RunEnd | None) -> None:
-    from riff_tui.errors import ENDED_BY
+    from riff_store.signals import ENDED_BY
 
     if ended is not None and ended.signal is not None:
         raise ENDED_BY[ended.signal]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from riff_tui.errors import ENDED_BY
+from riff_store.signals import ENDED_BY
 
 if TYPE_CHECKING:
     from riff_store.database import Store

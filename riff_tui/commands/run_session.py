@@ -165,7 +165,8 @@ def _refused_at_first() -> Iterator[None]:
 def _end(end: RunEnd, out: Path) -> None:
     """Raise what the command ends with where the run did not end well."""
     from riff_ingest.runner.protocol import EndpointRefused
-    from riff_tui.errors import ENDED_BY, ExitCode, RunRefused, RunWithoutAnswer, writing
+    from riff_store.signals import ENDED_BY
+    from riff_tui.errors import ExitCode, RunRefused, RunWithoutAnswer, writing
 
     total = end.tally.total
     if isinstance(end.error, EndpointRefused):

@@ -10,9 +10,9 @@ import socket
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from riff_tui.errors import ExitCode, UsageError, exit_code_of
+from riff_store.signals import ending_signals, exit_code_of, handlers_given_back
+from riff_tui.errors import ExitCode, UsageError
 from riff_tui.serve.server import ExplorerServer, Served
-from riff_tui.signals import taken_signals
 
 LOOPBACK = "127.0.0.1"
 
@@ -63,8 +63,9 @@ async def _serve(server: ExplorerServer, announce: Callable[[str], None]) -> Exi
         else:
             ended.set_result(code)
 
-    for number in taken_signals():
-        loop.add_signal_handler(number, end, exit_code_of(number))
-    async with server.running():
-        announce(server.link)
-        return await ended
+    with handlers_given_back():
+        for number in ending_signals():
+            loop.add_signal_handler(number, end, exit_code_of(number))
+        async with server.running():
+            announce(server.link)
+            return await ended

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.console import RenderableType
 from textual import events
@@ -15,10 +15,10 @@ from textual.driver import Driver
 from textual.screen import Screen
 from textual.timer import Timer
 
+from riff_store.signals import ending_signals, exit_code_of, handlers_given_back
 from riff_tui.browser import PLACE
-from riff_tui.errors import ExitCode, OutputError, exit_code_of
+from riff_tui.errors import ExitCode, OutputError
 from riff_tui.notes.notebook import Notebook
-from riff_tui.signals import taken_signals
 from riff_tui.text.glyphs import UNICODE, Glyphs
 from riff_tui.tui.backend import Backend, CaseText, NameSource, NoteSource, ShowView
 from riff_tui.tui.data.query_worker import QueryWorker
@@ -122,9 +122,14 @@ class Explorer(QuietApp, inherit_bindings=False):
         field.type(letter)
         return True
 
+    async def run_async(self, **options: Any) -> None:
+        """Run until the end; what signals do is as it was before."""
+        with handlers_given_back():
+            await super().run_async(**options)
+
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
-        for number in taken_signals():
+        for number in ending_signals():
             # Where the loop is not the main thread's, signals are somebody else's business.
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self._end, int(exit_code_of(number)))

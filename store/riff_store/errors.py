@@ -52,8 +52,6 @@ from __future__ import annotations
 
 import enum
 import errno
-import signal
-from collections.abc import Mapping
 
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
@@ -83,19 +81,6 @@ class HungUp(KeyboardInterrupt):
     """End the process whose terminal is gone."""
 
     code = ExitCode.HUNG_UP
-
-
-ENDED_BY: Mapping[int, type[KeyboardInterrupt]] = {
-    int(signal.SIGINT): KeyboardInterrupt,
-    int(signal.SIGTERM): Terminated,
-    int(signal.SIGHUP): HungUp,
-}
-"""What each signal that ends a command is raised as."""
-
-
-def exit_code_of(number: int) -> ExitCode:
-    """Return the exit code of a process that a signal of this number ended."""
-    return ExitCode(128 + number)
 
 
 class RiffError(Exception):

@@ -187,7 +187,10 @@ class SqliteEngine(Engine):
         self.connection.interrupt()
 
     def stream(self, statement: str, at_once: int) -> Iterator[Sequence[Any]]:
-        yield from self.connection.execute(statement)
+        cursor = self.connection.execute(statement)
+        # Not `yield from` the cursor: who leaves early may do so after the connection was closed, when it cannot be.
+        while rows := cursor.fetchmany(at_once):
+            yield from rows
 
     def settle(self) -> None:
         """Do nothing: a new key follows the largest that is there."""
