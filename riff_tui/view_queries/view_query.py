@@ -66,11 +66,12 @@ class ViewQuery:
         return (set(self.spec.row_fields) - gone) | set(self.request.by)
 
     def table(self) -> Table:
-        """Return the table that is asked for."""
-        if self.spec.show:
-            shown: Table = _named(self.spec.show)(self)
-            return shown
-        return self.result(self.parts(), self._query)
+        """Return the table that is asked for, all of it from one state of the store."""
+        with self.store.snapshot():
+            if self.spec.show:
+                shown: Table = _named(self.spec.show)(self)
+                return shown
+            return self.result(self.parts(), self._query)
 
     def parts(self) -> FilterParts:
         """Split the filter; raises `FilterError` or `UsageError` where it makes no sense for the view."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from riff_store import models
 from riff_store.engines import engine_at
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from riff_store.facts import Annotation
     from riff_store.news import News
 
+Made = TypeVar("Made")
 _HOLDINGS = ("conversation", "judged_score", "flow", "flow_edit", "annotation")
 
 
@@ -41,6 +42,7 @@ class Store:
         """Notes that are read with those of the store, since they could not be written into it."""
         self._listens = False
         self._lock = threading.RLock()
+        self._kept: dict[object, Any] | None = None
 
     @property
     def address(self) -> str:
@@ -67,9 +69,23 @@ class Store:
         with self._lock, self._translating():
             if self.engine.in_transaction:
                 yield
-            else:
-                with self.engine.reading():
+                return
+            with self.engine.reading():
+                self._kept = {}
+                try:
                     yield
+                finally:
+                    self._kept = None
+
+    def once(self, key: object, make: Callable[[], Made]) -> Made:
+        """Return what was made for a key within the snapshot that is in force; outside of any it is made each time."""
+        with self._lock:
+            if self._kept is None:
+                return make()
+            if key not in self._kept:
+                self._kept[key] = make()
+            made: Made = self._kept[key]
+            return made
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -71,6 +71,8 @@ class Block:
 
     def __init__(self, store: Store, first: int, end: int, packed: Set[int]) -> None:
         self._ask = store.execute_sql
+        self.first = first
+        """The first of its row groups, which no other block of the store has."""
         self._groups = first, end - 1
         self._spans = list(_spans(first, end, packed))
         self._calls_of_rows: dict[str, Places] = {}

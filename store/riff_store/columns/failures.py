@@ -12,7 +12,7 @@ from riff_store.columns.blocks import Block, Flags, Keys, blocks
 from riff_store.columns.encoding import Floats
 from riff_store.columns.grouping import count, numbered
 from riff_store.columns.layout import FAILURES, KINDS_OF_FAILURE
-from riff_store.columns.masks import Masks
+from riff_store.columns.masks import masks_of
 from riff_store.database import Store
 from riff_store.models import COMPUTED_JUDGE
 from riff_store.predicates import Predicate
@@ -28,8 +28,8 @@ class CallsInScope:
     """Hold which calls match and are not errored, block by block; ask within the same snapshot of the store."""
 
     def __init__(self, store: Store, calls: Predicate | None) -> None:
-        masks = Masks(store)
-        self._chosen = [(block, masks.calls(calls, block) & (block.figures("errored") == 0)) for block in blocks(store)]
+        masks = masks_of(store)
+        self._chosen = [(block, masks.counting(calls, block)) for block in blocks(store)]
 
     def failed(self, turns: int, marks: Mapping[int, Mark]) -> FailedCalls:
         """Return those that were not served; `turns` is the aspect of how long they are, what people marked counts."""

@@ -6,9 +6,11 @@ What no column holds, such as texts, notes and steps, is asked of the store for 
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
+from typing import TypeVar
 
 import numpy as np
 
@@ -33,11 +35,20 @@ _COMPARE: dict[str, Callable[[Floats, float], Flags]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_ERRORED = Term("errored", "=", True)
+_HELD = 16
+"""Of so many terms it is held, for as long as a snapshot lasts, of which calls they hold: a byte for each call."""
+Asked = TypeVar("Asked", Term, InState)
 _ASKED = frozenset(("conversation", "failure", *FAILURE, *STEP_FIELDS, *NOTE_FIELDS, "noted", *POOLED))
 
 
+def masks_of(store: Store) -> Masks:
+    """Return what evaluates filters on a store: the same within a snapshot, in which several questions are asked."""
+    return store.once(Masks, lambda: Masks(store))
+
+
 class Masks:
-    """Evaluate filters on the blocks of a store; names are looked up once."""
+    """Evaluate filters on the blocks of a snapshot of a store; names are looked up once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -46,22 +57,30 @@ class Masks:
         self._found: dict[Term, Keys] = {}
         self._scored = packed_scores(store)
         self._aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
+        self._flags: OrderedDict[Predicate, dict[int, Flags]] = OrderedDict()
 
     def calls(self, predicate: Predicate | None, block: Block) -> Flags:
         """Return of which calls a filter holds; terms about states speak of any row of a call."""
         match predicate:
             case None:
                 return np.ones(block.n, np.bool_)
+            case Term() if not is_of_states(predicate):
+                return self._held(predicate, block, self._term)
             case Term():
-                return self._any_row([predicate], block) if is_of_states(predicate) else self._term(predicate, block)
+                return self._any_row(predicate, block)
+            case InState(part):
+                return self._any_row(part, block)
             case Not(part):
                 return ~self.calls(part, block)
             case And(parts):
                 return self._all(parts, block)
             case Or(parts):
                 return reduce(operator.or_, (self.calls(part, block) for part in parts))
-            case InState(part):
-                return self._any_row([part], block)
+
+    def counting(self, predicate: Predicate | None, block: Block) -> Flags:
+        """Return of which calls a filter holds that are not errored."""
+        chosen = self.calls(predicate, block)
+        return chosen & ~self.calls(_ERRORED, block) if chosen.any() else chosen
 
     def rows(self, predicate: Predicate | None, block: Block) -> Flags:
         """Return of which rows of states a filter holds; what it says of calls speaks of theirs."""
@@ -87,12 +106,28 @@ class Masks:
         for part in parts:
             if part not in rows and found.any():
                 found &= self.calls(part, block)
-        return found & self._any_row(rows, block) if rows and found.any() else found
+        if not rows or not found.any():
+            return found
+        return found & self._any_row(rows[0] if len(rows) == 1 else And(tuple(rows)), block)
 
-    def _any_row(self, parts: Sequence[Predicate], block: Block) -> Flags:
+    def _any_row(self, of_rows: Predicate, block: Block) -> Flags:
+        return self._held(InState(of_rows), block, self._in_rows)
+
+    def _in_rows(self, asked: InState, block: Block) -> Flags:
         found = np.zeros(block.n, np.bool_)
-        found[block.calls_of("state")[self.rows(And(tuple(parts)), block)]] = True
+        found[block.calls_of("state")[self.rows(asked.part, block)]] = True
         return found
+
+    def _held(self, asked: Asked, block: Block, evaluate: Callable[[Asked, Block], Flags]) -> Flags:
+        """Return what was evaluated for a block before, as far as it is held still."""
+        of_blocks = self._flags.setdefault(asked, {})
+        self._flags.move_to_end(asked)
+        if len(self._flags) > _HELD:
+            self._flags.popitem(last=False)
+        if block.first not in of_blocks:
+            of_blocks[block.first] = evaluate(asked, block)
+            of_blocks[block.first].flags.writeable = False
+        return of_blocks[block.first]
 
     def _term(self, term: Term, block: Block) -> Flags:
         if term.field is None:
@@ -151,12 +186,18 @@ class Masks:
 
     def _asked(self, term: Term, block: Block) -> Flags:
         """Return of which calls a term holds that the store is asked about."""
+        if term.field == "conversation" and term.operator in ("!=", "missing", "measured"):
+            every = np.full(block.n, term.operator != "missing")
+            return every & ~self.calls(replace(term, operator="="), block) if term.operator == "!=" else every
         keys = self._found.get(term)
         if keys is None:
             call = m.Conversation
-            found = self._store.execute(call.select(call.id).where(self._scope.condition(term)))
-            keys = self._found[term] = np.array([key for (key,) in found], np.int64)
-        return np.isin(block.ids, keys)
+            asked = self._store.execute(call.select(call.id).where(self._scope.condition(term)))
+            keys = self._found[term] = np.sort(np.array([key for (key,) in asked], np.int64))
+        start, end = np.searchsorted(keys, (block.ids[0], block.ids[-1] + 1))
+        found = np.zeros(block.n, np.bool_)
+        found[np.searchsorted(block.ids, keys[start:end])] = True
+        return found
 
     def _judged(self, block: Block) -> list[tuple[int, int]]:
         return sorted(self._scored | block.judged_rows())

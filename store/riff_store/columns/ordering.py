@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from riff_store import models as m
 from riff_store.columns.blocks import Block, Flags, Keys, blocks
 from riff_store.columns.encoding import Floats, is_unscored
-from riff_store.columns.masks import Masks
+from riff_store.columns.masks import Masks, masks_of
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 from riff_store.queries.conditions import one_of
@@ -50,7 +50,7 @@ class SortedCalls(Sequence[int]):
     def __init__(self, store: Store, calls: Predicate | None, key: SortKey, *, down: bool) -> None:
         self._store = store
         self._resolved: OrderedDict[int, list[int]] = OrderedDict()
-        masks, parts = Masks(store), []
+        masks, parts = masks_of(store), []
         read = _reader(key, masks)
         for block in blocks(store):
             chosen = np.flatnonzero(masks.calls(calls, block))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from riff_store.columns.blocks import Block, Flags, Keys, blocks, packed_scores
 from riff_store.columns.encoding import Floats, Places, is_unscored
-from riff_store.columns.masks import Masks
+from riff_store.columns.masks import masks_of
 from riff_store.database import Store
 from riff_store.predicates import Predicate
 
@@ -31,7 +31,7 @@ class CallReader:
 
     def __init__(self, store: Store, ahead: Sequence[str] = ()) -> None:
         self._store = store
-        self._masks = Masks(store)
+        self._masks = masks_of(store)
         self._ahead = ahead
         self._blocks: list[Block] | None = None
 
@@ -41,9 +41,7 @@ class CallReader:
             self._blocks = list(blocks(self._store, self._ahead))
         found = []
         for block in self._blocks:
-            chosen = self._masks.calls(calls, block)
-            if not errored and chosen.any():
-                chosen &= block.figures("errored") == 0
+            chosen = (self._masks.calls if errored else self._masks.counting)(calls, block)
             if chosen.any():
                 found.append((block, np.flatnonzero(chosen)))
         return CallColumns(self._store, found)

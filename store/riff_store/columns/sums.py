@@ -5,7 +5,7 @@ Each function returns the rows that such a statement would: the keys that are gr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any, TypeAlias
@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from riff_store.columns.blocks import Block, Flags, Keys, blocks, packed_scores
+from riff_store.columns.blocks import Block, Keys, blocks, packed_scores
 from riff_store.columns.encoding import Floats, Places, is_unscored
 from riff_store.columns.layout import STATES
-from riff_store.columns.masks import Masks
+from riff_store.columns.masks import masks_of
 from riff_store.columns.tallies import Cells, Tally
 from riff_store.database import Store
 from riff_store.predicates import Predicate
@@ -28,7 +28,7 @@ _MOST_PLACES = 2**24
 
 def call_rows(store: Store, calls: Predicate | None, by: Sequence[str], most: int) -> list[tuple[Any, ...]]:
     """Sum how calls went, errored ones apart; the first `most` of the sums."""
-    tally, masks = Tally(), Masks(store)
+    tally, masks = Tally(), masks_of(store)
     for block in blocks(store):
         chosen = np.flatnonzero(masks.calls(calls, block))
         if chosen.size:
@@ -37,15 +37,17 @@ def call_rows(store: Store, calls: Predicate | None, by: Sequence[str], most: in
     return tally.rows()
 
 
-def score_rows(store: Store, calls: Predicate | None, by: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Sum scores by aspect and judge as well."""
-    tally, masks, packed = Tally(), Masks(store), packed_scores(store)
+def score_rows(
+    store: Store, calls: Predicate | None, by: Sequence[str], aspects: Collection[int]
+) -> list[tuple[Any, ...]]:
+    """Sum scores of some aspects by aspect and judge as well."""
+    tally, masks, packed = Tally(), masks_of(store), packed_scores(store)
     for block in blocks(store):
-        chosen = np.flatnonzero(_counting(masks.calls(calls, block), block))
+        chosen = np.flatnonzero(masks.counting(calls, block))
         if not chosen.size:
             continue
         cells = Cells([block.keys(key, chosen) for key in by], chosen.size)
-        for pair in sorted(packed | block.judged_rows()):
+        for pair in sorted(pair for pair in packed | block.judged_rows() if pair[0] in aspects):
             sums = list(_score_sums(block.scores(*pair, chosen), cells))
             asked = np.flatnonzero(sums[0] + sums[-1])
             tally.add([(*cells.keys[cell], *pair) for cell in asked.tolist()], [column[asked] for column in sums])
@@ -76,18 +78,13 @@ def step_rows(store: Store, rows: Predicate | None, by: Sequence[str]) -> list[t
     return tally.rows()
 
 
-def _counting(chosen: Flags, block: Block) -> Flags:
-    """Leave out errored calls."""
-    return chosen & (block.figures("errored") == 0) if chosen.any() else chosen
-
-
 def _chosen_rows(store: Store, rows: Predicate | None) -> Iterator[tuple[Block, Places]]:
     """Yield the blocks with the places of those rows of states that a filter leaves."""
-    masks = Masks(store)
+    masks = masks_of(store)
     for block in blocks(store):
         chosen = masks.rows(rows, block)
         if chosen.any():
-            chosen &= (block.figures("errored") == 0)[block.calls_of("state")]
+            chosen &= masks.counting(None, block)[block.calls_of("state")]
         if chosen.any():
             yield block, np.flatnonzero(chosen)
 

@@ -17,6 +17,7 @@ Cell: TypeAlias = tuple[int | None, ...]
 """The keys of a cell, `None` where its rows name none."""
 _LIMB = 26
 _MOST_EXACT = 2**53
+_LARGE = 2**61
 
 
 class Cells:
@@ -26,10 +27,9 @@ class Cells:
         self.index: Places
         rows, self.index = numbered(columns) if columns else (np.zeros(min(n, 1), np.intp), np.zeros(n, np.intp))
         self.size = rows.size
-        self.keys: list[Cell] = [
-            tuple(key or None for key in keys)
-            for keys in zip(*(column[rows].tolist() for column in columns), strict=True)
-        ] or [()] * self.size
+        self.keys: list[Cell] = (
+            list(zip(*(_named(column[rows]) for column in columns), strict=True)) or [()] * self.size
+        )
 
     def count(self, which: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
         """Count the rows of each cell, or those of which a condition holds."""
@@ -69,18 +69,39 @@ def _exactly(index: NDArray[np.intp], values: NDArray[np.int64], size: int) -> N
     return found
 
 
+def _named(keys: Keys) -> list[int | None]:
+    """Return keys, `None` for 0."""
+    found: list[int | None] = keys.tolist()
+    return found if keys.all() else [key or None for key in found]
+
+
 class Tally:
     """Add up the sums of cells over blocks."""
 
     def __init__(self) -> None:
-        self._sums: dict[Cell, list[Any]] = {}
+        self._places: dict[Cell, int] = {}
+        self._sums: list[NDArray[Any]] = []
 
-    def add(self, keys: Iterable[Cell], sums: Iterable[NDArray[Any]]) -> None:
+    def add(self, keys: Sequence[Cell], sums: Iterable[NDArray[Any]]) -> None:
         """Add the sums of a block: an array for each, with a value for each cell."""
-        for cell, row in zip(keys, zip(*(column.tolist() for column in sums), strict=True), strict=True):
-            before = self._sums.get(cell)
-            self._sums[cell] = list(row) if before is None else [a + b for a, b in zip(before, row, strict=True)]
+        columns, known = list(sums), len(self._places)
+        # A cell has one place in a block, so that each is added to once.
+        places = np.array([self._places.setdefault(cell, len(self._places)) for cell in keys], np.intp)
+        more = len(self._places) - known
+        totals = self._sums or [np.zeros(0, column.dtype) for column in columns]
+        self._sums = []
+        for total, column in zip(totals, columns, strict=True):
+            total = np.concatenate([_roomy(total), np.zeros(more, total.dtype)])
+            total[places] += column
+            self._sums.append(total)
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Return the keys of each cell followed by its sums."""
-        return [(*cell, *sums) for cell, sums in self._sums.items()]
+        columns = [column.tolist() for column in self._sums]
+        return [(*cell, *sums) for cell, sums in zip(self._places, zip(*columns, strict=True), strict=True)]
+
+
+def _roomy(total: NDArray[Any]) -> NDArray[Any]:
+    """Return whole numbers as ones of any size before they could outgrow theirs."""
+    is_whole = total.dtype == np.int64
+    return total.astype(object) if is_whole and np.abs(total).max(initial=0) >= _LARGE else total

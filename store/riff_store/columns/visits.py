@@ -9,7 +9,7 @@ import numpy as np
 from riff_store.columns import rows
 from riff_store.columns.blocks import Block, Flags, Keys, blocks
 from riff_store.columns.encoding import Floats, Places
-from riff_store.columns.masks import Masks
+from riff_store.columns.masks import masks_of
 from riff_store.columns.tallies import Cells, Tally
 from riff_store.database import Store
 from riff_store.predicates import Predicate
@@ -57,11 +57,9 @@ def read_calls_stepping_to(store: Store, calls: Predicate | None, states: Collec
 
 def _counting(store: Store, calls: Predicate | None) -> Iterator[tuple[Block, Flags]]:
     """Yield the blocks that have calls that match and are not errored, with these."""
-    masks = Masks(store)
+    masks = masks_of(store)
     for block in blocks(store):
-        chosen = masks.calls(calls, block)
-        if chosen.any():
-            chosen = chosen & (block.figures("errored") == 0)
+        chosen = masks.counting(calls, block)
         if chosen.any():
             yield block, chosen
 

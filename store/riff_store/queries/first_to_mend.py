@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import TypeAlias
 
 from riff_store.answers.cells import FirstToMend
 from riff_store.answers.steps import StepCounts
 from riff_store.database import Store
-from riff_store.measure import THIN
+from riff_store.measure import THIN, Measure
+from riff_store.models import COMPUTED_JUDGE
 from riff_store.predicates import Predicate, Term, both
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.expected import derived_flows, expected_steps, flows_with_steps
-from riff_store.queries.flows import flow_cells
 from riff_store.queries.scope import of_calls
-from riff_store.queries.sums import lost_in_states
-from riff_store.ranking import is_handover, loss_by_step, mean
+from riff_store.queries.sums import aspect_sums, call_counts, call_sums, lost_in_states
+from riff_store.ranking import is_handover, loss_by_step
 from riff_store.scoring import FULL
 
+_FLOW = Grouping(("flow",))
 _STATES = Grouping(("flow", "state"))
+_BY_AGENT = Grouping(("flow", "state", "agent"))
 _NO_ROWS = 0, 0
 _Ranked: TypeAlias = tuple[tuple[float, ...], Names]
+_Losses: TypeAlias = Mapping[str, tuple[int, int]]
+"""By agent, its calls in a state and those that the state lost."""
 
 
 def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend | None:
@@ -32,7 +36,10 @@ def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend |
     calls = None if calls is None else of_calls(calls)
     with store.snapshot():
         asking = flows_with_steps(store)
-        states = lost_in_states(store, calls, _STATES)
+        by_agent: dict[Names, dict[str, tuple[int, int]]] = {}
+        for (flow, state, agent), counted in lost_in_states(store, calls, _BY_AGENT).items():
+            by_agent.setdefault((flow, state), {})[agent or ""] = counted
+        states = {names: _all_agents(losses) for names, losses in by_agent.items()}
         steps = expected_steps(store, calls, _STATES) if asking else {}
         ranked: list[_Ranked] = [
             ((n < THIN, -float(lost)), names) for names, (n, lost) in states.items() if lost and names[0] not in asking
@@ -47,9 +54,14 @@ def first_to_mend(store: Store, calls: Predicate | None = None) -> FirstToMend |
         if not ranked:
             return None
         _, names = min(ranked)
-        found = steps.get(names)
-        _, lost = states.get(names, _NO_ROWS)
-        return _of_losses(store, calls, names, lost) if found is None else _of_step(store, calls, names, lost, found)
+        found, losses = steps.get(names), by_agent.get(names, {})
+        return (
+            _of_losses(store, calls, names, losses) if found is None else _of_step(store, calls, names, losses, found)
+        )
+
+
+def _all_agents(losses: _Losses) -> tuple[int, int]:
+    return sum(n for n, _ in losses.values()), sum(lost for _, lost in losses.values())
 
 
 def _without_handovers(ranked: Iterable[_Ranked], derived: Set[str]) -> list[_Ranked]:
@@ -57,45 +69,53 @@ def _without_handovers(ranked: Iterable[_Ranked], derived: Set[str]) -> list[_Ra
     return [each for each in ranked if not (each[1][0] in derived and is_handover(each[1][1] or ""))]
 
 
-def _of_losses(store: Store, calls: Predicate | None, names: Names, lost: int) -> FirstToMend:
+def _of_losses(store: Store, calls: Predicate | None, names: Names, losses: _Losses) -> FirstToMend:
     flow, state = names[0] or "", names[1] or ""
     in_flow = both(Term("flow", "=", flow), calls)
-    (whole,) = flow_cells(store, in_flow, by=("flow",))
-    agents = lost_in_states(store, both(Term("state", "=", state), in_flow), Grouping(("agent",)))
-    completion = mean(whole.aspects, "completion")
-    share = None if completion is None else completion / FULL
+    _, lost = _all_agents(losses)
+    completion = _completion(store, in_flow)
+    share = None if completion is None or completion.mean is None else completion.mean / FULL
     return FirstToMend(
         flow=flow,
         state=state,
         lost=lost,
-        n=whole.n,
+        n=sum(n for n, _ in call_counts(store, in_flow, _FLOW).values()),
         completion=share,
-        completion_at_most=None if share is None else min(1.0, share + lost / whole.aspects["completion"].n),
-        agents=sorted(agent or "" for (agent,) in agents),
-        losing=sorted(agent or "" for (agent,), (_, losses) in agents.items() if losses),
+        completion_at_most=None if share is None or completion is None else min(1.0, share + lost / completion.n),
+        agents=sorted(losses),
+        losing=sorted(agent for agent, (_, losses_there) in losses.items() if losses_there),
     )
 
 
-def _of_step(store: Store, calls: Predicate | None, names: Names, lost: int, steps: StepCounts) -> FirstToMend:
+def _of_step(store: Store, calls: Predicate | None, names: Names, losses: _Losses, steps: StepCounts) -> FirstToMend:
     """Return the step with what the share of successful calls could be, had no failed call missed it."""
     flow, state = names[0] or "", names[1] or ""
     in_flow = both(Term("flow", "=", flow), calls)
-    (whole,) = flow_cells(store, in_flow, by=("flow",))
+    (whole,) = call_sums(store, in_flow, _FLOW).values()
     by_agent = expected_steps(store, both(Term("state", "=", state), in_flow), Grouping(("agent", "state")))
-    completion, success = mean(whole.aspects, "completion"), whole.success.mean
+    completion, success = _completion(store, in_flow), whole.success_measure()
     mended = steps.missed_failed or steps.wrong_failed
     return FirstToMend(
         flow=flow,
         state=state,
-        lost=lost,
+        lost=_all_agents(losses)[1],
         n=whole.n,
-        completion=None if completion is None else completion / FULL,
+        completion=None if completion is None or completion.mean is None else completion.mean / FULL,
         completion_at_most=None,
         agents=sorted(agent or "" for agent, _ in by_agent),
         losing=sorted(
             agent or "" for (agent, _), counts in by_agent.items() if counts.missed_failed or counts.wrong_failed
         ),
         steps=steps,
-        success_rate=success,
-        success_rate_at_most=None if success is None else min(1.0, success + mended / whole.success.n),
+        success_rate=success.mean,
+        success_rate_at_most=None if success.mean is None else min(1.0, success.mean + mended / success.n),
     )
+
+
+def _completion(store: Store, calls: Predicate | None) -> Measure | None:
+    """Return how complete calls of a flow are, `None` where none was scored for it."""
+    for sums in aspect_sums(store, calls, _FLOW, ("completion",)).values():
+        for (_, judge), found in sums.items():
+            if judge == COMPUTED_JUDGE:
+                return found.measure()
+    return None

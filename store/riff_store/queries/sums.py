@@ -6,7 +6,7 @@ the rows of the calls, or their columns where these are packed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import peewee as pw
@@ -18,6 +18,7 @@ from riff_store.database import Store
 from riff_store.measure import UNIT, Measure
 from riff_store.metrics import RATES
 from riff_store.predicates import Predicate
+from riff_store.queries.conditions import ALWAYS, one_of
 from riff_store.queries.dimensions import Grouping, Names
 from riff_store.queries.scope import STATE_COLUMNS, Depth, Scope, needs
 
@@ -163,22 +164,24 @@ def _sums_of_calls(
 
 
 def aspect_sums(
-    store: Store, calls: Predicate | None, group: Grouping
+    store: Store, calls: Predicate | None, group: Grouping, only: Collection[str] = ()
 ) -> dict[Names, dict[tuple[str, int], AspectSums]]:
-    """Return the sums by the names of the group, then by aspect and the judge's key."""
+    """Return the sums by the names of the group, then by aspect and the judge's key; those of `only` some aspects."""
     depth = needs(calls, group.by)
+    aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
+    wanted = {key for key, name in aspects.items() if not only or name in only}
     if _in_columns(store, depth):
         from riff_store.columns.sums import score_rows
 
-        rows = score_rows(store, calls, group.keys)
+        rows = score_rows(store, calls, group.keys, wanted)
     else:
         table, sums = _calls_and_sums(depth, m.AspectTotal, m.AspectRollup, m.AspectScore)
         columns = (*group.columns(table, {}), sums.aspect, sums.judge)
         fields = _sums_of(sums.value) if depth == "base" else _summed(sums, AspectSums._fields)
         query = _joined(table, sums, table.select(*columns, *fields))
-        rows = store.execute(query.where(Scope(store, table).condition(calls)).group_by(*columns))
+        asked = Scope(store, table).condition(calls) & (one_of(sums.aspect, wanted) if only else ALWAYS)
+        rows = store.execute(query.where(asked).group_by(*columns))
     names = group.namer(store)
-    aspects = dict(store.execute(m.Aspect.select(m.Aspect.id, m.Aspect.name)))
     found: dict[Names, dict[tuple[str, int], AspectSums]] = {}
     for row in rows:
         cell = found.setdefault(names(row[:-7]), {})
@@ -187,8 +190,12 @@ def aspect_sums(
     return found
 
 
-def state_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, StateSums]]:
+def state_sums(store: Store, rows: Predicate | None, group: Grouping) -> Mapping[Names, Mapping[str, StateSums]]:
     """Return the sums of state rows by the names of the group, then by segment; terms about states narrow the rows."""
+    return store.once((state_sums, rows, group), lambda: _state_sums(store, rows, group))
+
+
+def _state_sums(store: Store, rows: Predicate | None, group: Grouping) -> dict[Names, dict[str, StateSums]]:
     names, size = group.namer(store), len(StateSums._fields)
     segments = dict(store.execute(m.Segment.select(m.Segment.id, m.Segment.name)))
     found: dict[Names, dict[str, StateSums]] = {}
