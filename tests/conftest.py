@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from tests.support.postgresql_server import Server, programs, running
 
@@ -19,7 +19,9 @@ SHARED_DATA = ROOT.parent / "shared" / "data"
 
 # Machines that run tests are busy at times, so how long an example takes proves nothing.
 settings.register_profile("riff-tui", max_examples=100, deadline=None, print_blob=True)
-settings.load_profile("riff-tui")
+# Where it is enough that a test fails, nobody waits for the simplest example.
+settings.register_profile("first-failure", settings.get_profile("riff-tui"), phases=(Phase.explicit, Phase.generate))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "riff-tui"))
 
 # A shell that runs something in the background has it ignore interrupts, and so would all that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -6,6 +6,7 @@ from the copy, also in programs that tests start and in those to which no variab
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
@@ -13,10 +14,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import venv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from tests.promises.descriptions import Break, Promise
 
@@ -85,26 +89,36 @@ class Copy:
 
     def _tests(self, tests: tuple[str, ...], limit: float) -> tuple[int, str]:
         command = [str(self._python), "-m", "pytest", "-x", "-q", "--tb=line", "-rfE", "-p", "no:cacheprovider", *tests]
-        with subprocess.Popen(
+        # What a broken promise leaves running holds on to its output, so that is a file and no pipe.
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+            code = self._ended(command, output, limit)
+            output.seek(0)
+            return code, output.read()
+
+    def _ended(self, command: Sequence[str], output: TextIO, limit: float) -> int:
+        """Run a command and end all of its group with it; return its exit code."""
+        running = subprocess.Popen(
             command,
             cwd=self._folder,
             env=self._surroundings(),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
+            stdout=output,
+            stderr=output,
             start_new_session=True,
-        ) as running:
-            try:
-                printed, _ = running.communicate(timeout=limit)
-            except subprocess.TimeoutExpired:
+        )
+        try:
+            return running.wait(limit)
+        except subprocess.TimeoutExpired:
+            output.write(f"\ntook longer than {limit:.0f} s")
+            return -signal.SIGKILL
+        finally:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
-                return -signal.SIGKILL, f"took longer than {limit:.0f} s"
-            return running.returncode, printed
+            running.wait()
 
     def _surroundings(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
+        kept["HYPOTHESIS_PROFILE"] = "first-failure"
         return {**kept, "PATH": f"{self._python.parent}{os.pathsep}{kept.get('PATH', '')}"}
 
 

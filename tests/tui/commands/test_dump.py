@@ -10,6 +10,7 @@ import pytest
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
 from riff_tui.output.formats import Format
+from riff_tui.text.redaction import LIMITS
 
 Captured = pytest.CaptureFixture[str]
 
@@ -86,6 +87,7 @@ def test_markdown_holds_no_words_of_callers_unless_asked_and_then_redacts_them(t
     assert "Tuesday" not in dumped("--format", "markdown")
     assert "ann@example.com" not in dumped("--format", "markdown", "--text")
     assert "[email 1]" in dumped("--format", "markdown", "--text").replace("\\", "")
+    assert LIMITS in dumped("--format", "markdown", "--text")
     assert "ann@" in dumped("--format", "markdown", "--text", "--no-redact").replace("&#8203;", "")
     assert "ann@example.com" in dumped("--format", "json")
     assert "ann@example.com" not in dumped("--format", "json", "--redact")

@@ -64,4 +64,7 @@ def test_the_end_of_the_server_ends_it_whatever_it_does() -> None:
         assert busy.stdout is not None
         assert busy.stdout.read(len(PRELUDE)) == PRELUDE
         busy.stdin.close()
-        assert busy.wait() == -signal.SIGKILL
+        try:
+            assert busy.wait(30) == -signal.SIGKILL
+        finally:
+            busy.kill()
