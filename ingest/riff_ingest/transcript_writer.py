@@ -15,6 +15,7 @@ import msgspec
 
 from riff_ingest.contract import Contract
 from riff_ingest.conversation import BEYOND_LINES, SCHEMA, Conversation
+from riff_store.errors import naming
 
 _encoder = msgspec.json.Encoder(enc_hook=str)
 _PARTS = ("turns", "events", "tool_calls", "expected_steps")
@@ -36,19 +37,23 @@ class LineFile:
         self.path = path
         self._unfinished = path.with_name(f".{path.name[:80]}.{secrets.token_hex(6)}.part")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-        self._raw: BinaryIO = os.fdopen(os.open(self._unfinished, flags, 0o600), "wb", buffering=1 << 18)
+        with naming(path):
+            self._raw: BinaryIO = os.fdopen(os.open(self._unfinished, flags, 0o600), "wb", buffering=1 << 18)
         self._out: BinaryIO | gzip.GzipFile = self._raw
         if path.suffix == ".gz":
             self._out = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=self._raw, mtime=0)
 
     def write(self, value: Any) -> None:
         """Add one line; what JSON has no form for becomes text, lone surrogates U+FFFD, NaN null."""
-        self._out.write(encode_line(value))
+        line = encode_line(value)
+        with naming(self.path):
+            self._out.write(line)
 
     def close(self) -> None:
         """Put the file in place."""
-        self._shut()
-        os.replace(self._unfinished, self.path)
+        with naming(self.path):
+            self._shut()
+            os.replace(self._unfinished, self.path)
 
     def discard(self) -> None:
         """Leave no trace of the file."""

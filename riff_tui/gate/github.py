@@ -118,7 +118,7 @@ def _printed(table: Table, count: int, options: Options) -> str:
 
 
 def append_summary(path: Path, text: str) -> None:
-    """Put text at the end of a file in one write, on a line of its own; the file is made if it is missing.
+    """Put text at the end of a file, whole and on a line of its own; the file is made if it is missing.
 
     Never through a link, and only a plain file; raises `OutputError`.
     """
@@ -129,9 +129,14 @@ def append_summary(path: Path, text: str) -> None:
         with open(os.open(path, flags, 0o600), "r+b", buffering=0) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise OutputError(f"{path}: is not a plain file")
+            before = os.fstat(file.fileno()).st_size
             data = (_gap(file.fileno()) + text).encode("utf-8", "replace")
-            while data:
-                data = data[file.write(data) or 0 :]
+            try:
+                while data:
+                    data = data[file.write(data) or 0 :]
+            except OSError:
+                file.truncate(before)
+                raise
 
 
 def _gap(descriptor: int) -> str:

@@ -60,8 +60,12 @@ def append_kept(path: Path, notes: Sequence[Annotation]) -> None:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 raise OutputError(f"{path}: is not a plain file; move it away")
-            _write_all(descriptor, _ended(descriptor, found.st_size) + text.encode())
-            os.fsync(descriptor)
+            try:
+                _write_all(descriptor, _ended(descriptor, found.st_size) + text.encode())
+                os.fsync(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, found.st_size)  # what is not said to be kept shall not come back
+                raise
         finally:
             os.close(descriptor)
 

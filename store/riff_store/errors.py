@@ -52,6 +52,9 @@ from __future__ import annotations
 
 import enum
 import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
@@ -157,3 +160,14 @@ class OutputFull(OutputError):
     """Give up on an output that there is no room for."""
 
     code = ExitCode.STORE
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let an `OSError` name the file that was to be written, where it names a draft of it or nothing."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error

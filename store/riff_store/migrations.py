@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -14,7 +15,7 @@ from riff_store.engines.engine import Connection
 from riff_store.engines.sqlite_connection import SqliteConnection, connect
 from riff_store.engines.sqlite_errors import store_error_of
 from riff_store.engines.sqlite_schema import check_schema
-from riff_store.errors import StoreError, StoreReadOnly
+from riff_store.errors import NO_ROOM, StoreError, StoreReadOnly
 from riff_store.first_schema import FIRST
 from riff_store.migration_steps import (
     CALLERS,
@@ -87,7 +88,7 @@ def migrate(
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
         raise store_error_of(error, str(path)) or error from error
     finally:
         connection.close()
@@ -104,14 +105,16 @@ def derive(connection: Connection) -> None:
 
 
 def _copy(path: Path, to: Path) -> Path:
-    draft = to.with_name(f".{to.name}.{os.getpid()}")
+    draft = to.with_name(f".{to.name}.{secrets.token_hex(4)}")
     try:
-        os.close(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with closing(sqlite3.connect(path)) as store, closing(sqlite3.connect(draft)) as copy:
             store.backup(copy)
         os.replace(draft, to)
     except OSError as error:
         _drop(draft)
+        if error.errno in NO_ROOM:
+            raise
         why = error.strerror or type(error).__name__
         raise StoreReadOnly(
             f"{path}: cannot be migrated, for no copy can be made at {to} ({why})",

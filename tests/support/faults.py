@@ -19,8 +19,3 @@ class Fault:
         """Count a step, and say if it has to fail."""
         self.steps += 1
         return self.steps == self.at or (self.lasting and NEVER < self.at < self.steps)
-
-    @property
-    def happened(self) -> bool:
-        """Return whether anything has failed."""
-        return NEVER < self.at <= self.steps

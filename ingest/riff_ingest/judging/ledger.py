@@ -22,7 +22,7 @@ import msgspec
 from riff_ingest.judging.protocol import ConversationName, Signature
 from riff_ingest.sources.source import run_of
 from riff_ingest.transcript_writer import encode_line
-from riff_store.errors import OutputError
+from riff_store.errors import NO_ROOM, OutputError, naming
 
 SYNC_SECONDS = 0.5
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -78,17 +78,21 @@ class Ledger:
         """Open the files of these runs for this process alone, and mend what a sudden end left in them."""
         self._syncing = self._syncing or ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
         for path in sorted({self._place(run) for run in runs}):
-            self._open[path] = _File(path, self._syncing)
+            with naming(path):
+                self._open[path] = _File(path, self._syncing)
 
     def keep(self, run: str, line: dict[str, Any]) -> None:
         """Add a line; it is there for any reader when this returns, and on the disk soon after."""
-        self._open[self._place(run)].append(encode_line(line))
+        path = self._place(run)
+        with naming(path):
+            self._open[path].append(encode_line(line))
 
     def close(self) -> None:
         """Put the files in order: by conversation, of several lines that say the same thing the best, then the last."""
         try:
             for path in list(self._open):
-                self._open.pop(path).close(self._judge)
+                with naming(path):
+                    self._open.pop(path).close(self._judge)
         finally:
             if self._syncing is not None:
                 self._syncing.shutdown()
@@ -184,6 +188,8 @@ def _locked(path: Path) -> int:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | _NO_LINK, 0o600)
         except OSError as error:
+            if error.errno in NO_ROOM:
+                raise
             raise Unkeepable(f"{path} cannot be written: {error.strerror or type(error).__name__}") from error
         try:
             _refuse_special(descriptor, path)

@@ -78,13 +78,26 @@ def install(shell: str, environ: Mapping[str, str] = os.environ) -> Installed:
     with writing(str(start)):
         known = start.read_text("utf-8", errors="replace") if start.exists() else ""
         if line not in known:
-            with start.open("a", encoding="utf-8") as file:
-                file.write(f"{'' if known.endswith(chr(10)) or not known else chr(10)}{line}\n")
+            _append(start, f"{'' if known.endswith(chr(10)) or not known else chr(10)}{line}\n")
     return Installed(script, start)
 
 
+def _append(path: Path, text: str) -> None:
+    """Add text to a file, whole or not at all: a shell runs what stands there."""
+    with path.open("ab", buffering=0) as file:
+        before, data = file.tell(), text.encode()
+        try:
+            while data:
+                data = data[file.write(data) or 0 :]
+        except OSError:
+            file.truncate(before)
+            raise
+
+
 def _written(path: Path, text: str) -> Path:
+    from riff_tui.output.files import write_whole
+
     with writing(str(path)):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+    write_whole(path, lambda file: file.writelines([text]))
     return path

@@ -9,10 +9,10 @@ doubles the cost of a delete, and `foreign_key_check` is run by doctor and tests
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
 import stat
 import struct
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +25,7 @@ from riff_store.engines.engine import APPLICATION_ID, BUSY_SECONDS, Engine
 from riff_store.engines.sqlite_connection import COMPILER, SqliteConnection, connect
 from riff_store.engines.sqlite_errors import store_error_of
 from riff_store.engines.sqlite_schema import check_schema, create_tables
-from riff_store.errors import NotAStore, StoreError, StoreMissing, StoreReadOnly
+from riff_store.errors import NO_ROOM, NotAStore, StoreError, StoreMissing, StoreReadOnly
 
 CACHE_KIB = 16_384
 PAGE_BYTES = 8192
@@ -64,9 +64,11 @@ class SqliteEngine(Engine):
         path = self.path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.new")
+            draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
             os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except OSError as error:
+            if error.errno in NO_ROOM:
+                raise
             raise StoreReadOnly(f"{path}: cannot be created ({error.strerror})") from error
         try:
             _fill(draft)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from riff_ingest.limits import limits
-from riff_store.errors import UsageError
+from riff_store.errors import UsageError, naming
 
 if TYPE_CHECKING:
     from riff_ingest.runner.targets import Target
@@ -145,17 +145,18 @@ def write_run(directory: Path, document: RunDocument) -> None:
     """Put `run.json` in place in one step, readable by its owner only; raises `OSError`."""
     path = directory / RUN_FILE
     draft = path.with_name(f".{RUN_FILE}.{secrets.token_hex(6)}.part")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(_sparse(document)), indent=2) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            draft.unlink()
-        raise
+    with naming(path):
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(msgspec.json.format(msgspec.json.encode(_sparse(document)), indent=2) + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise
 
 
 def _sparse(document: RunDocument) -> dict[str, object]:
