@@ -21,6 +21,7 @@ SHARED_DATA = ROOT.parent / "shared" / "data"
 settings.register_profile("riff-tui", max_examples=100, deadline=None, print_blob=True)
 # Where it is enough that a test fails, nobody waits for the simplest example.
 settings.register_profile("first-failure", settings.get_profile("riff-tui"), phases=(Phase.explicit, Phase.generate))
+settings.register_profile("long", settings.get_profile("riff-tui"), max_examples=20_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "riff-tui"))
 
 # A shell that runs something in the background has it ignore interrupts, and so would all that tests start.

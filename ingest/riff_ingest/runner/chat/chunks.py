@@ -6,9 +6,12 @@ Every part may be something else than the API says, so each one is looked at bef
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any, TypeAlias
 
 import msgspec
+
+from riff_ingest.sources.lenient_json import clean
 
 Odd: TypeAlias = list[Any] | str | float | int | bool | None
 """What may stand where the API has an object."""
@@ -72,13 +75,22 @@ def chunk_of(data: bytes) -> Chunk | None:
     try:
         document = _decoder.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError):
+        spelled = object_of(data)
         try:
-            document = msgspec.convert(object_of(data), _Document)
-        except (msgspec.MsgspecError, RecursionError):
-            return None
+            document = _converted(spelled)
+        except UnicodeEncodeError:  # half a character where a name stands
+            document = _converted(clean(spelled, Counter()))
     if isinstance(document, list) and document:  # an error of Gemini comes in a list
         document = document[0]
     return document if isinstance(document, Chunk) else None
+
+
+def _converted(spelled: Any) -> _Document:
+    try:
+        document: _Document = msgspec.convert(spelled, _Document)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return document
 
 
 def object_of(data: bytes) -> Any:

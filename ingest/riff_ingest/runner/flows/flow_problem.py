@@ -7,9 +7,15 @@ from collections.abc import Iterable
 
 from riff_store.errors import RiffError
 
+LONGEST = 500
+"""The characters of a sentence about a flow, in whose file names may be of any length."""
+
 
 class FlowProblem(RiffError):
     """Report that a flow cannot be run, with the place in its file and what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message if len(message) <= LONGEST else f"{message[:LONGEST]}…")
 
 
 def near_or_all(name: str, known: Iterable[str]) -> str:

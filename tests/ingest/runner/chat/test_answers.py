@@ -247,6 +247,11 @@ def test_halves_of_a_character_are_joined() -> None:
     assert read(stream({"content": "\ud83d"})).text == "\ufffd"
 
 
+def test_half_a_character_in_a_name_ends_no_call() -> None:
+    odd = b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello", "\\ud800": 1}}]}'
+    assert read(odd).text == "Hello"
+
+
 @pytest.mark.parametrize(
     ("text", "is_call"),
     [
