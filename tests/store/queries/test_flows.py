@@ -200,6 +200,21 @@ def test_what_a_judge_says_of_other_aspects_is_not_humanness(store: Store) -> No
     assert "politeness" not in cell.aspects
 
 
+def test_what_a_judge_says_of_what_is_computed_moves_no_quality(store: Store) -> None:
+    put(store, "calls.jsonl", [call("c1"), call("c2")])
+    put(store, "verdicts.jsonl", [verdict("c1", 0.0, aspect=aspect) for aspect in ("correctness", "completion")])
+    qualities = dict(store.execute_sql("SELECT name, quality FROM conversation"))
+    assert qualities["c1"] == qualities["c2"]
+
+
+def test_two_models_behind_one_name_are_two_judges(store: Store) -> None:
+    put(store, "calls.jsonl", [call("c1")])
+    scores = [verdict("c1", 2.0, model="gpt-5", line=1), verdict("c1", 8.0, model="gpt-5-mini", line=2)]
+    put(store, "verdicts.jsonl", scores)
+    [cell] = flow_cells(store)
+    assert sorted(measure.mean or 0.0 for measure in cell.humanness.values()) == [2.0, 8.0]
+
+
 def test_an_unscored_verdict_is_a_judge_without_a_mean(store: Store) -> None:
     put(store, "calls.jsonl", [call("c1")])
     put(store, "verdicts.jsonl", [verdict("c1", None)])
