@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -10,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from riff_store.signals import ENDED_BY, ending_signals, exit_code_of
 
@@ -23,9 +24,18 @@ _AGAIN_S = 0.01
 
 
 def end_at_once() -> None:
-    """Let a signal end the process without a word, from here on."""
+    """Let a signal end the process without a word, from here on, until that ends by itself."""
+    # What is registered first is called last: then the interpreter takes its handlers back, and raw ones would count.
+    atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, ENDED_BY)
     for number in ending_signals():
         signal.signal(number, lambda number, frame: os._exit(exit_code_of(number)))
+
+
+def end_by(number: int) -> NoReturn:
+    """End the command by a signal that an event loop took."""
+    if _now is not None:
+        _now.number = number
+    raise ENDED_BY[number]
 
 
 @contextmanager
@@ -34,7 +44,8 @@ def ending_in_order() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    ending = _Ending()
+    global _now
+    _now = ending = _Ending()
     before = {number: signal.signal(number, ending.raise_first) for number in ending_signals()}
     hook, sys.unraisablehook = sys.unraisablehook, ending.raise_again(sys.unraisablehook)
     try:
@@ -45,6 +56,7 @@ def ending_in_order() -> Iterator[None]:
     else:
         ending.end(None)
     finally:
+        _now = None
         sys.unraisablehook = hook
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -54,24 +66,24 @@ class _Ending:
     """Know which signal came first, and when."""
 
     def __init__(self) -> None:
-        self._number: int | None = None
+        self.number: int | None = None
         self._came = 0.0
 
     def raise_first(self, number: int, frame: FrameType | None) -> None:
-        if self._number is None:
-            self._number, self._came = number, time.monotonic()
+        if self.number is None:
+            self.number, self._came = number, time.monotonic()
             raise ENDED_BY[number]
         if time.monotonic() - self._came > _SAME_S:
-            os._exit(exit_code_of(self._number))
+            os._exit(exit_code_of(self.number))
 
     def raise_again(self, hook: Callable[[UnraisableHookArgs], object]) -> Callable[[UnraisableHookArgs], object]:
         """Return a hook that tries again where the signal came during what lets no error through."""
 
         def lost(told: UnraisableHookArgs) -> None:
-            if self._number is None or not isinstance(told.exc_value, KeyboardInterrupt):
+            if self.number is None or not isinstance(told.exc_value, KeyboardInterrupt):
                 hook(told)
                 return
-            number, self._number = self._number, None
+            number, self.number = self.number, None
             again = threading.Timer(_AGAIN_S, os.kill, (os.getpid(), number))
             again.daemon = True
             again.start()
@@ -80,5 +92,9 @@ class _Ending:
 
     def end(self, error: BaseException | None) -> None:
         """Raise what the signal ends with where something else came of it, such as an error of an engine."""
-        if self._number is not None and not isinstance(error, ENDED_BY[self._number]):
-            raise ENDED_BY[self._number] from error
+        if self.number is not None and not isinstance(error, ENDED_BY[self.number]):
+            raise ENDED_BY[self.number] from error
+
+
+_now: _Ending | None = None
+"""What the command that runs is ended by, for those who cannot raise it themselves."""

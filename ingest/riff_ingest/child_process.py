@@ -15,7 +15,7 @@ PASSED_ON = (
     "PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE",
 )  # fmt: skip
 """The variables that a program gets besides those of its language (`LC_*`) and those that were asked for."""
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH(?!OR)", re.IGNORECASE)
 _SHORTEST_SECRET = 6
 
 
@@ -43,7 +43,12 @@ def signal_group(pid: int, number: int) -> bool:
 def last_words(complained: bytes) -> str:
     """Return the last line of what a program said on stderr, cut, and without keys of this environment."""
     lines = complained.decode(errors="replace").strip().splitlines()
-    return without_secrets(lines[-1].strip(), os.environ)[:LONGEST_COMPLAINT] if lines else ""
+    return told(lines[-1].strip()) if lines else ""
+
+
+def told(complaint: object) -> str:
+    """Return what others say went wrong, cut, and without keys of this environment, which many repeat."""
+    return without_secrets(str(complaint), os.environ)[:LONGEST_COMPLAINT]
 
 
 def without_secrets(text: str, environ: Mapping[str, str]) -> str:

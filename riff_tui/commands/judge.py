@@ -278,10 +278,10 @@ def _stopped(name: str, ended: RunEnd) -> Exception:
 
 
 def _raise_signal(ended: RunEnd | None) -> None:
-    from riff_store.signals import ENDED_BY
+    from riff_tui.signals import end_by
 
     if ended is not None and ended.signal is not None:
-        raise ENDED_BY[ended.signal]
+        end_by(ended.signal)
 
 
 @contextmanager

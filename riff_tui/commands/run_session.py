@@ -165,8 +165,8 @@ def _refused_at_first() -> Iterator[None]:
 def _end(end: RunEnd, out: Path) -> None:
     """Raise what the command ends with where the run did not end well."""
     from riff_ingest.runner.protocol import EndpointRefused
-    from riff_store.signals import ENDED_BY
     from riff_tui.errors import ExitCode, RunRefused, RunWithoutAnswer, writing
+    from riff_tui.signals import end_by
 
     total = end.tally.total
     if isinstance(end.error, EndpointRefused):
@@ -177,7 +177,7 @@ def _end(end: RunEnd, out: Path) -> None:
         with writing(str(out)):
             raise end.error
     if end.signal is not None:
-        raise ENDED_BY[end.signal]
+        end_by(end.signal)
     if total.calls and total.errored == total.calls:
         [(reason, _), *_] = end.tally.reasons.most_common(1)
         went_away = total.diverged == total.calls

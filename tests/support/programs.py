@@ -10,7 +10,7 @@ from pathlib import Path
 from riff_ingest.child_process import environment_of
 from riff_ingest.runner.processes.process import Program
 
-_PREAMBLE = """
+preamble = """
 import json, os, signal, subprocess, sys, time
 def tell(**message):
     sys.stdout.write(json.dumps(message) + "\\n")
@@ -22,7 +22,7 @@ def hear(): return json.loads(sys.stdin.readline() or "{}")
 def program(source: str, *, env: tuple[str, ...] = ()) -> Program:
     """Return a program in Python, to which `tell(**message)` and `hear()` are known."""
     environment = environment_of(env, os.environ, option="--agent-env")
-    return Program((sys.executable, "-c", f"{_PREAMBLE}{source}"), environment)
+    return Program((sys.executable, "-c", f"{preamble}{source}"), environment)
 
 
 def is_alive(process: int) -> bool:

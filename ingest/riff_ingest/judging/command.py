@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
 
 from riff_ingest.child_process import last_words, signal_group
 from riff_ingest.judging.protocol import Answer, Question, Refused, Signature, Unanswered
+from riff_ingest.reaper.reaper import reaper
 
 LARGEST_OUTPUT = 1024 * 1024
 ENDING_SECONDS = 2.0
@@ -29,18 +31,22 @@ class CommandJudge:
 
     async def ask(self, question: Question) -> Answer:
         """Return what the program printed; raise `Unanswered` where it failed."""
+        environment = {**os.environ, **reaper().mark()}
         try:
             process = await asyncio.create_subprocess_exec(
-                *self._argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True
+                *self._argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True
             )
         except OSError as error:
             raise Refused(f"{self._argv[0]} cannot be run: {error.strerror or type(error).__name__}") from error
+        reaper().started(process.pid, environment)
         try:
             printed, complained = await _talk(process, question.prompt.as_one())
             code = await process.wait()
         except BaseException:
             await _end(process)
             raise
+        finally:
+            reaper().ended(process.pid)
         if len(printed) > LARGEST_OUTPUT:
             raise Unanswered("the command printed too much", again=False)
         if code:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from riff_ingest.child_process import told
 from riff_ingest.runner.cases.case import CallCase
 from riff_ingest.runner.processes.json_lines import BadLine
 from riff_ingest.runner.processes.process import Program
@@ -57,7 +58,7 @@ class CommandToolSession:
         except BadLine as error:
             raise ToolFailed(f"the arguments cannot be sent: {error}") from None
         if (problem := message.get("error")) is not None:
-            raise ToolFailed(str(problem))
+            raise ToolFailed(told(problem))
         return message.get("result")
 
     async def end(self) -> None:

@@ -318,7 +318,7 @@ def calls_in_whole_lines(out: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in out.glob("flow-*"))
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_signal_lets_what_is_under_way_end_and_keeps_it(agent: str, out: Path, number: int, code: int) -> None:
     process = started(agent, out, "--trials", "200", seconds=0.01)
     until_some_are_kept(out, process)

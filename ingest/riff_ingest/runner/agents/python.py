@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from riff_ingest.child_process import LONGEST_COMPLAINT
+from riff_ingest.child_process import told
 from riff_ingest.runner.agent_call import AgentCall
 from riff_ingest.runner.agents.worker import Worker
 from riff_ingest.runner.protocol import (
@@ -153,11 +153,11 @@ def _reply(said: object) -> AgentReply:
 def _told(error: BaseException) -> str:
     """Return what went wrong in the code of others, and where."""
     message = str(error).strip().splitlines()
-    words = f"{type(error).__name__}: {message[0]}" if message else type(error).__name__
+    words = told(f"{type(error).__name__}: {message[0]}" if message else type(error).__name__)
     frames = traceback.extract_tb(error.__traceback__)
     place = next((frame for frame in reversed(frames) if "riff_ingest" not in Path(frame.filename).parts), None)
     where = f" ({Path(place.filename).name}, line {place.lineno})" if place is not None else ""
-    return f"{words[:LONGEST_COMPLAINT]}{where}"
+    return f"{words}{where}"
 
 
 def _without_arguments(kind: type) -> Any:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from riff_ingest.child_process import last_words, signal_group
+from riff_ingest.reaper.reaper import reaper
 from riff_ingest.runner.processes.json_lines import LARGEST_LINE, BadLine, LineBuffer, decoded, encoded
 from riff_store.errors import RiffError
 
@@ -74,13 +75,15 @@ class LineProcess:
     @classmethod
     async def start(cls, program: Program) -> LineProcess:
         """Start a program; raises `CannotStart`."""
+        environment = {**program.environment, **reaper().mark()}
         try:
             transport, channel = await asyncio.get_running_loop().subprocess_exec(
-                _Channel, *program.argv, env=dict(program.environment), start_new_session=True
+                _Channel, *program.argv, env=environment, start_new_session=True
             )
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise CannotStart(f"{program.argv[0]} cannot be started: {reason}") from error
+        reaper().started(transport.get_pid(), environment)
         return cls(transport, channel)
 
     async def send(self, message: Mapping[str, Any]) -> None:
@@ -122,11 +125,13 @@ class LineProcess:
                 await self._group_ends_within(LEAVING_S)
         finally:
             self.kill()
-        await self._ends_within(LEAVING_S)
+            # For who is cancelled as well: what becomes of a process nobody can be told once the loop is closed.
+            await self._ends_within(LEAVING_S)
 
     def kill(self) -> None:
         """Kill all of the group at once, and let go of the pipes, which one that left the group may still hold."""
         signal_group(self._pid, signal.SIGKILL)
+        reaper().ended(self._pid)
         self._transport.close()
 
     def close_stdin(self) -> None:

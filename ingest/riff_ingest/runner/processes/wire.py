@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
-from riff_ingest.child_process import LONGEST_COMPLAINT
+from riff_ingest.child_process import told
 from riff_ingest.runner.processes.process import CannotStart, LineProcess, ProcessFailed, Program
 from riff_ingest.runner.protocol import EndpointRefused, Side, Unavailable
 
@@ -96,7 +96,7 @@ class Wire:
                 raise Unavailable(self._side, str(error)) from None
             if message.get("type") != "error":
                 return message
-            kind, text = (str(message.get(name) or "error")[:LONGEST_COMPLAINT] for name in ("kind", "message"))
+            kind, text = (told(message.get(name) or "error") for name in ("kind", "message"))
             if message.get("fatal") is True:
                 self._is_broken = True
                 raise Unavailable(self._side, f"{kind}: {text}")

@@ -299,6 +299,20 @@ async def test_a_program_that_is_not_there_is_refused_before_any_call() -> None:
         await play(agent)
 
 
+async def test_an_agent_that_ends_between_turns_is_no_fault_of_its_words() -> None:
+    source = READY + "hear(); tell(type='say', text='Yes?'); sys.exit(7)"
+    with pytest.raises(Unavailable, match="agent: it ended, exit status 7"):
+        await made(source)
+
+
+async def test_what_is_said_after_the_end_is_in_no_transcript() -> None:
+    caller = ToyCaller([CallerTurn("Never mind.", ends=True)])
+    late = "for _ in range(3): tell(type='say', text='One more thing.'); tell(type='tool', id='1', name='look_up')\n"
+    call = await made(READY + "hear(); tell(type='say', text='Bye.'); hear()\n" + late + "tell(type='bye')", caller)
+    assert [turn.text for turn in call.turns] == ["Never mind.", "Bye."]
+    assert call.tool_calls == []
+
+
 async def test_the_status_comes_with_the_end_that_the_caller_made() -> None:
     caller = ToyCaller([CallerTurn("Never mind.", ends=True)])
     call = await made(READY + "hear(); tell(type='say', text='Bye.'); hear(); tell(type='bye', status='lost')", caller)

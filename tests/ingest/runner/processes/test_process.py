@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.child_process import environment_of
-from riff_ingest.runner.processes.process import CannotStart, LineProcess, ProcessFailed, Program
+from riff_ingest.runner.processes.process import STDERR_KEPT, CannotStart, LineProcess, ProcessFailed, Program
 from riff_store.errors import UsageError
 from tests.support.programs import is_alive, is_gone, program
 
@@ -63,6 +63,7 @@ async def test_large_messages_go_to_and_fro() -> None:
         ("os.kill(os.getpid(), 9)", "it ended, killed by SIGKILL"),
         ("tell(type='say'); sys.stderr.write('n' * 9_000_000 + '\\nlast'); sys.exit(2)", "exit status 2: last"),
         ("print('Loading model ...', flush=True); time.sleep(600)", "not a JSON object: 'Loading model ...'; what is"),
+        (r"os.write(1, b'\xff\xfe{}\n')", "a line is not a JSON object: '��{}'"),
         ("sys.stdout.write('x' * 3_000_000); time.sleep(600)", "a line is longer than 1,048,576 bytes"),
         ("while True: sys.stdout.write('x' * 60_000)", "a line is longer than 1,048,576 bytes"),
         ("os.close(1); time.sleep(600)", "it closed its stdout"),
@@ -70,6 +71,14 @@ async def test_large_messages_go_to_and_fro() -> None:
 )
 async def test_the_end_of_a_program_is_told_with_its_last_words(source: str, why: str) -> None:
     assert why in await failure_of(source)
+
+
+async def test_a_program_that_floods_with_nothing_costs_no_memory() -> None:
+    source = "for _ in range(16): os.write(2, b'x' * 65_536); os.write(1, b'\\n' * 65_536)\ntell(type='done')"
+    async with running(source) as process:
+        assert await process.receive() == {"type": "done"}
+        assert len(process._channel.complained) <= STDERR_KEPT
+        assert process._channel._waiting == 0
 
 
 async def test_words_without_an_end_of_line_are_heard() -> None:
@@ -121,23 +130,24 @@ tell(parent=os.getpid())
     assert await is_gone(told["child"])
 
 
-async def test_one_that_left_the_group_and_holds_the_pipes_holds_nobody_up(tmp_path: Path) -> None:
+async def test_one_that_left_the_group_and_holds_the_pipes_holds_nobody_up_and_is_ended() -> None:
     source = """
 if os.fork() == 0:
     os.setsid()
-    tell(child=os.getpid())
-    time.sleep(600)
+    if os.fork() == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        tell(child=os.getpid())
+        time.sleep(600)
+    os._exit(0)
 sys.exit(4)
 """
     process = await LineProcess.start(program(source))
     child = (await process.receive())["child"]
-    try:
-        with pytest.raises(ProcessFailed, match="exit status 4"):
-            await process.receive()
-        await process.close()
-        assert is_alive(child)
-    finally:
-        os.kill(child, 9)
+    with pytest.raises(ProcessFailed, match="exit status 4"):
+        await process.receive()
+    assert is_alive(child)
+    await process.close()
+    assert await is_gone(child)
 
 
 async def test_a_program_that_ends_by_itself_is_given_the_time() -> None:

@@ -1,0 +1,1 @@
+"""End what programs of others leave running, also where this process is killed."""
