@@ -161,6 +161,15 @@ def limits(environ: Mapping[str, str] | None = None) -> Limits:
     return Limits(**table)
 
 
+def statement_steps(environ: Mapping[str, str] | None = None) -> int:
+    """Return how many steps a statement on a store in a file may take for each byte of it."""
+    from riff_store.allowance import STEPS_PER_BYTE
+
+    # Where nothing is set, what reads inputs need not be loaded.
+    is_set = "limits" in _document(config_file(os.environ if environ is None else environ))
+    return limits(environ).statement_steps if is_set else STEPS_PER_BYTE
+
+
 def bounds(environ: Mapping[str, str] | None = None) -> Bounds:
     """Return the bounds below which rows are marked, from the table `[marks]` of the settings file.
 

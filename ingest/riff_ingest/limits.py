@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from riff_store.allowance import STEPS_PER_BYTE
+
 MIB = 1024 * 1024
 
 
@@ -34,6 +36,9 @@ class Limits:
     zip_members: int = _limit(200_000, "members", "a zip file", highest=10_000_000)
     zip_list_mib: int = _limit(32, "MiB", "the list of the members of a zip file", highest=1024)
     zstd_window_mib: int = _limit(128, "MiB", "how far back zstd data may refer", highest=2048)
+    statement_steps: int = _limit(
+        STEPS_PER_BYTE, "steps for each byte of it", "a statement on a store in a file", highest=1_000_000
+    )
 
     def bytes(self, name: str) -> int:
         """Return a limit that is in MiB as bytes."""
@@ -44,8 +49,9 @@ class Limits:
         return f"{getattr(self, name):,} {_units[name]} (limits.{name})"
 
     def digest(self) -> str:
-        """Return what tells these limits from others, nothing for those that hold where nobody set any."""
-        return "" if self == Limits() else hashlib.sha256(repr(self).encode()).hexdigest()
+        """Return what tells these limits of inputs from others, nothing for those that hold where nobody set any."""
+        of_inputs = dataclasses.replace(self, statement_steps=STEPS_PER_BYTE)
+        return "" if of_inputs == Limits() else hashlib.sha256(repr(of_inputs).encode()).hexdigest()
 
 
 _units = {field.name: field.metadata["unit"] for field in dataclasses.fields(Limits)}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from riff_tui.commands.options import DebugOption, store_to_write
+from riff_tui.commands.options import DebugOption, apply_store_limits, store_to_write
 
 EXAMPLES = (
     "riff-tui copy calls.db service=evals",
@@ -37,6 +37,7 @@ def copy(
 
     if not source or not target:
         raise UsageError("copy needs two stores, each a path or a URL: riff-tui copy FROM TO")
+    apply_store_limits()
     with open_store(source) as read, store_to_write(target, create=True) as written, terminal_progress() as progress:
         if read.identity() == written.identity():
             raise UsageError(f"{written.location} is the store that is to be copied; name another place for the copy")
@@ -50,5 +51,5 @@ def copy(
                 progress.copying(copied, total)
 
         rows = copy_store(read, written, replace=replace, progress=count)
-        calls = int(read.execute_sql("SELECT COUNT(*) FROM conversation")[0][0])
+        calls = int(read.execute_sql("SELECT COUNT(*) FROM conversation WHERE TRUE")[0][0])
     say(f"Copied {calls:,} calls in {rows:,} rows from {read.location} to {written.location}.", fits=True)

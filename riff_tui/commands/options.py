@@ -99,6 +99,7 @@ def settings_for(store: str | None, **flags: str | bool | int | None) -> Setting
 
     if store == "":
         raise UsageError("--store needs a path; leave it out for the default store")
+    apply_store_limits()
     return load(store=store, **flags)
 
 
@@ -108,6 +109,14 @@ def apply_limits() -> None:
     from riff_tui.settings import limits
 
     set_limits(limits())
+
+
+def apply_store_limits() -> None:
+    """Let the limits of the settings hold for all stores that are opened from here on."""
+    from riff_store.allowance import set_steps_per_byte
+    from riff_tui.settings import statement_steps
+
+    set_steps_per_byte(statement_steps())
 
 
 @contextmanager

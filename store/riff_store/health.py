@@ -99,20 +99,21 @@ _ALONE = (
     " EXCEPT SELECT conversation_id, aspect_id, judge_id FROM judged_score) alone"
 )
 _COUNTED: Mapping[str, str] = {
-    "files": "SELECT COUNT(*) FROM source_file",
-    "calls": "SELECT COUNT(*) FROM conversation",
+    "files": "SELECT COUNT(*) FROM source_file WHERE TRUE",
+    "calls": "SELECT COUNT(*) FROM conversation WHERE TRUE",
     "errored": "SELECT COUNT(*) FROM conversation WHERE errored",
-    "transcripts": "SELECT COUNT(*) FROM transcript",
-    "verdicts": "SELECT COUNT(*) FROM judged_score",
-    "flows": "SELECT COUNT(*) FROM flow",
-    "states": "SELECT COUNT(*) FROM state",
-    "agents": "SELECT COUNT(*) FROM agent",
-    "runs": "SELECT COUNT(*) FROM run",
+    "transcripts": "SELECT COUNT(*) FROM transcript WHERE TRUE",
+    "verdicts": "SELECT COUNT(*) FROM judged_score WHERE TRUE",
+    "flows": "SELECT COUNT(*) FROM flow WHERE TRUE",
+    "states": "SELECT COUNT(*) FROM state WHERE TRUE",
+    "agents": "SELECT COUNT(*) FROM agent WHERE TRUE",
+    "runs": "SELECT COUNT(*) FROM run WHERE TRUE",
     "skipped": "SELECT COUNT(*) FROM skipped_input WHERE kind = 'skipped'",
-    "edits": "SELECT COUNT(*) FROM flow_edit",
+    "edits": "SELECT COUNT(*) FROM flow_edit WHERE TRUE",
     "noted": "SELECT COUNT(*) FROM skipped_input WHERE kind <> 'skipped'",
     "unjoined": "SELECT COUNT(*) FROM judged_score WHERE conversation_id IS NULL",
 }
+"""What is counted. Without a condition SQLite counts a table in one step, which nothing ends."""
 
 
 @dataclass(frozen=True, slots=True)

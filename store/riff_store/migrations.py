@@ -67,6 +67,7 @@ def migrate(
     if missing:
         raise StoreError(f"{path}: schema {version} cannot be migrated to {target}", "ingest again into a new store")
     connection = connect(str(path))
+    connection.bound(path)
     try:
         connection.execute("PRAGMA foreign_keys = OFF")
         # From here on nobody else writes, so that what is copied is what is migrated.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
+_LEAF, _BRANCH = 0x0D, 0x05
 _ENDLESS = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT"
 _INSTEAD = f"ALTER TABLE {{0}} RENAME TO _kept; CREATE VIEW {{0}} AS {_ENDLESS} k.* FROM _kept k, n"
 _SPELLED = (
@@ -50,3 +52,30 @@ def tell_a_lie(path: Path, statements: str) -> Path:
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(statements)
     return path
+
+
+def loop_pages(path: Path, table: str) -> Path:
+    """Have the pages of a table lead to its rows a billion times over."""
+    with closing(sqlite3.connect(path)) as connection:
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    content = bytearray(path.read_bytes())
+    rows = bytes(content[(root - 1) * size : root * size])
+    assert rows[0] == _LEAF
+    for _ in range(3):
+        content += rows
+        rows = _pages_page(size, len(content) // size)
+    content[(root - 1) * size : root * size] = rows
+    content[28:32] = struct.pack(">I", len(content) // size)
+    path.write_bytes(content)
+    return path
+
+
+def _pages_page(size: int, page: int) -> bytes:
+    """Return a page of a table that does nothing but point to another one, as often as it can."""
+    count = (size - 12) // 7
+    cells = (struct.pack(">IB", page, 1)) * count
+    start = size - len(cells)
+    places = b"".join(struct.pack(">H", start + 5 * number) for number in range(count))
+    head = struct.pack(">BHHHBI", _BRANCH, 0, count, start, 0, page) + places
+    return head.ljust(start, b"\0") + cells

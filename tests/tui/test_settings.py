@@ -7,8 +7,19 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.limits import Limits
+from riff_store.allowance import STEPS_PER_BYTE
 from riff_tui.errors import UsageError
-from riff_tui.settings import Settings, bounds, judges, limits, load, state_directory, store_location, wants_color
+from riff_tui.settings import (
+    Settings,
+    bounds,
+    judges,
+    limits,
+    load,
+    state_directory,
+    statement_steps,
+    store_location,
+    wants_color,
+)
 from riff_tui.table import Bounds
 
 
@@ -142,6 +153,14 @@ def test_limits_are_those_of_the_settings_file_and_else_those_of_the_program(tmp
     environ = {"RIFF_TUI_CONFIG": str(path)}
     assert (load(environ), limits(environ)) == (Settings(), Limits(line_mib=128))
     assert limits({}) == Limits()
+
+
+def test_what_a_statement_may_take_is_a_setting_of_which_inputs_know_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text("[limits]\nstatement_steps = 7\n", encoding="utf-8")
+    environ = {"RIFF_TUI_CONFIG": str(path)}
+    assert (statement_steps(environ), statement_steps({})) == (7, STEPS_PER_BYTE)
+    assert limits(environ).digest() == Limits().digest()
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ class Grid:
     """
 
     def __init__(self, table: Table, options: Options, before: Grid | None = None) -> None:
-        self._rows = table.rows
+        self._rows = list(table.rows)  # once: rows that are read as they are wanted would be for every column
         self._glyphs = options.glyphs
-        self._marks = [self._glyphs.mark(row_severity(row), thin=row.thin) for row in table.rows]
+        self._marks = [self._glyphs.mark(row_severity(row), thin=row.thin) for row in self._rows]
         lead = 2 if any(mark != " " for mark in self._marks) or (before is not None and before.layout[0][1]) else 0
         columns = [self._column(column, options) for column in shown_columns(table)]
         room = None if options.width is None else max(1, options.width - lead)

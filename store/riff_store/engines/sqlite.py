@@ -31,6 +31,9 @@ CACHE_KIB = 16_384
 PAGE_BYTES = 8192
 """A transcript takes some 2 kB: of pages of 4096 bytes most would hold one and be half empty."""
 
+LONGEST = 128 * 1024 * 1024
+"""How long a value that is read may be in any store, in bytes; in a larger one as long as the store."""
+
 _MAGIC = b"SQLite format 3\x00"
 _COMMON: Mapping[str, int | str] = {"busy_timeout": BUSY_SECONDS * 1000, "trusted_schema": 0, "cell_size_check": 1}
 
@@ -113,7 +116,11 @@ class SqliteEngine(Engine):
         if write:
             pragmas = {**_COMMON, "journal_mode": "delete", "synchronous": "full", "cache_size": -CACHE_KIB}
         connection = connect(f"{self.path.absolute().as_uri()}?mode={'rw' if write else 'ro'}", uri=True)
+        connection.bound(self.path)
         try:
+            if not write:
+                # A value that claims to be longer than its file is a lie, and the engine would make room for it.
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(LONGEST, self.size()))
             for name, value in pragmas.items():
                 connection.execute(f"PRAGMA {name} = {value}")
             try:
@@ -230,8 +237,9 @@ class SqliteEngine(Engine):
         return os.path.getsize(self.path)
 
     def damages(self, most: int) -> list[str]:
-        found = [str(text) for (text,) in self.connection.execute(f"PRAGMA integrity_check({most})")]
-        return [] if found == ["ok"] else found
+        told = [str(text) for (text,) in self.connection.execute(f"PRAGMA integrity_check({most})")]
+        found = [line for text in told for line in text.split("\n") if not line.startswith("***")]
+        return [] if found == ["ok"] else found[:most]
 
     def broken_references(self) -> dict[str, int]:
         broken: dict[str, int] = {}
@@ -259,6 +267,7 @@ class SqliteEngine(Engine):
         if not os.access(self.path, os.W_OK) or not os.path.exists(f"{self.path}-journal"):
             return False
         connection = connect(f"{self.path.absolute().as_uri()}?mode=rw", uri=True)
+        connection.bound(self.path)
         try:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         finally:

@@ -7,12 +7,14 @@ asking Peewee for each batch.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import peewee as pw
 
+from riff_store.allowance import FEW_ROWS, STEPS_AT_ONCE, TOO_MANY, Allowance
 from riff_store.engines.engine import BUSY_SECONDS
 
 COMPILER = pw.SqliteDatabase(None)
@@ -21,8 +23,45 @@ AT_ONCE = (100, 10, 1)
 """How many rows go into one statement, as long as there are so many: far quicker than one by one."""
 
 
+class BoundedCursor(sqlite3.Cursor):
+    """Hold the rows of a statement, and fail where there are more of them than a store of its size can hold."""
+
+    allowance: Allowance
+
+    def fetchall(self) -> list[Any]:
+        """Return all rows that are left."""
+        found = self.fetchmany(FEW_ROWS)
+        if len(found) == FEW_ROWS:
+            found += self.fetchmany(self.allowance.most_rows() - FEW_ROWS)
+            if self.fetchone() is not None:
+                raise sqlite3.OperationalError(TOO_MANY)
+        return found
+
+
 class SqliteConnection(sqlite3.Connection):
-    """Insert many rows with a statement."""
+    """Insert many rows with a statement, and end one that takes more than any needs on a store of its size."""
+
+    _allowance: Allowance | None = None
+
+    def bound(self, path: Path) -> None:
+        """Bound what each statement takes by the size of the file at a path."""
+        self._allowance = Allowance(path)
+        self.set_progress_handler(self._allowance.step, STEPS_AT_ONCE)
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """Run a statement."""
+        if self._allowance is None:
+            return super().execute(sql, parameters)
+        self._allowance.begin()
+        cursor = BoundedCursor(self)
+        cursor.allowance = self._allowance
+        return cursor.execute(sql, parameters)
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        """Run a statement once for each row of values."""
+        if self._allowance is not None:
+            self._allowance.begin()
+        return super().executemany(sql, parameters)
 
     def insert(self, model: type[pw.Model], values: Sequence[Any]) -> None:
         """Insert rows with every column of a model: their values one after the other, in the order of its fields."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
+from riff_store.allowance import TOO_MANY
 from riff_store.errors import NO_ROOM, DiskFull, NotAStore, StoreBusy, StoreError, StoreReadOnly
 
 
@@ -33,6 +34,13 @@ _BY_MESSAGE: tuple[tuple[str, type[StoreError], str, str], ...] = (
     ("could not decode to utf-8", *_DAMAGED),
     ("integer overflow", *_DAMAGED),
     ("string or blob too big", *_DAMAGED),
+    (TOO_MANY, NotAStore, "a statement returned more rows than the store can hold, so it is damaged", _DAMAGED[2]),
+    (
+        "interrupted",
+        NotAStore,
+        "a statement took more than the store can need, so it is damaged",
+        "ingest again into a new one; if it is whole after all, raise limits.statement_steps in the settings",
+    ),
     ("disk i/o error", StoreError, "the disk failed while the store was used", "run `riff-tui doctor`"),
 )
 
