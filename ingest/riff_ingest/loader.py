@@ -48,6 +48,7 @@ def plan_inputs(
     paths: Sequence[Path],
     kind: str | None = None,
     *,
+    kinds: Mapping[Path, str] | None = None,
     described: Iterable[str | os.PathLike[str]] = (),
     with_text: bool = True,
     contracts: Mapping[str, Contract] | None = None,
@@ -56,15 +57,17 @@ def plan_inputs(
 ) -> list[InputPlan]:
     """Decide what each input is, and which contracts the conversations have that bring none.
 
-    `described` are the paths of flow files, `contracts` those that are known by flow; files among the inputs add to
+    `kinds` are those that are known already. `described` are the paths of flow files, `contracts` those that are known by flow; files among the inputs add to
     them. `run_inputs` are a dataset and an agent's file for all runs, `tool_segments` the phases of tools as users
     set them.
     """
     flow_files = {os.path.abspath(path) for path in described}
-    plans = [
-        plan_of(path, FLOW_FILES.kind if os.path.abspath(path) in flow_files else kind, with_text, run_inputs)
-        for path in paths
-    ]
+    known_kinds = kinds or {}
+
+    def kind_of(path: Path) -> str | None:
+        return FLOW_FILES.kind if os.path.abspath(path) in flow_files else kind or known_kinds.get(path)
+
+    plans = [plan_of(path, kind_of(path), with_text, run_inputs) for path in paths]
     added = "".join(f"{metric.key}={metric.compute}@{metric.version};" for metric in to_compute())
     for plan in plans:
         plan.file.context += limits().digest()

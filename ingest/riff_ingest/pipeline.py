@@ -162,7 +162,7 @@ def ingest(
     plan = partial(
         plan_inputs, with_text=with_text, contracts=known, run_inputs=run_inputs, tool_segments=tool_segments
     )
-    plans = plan(found.files, kind, described=flow_files)
+    plans = plan(found.files, kind, kinds=found.kinds, described=flow_files)
     summary.run_inputs = Counter(path for plan in plans for path in plan.context.run_inputs or () if path)
     plans += [left_out(path, reason) for path, reason in found.passed_over]
     plans += [left_out(path, reason, note="defect") for path, reason in found.set_aside]

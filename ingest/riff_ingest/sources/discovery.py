@@ -29,11 +29,12 @@ _DOCUMENTS = (".json", ".json.gz", ".toml")
 class FoundInputs:
     """Hold inputs in the order of their absolute paths, and what was passed over: path and reason.
 
-    `set_aside` was so by whoever wrote it, and nothing is wrong with that. `not_looked_at` are files of a walk whose
+    `kinds` are those of the inputs that were looked into to find them. `set_aside` was so by whoever wrote it, and nothing is wrong with that. `not_looked_at` are files of a walk whose
     names are of nothing that is read.
     """
 
     files: list[Path] = field(default_factory=list)
+    kinds: dict[Path, str] = field(default_factory=dict)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
     set_aside: list[tuple[str, str]] = field(default_factory=list)
     not_looked_at: list[str] = field(default_factory=list)
@@ -55,6 +56,7 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> FoundInputs:
         search.root(Path(path))
     return FoundInputs(
         sorted(search.inputs.values(), key=_order),
+        search.kinds,
         search.out(search.passed_over),
         search.out(search.set_aside),
         sorted(search.not_looked_at),
@@ -64,6 +66,7 @@ def find_inputs(paths: Iterable[str | os.PathLike[str]]) -> FoundInputs:
 class _Search:
     def __init__(self) -> None:
         self.inputs: dict[str, Path] = {}
+        self.kinds: dict[Path, str] = {}
         self.passed_over: dict[Path, str] = {}
         self.set_aside: dict[Path, str] = {}
         self.not_looked_at: set[str] = set()
@@ -110,10 +113,10 @@ class _Search:
         """Take a directory that is one input, pass over one that is none, and have any other walked."""
         if reason := set_aside(path):
             self.set_aside[path] = reason
-        elif claimed_kind(path) is None:
+        elif (kind := claimed_kind(path)) is None:
             walk(path)
         else:
-            self._take(path)
+            self._take(path, kind)
 
     def _entries(self, directory: Path) -> Iterator[os.DirEntry[str]]:
         try:
@@ -139,7 +142,7 @@ class _Search:
             except BrokenInput as problem:
                 kind, reason = None, problem.reason
             if kind is not None:
-                self._take(path)
+                self._take(path, kind)
             elif not accompanies(path):
                 self._pass(path, reason)
 
@@ -147,7 +150,9 @@ class _Search:
         name = path.name
         return name.endswith((*_LINES, *_DOCUMENTS)) or (name.endswith(_YAML) and may_be_known(path))
 
-    def _take(self, path: Path) -> None:
+    def _take(self, path: Path, kind: str | None = None) -> None:
+        if kind is not None:
+            self.kinds[path] = kind
         real = _real(path)
         known = self.inputs.get(real)
         if known is None or _rank(path) < _rank(known):

@@ -33,7 +33,8 @@ def _recognises(head: FileHead) -> str | None:
     if head.start.startswith(_ZIP):
         return _recognises_archive(head.path)
     start = head.start.lstrip()
-    if start.startswith(b"{") and any(word in start for word in _WORDS) and _describes_a_run(head.path):
+    is_document = start.startswith(b"{") and not head.is_lines
+    if is_document and any(word in start for word in _WORDS) and _describes_a_run(head.path):
         return "its eval says which task was run"
     return None
 

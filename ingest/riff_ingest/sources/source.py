@@ -42,6 +42,12 @@ class FileHead:
         """Return the JSON objects on the first lines, which are the whole file where it has no line ends."""
         return list(_records(self.path))
 
+    @cached_property
+    def is_lines(self) -> bool:
+        """Tell whether an object ends with the first line and another begins: the file is no single document."""
+        first, end, rest = self.start.partition(b"\n")
+        return bool(end) and first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")
+
     @property
     def document(self) -> dict[str, Any]:
         """Return the object or table that the whole file is, empty where it is none."""

@@ -49,7 +49,8 @@ def _recognises(head: FileHead) -> str | None:
     start = head.start.lstrip()
     if not start.startswith((b"{", b"[")):
         return None
-    if start.startswith(b"{") and any(word in start for word in _WORDS) and _is_of_a_run(head.path):
+    is_document = start.startswith(b"{") and not head.is_lines
+    if is_document and any(word in start for word in _WORDS) and _is_of_a_run(head.path):
         return "it has the info of a tau2-bench run with its tasks or simulations"
     if all(word.encode() in start for word in _OF_A_SIMULATION) and _holds_simulations(head, start):
         raise BrokenInput(NO_INFO)
