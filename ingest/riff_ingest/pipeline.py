@@ -256,9 +256,12 @@ class _IngestRun:
             ahead.append((plan, chain(first, rest)))
             held += len(first)
             pending = next(stream, None)
+            has_verdicts_next = _has_verdicts_only(pending)
             if held >= BATCH_ITEMS or time.monotonic() - started >= BATCH_SECONDS:
-                break
-            if self._stored - before >= BATCH_CONVERSATIONS and not _has_verdicts_only(pending):
+                # Verdicts that come right behind calls are settled with them, which later takes far longer.
+                if not has_verdicts_next or _has_verdicts_only((plan, items)):
+                    break
+            elif self._stored - before >= BATCH_CONVERSATIONS and not has_verdicts_next:
                 break
         return ahead, pending
 
