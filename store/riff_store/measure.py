@@ -140,6 +140,9 @@ def percentile(ranked: Sequence[float], share: float) -> float:
     """Return the value below which a share (0 to 1) of sorted values lies, linear between the closest ranks."""
     place = share * (len(ranked) - 1)
     low = int(place)
-    high = min(low + 1, len(ranked) - 1)
+    if low + 1 == len(ranked):
+        return ranked[low]
+    below, above = ranked[low], ranked[low + 1]
+    between = below + (above - below) * (place - low)
     # What is rounded up must not leave the values behind.
-    return min(ranked[high], ranked[low] + (ranked[high] - ranked[low]) * (place - low))
+    return between if between < above else above

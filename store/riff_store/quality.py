@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from riff_store.engines.engine import Connection
 from riff_store.models import COMPUTED_JUDGE
-from riff_store.scoring import PARTS, blended, computed_blend, median, operability_of, succeeded
+from riff_store.scoring import PARTS, blended, computed_blend, median, succeeded
 
 _HUMANNESS = "humanness"
 _AT_ONCE = 500
@@ -14,7 +14,8 @@ _AT_ONCE = 500
 
 def computed_quality(aspects: Mapping[str, float | None]) -> float | None:
     """Return the quality of a call by its computed aspects alone, `None` without correctness."""
-    return operability_of(aspects, None)
+    blend = computed_blend(*[aspects.get(part) for part in PARTS])
+    return None if blend is None else blended(blend, None)
 
 
 def settle_all(connection: Connection) -> None:

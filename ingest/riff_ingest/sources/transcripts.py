@@ -156,7 +156,7 @@ class _TranscriptReader:
 
 def _in_roles(turns: list[Turn]) -> list[Turn]:
     """Return turns with the roles of this project: assistant and user are agent and caller."""
-    if not any(turn.role in ROLES for turn in turns):
+    if ROLES.keys().isdisjoint([turn.role for turn in turns]):
         return turns
     return [msgspec.structs.replace(turn, role=ROLES.get(turn.role, turn.role)) for turn in turns]
 
