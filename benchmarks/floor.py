@@ -1,7 +1,7 @@
 """The floor of an ingest: decode every line, insert the same rows, and do nothing between the two.
 
-The rows are taken from a store that was ingested from the same files; only what follows from other rows is left
-out, since a floor has nobody to serve.
+The rows are those of a store that was ingested from the same files, sums included. They are not worked out here, and
+no index beside the key of a table is filled.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 import orjson
 
 BATCH = 1000
-_DERIVED = ("_rollup", "_total", "_chunk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +29,12 @@ class TableRows:
 
 
 def rows_of(store: Path) -> list[TableRows]:
-    """All tables of a store but those of sums and columns, with their indexes left out of the statements."""
+    """All tables of a store, with their indexes left out of the statements."""
     with closing(sqlite3.connect(store.absolute().as_uri() + "?mode=ro", uri=True)) as connection:
         tables = connection.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
         ).fetchall()
-        return [_table_rows(connection, name, sql) for name, sql in tables if not name.endswith(_DERIVED)]
+        return [_table_rows(connection, name, sql) for name, sql in tables]
 
 
 def _table_rows(connection: sqlite3.Connection, name: str, create: str) -> TableRows:
