@@ -57,9 +57,9 @@ def plan_inputs(
 ) -> list[InputPlan]:
     """Decide what each input is, and which contracts the conversations have that bring none.
 
-    `kinds` are those that are known already. `described` are the paths of flow files, `contracts` those that are known by flow; files among the inputs add to
-    them. `run_inputs` are a dataset and an agent's file for all runs, `tool_segments` the phases of tools as users
-    set them.
+    `kinds` are those that are known already. `described` are the paths of flow files, `contracts` those that are known
+    by flow; files among the inputs add to them. `run_inputs` are a dataset and an agent's file for all runs,
+    `tool_segments` the phases of tools as users set them.
     """
     flow_files = {os.path.abspath(path) for path in described}
     known_kinds = kinds or {}

@@ -29,8 +29,8 @@ _DOCUMENTS = (".json", ".json.gz", ".toml")
 class FoundInputs:
     """Hold inputs in the order of their absolute paths, and what was passed over: path and reason.
 
-    `kinds` are those of the inputs that were looked into to find them. `set_aside` was so by whoever wrote it, and nothing is wrong with that. `not_looked_at` are files of a walk whose
-    names are of nothing that is read.
+    `kinds` are those of the inputs that were looked into to find them. `set_aside` was so by whoever wrote it, and
+    nothing is wrong with that. `not_looked_at` are files of a walk whose names are of nothing that is read.
     """
 
     files: list[Path] = field(default_factory=list)
