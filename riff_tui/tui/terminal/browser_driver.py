@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import select
 import signal
+import sys
 import threading
 import time
 from functools import partial
@@ -20,6 +22,7 @@ from riff_tui.tui.terminal.textual_internals import InputParser
 PATIENCE_S = 5.0
 _NO_MOUSE = "".join(f"\x1b[?{mode}l" for mode in (1000, 1003, 1006, 1015))
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
+_SET_SIGNAL_OF_PARENTS_END = 1  # prctl(2)
 
 
 class BrowserDriver(WebDriver):
@@ -47,6 +50,7 @@ class BrowserDriver(WebDriver):
         super().start_application_mode()
         if not self._takes_mouse:
             self.write(_NO_MOUSE)
+        _go_on_without_parent()
         threading.Thread(target=self._await_end_of_server, name="riff-tui-server", daemon=True).start()
 
     def _write_whole(self, data: bytes) -> int:
@@ -65,3 +69,12 @@ class BrowserDriver(WebDriver):
         # What is being saved takes no longer; nobody is left to end what hangs.
         time.sleep(PATIENCE_S)
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _go_on_without_parent() -> None:
+    """Have this process continued, where it is stopped, once the one that started it is gone; on Linux alone.
+
+    One that is stopped would never notice, and stay.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_SIGNAL_OF_PARENTS_END, signal.SIGCONT, 0, 0, 0)

@@ -62,6 +62,8 @@ async def test_nothing_is_left_however_it_ends(number: signal.Signals, code: int
             explorers = children(server.pid)
             assert len(explorers) == 2
             assert not other.sent or "viewing" in page.text
+            if number == signal.SIGKILL:
+                os.kill(explorers[0], signal.SIGSTOP)
             server.send_signal(number)
             assert await server.wait() == code
             for explorer in explorers:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from riff_ingest.child_process import environment_of
+from riff_ingest.reaper.reaper import Reaper
+from riff_ingest.runner.processes import process as process_module
 from riff_ingest.runner.processes.process import STDERR_KEPT, CannotStart, LineProcess, ProcessFailed, Program
 from riff_store.errors import UsageError
 from tests.support.programs import is_alive, is_gone, program
@@ -114,7 +116,8 @@ async def test_a_program_that_does_not_listen_holds_nobody_up() -> None:
 
 @pytest.mark.parametrize("stubborn", ["", STAYS], ids=["asked", "killed"])
 @pytest.mark.parametrize("leader", [FOREVER, "sys.exit(0)"], ids=["stays", "leaves"])
-async def test_nothing_of_the_group_is_left(stubborn: str, leader: str) -> None:
+async def test_nothing_of_the_group_is_left(stubborn: str, leader: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_module, "reaper", lambda: Reaper(None))  # which only Linux lets find processes
     source = f"""
 {stubborn}
 child = os.fork()
