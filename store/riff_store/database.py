@@ -13,7 +13,7 @@ from riff_store import models
 from riff_store.engines import engine_at
 from riff_store.engines.engine import BUSY_SECONDS as BUSY_SECONDS
 from riff_store.engines.engine import BulkConnection, Engine
-from riff_store.errors import NewerStore, OlderStore
+from riff_store.errors import NewerStore, NotAStore, OlderStore
 from riff_store.interruption import interruption_in_force
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from riff_store.news import News
 
 Made = TypeVar("Made")
+OF_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, MemoryError)
+"""What reading may raise of a store whose rows hold what none of ours does."""
 _HOLDINGS = ("conversation", "judged_score", "flow", "flow_edit", "annotation")
 
 
@@ -65,12 +67,15 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Answer everything inside from one state of the store, whatever is written meanwhile."""
+        """Answer everything inside from one state of the store, whatever is written meanwhile.
+
+        Raises `NotAStore` where that fails for what a damaged store holds.
+        """
         with self._lock, self._translating():
             if self.engine.in_transaction:
                 yield
                 return
-            with self.engine.reading():
+            with self.engine.reading(), _explaining(self):
                 self._kept = {}
                 try:
                     yield
@@ -145,6 +150,11 @@ class Store:
         """Return how many rows of each table point to rows that are not there."""
         with self._lock, self._translating(), self._interruptible():
             return self.engine.broken_references()
+
+    def strange_values(self) -> dict[str, int]:
+        """Return how many rows of each table hold what no column of its kind does."""
+        with self._lock, self._translating(), self._interruptible():
+            return self.engine.strange_values()
 
     def can_be_written(self) -> bool:
         """Say if this process may write the store, however it was opened."""
@@ -254,6 +264,23 @@ def _older(location: str, version: int) -> OlderStore:
         "any `riff-tui ingest` into it migrates it, and so does"
         f" `riff-tui doctor --migrate --store {shlex.quote(location)}`; a copy is kept",
     )
+
+
+@contextmanager
+def _explaining(store: Store) -> Iterator[None]:
+    """Say that a store is damaged where that is why something failed; it is looked at only then."""
+    try:
+        yield
+    except OF_DAMAGE as error:
+        from riff_store.health import examine
+
+        wrong = examine(store).wrong
+        if not wrong:
+            raise
+        message = f"{store.location}: the store is damaged ({wrong[0]})"
+        raise NotAStore(
+            message, "`riff-tui doctor` says more; restore a copy, or ingest again into a new one"
+        ) from error
 
 
 @contextmanager

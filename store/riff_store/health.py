@@ -12,7 +12,7 @@ from riff_store import models
 from riff_store.annotations import standing
 from riff_store.columns.keeping import differs, packed_groups
 from riff_store.columns.layout import keys_of
-from riff_store.database import Store
+from riff_store.database import OF_DAMAGE, Store
 from riff_store.errors import StoreError
 from riff_store.interaction import SUMS
 from riff_store.notes import read_notes
@@ -143,6 +143,10 @@ def examine(store: Store) -> Health:
     counts: dict[str, int] = {}
     try:
         checks["integrity"] = store.damages(MOST_PROBLEMS)
+        checks["values"] = [
+            f"{count} rows of {table} hold what is no value of their columns"
+            for table, count in sorted(store.strange_values().items())
+        ]
         checks["references"] = _references(store) + _verdicts(store)
         counts |= {title: int(store.execute_sql(statement)[0][0]) for title, statement in _COUNTED.items()}
         notes = standing(read_notes(store))
@@ -152,6 +156,11 @@ def examine(store: Store) -> Health:
         checks["sums"] = [problem for title, pair in _SUMS.items() for problem in _disagreement(store, title, *pair)]
     except StoreError as error:
         checks["reading"] = [str(error)]
+        return Health(store.location, size, counts=counts, checks=checks, readable=False)
+    except OF_DAMAGE as error:
+        if not any(checks.values()):
+            raise
+        checks["reading"] = [f"what it holds cannot be read ({type(error).__name__})"]
         return Health(store.location, size, counts=counts, checks=checks, readable=False)
     return Health(store.location, size, counts=counts, checks=checks)
 

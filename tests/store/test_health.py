@@ -44,7 +44,7 @@ def broken(path: Path, statement: str) -> list[str]:
 def test_a_whole_store_is_called_so_and_counted(store: Path) -> None:
     health = examined(store)
     assert (health.wrong, health.readable) == ([], True)
-    assert set(health.checks) == {"integrity", "references", "sums"}
+    assert set(health.checks) == {"integrity", "values", "references", "sums"}
     assert health.size == store.stat().st_size
     wanted = {
         "files": 1,

@@ -212,4 +212,6 @@ def _spans(first: int, end: int, packed: Set[int]) -> Iterator[_Span]:
 
 
 def _keys(values: Floats) -> Keys:
-    return np.nan_to_num(values).astype(np.int64)
+    # What no key can be, in a damaged store, is one of nothing.
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(values).astype(np.int64)

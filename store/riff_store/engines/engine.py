@@ -182,5 +182,9 @@ class Engine(ABC):
         """Return how many rows of each table point to rows that are not there."""
 
     @abstractmethod
+    def strange_values(self) -> dict[str, int]:
+        """Return how many rows of each table hold what no column of its kind does: text for a number, or no number."""
+
+    @abstractmethod
     def error_of(self, error: Exception) -> StoreError | None:
         """Return the store error behind an error, `None` where it is something else."""

@@ -99,6 +99,11 @@ class PostgresqlEngine(Engine):
         other = NotAStore(f"{self.location}: the schema {self._schema} is not a riff-tui store; nothing was changed")
         if postgresql_schema.TABLE not in found:
             raise other
+        if what := postgresql_schema.strange(self.connection):
+            raise NotAStore(
+                f"{self.location}: the schema {self._schema} holds {what}, which no store has; nothing of it was read",
+                "ask who owns it, or choose another store with --store",
+            )
         header = f"SELECT application_id, schema_version FROM {self._quoted}.{postgresql_schema.TABLE}"
         try:
             rows = self.connection.execute(header).fetchall()
@@ -244,6 +249,9 @@ class PostgresqlEngine(Engine):
 
     def broken_references(self) -> dict[str, int]:
         return postgresql_schema.broken_references(self.connection)
+
+    def strange_values(self) -> dict[str, int]:
+        return postgresql_schema.strange_values(self.connection)
 
     def error_of(self, error: Exception) -> StoreError | None:
         return store_error_of(error, self.location)

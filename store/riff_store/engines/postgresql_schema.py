@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,28 @@ _TYPES = {
 _COLUMNS = """
 SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()"""
 
+_CONDITIONS = ("(conversation_id IS NULL)", "(kind = 'replaced'::text)")
+"""What the indexes of a store that hold some rows alone say of these."""
+_STRANGE = """
+WITH place AS (SELECT oid FROM pg_namespace WHERE nspname = current_schema()),
+  own AS (SELECT c.* FROM pg_class c, place WHERE c.relnamespace = place.oid AND c.relname = ANY(?))
+SELECT 'a view or the like in the place of the table', relname FROM own WHERE relkind <> 'r'
+UNION ALL SELECT 'rules, triggers, policies or other tables on', relname FROM own
+  WHERE relhasrules OR relhastriggers OR relrowsecurity OR relhassubclass
+UNION ALL SELECT 'a check on', relname FROM own JOIN pg_constraint k ON k.conrelid = own.oid WHERE k.contype = 'c'
+UNION ALL SELECT 'a column with an expression, or of a type of its own, in', relname
+  FROM own JOIN pg_attribute a ON a.attrelid = own.oid LEFT JOIN pg_type t ON t.oid = a.atttypid
+  WHERE own.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+  AND (a.atthasdef OR t.typnamespace <> 'pg_catalog'::regnamespace)
+UNION ALL SELECT 'an index over an expression of', relname FROM own JOIN pg_index i ON i.indrelid = own.oid
+  WHERE i.indexprs IS NOT NULL OR pg_get_expr(i.indpred, i.indrelid) <> ALL(?)
+UNION ALL SELECT 'the function', p.proname FROM pg_proc p, place, pg_roles r
+  WHERE p.pronamespace = place.oid AND r.oid = p.proowner AND NOT r.rolsuper
+UNION ALL SELECT 'the operator', o.oprname FROM pg_operator o, place, pg_roles r
+  WHERE o.oprnamespace = place.oid AND r.oid = o.oprowner AND NOT r.rolsuper
+LIMIT 1"""
+"""Whoever owns a schema can have others run what is in it: with their rights, once they read or write what is there."""
+
 
 def definitions() -> Iterator[str]:
     """Yield the statements that make the tables of an empty store.
@@ -43,6 +66,13 @@ def definitions() -> Iterator[str]:
         yield f'CREATE TABLE "{model._meta.table_name}" ({columns}, PRIMARY KEY ({keys}))'
         for index in model._meta.fields_to_index():
             yield str(COMPILER.get_sql_context().sql(pw.ValueLiterals(index.safe(False))).query()[0])
+
+
+def strange(connection: Connection) -> str | None:
+    """Return what runs in the schema when a store in it is read or written, if there is anything."""
+    tables = [TABLE, *(model._meta.table_name for model in models.ALL)]
+    found = connection.execute(_STRANGE, (tables, list(_CONDITIONS))).fetchone()
+    return None if found is None else f"{found[0]} {found[1]}"
 
 
 def lacking(connection: Connection) -> list[str]:
@@ -74,6 +104,19 @@ def broken_references(connection: Connection) -> dict[str, int]:
                 if count:
                     broken[table] = broken.get(table, 0) + count
     return broken
+
+
+def strange_values(connection: Connection) -> dict[str, int]:
+    """Return how many rows of each table hold a figure that is infinite or none; the server sees to all else."""
+    found = {}
+    for model in models.ALL:
+        figures = [field for field in model._meta.sorted_fields if field.field_type == "DOUBLE"]
+        if figures:
+            strange = " OR ".join(f"abs({_quoted(field)}) > {sys.float_info.max!r}" for field in figures)
+            asked = f'SELECT COUNT(*) FROM "{model._meta.table_name}" WHERE {strange}'
+            if count := int(connection.execute(asked).fetchone()[0]):
+                found[model._meta.table_name] = count
+    return found
 
 
 def advance_keys(connection: Connection) -> None:

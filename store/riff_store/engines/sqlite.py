@@ -24,7 +24,7 @@ from riff_store import models
 from riff_store.engines.engine import APPLICATION_ID, BUSY_SECONDS, Engine
 from riff_store.engines.sqlite_connection import COMPILER, SqliteConnection, connect
 from riff_store.engines.sqlite_errors import store_error_of
-from riff_store.engines.sqlite_schema import check_schema, create_tables
+from riff_store.engines.sqlite_schema import check_schema, create_tables, strange_values
 from riff_store.errors import NO_ROOM, NotAStore, StoreError, StoreMissing, StoreReadOnly
 
 CACHE_KIB = 16_384
@@ -246,6 +246,9 @@ class SqliteEngine(Engine):
         for row in self.connection.execute("PRAGMA foreign_key_check"):
             broken[str(row[0])] = broken.get(str(row[0]), 0) + 1
         return broken
+
+    def strange_values(self) -> dict[str, int]:
+        return strange_values(self.connection)
 
     def error_of(self, error: Exception) -> StoreError | None:
         return store_error_of(error, self.location)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from hashlib import sha256
@@ -45,6 +46,8 @@ _PLAIN = re.compile(
 )
 """All that the tables and indexes of any schema are made with; no word that brings in an expression."""
 _MOST_OBJECTS = 500
+_KINDS = {"TEXT": "text", "DOUBLE": "real", "BLOB": "blob"}
+"""What SQLite calls the values of a column; those of all others are whole numbers."""
 
 _Object = tuple[str, str, str, str | None]
 
@@ -71,6 +74,23 @@ def check_schema(connection: sqlite3.Connection, version: int, location: str) ->
 def digest(objects: Sequence[_Object]) -> str:
     """Return what tells apart what two stores hold, in whatever order it was made."""
     return sha256(repr(sorted(objects, key=lambda each: each[:2])).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def strange_values(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return how many rows of each table hold a value of another kind than its column, or one that is infinite."""
+    found = {}
+    for model in models.ALL:
+        strange = " OR ".join(_is_strange(field) for field in model._meta.sorted_fields)
+        asked = f'SELECT COUNT(*) FROM "{model._meta.table_name}" WHERE {strange}'
+        if count := connection.execute(asked).fetchone()[0]:
+            found[model._meta.table_name] = int(count)
+    return found
+
+
+def _is_strange(field: pw.Field) -> str:
+    kind = _KINDS.get(field.field_type, "integer")
+    strange = f"""typeof("{field.column_name}") NOT IN ('{kind}'{", 'null'" if field.null else ""})"""
+    return f'{strange} OR abs("{field.column_name}") > {sys.float_info.max!r}' if kind == "real" else strange
 
 
 def _strange(objects: Sequence[_Object]) -> Iterator[str]:

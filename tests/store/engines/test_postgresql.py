@@ -101,6 +101,50 @@ def test_what_is_no_store_is_named_so_and_left_alone(postgresql: Server, address
     assert sorted(str(name) for (name,) in found) == ["invoice", "store"]
 
 
+@pytest.mark.parametrize(
+    ("done", "said"),
+    [
+        (
+            "ALTER TABLE {0}.run RENAME TO kept; CREATE VIEW {0}.run AS SELECT k.* FROM {0}.kept k, pg_sleep(600)",
+            "a view",
+        ),
+        ("ALTER TABLE {0}.store RENAME TO kept; CREATE VIEW {0}.store AS SELECT k.* FROM {0}.kept k", "a view"),
+        ("CREATE RULE more AS ON INSERT TO {0}.run DO ALSO SELECT pg_sleep(600)", "rules, triggers"),
+        ("ALTER TABLE {0}.run ENABLE ROW LEVEL SECURITY", "rules, triggers, policies"),
+        ("CREATE TABLE {0}.more () INHERITS ({0}.run)", "or other tables on run"),
+        ("ALTER TABLE {0}.run ADD CHECK (length(name) > 0)", "a check on run"),
+        ("ALTER TABLE {0}.run ALTER label SET DEFAULT clock_timestamp()::text", "a column with an expression"),
+        ("CREATE DOMAIN {0}.word AS text; ALTER TABLE {0}.run ALTER label TYPE {0}.word", "of a type of its own"),
+        ("CREATE INDEX more ON {0}.run (lower(name))", "an index over an expression of run"),
+        ("CREATE INDEX more ON {0}.run (name) WHERE length(name) > 1", "an index over an expression of run"),
+    ],
+)
+def test_what_others_have_put_into_a_schema_is_refused_and_not_run(
+    postgresql: Server, filled: str, done: str, said: str
+) -> None:
+    for statement in done.format(schema_of(filled)).split("; "):
+        postgresql.run(statement)
+    for write in (False, True):
+        with pytest.raises(NotAStore, match=f"{said}.*nothing of it was read"):
+            open_store(filled, write=write)
+
+
+def test_a_function_beside_the_tables_is_refused_unless_it_is_of_who_may_do_all_anyway(
+    postgresql: Server, filled: str
+) -> None:
+    made = f"{schema_of(filled)}.round(bigint)"
+    postgresql.run(f"CREATE FUNCTION {made} RETURNS bigint LANGUAGE sql AS 'SELECT 1'")
+    open_store(filled).close()
+    postgresql.run("CREATE ROLE lender")
+    try:
+        postgresql.run(f"ALTER FUNCTION {made} OWNER TO lender")
+        with pytest.raises(NotAStore, match="holds the function round"):
+            open_store(filled)
+    finally:
+        postgresql.run("DROP OWNED BY lender")
+        postgresql.run("DROP ROLE lender")
+
+
 def test_a_newer_store_is_refused_with_both_versions(postgresql: Server, filled: str) -> None:
     postgresql.run(f"UPDATE {schema_of(filled)}.store SET schema_version = {NOW + 41}")
     with pytest.raises(NewerStore, match=f"schema {NOW + 41}, this one knows {NOW}"):
