@@ -12,15 +12,18 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
+from tests.support.examples import ENOUGH, FEW
 from tests.support.postgresql_server import Server, programs, running
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
 
 # Machines that run tests are busy at times, so how long an example takes proves nothing.
-settings.register_profile("riff-tui", max_examples=100, deadline=None, print_blob=True)
+settings.register_profile("riff-tui", max_examples=FEW, deadline=None, print_blob=True)
 # Where it is enough that a test fails, nobody waits for the simplest example.
-settings.register_profile("first-failure", settings.get_profile("riff-tui"), phases=(Phase.explicit, Phase.generate))
+settings.register_profile(
+    "first-failure", settings.get_profile("riff-tui"), max_examples=ENOUGH, phases=(Phase.explicit, Phase.generate)
+)
 settings.register_profile("long", settings.get_profile("riff-tui"), max_examples=20_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "riff-tui"))
 

@@ -16,6 +16,7 @@ from riff_ingest.stream import read_stream
 from riff_store.facts import StateAspects
 from riff_store.measure import percentile
 from tests.support import oracle
+from tests.support.examples import examples
 
 BOOKING = Contract(
     success_terminals=["booked"],
@@ -195,7 +196,7 @@ CONTRACTS = st.sampled_from(
 )
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(250))
 @given(EVENTS, st.sampled_from([True, False, None]), CONTRACTS, st.none() | NAMES)
 def test_any_stream_gives_what_the_definitions_say(
     events: list[Event], completed: bool | None, contract: Contract | None, final_state: str | None

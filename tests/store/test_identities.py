@@ -15,6 +15,7 @@ from riff_store.database import Store
 from riff_store.health import examine
 from riff_store.queries.contents import skipped
 from riff_store.writer import Item, Writer
+from tests.support.examples import examples
 from tests.support.facts import broken_rows, call, fresh, source, verdict
 
 PATHS = ("/in/a.jsonl", "/in/b.jsonl", "/in/c.jsonl")
@@ -131,7 +132,7 @@ def check(store: Store, held: Files) -> None:
     assert examine(store).wrong == []
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(files, st.permutations(PATHS), ingests)
 def test_the_store_holds_every_call_once_whatever_the_order_of_files(
     held: Files, order: Sequence[str], again: Sequence[Sequence[str]]
@@ -145,7 +146,7 @@ def test_the_store_holds_every_call_once_whatever_the_order_of_files(
         assert broken_rows(Path(store.location)) == []
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(files, files, st.permutations(PATHS))
 def test_files_that_changed_leave_nothing_of_what_they_held(before: Files, after: Files, order: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, fresh(Path(folder) / "calls.db") as store:

@@ -16,6 +16,7 @@ from riff_store.answers.effects import Confounding, FactorEffect, LevelEffect, L
 from riff_store.statistics.linear_model import fit
 from riff_store.statistics.observations import MOST_LEVELS, Factor
 from tests.support.contrasts import clustered, contrasts
+from tests.support.examples import examples
 
 NAMES = ("judge", "agent", "flow", "persona")
 
@@ -156,7 +157,7 @@ def test_a_strong_agent_on_easy_flows_gets_no_credit_for_them() -> None:
     assert [best.low, best.high] == pytest.approx([0.5, 0.5])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.data())
 def test_neither_order_nor_names_matter(data: st.DataObject) -> None:
     frame = calls(data.draw(st.integers(0, 50)), n=data.draw(st.integers(2, 25)))
@@ -171,7 +172,7 @@ def test_neither_order_nor_names_matter(data: st.DataObject) -> None:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.integers(0, 50), st.floats(-1e4, 1e4))
 def test_a_constant_added_moves_means_alone(seed: int, constant: float) -> None:
     frame = calls(seed, n=20)
@@ -188,7 +189,7 @@ def test_a_constant_added_moves_means_alone(seed: int, constant: float) -> None:
                 assert now == (was if was is None else pytest.approx(was, abs=1e-7))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 4), min_size=1, max_size=14))
 def test_an_effect_is_told_exactly_where_the_design_fixes_it(cells: list[tuple[int, ...]]) -> None:
     chance = np.random.default_rng(len(cells))

@@ -15,9 +15,10 @@ from riff_store.facts import Annotation
 from riff_store.notes import add_notes, encoded, read_notes
 from riff_store.queries.annotations import notes_by_call, notes_on
 from tests.support.annotations import ANY_NOTE, ENTANGLED
+from tests.support.examples import examples
 from tests.support.facts import call, fresh, put
 
-FEW = settings(max_examples=8, deadline=None)
+FEW = settings(max_examples=examples(8), deadline=None)
 
 
 def line(id: str, supersedes: str | None = None, at: int | None = 1, **given: object) -> Annotation:
@@ -74,7 +75,7 @@ def test_an_author_has_one_verdict_and_each_code_once(lines: list[Annotation]) -
     assert counted(kept) == kept
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(20))
 @given(ANY_NOTE, ANY_NOTE, ANY_NOTE)
 def test_which_of_two_lines_holds_does_not_depend_on_who_came_first(
     a: Annotation, b: Annotation, c: Annotation

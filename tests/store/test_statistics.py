@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from riff_store.statistics import intervals, significance
+from tests.support.examples import examples
 
 counts = st.integers(0, 30)
 values = st.lists(st.floats(-100, 100, allow_subnormal=False).map(lambda x: round(x, 3)), min_size=2, max_size=12)
@@ -49,7 +50,7 @@ def test_fisher_counts_the_tables_that_are_as_unlikely(hits: int, n: int, other:
     assert significance.fisher(hits, n, other, m) == pytest.approx(float(expected), rel=1e-6)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(20))
 @given(st.lists(st.integers(-1000, 1000), min_size=2, max_size=9, unique=True), st.data())
 def test_mann_whitney_counts_the_orders_of_few_values(drawn: list[int], data: st.DataObject) -> None:
     size = data.draw(st.integers(1, len(drawn) - 1))

@@ -17,6 +17,7 @@ from riff_ingest.eva import read_record
 from riff_ingest.loader import Item, load, plan_of
 from riff_store.facts import ConversationFacts, Skipped
 from tests.support.eva_runs import files, make_run, notes, take, with_metrics
+from tests.support.examples import examples
 
 FRAMEWORK, SIMULATOR, AUDIT = "framework_logs.jsonl", "user_simulator_events.jsonl", "audit_log.json"
 RECORD = with_metrics(files(), faithfulness={"normalized_score": 0.5}, task_completion={"score": 1.0})
@@ -66,7 +67,7 @@ def test_a_record_as_it_should_be_gives_no_warning() -> None:
 
 
 @given(log=st.sampled_from([FRAMEWORK, SIMULATOR]), seed=st.integers(0, 2**32))
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 def test_shuffled_lines_are_told(log: str, seed: int) -> None:
     shuffled = lines(RECORD, log)
     random.Random(seed).shuffle(shuffled)
@@ -74,7 +75,7 @@ def test_shuffled_lines_are_told(log: str, seed: int) -> None:
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=20)
+@settings(max_examples=examples(15))
 def test_shuffled_entries_are_told(seed: int) -> None:
     shuffled = entries(RECORD)
     random.Random(seed).shuffle(shuffled)
@@ -82,7 +83,7 @@ def test_shuffled_entries_are_told(seed: int) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 def test_a_line_that_stands_there_twice_is_told(data: st.DataObject) -> None:
     doubled = lines(RECORD, SIMULATOR)
     place = data.draw(st.integers(0, len(doubled) - 1))
@@ -105,7 +106,7 @@ def test_doubled_ends_of_turns_and_sentences_are_told_but_words_may_be_said_twic
 
 
 @given(log=st.sampled_from([FRAMEWORK, SIMULATOR]), data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 def test_a_line_that_comes_too_late_is_told(log: str, data: st.DataObject) -> None:
     delayed = lines(RECORD, log)
     place = data.draw(st.integers(0, len(delayed) - 20))
@@ -116,7 +117,7 @@ def test_a_line_that_comes_too_late_is_told(log: str, data: st.DataObject) -> No
 
 
 @given(name=st.sampled_from(sorted(RECORD)), data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 def test_a_file_that_ends_too_early_is_told(name: str, data: st.DataObject) -> None:
     content = RECORD[name].rstrip()
     end = data.draw(st.integers(1, len(content) - 1))
@@ -133,14 +134,14 @@ def test_a_file_that_ends_too_early_is_told(name: str, data: st.DataObject) -> N
 
 
 @given(names=st.sets(st.sampled_from(sorted(RECORD))))
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 def test_any_files_may_be_missing(names: set[str]) -> None:
     _, items = read({name: content for name, content in RECORD.items() if name not in names})
     assert sum(isinstance(item, ConversationFacts) for item in items) == 1
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=150)
+@settings(max_examples=examples(60))
 def test_whatever_a_file_holds_the_call_is_stored(seed: int) -> None:
     _, items = read(_mutated(RECORD, random.Random(seed)))
     assert sum(isinstance(item, ConversationFacts) for item in items) == 1

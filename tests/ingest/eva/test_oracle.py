@@ -28,6 +28,7 @@ from tests.support.eva_events import (
     voiced,
     wrote,
 )
+from tests.support.examples import examples
 
 # Few texts, so that one is said again; some begin alike, hold labels, or lose and change letters in lower case.
 TEXTS = (
@@ -91,7 +92,7 @@ def as_json(value: Any) -> Any:
     return [as_json(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(scenes, moved, st.sampled_from(["cascade", "audio_llm", "s2s"]))
 def test_a_context_is_what_the_rules_say(
     scenes: list[list[Callable[[float], Happening]]], moved: list[tuple[int, int]], pipeline: PipelineType

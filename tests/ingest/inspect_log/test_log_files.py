@@ -22,9 +22,12 @@ from riff_ingest.sources.inspect_log import SOURCE
 from riff_ingest.sources.source import ReadContext
 from riff_store.facts import Skipped
 from tests.support import inspect_logs as logs
+from tests.support.examples import examples
 from tests.support.strategies import JSON
 
-anything = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
+anything = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(20)
+)
 
 
 def read(path: Path) -> tuple[list[Conversation], list[tuple[str | None, str]]]:

@@ -17,6 +17,7 @@ from riff_ingest.sources import json_members
 from riff_ingest.sources.json_members import Member, read_members
 from riff_ingest.sources.lenient_json import loads
 from riff_ingest.sources.lines import BrokenInput
+from tests.support.examples import examples
 
 _KEYS = st.sampled_from(["a", "list", 'say "x" \\ [', "ü", "other"])
 _VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -29,7 +30,9 @@ _VALUES: st.SearchStrategy[Any] = st.recursive(
     max_leaves=12,
 )
 _DOCUMENTS = st.dictionaries(_KEYS, _VALUES | st.lists(_VALUES, max_size=6), max_size=5)
-_FIXTURES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+_FIXTURES = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(30)
+)
 
 
 @pytest.fixture(params=[3, 1 << 18], ids=["in small pieces", "at once"])

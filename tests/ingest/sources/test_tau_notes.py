@@ -15,6 +15,7 @@ from riff_ingest.sources.discovery import find_inputs
 from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.tau_notes import read
 from riff_store.facts import Annotation, Skipped
+from tests.support.examples import examples
 from tests.support.strategies import JSON
 
 NOTE: dict[str, Any] = {
@@ -89,7 +90,7 @@ def test_a_note_is_known_by_what_it_holds_and_its_copy_of_the_simulation_is_no_i
     assert (found.files, found.passed_over) == ([note, named], [])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(30))
 @given(st.dictionaries(st.sampled_from(sorted(NOTE)), JSON), st.integers(0, 400))
 def test_whatever_a_note_holds_and_wherever_it_is_cut_nothing_is_raised_but_a_reason(
     tmp_path: Path, change: dict[str, Any], cut: int

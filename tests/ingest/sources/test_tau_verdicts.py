@@ -16,6 +16,7 @@ from riff_ingest.sources.lines import BrokenInput
 from riff_ingest.sources.tau_verdicts import SOURCE, read, run_judged, score_of
 from riff_ingest.tau.results import run_at
 from riff_store.facts import JudgedScore, Skipped
+from tests.support.examples import examples
 from tests.support.strategies import JSON
 from tests.support.tau_runs import results, simulation
 
@@ -95,7 +96,7 @@ def test_a_summary_is_known_by_what_it_holds(tmp_path: Path) -> None:
     assert detect(summary(tmp_path, {"title": "news"}, name="feed.json")).kind is None
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(30))
 @given(st.dictionaries(st.sampled_from(sorted(ENTRY)), JSON), st.integers(0, 250))
 def test_whatever_an_entry_holds_and_wherever_it_is_cut_nothing_is_raised_but_a_reason(
     tmp_path: Path, change: dict[str, Any], cut: int

@@ -15,9 +15,12 @@ from riff_ingest import Conversation, read_source
 from riff_ingest.facts import facts_of
 from riff_ingest.library import SourceReader
 from riff_store.facts import ConversationFacts
+from tests.support.examples import examples
 from tests.support.tau_runs import action, answer, check, results, rewarded, said, simulation, task, tool
 
-_FIXTURES = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=80)
+_FIXTURES = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(40)
+)
 _WRONG: st.SearchStrategy[Any] = st.sampled_from(
     [
         None,
@@ -108,7 +111,7 @@ def test_of_a_cut_file_the_whole_calls_are_read_and_the_rest_is_told(tmp_path: P
     assert "file ends too early" in found.skipped[-1].note.reason
 
 
-@settings(_FIXTURES, max_examples=20)
+@settings(_FIXTURES, max_examples=examples(15))
 @given(data=st.data())
 def test_the_order_of_keys_says_nothing(tmp_path: Path, data: st.DataObject) -> None:
     def shuffled(value: Any) -> Any:

@@ -14,6 +14,7 @@ from riff_ingest import Conversation, read_source
 from riff_ingest.events import TurnComplete
 from riff_store.interaction import panel
 from riff_store.voice import Mark, Voice
+from tests.support.examples import examples
 from tests.support.hostile import HOSTILE
 from tests.support.tau_runs import results, tool, write_results, write_run
 from tests.support.tau_ticks import info, simulation, ticks
@@ -222,7 +223,7 @@ PLACES = st.sampled_from(["user_chunk", "agent_chunk", "agent_tool_calls", "agen
 PARTS = st.sampled_from(["content", "contains_speech", "utterance_ids", "turn_taking_action", "source_effects"])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(20), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 8), PLACES, PARTS, JSON), max_size=6))
 def test_wrong_parts_of_ticks_cost_no_call(tmp_path: Path, wrongs: list[tuple[int, str, str, Any]]) -> None:
     told = ticks("..cc.b...", "....aaaaa")
@@ -239,7 +240,7 @@ def test_wrong_parts_of_ticks_cost_no_call(tmp_path: Path, wrongs: list[tuple[in
     assert len(call.voice.caller) + len(call.voice.agent) >= len(spoken)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(20), deadline=None)
 @given(st.floats(0, 1, exclude_max=True))
 def test_a_call_whose_file_was_cut_is_left_out_with_a_reason_and_costs_no_other(tmp_path: Path, share: float) -> None:
     whole_call, cut_call = simulation("a", "cc...", "...aa"), simulation("b", "..cc.T.", "aa....a")

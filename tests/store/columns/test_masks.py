@@ -21,6 +21,7 @@ from riff_store.predicates import And, InState, Not, Or, Predicate, Term
 from riff_store.queries.scope import Scope
 from riff_store.vocabulary import CALL_NAMES, field_of
 from riff_tui.filters import parse, render
+from tests.support.examples import examples
 from tests.support.packed_stores import packed, set_small_groups
 from tests.support.random_predicates import predicates
 from tests.support.random_stores import World, record_of, rows_of, world
@@ -46,7 +47,7 @@ nested = st.recursive(
 )
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(50))
 @given(predicate=nested)
 def test_columns_find_the_calls_that_sql_finds(predicate: Predicate, store: Store) -> None:
     with store.snapshot():
@@ -76,7 +77,7 @@ def holds_of_row(predicate: Predicate, facts: Any, made: World, row: Mapping[str
             return any(holds_of_row(part, facts, made, other) for other in rows_of(facts))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(predicate=predicates)
 def test_columns_find_the_rows_of_states_that_python_finds(predicate: Predicate, made: World, store: Store) -> None:
     wanted = [

@@ -21,6 +21,7 @@ from riff_store.queries.annotations import notes_by_call
 from riff_store.queries.codes import calls_since_new_code, codes
 from riff_store.queries.conversations import conversations
 from riff_tui.filters import parse
+from tests.support.examples import examples
 from tests.support.facts import call, fresh, put
 
 CALLS = [
@@ -108,7 +109,7 @@ GIVEN = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(GIVEN)
 def test_every_count_is_that_of_a_count_by_hand(
     store: Store, given: list[tuple[int, str | None, str, str | None, str | None]]

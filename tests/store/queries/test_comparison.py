@@ -23,6 +23,7 @@ from riff_store.queries.failures import failures
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.sides import SideError, side
 from riff_store.scoring import operability
+from tests.support.examples import examples
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.random_stores import JUDGES, SHOWN, World, world
 
@@ -166,7 +167,7 @@ def check(found: Comparison, wanted: dict[tuple[str, str], dict[str, Any]]) -> N
             assert difference.interval == pytest.approx(row["interval"], rel=1e-6, abs=1e-6)
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 10_000), st.sampled_from([60, 150]))
 def test_two_sides_differ_as_pandas_and_scipy_say(tmp_path: Path, seed: int, size: int) -> None:
     made = world(seed, size)

@@ -17,6 +17,7 @@ from riff_store.facts import ConversationFacts
 from riff_store.queries.flows import flow_cells
 from riff_store.scoring import operability, succeeded
 from riff_tui.filters import parse
+from tests.support.examples import examples
 from tests.support.facts import call, fresh, put, verdict
 from tests.support.random_stores import ASPECTS, SHOWN, World, billionths, grouped, selected, world
 from tests.support.recorded_queries import recorded_queries
@@ -63,7 +64,7 @@ def in_store(cell: FlowCell) -> dict[str, object]:
     }
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(st.integers(0, 10**6))
 def test_sums_and_calls_give_the_same_matrix_as_plain_python(seed: int) -> None:
     made = world(seed)
@@ -79,7 +80,7 @@ def test_sums_and_calls_give_the_same_matrix_as_plain_python(seed: int) -> None:
             ]
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(6))
 @given(
     st.integers(0, 10**6),
     st.sampled_from(

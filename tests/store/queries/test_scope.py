@@ -13,6 +13,7 @@ from riff_store.predicates import Predicate, Term
 from riff_store.queries.conversations import conversations, count_conversations
 from riff_store.queries.scope import Scope, needs
 from riff_tui.filters import parse, render
+from tests.support.examples import examples
 from tests.support.facts import call, fresh, put
 from tests.support.random_predicates import predicates
 from tests.support.random_stores import World, selected, world
@@ -29,7 +30,7 @@ def store(made: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sto
         yield opened
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(60))
 @given(predicate=predicates)
 def test_the_store_finds_what_python_finds(predicate: Predicate, made: World, store: Store) -> None:
     wanted = sorted((facts.run, facts.conversation) for facts in selected(made, predicate))

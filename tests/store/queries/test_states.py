@@ -22,6 +22,7 @@ from riff_store.queries.conversations import conversations
 from riff_store.queries.states import segment_cells, state_cells
 from riff_store.ranking import worst_first
 from riff_tui.filters import parse
+from tests.support.examples import examples
 from tests.support.facts import call, fresh, put, state
 from tests.support.random_stores import billionths, grouped, selected, world
 from tests.support.recorded_queries import recorded_queries
@@ -67,7 +68,7 @@ def main_segment(rows: Rows) -> str:
     return min(counts, key=lambda name: (-counts[name], name))
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(st.integers(0, 10**6), st.sampled_from([("flow", "state"), ("flow", "state", "agent"), ("state",)]))
 def test_sums_and_rows_give_the_same_matrix_as_plain_python(seed: int, by: tuple[str, ...]) -> None:
     made = world(seed)
@@ -100,7 +101,7 @@ FILTERS = [
 ]
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(st.integers(0, 10**6), st.sampled_from(FILTERS))
 def test_terms_about_states_narrow_the_rows(seed: int, expression: str) -> None:
     made = world(seed)
@@ -125,7 +126,7 @@ def test_terms_about_states_narrow_the_rows(seed: int, expression: str) -> None:
             assert cell.to_states == steps_of(wanted[names])
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(st.integers(0, 10**6), st.sampled_from(["", "run:night", "trial>=0", "persona:h", "state:co"]))
 def test_a_segment_pools_the_rows_of_its_states_and_names_the_worst(seed: int, expression: str) -> None:
     made = world(seed)
@@ -320,7 +321,7 @@ def test_filters_know_the_steps_that_calls_missed(store: Store, expression: str,
     assert known_names(store, "missed_step") == ["book", "pay"]
 
 
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @given(st.integers(0, 10**6))
 def test_expected_steps_are_those_of_plain_python(seed: int) -> None:
     made = world(seed)

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_store.answers.cells import ArchetypeCell
@@ -215,7 +215,6 @@ def test_hostile_names_stay_text(text: str) -> None:
 VALUES = st.none() | st.floats(allow_nan=True, allow_infinity=True) | st.integers(-(10**6), 10**6) | st.booleans()
 
 
-@settings(max_examples=100)
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=len(COLUMNS), max_size=len(COLUMNS)))
 def test_whatever_stands_in_the_records_there_is_a_table(pairs: list[tuple[Any, Any]]) -> None:
     keys = [column.key for column in COLUMNS]

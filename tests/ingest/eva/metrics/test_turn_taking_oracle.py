@@ -11,6 +11,7 @@ from riff_ingest.eva.context import MetricContext
 from riff_ingest.eva.metrics.files import RecordFiles
 from riff_ingest.eva.metrics.turn_taking import turn_taking
 from riff_ingest.eva.trace import LoggedEntry
+from tests.support.examples import examples
 
 Spans = list[tuple[float, float]]
 TURNS = range(-1, 5)
@@ -133,7 +134,7 @@ def is_heard(context: MetricContext, turn: int) -> bool:
     return turn != 0 and bool(users.get(turn)) and bool(agents.get(turn))
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(120))
 @given(
     st.dictionaries(st.sampled_from(list(TURNS)), st.tuples(segments, segments), min_size=2, max_size=6),
     some_turns,

@@ -15,6 +15,7 @@ from riff_ingest.runner.files.run_document import PROGRESS_FILE, RUN_FILE
 from riff_ingest.runner.status.run_reader import RunReader
 from riff_ingest.runner.status.run_status import RunStatus
 from riff_store.errors import UsageError
+from tests.support.examples import examples
 from tests.support.run_directories import BEGAN, RunDirectory, stamp
 
 GONE = 2**22 - 3
@@ -245,7 +246,7 @@ lines = st.lists(
 
 
 @given(lines, st.lists(st.integers(0, 400), max_size=4))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_looking_often_finds_what_looking_once_does(tmp_path: Path, wrote: list[bytes], cuts: list[int]) -> None:
     directory = tmp_path / "run"
     RunDirectory(directory)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from riff_tui.table import Column, Row, Severity, Table
@@ -17,7 +17,6 @@ SHARES = st.none() | st.floats(0, 1)
 SCORES = ("operability", "correctness", "completion", "errors")
 
 
-@settings(max_examples=100)
 @given(
     st.fixed_dictionaries(
         {
