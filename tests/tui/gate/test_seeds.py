@@ -20,6 +20,7 @@ from riff_tui.gate.rules import decide
 from tests.support.facts import fresh, put
 
 SEEDS = 100
+TOGETHER = 10  # a comparison reads the scores of every run of its store, so that one store of all takes twice the time
 QUIET_CALLS = 160
 REGRESSED_SEEDS = 10
 REGRESSED_CALLS = 960
@@ -27,17 +28,14 @@ FLOW = "generic_inquiry"
 
 
 def test_two_runs_of_the_same_quality_pass_in_95_of_100_seeds(tmp_path: Path) -> None:
-    with fresh(tmp_path / "same.db") as store:
-        for seed in range(SEEDS + 1):
-            play(store, f"run-{seed}", seed, QUIET_CALLS, {})
-        decisions = [decide(compare(store, f"run-{seed}", f"run-{seed + 1}")) for seed in range(SEEDS)]
+    decisions = [found for first in range(0, SEEDS, TOGETHER) for found in quiet(tmp_path / f"{first}.db", first)]
+    assert len(decisions) == SEEDS
     assert all(len(found.checks) == 24 and not found.of("too few") for found in decisions)
     assert sum(found.passed for found in decisions) >= 95
 
 
 def test_a_planted_regression_fails_and_no_other_flow_is_named(tmp_path: Path) -> None:
-    with fresh(tmp_path / "worse.db") as store:
-        decisions = [regressed(store, 2 * seed) for seed in range(REGRESSED_SEEDS)]
+    decisions = [regressed(tmp_path / f"{seed}.db", 2 * seed) for seed in range(REGRESSED_SEEDS)]
     assert [found.failing for found in decisions] == [[FLOW]] * REGRESSED_SEEDS
 
 
@@ -51,11 +49,21 @@ def test_the_same_calls_again_are_the_same_whatever_the_rest(tmp_path: Path, sha
     assert {check.p for check in found.checks if check.flow != FLOW} == {1.0}
 
 
-def regressed(store: Store, seed: int) -> Decision:
+def quiet(path: Path, first: int) -> list[Decision]:
+    """Decide on runs that differ in their seeds alone, each with the one after it."""
+    seeds = range(first, first + TOGETHER)
+    with fresh(path) as store:
+        for seed in (*seeds, seeds.stop):
+            play(store, f"run-{seed}", seed, QUIET_CALLS, {})
+        return [decide(compare(store, f"run-{seed}", f"run-{seed + 1}")) for seed in seeds]
+
+
+def regressed(path: Path, seed: int) -> Decision:
     """Decide on a run and one with another seed and one worse flow."""
-    play(store, f"run-{seed}", seed, REGRESSED_CALLS, {})
-    play(store, f"run-{seed + 1}", seed + 1, REGRESSED_CALLS, {FLOW: 0.4})
-    return decide(compare(store, f"run-{seed}", f"run-{seed + 1}"))
+    with fresh(path) as store:
+        play(store, "before", seed, REGRESSED_CALLS, {})
+        play(store, "after", seed + 1, REGRESSED_CALLS, {FLOW: 0.4})
+        return decide(compare(store, "before", "after"))
 
 
 def play(store: Store, name: str, seed: int, calls: int, weaken: dict[str, float]) -> None:
