@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,12 +10,12 @@ import typer
 from riff_tui.commands.options import AsciiOption, DebugOption, StoreOption, settings_for, store_to_write
 
 if TYPE_CHECKING:
-    from riff_store.database import Store
-    from riff_store.health import Health
+    from riff_tui.commands.doctor_report import Report
 
 EXAMPLES = (
     "riff-tui doctor",
     "riff-tui doctor --store nightly.db",
+    "riff-tui doctor --json | jq -r '.checks[] | select(.problems != []) | .advice'",
     "riff-tui doctor --migrate --store of-last-year.db",
 )
 LISTED = 200
@@ -26,71 +26,63 @@ def doctor(
         bool,
         typer.Option("--migrate", help="First bring a store of an older version forward.", show_default=False),
     ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object for programs.", show_default=False)
+    ] = False,
     ascii_only: AsciiOption = None,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Check the store and say what was skipped and why.
+    """Check the store, say what was skipped and why, and what to do about what is wrong.
 
     Exit 4 where something is wrong with the store.
     """
-    from riff_store.health import examine
-    from riff_tui.catalog import show
-    from riff_tui.commands.reading import reading
+    from riff_store.errors import StoreError
+    from riff_tui.commands.doctor_report import members, of_refused, print_report
     from riff_tui.errors import Unhealthy, writing
+    from riff_tui.output.sinks.json import write_members
+    from riff_tui.output.sinks.options import Options
     from riff_tui.output.streams import standard_output
-    from riff_tui.request import Request
     from riff_tui.settings import store_location
-    from riff_tui.text.safe_text import one_line
 
     settings = settings_for(store, ascii=ascii_only)
-    if migrate:
-        with store_to_write(store_location(settings), create=False):
-            pass
-    with reading(store_location(settings)) as opened:
-        health = examine(opened)
-        advice = list(_advice(opened)) if health.readable else []
-        skipped = show(opened, "skipped", Request(limit=LISTED)) if health.readable else None
+    location = store_location(settings)
     out = standard_output(ascii_only=bool(settings.ascii))
+    refused: StoreError | None = None
+    try:
+        if migrate:
+            with store_to_write(location, create=False):
+                pass
+        report = _report(location)
+    except StoreError as error:
+        if not json:
+            raise
+        report, refused = of_refused(location, error), error
     with writing("stdout"):
-        out.stream.writelines(f"{one_line(line)}\n" for line in report(health))
-        if advice:
-            out.stream.writelines(["\n", *(f"{one_line(line)}\n" for line in advice)])
-        if skipped is not None and len(skipped.rows):
-            out.stream.write("\n")
-            out.print_table(skipped)
-    if health.wrong:
+        if json:
+            write_members(members(report), out.stream, Options(ascii_only=bool(settings.ascii)))
+        else:
+            print_report(report, out)
+    if refused is not None:
+        raise refused
+    health = report.health
+    if not health.is_whole:
         raise Unhealthy(f"{health.location}: {health.wrong[0]}; ingest again into a new store, or restore a copy")
 
 
-def report(health: Health) -> Iterator[str]:
-    """Yield what there is to say of a store, a line each."""
-    yield f"store       {health.location}"
-    yield f"size        {health.size} bytes, schema {health.schema}"
-    for title, count in health.counts.items():
-        yield f"{title:12}{count}"
-    for check, problems in health.checks.items():
-        yield f"{check:12}{'ok' if not problems else '; '.join(problems)}"
+def _report(location: str) -> Report:
+    from riff_store.database import OF_DAMAGE
+    from riff_store.errors import StoreError
+    from riff_store.health import examine
+    from riff_tui.catalog import show
+    from riff_tui.commands.doctor_report import Report, hints
+    from riff_tui.commands.reading import reading
+    from riff_tui.request import Request
 
-
-def _advice(store: Store) -> Iterator[str]:
-    """Yield what to do about notes that count nowhere."""
-    import shlex
-
-    from riff_store.notes import notes_of_no_call
-    from riff_tui.notes.kept_notes import lacking, read_kept
-    from riff_tui.settings import kept_notes_file
-    from riff_tui.text.words import counted
-
-    waiting, ambiguous = notes_of_no_call(store)
-    if waiting:
-        yield f"{counted(waiting, 'note')} on calls that are not there: ingest the files that hold these calls."
-    if ambiguous:
-        yield (
-            f"{counted(ambiguous, 'note')} that may be of several calls and so of none: note it anew on the one that is"
-            " meant, riff-tui notes add --where 'run=R conversation=C'."
-        )
-    path = kept_notes_file()
-    if path is not None and store.can_be_written() and (kept := lacking(store, read_kept(path))):
-        where = f"{counted(len(kept), 'note')} that could not be written before, in {path}"
-        yield f"{where}: riff-tui notes import {shlex.quote(str(path))}"
+    with reading(location) as opened:
+        report = Report(examine(opened))
+        # What is damaged may have neither; what is wrong was found before.
+        with suppress(*(() if report.health.is_whole else (StoreError, *OF_DAMAGE))):
+            report.hints = list(hints(opened))
+            report.skipped = show(opened, "skipped", Request(limit=LISTED))
+    return report

@@ -116,24 +116,44 @@ _COUNTED: Mapping[str, str] = {
 """What is counted. Without a condition SQLite counts a table in one step, which nothing ends."""
 
 
+_ADVICE: Mapping[str, str] = {
+    "columns": "the calls themselves may be right, and figures of many of them wrong",
+    "sums": "the calls themselves may be right, and figures that are summed wrong",
+}
+_ANEW = (
+    "restore a copy, or ingest the files again into a new store; `riff-tui notes export` takes along what people noted"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Health:
     """Hold counts of what a store holds, and per check its problems (none: all is well).
 
-    A store that is not `readable` failed in the middle; what was found until then is kept.
+    A store that is not `readable` failed in the middle; what was found until then is kept. Of one that cannot be opened
+    size and schema are not known.
     """
 
     location: str
-    size: int
-    schema: int = models.SCHEMA_VERSION
+    size: int | None
+    schema: int | None = models.SCHEMA_VERSION
     counts: Mapping[str, int] = field(default_factory=dict)
     checks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     readable: bool = True
 
     @property
+    def is_whole(self) -> bool:
+        """Say if nothing is wrong."""
+        return self.readable and not any(self.checks.values())
+
+    @property
     def wrong(self) -> list[str]:
         """Return every problem, with the check that found it."""
         return [f"{check}: {problem}" for check, problems in self.checks.items() for problem in problems]
+
+
+def advice_on(check: str) -> str:
+    """Return what to do about what a check found."""
+    return f"{_ADVICE.get(check, 'the store is damaged')}: {_ANEW}"
 
 
 def examine(store: Store) -> Health:

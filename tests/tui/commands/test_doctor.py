@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,9 +16,11 @@ from riff_ingest.annotation_lines import line_of
 from riff_store.database import open_store
 from riff_store.facts import Annotation
 from riff_store.migrations import backup_path
+from riff_store.models import SCHEMA_VERSION
 from riff_store.notes import add_notes
 from riff_tui.cli import run
 from riff_tui.errors import ExitCode
+from tests.support.golden import assert_golden
 from tests.support.older_stores import restore
 from tests.support.tiny_store import name
 
@@ -41,6 +46,9 @@ def test_the_doctor_names_what_is_wrong_and_exits_4(tiny: Path, tmp_path: Path, 
     assert run(["doctor", "--store", str(path)]) == ExitCode.STORE
     out, err = capsys.readouterr()
     assert "sums        states: " in out
+    assert (
+        "\nsums: the calls themselves may be right, and figures that are summed wrong: restore a copy, or ingest" in out
+    )
     assert "riff-tui: error: " in err
 
 
@@ -79,3 +87,44 @@ def test_the_doctor_says_what_to_do_about_notes_that_count_nowhere(
     assert "notes       1\nauthors     1\n" in out
     assert "1 note on calls that are not there: ingest the files that hold these calls." in out
     assert f"1 note that could not be written before, in {kept}: riff-tui notes import {kept}" in out
+
+
+def test_programs_are_told_the_same(
+    tiny: Path, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(shutil.copy(tiny, tmp_path / "store.db"))
+    monkeypatch.chdir(tmp_path)
+    assert run(["doctor", "--json", "--store", "store.db"]) == ExitCode.OK
+    told = capsys.readouterr().out.replace(f'"size": {path.stat().st_size}', '"size": 0')
+    assert_golden(told.replace(str(tiny.parent), "/in"), "doctor.json")
+
+
+def test_programs_are_told_what_is_wrong_and_what_to_do(tiny: Path, tmp_path: Path, capsys: Captured) -> None:
+    path = Path(shutil.copy(tiny, tmp_path / "store.db"))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("UPDATE call_rollup SET n = n + 1")
+        connection.execute("UPDATE conversation SET duration_s = 'long' WHERE id = 1")
+    assert run(["doctor", "--json", "--store", str(path)]) == ExitCode.STORE
+    told = json.loads(capsys.readouterr().out)
+    found = {each["check"]: each for each in told["checks"]}
+    assert (told["whole"], told["readable"], told["schema"]) == (False, True, SCHEMA_VERSION)
+    assert found["integrity"] == {"check": "integrity", "problems": [], "advice": None}
+    assert found["values"]["problems"] == ["1 rows of conversation hold what is no value of their columns"]
+    assert all("ingest the files again" in found[check]["advice"] for check in ("values", "sums"))
+
+
+@pytest.mark.parametrize("kind", ["missing", "no store", "older"])
+def test_programs_are_told_of_a_store_that_cannot_be_opened(kind: str, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "store.db"
+    if kind == "older":
+        restore(1, path)
+    elif kind == "no store":
+        path.write_text("nothing of ours", encoding="utf-8")
+    assert run(["doctor", "--json", "--store", str(path)]) == ExitCode.STORE
+    out, err = capsys.readouterr()
+    told = json.loads(out)
+    ((check,), keys) = told["checks"], ("whole", "readable", "size", "schema", "skipped")
+    assert [told[key] for key in keys] == [False, False, None, None, None]
+    assert check["check"] == "opening"
+    assert check["problems"][0] in err
+    assert (check["advice"] or "") in err
