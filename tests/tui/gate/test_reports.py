@@ -201,7 +201,7 @@ def test_the_summary_is_the_table_with_what_fails_first() -> None:
     assert "left out" not in text
 
 
-@pytest.mark.parametrize("count", [100, 1000, 5000])
+@pytest.mark.parametrize("count", [100, 1000])
 @pytest.mark.parametrize("name", ["flow", "<" * 60, "日本" * 500, "x" * 5000], ids=["short", "markup", "wide", "long"])
 def test_the_summary_fits_a_pull_request_in_whole_rows(count: int, name: str) -> None:
     text = summary(gate(decision(*(check(f"{number}-{name}", "errors", "noise") for number in range(count)))))
