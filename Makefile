@@ -8,6 +8,11 @@ PYTEST_ARGS ?= -n 3 --dist worksteal -q --durations=10
 # The tests start hundreds of processes, and none of them should have to compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Checking the types keeps one processor busy for most of a minute, so the other one begins with what comes next.
+ifneq ($(filter check,$(MAKECMDGOALS)),)
+MAKEFLAGS += --jobs=2
+endif
+
 .PHONY: help demo test check lint types walls bench readme screenshots format clean
 
 help:
