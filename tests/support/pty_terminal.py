@@ -26,7 +26,7 @@ MOST_PER_MOVE = 700
 MOST_PER_PAGE = 9_000
 COMMAND = ("-c", "from riff_tui.cli import main; main()", "ui")
 _QUIET_S = 0.25
-_LONGEST_S = 120.0
+_LONGEST_S = 300.0
 _LOOK_S = 0.02
 _OUR_SEQUENCES = re.compile(
     rb"\x1b\[r|\x1b\[[0-9;]+[mHr]"  # styles, moves, scrolling regions

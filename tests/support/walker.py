@@ -23,7 +23,7 @@ from riff_tui.tui.navigation.location import START, Stack
 from riff_tui.tui.screens.explorer import ExplorerScreen
 from tests.support.fake_catalog import FakeCatalog
 
-LONGEST_S = 120.0
+LONGEST_S = 300.0
 
 
 class Walker:
