@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import itertools
 import os
@@ -74,6 +75,23 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("needs the recordings in ../shared/data")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The store of `riff-tui demo`, made once for the tests of all workers; nobody writes to it."""
+    from tests.readme import demo_store
+
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    told, store = folder / "demo-is-whole", folder / "demo" / "demo.db"
+    with (folder / "demo-lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not told.exists():
+            assert demo_store(folder) == store
+            told.touch()
+    return store
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,6 @@ from tests.readme import (
     README,
     WORKED,
     Example,
-    demo_store,
     examples,
     key_rows,
     printed,
@@ -49,14 +48,9 @@ def first_cells(table: str) -> list[str]:
     return [re.split(r"(?<!\\)\|", row)[1].strip() for row in rows]
 
 
-@pytest.fixture(scope="session")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return demo_store(tmp_path_factory.mktemp("readme"))
-
-
 @pytest.mark.parametrize("example", examples(TEXT), ids=lambda example: example.command)
-def test_a_command_prints_what_a_page_shows(example: Example, store: Path) -> None:
-    assert example.cut(printed(example.command, store)) == example.shown, "`make readme` writes it anew"
+def test_a_command_prints_what_a_page_shows(example: Example, demo: Path) -> None:
+    assert example.cut(printed(example.command, demo)) == example.shown, "`make readme` writes it anew"
 
 
 def test_the_readme_fits_five_screens() -> None:

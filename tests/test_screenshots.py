@@ -8,15 +8,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.readme import PAGES, README, demo_store
+from tests.readme import PAGES, README
 from tests.screenshots import FOLDER, differences, is_as_pinned, pictures
 
 PICTURES = sorted(FOLDER.glob("*.svg"))
 
 
 @pytest.mark.skipif(not is_as_pinned(), reason="pictures can be compared on the pinned Textual and Rich only")
-def test_they_are_current(tmp_path: Path) -> None:
-    wrong = differences(pictures(demo_store(tmp_path)))
+def test_they_are_current(demo: Path) -> None:
+    wrong = differences(pictures(demo))
     assert not wrong, "`make screenshots` draws them anew; look at them before they go in"
 
 

@@ -10,15 +10,9 @@ from riff_ingest.simulate import planted
 from riff_store.database import open_store
 from riff_tui.catalog import show
 from riff_tui.request import Request
-from tests.readme import demo_store
 from tests.support.pty_terminal import Terminal
 
 MOST_KEYS = 8
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return demo_store(tmp_path_factory.mktemp("demo"))
 
 
 @pytest.mark.parametrize(
