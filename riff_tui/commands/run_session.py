@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,15 +59,18 @@ def show_plan(request: RunRequest, as_json: bool) -> None:
 
 def make(request: RunRequest, after: After) -> None:
     """Make a run, and end the command as the run ended."""
+    # Others write it meanwhile; where nobody did, one that was made for the run goes again with it.
+    with nullcontext() if after.ingest is None else store_to_write(after.ingest, create=True):
+        _make(request, after)
+
+
+def _make(request: RunRequest, after: After) -> None:
     from riff_ingest.runner.runs import make_run
     from riff_tui.errors import StoreError, writing
     from riff_tui.output.progress import terminal_progress
     from riff_tui.output.streams import say
 
     assert request.out is not None
-    if after.ingest is not None:
-        with store_to_write(after.ingest, create=True):
-            pass
     with terminal_progress() as line:
         session = _Session(request, after, line)
         with _refused_at_first(), writing(str(request.out)), redirect_stdout(sys.stderr):  # what an agent's code prints

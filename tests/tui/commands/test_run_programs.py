@@ -90,17 +90,20 @@ def started(*arguments: str) -> subprocess.Popen[bytes]:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda number: number.name)
 def test_nothing_of_an_agent_is_left_however_its_run_ends(number: signal.Signals, pids: Path, tmp_path: Path) -> None:
-    process = started(*words(_STOPS, tmp_path / "made", str(pids)))
+    process = started(*words(_STOPS, tmp_path / "made", str(pids)), "--ingest", str(tmp_path / "calls.db"))
     family = until(pids, 3)
-    while process.poll() is None:
+    process.send_signal(number)
+    if number == signal.SIGINT:
+        assert process.stderr is not None
+        while b"still under way" not in process.stderr.readline():
+            assert process.poll() is None
         process.send_signal(number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(0.5)
     _, said = process.communicate()
     assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
     assert b"Traceback" not in said
     assert b"Loop" not in said
     assert gone(family)
+    assert (tmp_path / "calls.db").exists() == (number == signal.SIGKILL)
 
 
 def test_nothing_of_an_agent_is_left_after_its_call(pids: Path, tmp_path: Path) -> None:
