@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -69,7 +69,7 @@ def read_text(text: bytes) -> dict[str, Any]:
         raise ValueError("no transcript") from error
 
 
-@lru_cache(maxsize=16)
+@cache
 def _columns_of(kind: type[msgspec.Struct]) -> tuple[str, Callable[[Any], Any]]:
     """Return the letter of a type of events, and what reads its fields but the time."""
     letter = _LETTERS[str(kind.__struct_config__.tag)]

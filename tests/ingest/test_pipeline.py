@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from riff_ingest.loader import InputPlan, Item
 from riff_ingest.parallel import loaded
 from riff_ingest.pipeline import IngestSummary, Progress, ingest
 from riff_store.database import open_store
+from riff_store.facts import FileResult, SourceFile
+from riff_store.writer import Item as StoredItem
 from riff_store.writer import Writer
 from tests.support.facts import broken_rows, contents
 
@@ -138,6 +141,33 @@ def test_nothing_is_read_while_others_wait_for_the_store(
         ingest([night], Writer(opened))
     assert len(read) == 5
     assert not any(read)
+
+
+def test_verdicts_right_behind_calls_go_in_with_them_however_slow_reading_is(
+    night: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "BATCH_SECONDS", 0.0)
+    (night / "humanness-later.jsonl").write_bytes(verdict("c-2", 5.0))
+    batches: list[list[str]] = []
+
+    class Watched(Writer):
+        @contextmanager
+        def batch(self) -> Iterator[None]:
+            batches.append([])
+            with super().batch():
+                yield
+
+        def put_file(self, file: SourceFile, items: Iterable[StoredItem], *, rebuild: bool = False) -> FileResult:
+            batches[-1].append(Path(file.path).name)
+            return super().put_file(file, items, rebuild=rebuild)
+
+    with open_store(store, write=True, create=True) as opened:
+        ingest([night], Watched(opened))
+    assert batches == [
+        ["flow-transcripts-a.jsonl"],
+        ["flow-transcripts-b.jsonl.gz", "humanness-codex.jsonl"],
+        ["humanness-later.jsonl"],
+    ]
 
 
 def test_the_order_of_arguments_and_the_number_of_jobs_do_not_matter(night: Path, tmp_path: Path) -> None:

@@ -50,6 +50,13 @@ ALL = [
 ]
 
 
+def test_what_was_looked_into_to_find_it_need_not_be_again(root: Path) -> None:
+    assert find_inputs([root]).kinds == {
+        root / "a.jsonl" / "calls.jsonl": "transcripts",
+        root / "dental.toml": "flow-file",
+    }
+
+
 def test_a_directory_stands_for_the_inputs_below_it(root: Path) -> None:
     assert names(root) == ALL
     assert find_inputs([root]).passed_over == [unknown(root)]
