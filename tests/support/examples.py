@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-FEW = 40
+FEW = 25
 ENOUGH = 100
 
 
