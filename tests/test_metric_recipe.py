@@ -9,9 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.recipes import carry_out, python, recipe, riff_tui
+from tests.support.recipes import carry_out, python, recipe, riff_tui, several
 
 TITLE = "Add a metric"
+SHOWN = {
+    "dump flows --format json": '"agent_share":',
+    "dump flows --where agent_share>0.99 --format csv": "flow,",
+    "dump flows --by run,flow --where talk>0.5 --sort agent_share --format csv": "dental",
+    "dump conversations --where talk<0.5 --sort -agent_share --format csv": "c-",
+    "dump effects --aspect agent_share": "Units: agent_share share",
+    "compare before after --format csv": "agent_share",
+    "compare before after --where aspect=agent_share --format csv": "differs",
+    "export --where aspect=agent_share -o -": "agent_share",
+}
 
 
 @pytest.fixture(scope="module")
@@ -48,23 +58,11 @@ def test_the_tests_of_the_recipe_and_of_the_list_pass(tree: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [
-        ("dump flows --format json", '"agent_share":'),
-        ("dump flows --where agent_share>0.99 --format csv", "flow,"),
-        ("dump flows --by run,flow --where talk>0.5 --sort agent_share --format csv", "dental"),
-        ("dump conversations --where talk<0.5 --sort -agent_share --format csv", "c-"),
-        ("dump effects --aspect agent_share", "Units: agent_share share"),
-        ("compare before after --format csv", "agent_share"),
-        ("compare before after --where aspect=agent_share --format csv", "differs"),
-        ("export --where aspect=agent_share -o -", "agent_share"),
-    ],
-)
-def test_a_new_aspect_is_known_everywhere(tree: Path, store: str, arguments: str, shown: str) -> None:
-    done = riff_tui(tree, *arguments.split(), "--store", store)
-    assert done.returncode == 0, done.stderr
-    assert shown in done.stdout
+def test_a_new_aspect_is_known_everywhere(tree: Path, store: str) -> None:
+    answers = several(tree, [(*asked.split(), "--store", store) for asked in SHOWN])
+    for (asked, shown), done in zip(SHOWN.items(), answers, strict=True):
+        assert (asked, done.returncode) == (asked, 0), done.stderr
+        assert shown in done.stdout, asked
 
 
 def test_a_new_aspect_is_a_column_that_can_be_chosen(tree: Path) -> None:

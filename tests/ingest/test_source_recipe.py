@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.dirty_inputs import GOOD
-from tests.support.recipes import ROOT, carry_out, python, recipe, riff_tui
+from tests.support.recipes import ROOT, carry_out, python, recipe, riff_tui, several
 
 SPOKEN = "Which day suits you?"
 
@@ -49,19 +49,20 @@ def test_a_new_source_is_detected_and_its_transcripts_are_kept(
     tree: Path, logs: Path, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     store = str(tmp_path / "calls.db")
-    done = riff_tui(tree, "ingest", str(logs), *options, "--store", store)
+    ingest = ("ingest", str(logs), *options, "--store", store)
+    done, shown = several(tree, [ingest, ("dump", "conversation", "--where", "c-2", "--store", store)])
     assert f"taken      call-log     {logs / '1.jsonl'}: 1 conversation\n" in done.stderr
-    shown = riff_tui(tree, "dump", "conversation", "--where", "c-2", "--store", store)
     assert SPOKEN in shown.stdout
 
 
 def test_a_new_source_is_known_to_help_and_docs(tree: Path, tmp_path: Path) -> None:
-    kinds = re.search(r"\[([^\[\]]*\|[^\[\]]*)\]", "".join(riff_tui(tree, "ingest", "--help").stdout.split()))
+    (tmp_path / "empty").mkdir()
+    ingest = ("ingest", str(tmp_path / "empty"), "--store", str(tmp_path / "calls.db"))
+    told, done = several(tree, [("ingest", "--help"), ingest])
+    kinds = re.search(r"\[([^\[\]]*\|[^\[\]]*)\]", "".join(told.stdout.split()))
     assert kinds is not None
     assert "call-log" in kinds[1].split("|")
-    (tmp_path / "empty").mkdir()
-    said = riff_tui(tree, "ingest", str(tmp_path / "empty"), "--store", str(tmp_path / "calls.db")).stderr
-    assert re.search(r"call-log +files named calls-\*.log, or lines with call and log\n", said)
+    assert re.search(r"call-log +files named calls-\*.log, or lines with call and log\n", done.stderr)
     written = python(tree, "-c", "from tests.readme import *; print(with_sources(FORMATS.read_text()))").stdout
     assert "| `call-log` | Call logs | files named calls-*.log, or lines with call and log |" in written
 

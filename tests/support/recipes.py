@@ -6,18 +6,32 @@ A block that says `at the end` or `in NAME` is added to a file that is there: af
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(
     r"^( *)```python\n *# (\S+?)(?:, (?:at the (end)|in ([A-Z]+)))?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL
 )
+_SEVERAL = """
+import contextlib, io, json, sys
+from riff_tui.cli import run
+
+done = []
+for arguments in json.loads(sys.argv[1]):
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="", write_through=True) for _ in range(2))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(arguments)
+    done.append((code, *(stream.buffer.getvalue().decode() for stream in (out, err))))
+print(json.dumps(done))
+"""
 _COPIED = ("riff_tui", "store", "ingest", "tests", "docs", "README.md", "pyproject.toml")
 
 
@@ -67,3 +81,15 @@ def riff_tui(tree: Path, *arguments: str, path: tuple[Path, ...] = ()) -> subpro
     """Run a command of a tree's riff-tui."""
     program = "import sys; from riff_tui.cli import main; main(sys.argv[1:])"
     return python(tree, "-c", program, *arguments, path=path)
+
+
+def several(
+    tree: Path, commands: Sequence[Sequence[str]], path: tuple[Path, ...] = ()
+) -> list[subprocess.CompletedProcess[str]]:
+    """Run commands of a tree's riff-tui in one interpreter, the start of which takes longer than most of them."""
+    ran = python(tree, "-c", _SEVERAL, json.dumps([list(command) for command in commands]), path=path)
+    assert ran.returncode == 0, ran.stderr
+    return [
+        subprocess.CompletedProcess(command, *done)
+        for command, done in zip(commands, json.loads(ran.stdout), strict=True)
+    ]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.recipes import ROOT, several
+
 PROGRAM = Path(sys.executable).parent / "riff-tui"
 CODE = '''
 """How many words the agent says in a turn."""
@@ -28,6 +30,21 @@ def agent_words(call):
         raise KeyError("the words of a caller")
     return sum(said) / len(said) if said else None
 '''
+
+SHOWN = {
+    "dump flows --format json": '"agent_words"',
+    "dump flows --where agent_words>3 --format csv": "booking",
+    "dump flows --sort -agent_words": "booking",
+    "dump conversations --where chatty>=32 --format csv": "c-12",
+    "dump conversations --sort -agent_words --limit 1 --format csv": "c-12",
+    "dump effects --aspect agent_words": "agent_words words, lower is better",
+    "dump effects --aspect chatty": "agent_words words, lower is better",
+    "compare a b --format json": '"agent_words"',
+    "compare a b --where aspect=chatty --format csv": "agent_words",
+    "gate --baseline a --candidate b --max-drop agent_words=1": "agent_words",
+    "export --where aspect=agent_words -o -": "agent_words",
+    "dump skipped": "aspect agent_words could not be computed: KeyError",
+}
 
 
 @pytest.fixture(scope="module")
@@ -75,36 +92,17 @@ def store(tmp_path_factory: pytest.TempPathFactory, installed: Path) -> Path:
     return folder / "store.db"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [
-        ("dump flows --format json", '"agent_words"'),
-        ("dump flows --where agent_words>3 --format csv", "booking"),
-        ("dump flows --sort -agent_words", "booking"),
-        ("dump conversations --where chatty>=32 --format csv", "c-12"),
-        ("dump conversations --sort -agent_words --limit 1 --format csv", "c-12"),
-        ("dump effects --aspect agent_words", "agent_words words, lower is better"),
-        ("dump effects --aspect chatty", "agent_words words, lower is better"),
-        ("compare a b --format json", '"agent_words"'),
-        ("compare a b --where aspect=chatty --format csv", "agent_words"),
-        ("gate --baseline a --candidate b --max-drop agent_words=1", "agent_words"),
-        ("export --where aspect=agent_words -o -", "agent_words"),
-        ("dump skipped", "aspect agent_words could not be computed: KeyError"),
-    ],
-)
-def test_it_is_shown_filtered_sorted_compared_and_exported(
-    arguments: str, shown: str, store: Path, installed: Path
-) -> None:
-    done = riff_tui(*arguments.split(), "--store", str(store), path=installed)
-    assert done.returncode in ((0, 3) if arguments.startswith("gate") else (0,)), done.stderr
-    assert shown in done.stdout + done.stderr
-    assert "words of a caller" not in done.stdout + done.stderr
+def test_it_is_shown_filtered_sorted_compared_and_exported(store: Path, installed: Path) -> None:
+    answers = several(ROOT, [(*asked.split(), "--store", str(store)) for asked in SHOWN], path=(installed,))
+    for (asked, shown), done in zip(SHOWN.items(), answers, strict=True):
+        assert done.returncode in ((0, 3) if asked.startswith("gate") else (0,)), (asked, done.stderr)
+        assert shown in done.stdout + done.stderr, asked
+        assert "words of a caller" not in done.stdout + done.stderr, asked
 
 
 def test_a_rise_of_what_should_be_low_fails_the_gate(store: Path, installed: Path) -> None:
-    for name in ("agent_words", "chatty"):
-        asked = ("gate", "--baseline", "a", "--candidate", "b", "--max-drop", f"{name}=1")
-        done = riff_tui(*asked, "--store", str(store), path=installed)
+    gate = ("gate", "--store", str(store), "--baseline", "a", "--candidate", "b", "--max-drop")
+    for done in several(ROOT, [(*gate, f"{name}=1") for name in ("agent_words", "chatty")], path=(installed,)):
         assert done.returncode == 3, done.stdout + done.stderr
 
 

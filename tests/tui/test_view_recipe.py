@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from riff_tui.output.formats import Format
-from tests.support.recipes import ROOT, carry_out, python, recipe, riff_tui
+from tests.support.recipes import ROOT, carry_out, python, recipe, riff_tui, several
 
 TITLE = "Add a view"
 IN_EXPLORER = """
@@ -89,39 +89,40 @@ def test_the_test_of_the_recipe_passes(tree: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("form", [form.value for form in Format if not form.is_graph])
-def test_a_new_view_is_dumped_in_every_format(added: tuple[Path, tuple[Path, ...]], tiny: Path, form: str) -> None:
+def test_a_new_view_is_dumped_in_every_format(added: tuple[Path, tuple[Path, ...]], tiny: Path) -> None:
     tree, path = added
-    done = riff_tui(tree, "dump", "personas", "--store", str(tiny), "--format", form, path=path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "hurried" in done.stdout
+    forms = [form.value for form in Format if not form.is_graph]
+    dumps = [("dump", "personas", "--store", str(tiny), "--format", form) for form in forms]
+    for form, done in zip(forms, several(tree, dumps, path), strict=True):
+        assert (form, done.returncode, done.stderr) == (form, 0, "")
+        assert "hurried" in done.stdout, form
 
 
 def test_its_rows_are_filtered_sorted_and_limited_by_its_columns(
     added: tuple[Path, tuple[Path, ...]], tiny: Path
 ) -> None:
     tree, path = added
-
-    def rows(*options: str) -> list[dict[str, object]]:
-        done = riff_tui(tree, "dump", "personas", "--store", str(tiny), "--format", "json", *options, path=path)
-        assert done.returncode == 0, done.stderr
-        found: list[dict[str, object]] = json.loads(done.stdout)["rows"]
-        return found
-
-    everything = rows()
+    options = (
+        (), ("--where", "errored_share>0"), ("--where", "hurr"), ("--sort", "-persona", "--limit", "1"),
+        ("--where", "flow=weather"),
+    )  # fmt: skip
+    dump = ("dump", "personas", "--store", str(tiny))
+    note, *answers = several(tree, [dump, *((*dump, "--format", "json", *each) for each in options)], path)
+    assert [done.stderr for done in answers if done.returncode] == []
+    assert "not counted in averages (patient " in note.stdout
+    everything, often_errored, found, first, of_weather = (json.loads(done.stdout)["rows"] for done in answers)
     assert [row["persona"] for row in everything] == ["patient", None, "hurried"]
-    note = riff_tui(tree, "dump", "personas", "--store", str(tiny), path=path).stdout
-    assert "not counted in averages (patient " in note
-    assert rows("--where", "errored_share>0") == everything[:1]
-    assert rows("--where", "hurr") == everything[2:]
-    assert rows("--sort", "-persona", "--limit", "1") == everything[:1]
-    assert sum(int(str(row["n"])) for row in rows("--where", "flow=weather")) == 10
+    assert often_errored == everything[:1]
+    assert found == everything[2:]
+    assert first == everything[:1]
+    assert sum(int(str(row["n"])) for row in of_weather) == 10
 
 
 def test_it_is_known_to_help_and_errors_and_the_readme(added: tuple[Path, tuple[Path, ...]], tiny: Path) -> None:
     tree, path = added
-    assert " personas," in " ".join(riff_tui(tree, "dump", "--help", path=path).stdout.split())
-    assert ", personas, " in riff_tui(tree, "dump", "flws", "--store", str(tiny), path=path).stderr
+    told, missed = several(tree, [("dump", "--help"), ("dump", "flws", "--store", str(tiny))], path)
+    assert " personas," in " ".join(told.stdout.split())
+    assert ", personas, " in missed.stderr
     written = python(tree, "-c", "from tests.readme import *; print(view_rows(), key_rows())", path=path).stdout
     assert "| `personas` | Who called, and how many of their calls were errored. |" in written
     assert "| `Y` | Who called, and how often that went wrong; press again to widen. |" in written
