@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.commands import riff_tui
 from tests.support.eva_records import FINAL_DB, SIMULATOR, goodbye, speech, write_record
 
-PROGRAM = str(Path(sys.executable).parent / "riff-tui")
 METRICS = {
     "task_completion",
     "turn_taking",
@@ -27,7 +26,7 @@ METRICS = {
 
 
 def eva(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([PROGRAM, "eva", *map(str, arguments)], capture_output=True, text=True, check=False, cwd=cwd)
+    return riff_tui("eva", *arguments, directory=cwd)
 
 
 def printed(*arguments: str | Path, cwd: Path | None = None) -> tuple[dict[str, Any], list[str]]:
