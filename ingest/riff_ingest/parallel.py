@@ -78,10 +78,9 @@ class _Workers:
 
         That is done here, not at the interpreter's end, where the pool's thread races with the one that ends it.
         """
-        import multiprocessing
-
         if kind is not None:
-            for process in multiprocessing.active_children():
+            # Not all children of this process: whoever calls the library may have some of their own.
+            for process in [*(self._pool._processes or {}).values()]:
                 process.kill()
         self._pool.shutdown(wait=True, cancel_futures=True)
 

@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from riff_ingest.child_process import last_words, signal_group
 from riff_ingest.judging.protocol import Answer, Question, Refused, Signature, Unanswered
@@ -21,8 +21,11 @@ _PIECE = 64 * 1024
 class CommandJudge:
     """Run a program once a try, without a shell, in a process group of its own that is killed where the try fails."""
 
-    def __init__(self, argv: Sequence[str], model: str | None, prompt_hash: str) -> None:
+    def __init__(
+        self, argv: Sequence[str], model: str | None, prompt_hash: str, environ: Mapping[str, str] | None = None
+    ) -> None:
         self._argv = tuple(argv)
+        self._environ = os.environ if environ is None else environ
         self._signature = Signature(model, prompt_hash)
 
     def signature(self, run: str, conversation: str) -> Signature:
@@ -31,7 +34,7 @@ class CommandJudge:
 
     async def ask(self, question: Question) -> Answer:
         """Return what the program printed; raise `Unanswered` where it failed."""
-        environment = {**os.environ, **reaper().mark()}
+        environment = {**self._environ, **reaper().mark()}
         try:
             process = await asyncio.create_subprocess_exec(
                 *self._argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True

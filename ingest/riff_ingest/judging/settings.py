@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from riff_ingest.judging.protocol import ConversationName, Judge, Misconfigured, Signature, Usage
 from riff_ingest.judging.retry import RetryPolicy
 from riff_ingest.judging.rubric import Rubric
+from riff_store.errors import UsageError
 
 if TYPE_CHECKING:
     from riff_ingest.judging.replay import ReplayJudge
@@ -48,7 +49,7 @@ _EVERY_KIND: Mapping[str, type] = {
 }  # fmt: skip
 _KINDS: Mapping[str, Mapping[str, type]] = {
     "openai": {"base_url": str, "model": str, "key_variable": str, "json_mode": bool, "extra": dict},
-    "command": {"argv": list, "model": str},
+    "command": {"argv": list, "model": str, "environment": list},
     "replay": {"path": str, "recorded_as": str},
 }
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
@@ -116,7 +117,8 @@ class JudgeSettings:
         if self.kind == "command":
             from riff_ingest.judging.command import CommandJudge
 
-            return CommandJudge(values["argv"], values.get("model"), self.rubric.prompt_hash)
+            seen = _environment(values.get("environment"), environ)
+            return CommandJudge(values["argv"], values.get("model"), self.rubric.prompt_hash, seen)
         if self.kind == "replay":
             return self._replay
         from riff_ingest.endpoint import Endpoint
@@ -209,6 +211,18 @@ def _rubric(path: str | None, base: Path) -> Rubric:
     if not criteria.strip():
         raise Misconfigured(f"rubric {file} is empty")
     return Rubric(criteria)
+
+
+def _environment(names: Sequence[str] | None, environ: Mapping[str, str]) -> Mapping[str, str] | None:
+    """Return what a program gets to see: what every program gets and the variables of these names, `None` for all."""
+    if names is None:
+        return None
+    from riff_ingest.child_process import environment_of
+
+    try:
+        return environment_of(names, environ, option="environment")
+    except UsageError as error:
+        raise Misconfigured(error.message) from None
 
 
 def _key(variable: str | None, environ: Mapping[str, str]) -> str | None:

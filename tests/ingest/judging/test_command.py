@@ -13,9 +13,10 @@ import pytest
 from riff_ingest.child_process import without_secrets
 from riff_ingest.conversation import Turn
 from riff_ingest.judging.command import CommandJudge
-from riff_ingest.judging.protocol import Refused, Signature
+from riff_ingest.judging.protocol import Misconfigured, Question, Refused, Signature
 from riff_ingest.judging.retry import CallToJudge, JudgingOutcome, Retry, RetryPolicy
-from riff_ingest.judging.rubric import Rubric
+from riff_ingest.judging.rubric import JudgePrompt, Rubric
+from riff_ingest.judging.settings import judge_settings
 
 CALL = CallToJudge("run-1", "c-1", [Turn("agent", "Good morning. ключ $HOME `id`"), Turn("caller", "Hello; rm -rf.")])
 GOOD = """print('{"score": 6, "evidence": [2], "reason": "Polite."}')"""
@@ -125,3 +126,14 @@ def test_what_a_program_complains_of_holds_no_secrets(monkeypatch: pytest.Monkey
 def test_the_program_has_a_process_group_of_its_own() -> None:
     outcome = outcome_of(f"import os; assert os.getpgrp() == os.getpid() != {os.getpgrp()}; {GOOD}")
     assert outcome.verdict is not None
+
+
+def test_a_program_sees_all_of_the_environment_or_what_was_named() -> None:
+    told = "import os; print(','.join(name for name in ('MODE', 'OTHER_KEY') if name in os.environ))"
+    environ = {**os.environ, "MODE": "1", "OTHER_KEY": "s3cret"}
+    table = {"kind": "command", "argv": [sys.executable, "-c", told], "environment": ["MODE"]}
+    judge = judge_settings("mine", {"mine": table}, Path()).judge(environ)
+    question = Question("run-1", "c-1", JudgePrompt("rubric", "call"))
+    assert asyncio.run(judge.ask(question)).text == "MODE\n"
+    with pytest.raises(Misconfigured, match="environment: there is no variable 'MODE' in the environment"):
+        judge_settings("mine", {"mine": table}, Path()).judge({})
