@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from riff_store.predicates import terms
 from riff_tui.table import Table
+from riff_tui.view_queries.sort_limit import sort_column
 from riff_tui.view_queries.view_query import FilterParts, ViewQuery
 from riff_tui.views.spec import EMPTY_STORE
 
 if TYPE_CHECKING:
     from riff_store.answers.agreement import Disputes
+    from riff_store.queries.disputes import Order
 
 
 def finish_judges(query: ViewQuery, table: Table) -> Table:
@@ -49,18 +51,31 @@ def finish_repeats(query: ViewQuery, table: Table) -> Table:
 
 
 def show_disputes(query: ViewQuery) -> Table:
-    """Return the widest disputes only, unless it is said how many: those that are left out are counted."""
-    from riff_store.queries.disputes import disputes
+    """Return the first disputes only, unless it is said how many: those that are left out are counted."""
+    from riff_store.answers.agreement import Disputes
+    from riff_store.queries.disputes import FoundDisputes, disputes
     from riff_tui.views.disputes import LISTED, NO_DISPUTES, NONE_HERE
 
     calls, rows, judges = query.parts()
     limit = LISTED if query.request.limit is None else query.request.limit
-    # A bare word looks through all names of a row, and another order at all rows, so these have to be there first.
     wordy = any(term.field is None for term in terms(rows))
-    early = None if wordy or query.request.sort not in (None, query.spec.order_by) else limit
-    found: Disputes = disputes(query.store, calls, judges, None if wordy else rows, early)
+    found = FoundDisputes(query.store, calls, judges, rows)
+    # Columns of judges stand for what a bare word is looked for in, and in another order for all that is found.
+    heard = found.judges(every=wordy) if wordy or query.request.sort not in (None, query.spec.order_by) else set()
+    order = _order(query, Disputes([], 0, 0, heard))
+    answer = Disputes(found.listed(limit, order), found.total, found.agreed, heard)
     total = found.total if query.predicate is None else disputes(query.store, limit=0).total
-    table = query.result(FilterParts(rows=rows if wordy else None), lambda _: query.build(found))
+    table = query.result(FilterParts(rows=rows if wordy else None), lambda _: query.build(answer))
     why = NO_DISPUTES if query.predicate is None else NONE_HERE
     notes = list(table.notes) if table.rows else [why, *table.notes[2:]]
-    return replace(table, notes=notes, total=total, matched=table.matched if wordy else found.total, limit=limit)
+    return replace(table, notes=notes, total=total, matched=found.total, limit=limit)
+
+
+def _order(query: ViewQuery, without_rows: Disputes) -> Order | None:
+    """Return the order that is asked for, `None` for the disputes' own."""
+    from riff_store.queries.disputes import Order
+
+    sort = query.request.sort
+    if sort in (None, query.spec.order_by):
+        return None
+    return Order(sort_column(query.build(without_rows).columns, sort).key, sort.startswith("-"))

@@ -43,7 +43,7 @@ _FURTHER = (
 
 def disputes(answer: Disputes) -> Table:
     """Return one row per call and aspect, in the order of the answer."""
-    judges = sorted({judge for each in answer.entries for judge in each.scores})
+    judges = sorted({judge for each in answer.entries for judge in each.scores}.union(answer.judges))
     return Table(
         view="disputes",
         title="Calls on which judges differ (widest spread first)",

@@ -13,7 +13,7 @@ from riff_store.predicate_eval import matches
 from riff_store.predicates import Predicate, Term
 from riff_store.queries.spread_filter import AspectSpreads, holds_of
 from riff_store.statistics.agreement import scores_of
-from riff_store.statistics.spreads import count, disputed, spreads_of, widest
+from riff_store.statistics.spreads import spreads_of
 from riff_tui.filters import parse
 
 JUDGES = ("ada", "ada#2", "bob")
@@ -70,20 +70,7 @@ def test_a_filter_means_of_columns_what_it_means_of_rows(
 ) -> None:
     rows = parse(where) if isinstance(where, str) else where
     assert rows is not None
-    holds = holds_of(rows, found(calls)).tolist()
+    holds = holds_of(rows, found(calls), lambda _: np.zeros(len(calls), bool)).tolist()
     for call, held in zip(calls, holds, strict=True):
         if sum(score is not None for score in call) > 1:
             assert held is matches(rows, record(call), ())
-
-
-@given(CALLS, st.integers(1, 6))
-def test_the_widest_are_so_many_as_are_asked_for_and_those_as_wide(
-    calls: list[tuple[float | None, ...]], n: int
-) -> None:
-    column = disputed(found(calls).spreads.spreads, None)
-    known = sorted((spread for spread in column.tolist() if spread == spread), reverse=True)
-    assert all(spread > 0 for spread in known)
-    assert count(column) == len(known)
-    chosen = column[widest([column], n)[0]].tolist()
-    assert sorted(chosen, reverse=True) == [spread for spread in known if spread >= known[min(n, len(known)) - 1]]
-    assert len(widest([column], None)[0]) == len(known)

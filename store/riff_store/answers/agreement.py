@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from riff_store.alignment import Rates
@@ -59,11 +59,15 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class Disputes:
-    """Hold the calls on which judges differ most, the first of `total`; on `agreed` ones they do not differ at all."""
+    """Hold the calls on which judges differ most, the first of `total`; on `agreed` ones they do not differ at all.
+
+    `judges` are those to be shown besides those who scored the calls.
+    """
 
     entries: Sequence[Dispute]
     total: int
     agreed: int
+    judges: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

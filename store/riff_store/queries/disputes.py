@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 from itertools import groupby
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from riff_store import models as m
 from riff_store.agreement import HUMAN
 from riff_store.answers.agreement import Dispute, Disputes
 from riff_store.database import Store
 from riff_store.predicate_eval import matches
-from riff_store.predicates import Predicate
+from riff_store.predicates import Or, Predicate, Term, both
 from riff_store.queries.call_names import told_by
 from riff_store.queries.conditions import one_of
 from riff_store.queries.dimensions import DIMENSIONS, names_of
 from riff_store.queries.judge_scores import VERDICT, JudgeScores, JudgeVersion, judge_scores, judges_of
-from riff_store.queries.spread_filter import AspectSpreads, holds_of
+from riff_store.queries.spread_filter import NAMES_OF_CALL, NAMES_OF_DISPUTE, AspectSpreads, holds_of
+from riff_store.vocabulary import split_name
+
+if TYPE_CHECKING:
+    from riff_store.statistics.spreads import Flags
 
 _AT_ONCE = 5_000
 
@@ -60,10 +65,18 @@ class _Given(NamedTuple):
         """Return who gave the lowest of the scores that can be apart."""
         return min(self.apart, key=lambda judge: (self.apart[judge], judge))
 
-    def holds(self, rows: Predicate, aspect: str) -> bool:
-        """Say whether a filter of rows holds."""
+    def holds(self, rows: Predicate, aspect: str, who: _Names) -> bool:
+        """Say whether a filter of rows holds; a bare word looks through their names."""
         record = {"aspect": aspect, "spread": self.spread(), "highest": self.highest, "lowest": self.lowest}
-        return matches(rows, record | {"scores": self.scores}, ())
+        names = {name: getattr(who, name) for name in NAMES_OF_CALL}
+        return matches(rows, names | record | {"scores": self.scores}, (*NAMES_OF_CALL, *NAMES_OF_DISPUTE))
+
+
+class Order(NamedTuple):
+    """Say which column to sort disputes by, a name, `spread`, `correctness` or `scores.JUDGE`; `down` begins high."""
+
+    key: str
+    down: bool = False
 
 
 class _Found(NamedTuple):
@@ -81,35 +94,122 @@ def disputes(
     rows: Predicate | None = None,
     limit: int | None = None,
 ) -> Disputes:
-    """Return calls that at least two judges scored apart on one aspect: the widest spread first, then by run and id.
+    """Return the first of what `FoundDisputes` finds: the widest spread first, then by run and id."""
+    with store.snapshot():
+        found = FoundDisputes(store, calls, judges, rows)
+        return Disputes(found.listed(limit), found.total, found.agreed)
+
+
+class FoundDisputes:
+    """Hold calls that at least two judges scored apart on one aspect; ask within the same snapshot of the store.
 
     A person's verdict stands beside the scores of every aspect, and is apart from those that pass where it fails a call
     and the other way about. `judges` chooses the judges, `rows` says what has to hold of aspect, spread, highest,
-    lowest and scores.
+    lowest and scores; a bare word looks through the names of a dispute.
     """
-    from riff_store.statistics.spreads import count, disputed, widest
 
-    with store.snapshot():
-        scores = judge_scores(store, calls)
-        selected = [judge for judge in judges_of(store, scores.judged, scores.people) if judge.is_selected(judges)]
-        given = {key: each for key, each in _with_people(scores, selected).items() if len(each.scores) > 1}
-        by_aspect = list(_by_aspect(scores, selected))
-        spreads = [disputed(each.spreads.spreads, None if rows is None else holds_of(rows, each)) for each in by_aspect]
-        apart = {key: each for key, each in given.items() if each.spread() > 0}
-        found = [
-            _Found(each.spread(), call, aspect)
-            for (aspect, call), each in apart.items()
-            if rows is None or each.holds(rows, aspect)
-        ]
-        total = len(found) + sum(map(count, spreads))
-        agreed = len(given) - len(apart)
-        agreed += sum(each.spreads.spreads.n - count(disputed(each.spreads.spreads, None)) for each in by_aspect)
-        if limit == 0:
-            return Disputes([], total, agreed)
-        for of_aspect, column, places in zip(by_aspect, spreads, widest(spreads, limit), strict=True):
-            keys = scores.calls[places].tolist()
-            found += map(_Found, column[places].tolist(), keys, [of_aspect.aspect] * len(keys))
-        return Disputes(_listed(store, found, limit, scores, selected, given), total, agreed)
+    def __init__(
+        self,
+        store: Store,
+        calls: Predicate | None = None,
+        judges: Predicate | None = None,
+        rows: Predicate | None = None,
+    ) -> None:
+        from riff_store.statistics.spreads import count, disputed
+
+        self._store, self._calls = store, calls
+        self._scores = scores = judge_scores(store, calls)
+        self._selected = [each for each in judges_of(store, scores.judged, scores.people) if each.is_selected(judges)]
+        with_people = _with_people(scores, self._selected)
+        self._given = {key: each for key, each in with_people.items() if len(each.scores) > 1}
+        apart = {key: each for key, each in self._given.items() if each.spread() > 0}
+        self._by_aspect = list(_by_aspect(scores, self._selected))
+        self._every = [disputed(each.spreads.spreads, None) for each in self._by_aspect]
+        self._found, self._of_people = self._every, apart
+        if rows is not None:
+            asked = [holds_of(rows, each, self._are_named) for each in self._by_aspect]
+            self._found = [disputed(each.spreads.spreads, of) for each, of in zip(self._by_aspect, asked, strict=True)]
+            who = _conversation_names(store, [call for _, call in apart])
+            self._of_people = {key: each for key, each in apart.items() if each.holds(rows, key[0], who[key[1]])}
+        self.total = len(self._of_people) + sum(map(count, self._found))
+        judged_apart = sum(map(count, self._every))
+        judged = sum(each.spreads.spreads.n for each in self._by_aspect)
+        self.agreed = len(self._given) - len(apart) + judged - judged_apart
+        self._apart = apart
+
+    def judges(self, *, every: bool = False) -> set[str]:
+        """Return those who gave scores of what was found; of `every` dispute, of those too that `rows` leaves out."""
+        from riff_store.statistics.spreads import gave_any
+
+        people, found = (self._apart, self._every) if every else (self._of_people, self._found)
+        names = {judge for each in people.values() for judge in each.scores}
+        for each, spreads in zip(self._by_aspect, found, strict=True):
+            names.update(judge for judge, of in zip(each.judges, each.scores, strict=True) if gave_any(of, spreads))
+        return names
+
+    def listed(self, limit: int | None, order: Order | None = None) -> list[Dispute]:
+        """Return the first disputes in an order, then the widest first, then by run and id."""
+        if limit == 0 or not self.total:
+            return []
+        from riff_store.columns.disputes import first_disputes
+        from riff_store.columns.reading import read_calls
+
+        columns, scores = read_calls(self._store, self._calls), self._scores
+        found = list(zip(self._by_aspect, self._found, strict=True))
+        places = first_disputes(self._store, columns, found, scores.correctness, limit, order)
+        chosen = [_Found(each.spread(), call, aspect) for (aspect, call), each in self._of_people.items()]
+        for (of_aspect, spreads), at in zip(found, places, strict=True):
+            keys = scores.calls[at].tolist()
+            chosen += map(_Found, spreads[at].tolist(), keys, [of_aspect.aspect] * len(keys))
+        who = _conversation_names(self._store, [each.call for each in chosen])
+        chosen.sort(key=lambda each: (-each.spread, *who[each.call], each.aspect))
+        if order is None:
+            chosen = chosen[:limit]
+        calls = {each.call for each in chosen}
+        correct, given = scores.given_correctness(calls), self._given_to(calls)
+        listed = []
+        for spread, call, aspect in chosen:
+            each = self._given.get((aspect, call)) or _Given(given[aspect][call], {})
+            ranked = dict(sorted(each.scores.items(), key=lambda one: (-one[1], one[0])))
+            names = who[call][:4]
+            dispute = Dispute(*names, aspect, ranked, correct.get(call), spread, each.highest, each.lowest)
+            listed.append((call, dispute))
+        listed = _in_order(listed, order)[:limit]
+        told = told_by(self._store, sorted({call for call, _ in listed}))
+        return [replace(dispute, told_by=told.get(call, {})) for call, dispute in listed]
+
+    def _given_to(self, calls: Set[int]) -> dict[str, dict[int, dict[str, float]]]:
+        """Return what the judges of each aspect gave some calls."""
+        of_aspects = _judges_by_aspect(self._selected)
+        return {aspect: self._scores.given(judges, calls) for aspect, judges in of_aspects}
+
+    def _are_named(self, word: Term) -> Flags:
+        """Say of each call whether a bare word is in its names."""
+        from riff_store.columns.reading import read_calls
+        from riff_store.statistics.spreads import among
+
+        named = Or(tuple(Term(name, word.operator, word.value) for name in NAMES_OF_CALL))
+        return among(self._scores.calls, read_calls(self._store, both(self._calls, named)).keys("id"))
+
+
+def _in_order(listed: list[tuple[int, Dispute]], order: Order | None) -> list[tuple[int, Dispute]]:
+    """Sort disputes by a column, those without a value last; those alike keep their order."""
+    if order is None:
+        return listed
+    field, judge = split_name(order.key)
+
+    def value(each: tuple[int, Dispute]) -> Any:
+        found = getattr(each[1], field)
+        return found if judge is None else found.get(judge)
+
+    measured = [each for each in listed if value(each) is not None]
+    measured.sort(key=lambda each: _place(value(each)), reverse=order.down)
+    return measured + [each for each in listed if value(each) is None]
+
+
+def _place(value: float | str) -> tuple[str, Any]:
+    """Order names without regard to case, unless nothing else tells them apart."""
+    return (value.casefold(), value) if isinstance(value, str) else ("", value)
 
 
 def _judges_by_aspect(judges: Sequence[JudgeVersion]) -> Iterator[tuple[str, list[JudgeVersion]]]:
@@ -143,33 +243,6 @@ def _with_people(scores: JudgeScores, judges: Sequence[JudgeVersion]) -> dict[tu
     }
     alone = of_people.keys() - {call for _, call in found}
     return found | {(VERDICT, call): _Given({}, of_people[call]) for call in sorted(alone)}
-
-
-def _listed(
-    store: Store,
-    found: Sequence[_Found],
-    limit: int | None,
-    scores: JudgeScores,
-    judges: Sequence[JudgeVersion],
-    given: Mapping[tuple[str, int], _Given],
-) -> list[Dispute]:
-    """Return the first disputes in order, with what each judge said."""
-    who = _conversation_names(store, [each.call for each in found])
-    chosen = sorted(found, key=lambda each: (-each.spread, *who[each.call], each.aspect))[:limit]
-    calls = {each.call for each in chosen}
-    judged = {aspect: scores.given(of_aspect, calls) for aspect, of_aspect in _judges_by_aspect(judges)}
-    correct = scores.given_correctness(calls)
-    told = told_by(store, sorted(calls))
-    listed = []
-    for spread, call, aspect in chosen:
-        each = given.get((aspect, call)) or _Given(judged[aspect][call], {})
-        ranked = dict(sorted(each.scores.items(), key=lambda one: (-one[1], one[0])))
-        listed.append(
-            Dispute(
-                *who[call][:4], aspect, ranked, correct.get(call), spread, each.highest, each.lowest, told.get(call, {})
-            )
-        )
-    return listed
 
 
 def _conversation_names(store: Store, keys: Sequence[int]) -> dict[int, _Names]:

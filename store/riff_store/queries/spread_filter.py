@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from riff_store.statistics.spreads import Flags, Spreads
 
 
+NAMES_OF_CALL = ("run", "conversation", "flow", "agent")
+NAMES_OF_DISPUTE = ("aspect", "highest", "lowest")
+
+
 class AspectSpreads(NamedTuple):
     """Hold how far those who judged an aspect are apart: the names of the judges, their scores, and the spreads."""
 
@@ -26,18 +30,23 @@ class AspectSpreads(NamedTuple):
     spreads: Spreads
 
 
-def holds_of(rows: Predicate, found: AspectSpreads) -> Flags:
-    """Say of each call whether a filter holds of the dispute on it, if it is one; means what `matches` does."""
+def holds_of(rows: Predicate, found: AspectSpreads, are_named: Callable[[Term], Flags]) -> Flags:
+    """Say of each call whether a filter holds of the dispute on it, if it is one; means what `matches` does.
+
+    `are_named` says of each call whether a bare word is in its own names.
+    """
     match rows:
         case Not(part):
-            return ~holds_of(part, found)
+            return ~holds_of(part, found, are_named)
         case And(parts):
-            return reduce(operator.and_, [holds_of(part, found) for part in parts])
+            return reduce(operator.and_, [holds_of(part, found, are_named) for part in parts])
         case Or(parts):
-            return reduce(operator.or_, [holds_of(part, found) for part in parts])
+            return reduce(operator.or_, [holds_of(part, found, are_named) for part in parts])
         case InState(part):
-            return holds_of(part, found)
-    return _term(rows, found)
+            return holds_of(part, found, are_named)
+    if rows.field is not None:
+        return _term(rows, found)
+    return reduce(operator.or_, [_term(replace(rows, field=name), found) for name in NAMES_OF_DISPUTE], are_named(rows))
 
 
 def _term(term: Term, found: AspectSpreads) -> Flags:

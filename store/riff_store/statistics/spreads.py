@@ -81,16 +81,17 @@ def count(column: Floats) -> int:
     return int(np.count_nonzero(~np.isnan(column)))
 
 
-def widest(spreads: Sequence[Floats], limit: int | None) -> list[Keys]:
-    """Return the places of the widest spreads in each column, so many of all that a limit from 1 on is reached.
-
-    What is as wide as the least of these is there as well; nan is no spread.
-    """
+def gave_any(scores: Scores, wanted: Floats) -> bool:
+    """Say whether a judge gave a score to any call that has a value; nan is none."""
     import numpy as np
 
-    every = np.concatenate([*spreads, np.zeros(0)])
-    every = every[~np.isnan(every)]
-    least = -np.inf
-    if limit is not None and limit < len(every):
-        least = np.partition(every, len(every) - limit)[len(every) - limit]
-    return [np.flatnonzero(column >= least) for column in spreads]
+    return bool((~np.isnan(wanted) & (scores.codes >= 0)).any())
+
+
+def among(calls: Keys, some: Keys) -> Flags:
+    """Say of each call whether it is one of some; both are sorted keys."""
+    import numpy as np
+
+    found = np.zeros(len(calls), bool)
+    found[np.searchsorted(calls, some)] = True
+    return found

@@ -17,7 +17,7 @@ from riff_store.predicate_eval import matches
 from riff_store.predicates import And
 from riff_store.queries.agreement import agreement
 from riff_store.queries.dimensions import judges_shown, unique_names
-from riff_store.queries.disputes import disputes
+from riff_store.queries.disputes import FoundDisputes, Order, disputes
 from riff_store.queries.judges import judges
 from riff_tui.filters import parse
 from tests.support.facts import call, fresh, put, verdict
@@ -243,3 +243,33 @@ def test_what_is_said_of_rows_chooses_among_disputes(rows: str, tmp_path: Path) 
         assert each.scores[each.lowest] == min(each.scores.values())
         tied = sorted(judge for judge, score in each.scores.items() if score == each.scores[each.lowest])
         assert each.lowest == tied[0]
+
+
+@pytest.mark.parametrize("key", ["run", "conversation", "flow", "agent", "aspect", "spread", "correctness", "highest",
+                                 "lowest", "scores.codex"])  # fmt: skip
+@pytest.mark.parametrize("down", [False, True])
+def test_the_first_disputes_in_an_order_are_the_first_of_all(key: str, down: bool, ordered: Store) -> None:
+    def place(each: Dispute) -> tuple[str, str] | float | None:
+        found = each.scores.get("codex") if key == "scores.codex" else getattr(each, key)
+        return (found.casefold(), found) if isinstance(found, str) else found
+
+    with ordered.snapshot():
+        found = FoundDisputes(ordered)
+        every = found.listed(None)
+        first = found.listed(4, Order(key, down))
+    known = sorted((each for each in every if place(each) is not None), key=place, reverse=down)  # type: ignore[arg-type]
+    assert first == (known + [each for each in every if place(each) is None])[:4]
+
+
+@pytest.mark.parametrize("words", ["gemini", "night-1 | dental", "!x_% humanness", "é", "nowhere"])
+def test_words_are_looked_for_in_all_names_of_a_dispute(words: str, ordered: Store) -> None:
+    names = ("run", "conversation", "flow", "agent", "aspect", "highest", "lowest")
+    every, found = disputes(ordered), disputes(ordered, rows=parse(words))
+    wanted = [each for each in every.entries if matches(parse(words) or And(()), asdict(each), names)]
+    assert (found.total, list(found.entries)) == (len(wanted), wanted)
+
+
+@pytest.fixture(scope="module")
+def ordered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with world(5, size=60).store(tmp_path_factory.mktemp("ordered") / "store.db") as store:
+        yield store
