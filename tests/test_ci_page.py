@@ -77,7 +77,7 @@ def test_a_command_can_be_given_as_it_stands(words: list[str]) -> None:
 def test_the_steps_gate_a_build(tmp_path: Path, weaken: dict[str, float], code: int) -> None:
     for number, name in enumerate(("baseline", "candidate"), 1):
         run = custom_run(f"run-{number}", number, weaken if number == 2 else {})
-        simulate(tmp_path / "runs" / name, conversations=640, seed=number, run=run)
+        simulate(tmp_path / "runs" / name, conversations=320, seed=number, run=run)
     (job,) = workflow()["jobs"].values()
     surroundings = os.environ | job["env"] | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
