@@ -52,12 +52,15 @@ class FactsWriter(Protocol):
     def superseded(self) -> list[SupersededFile]: ...
     def unjoined(self) -> Unjoined: ...
     def waiting_notes(self) -> int: ...
-    def pack(self) -> None: ...
+    def pack(self, report: Callable[[int, int], None] | None = None) -> None: ...
 
 
 @dataclass(slots=True)
 class Progress:
-    """Count how far an ingest is; bytes are those of the files that are done."""
+    """Count how far an ingest is; bytes are those of the files that are done.
+
+    Once all files are, `packed` of `to_pack` groups of calls are packed by column, of a store of many calls.
+    """
 
     files: int
     bytes: int
@@ -65,6 +68,8 @@ class Progress:
     done_files: int = 0
     done_bytes: int = 0
     conversations: int = 0
+    packed: int = 0
+    to_pack: int = 0
 
 
 @dataclass(slots=True)
@@ -176,7 +181,7 @@ def ingest(
             run.rebuild = True
             run.take(plan(again), jobs)
     _settle(summary, writer)
-    writer.pack()
+    writer.pack(run.packing)
     return summary
 
 
@@ -233,6 +238,12 @@ class _IngestRun:
             pending = next(stream, None)
             while pending is not None:
                 pending = self._batch(pending, stream)
+
+    def packing(self, packed: int, to_pack: int) -> None:
+        """Report how many groups of calls are packed by column."""
+        self._progress.packed, self._progress.to_pack = packed, to_pack
+        if self._report is not None:
+            self._report(self._progress)
 
     def _batch(self, pending: _Read | None, stream: Iterator[_Read]) -> _Read | None:
         ahead, pending = self._read_ahead(pending, stream)

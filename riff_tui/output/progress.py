@@ -22,6 +22,8 @@ class IngestProgress(Protocol):
     done_files: int
     done_bytes: int
     conversations: int
+    packed: int
+    to_pack: int
 
 
 class ProgressLine:
@@ -79,7 +81,9 @@ class ProgressLine:
 
 
 def reading_text(progress: IngestProgress, seconds: float) -> str:
-    """Return what is being read, how fast, and how long the rest will take."""
+    """Return what is being read, how fast, and how long the rest will take; in the end, how much of it is packed."""
+    if progress.to_pack:
+        return f"{progress.conversations} conversations · packing columns {progress.packed}/{progress.to_pack}"
     parts = [
         f"{progress.done_files}/{progress.files} files",
         f"{progress.conversations} conversations",

@@ -7,7 +7,7 @@ not at all, together with its `source_file` row.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -136,11 +136,18 @@ class Writer:
         ).fetchall()
         return News(self._written_by, runs[0][0] if runs else "", len(runs), sum(count for _, count in runs))
 
-    def pack(self) -> None:
-        """Pack the columns of calls, once all that was to be written is: for a store of many calls."""
-        while self._unpacked():
+    def pack(self, report: Callable[[int, int], None] | None = None) -> None:
+        """Pack the columns of calls, once all that was to be written is: for a store of many calls.
+
+        `report` is told how many groups of calls are packed, and of how many.
+        """
+        done = 0
+        while left := self._unpacked():
+            if report is not None:
+                report(done, done + len(left))
             with self._store.writing():
                 keeping.pack(self._connection, keeping.unpacked(self._connection)[:_GROUPS])
+            done += min(len(left), _GROUPS)
 
     def _unpacked(self) -> list[int]:
         with self._store.snapshot():

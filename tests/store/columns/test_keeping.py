@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from riff_store import writer
 from riff_store.columns import layout
 from riff_store.columns.keeping import packed_groups
 from riff_store.columns.reading import read_calls
@@ -114,6 +115,16 @@ def test_a_file_that_does_not_go_in_leaves_what_is_packed(path: Path) -> None:
             put(store, "a.jsonl", broken(), sha256="bb")
         assert groups(store) == [0, 1]
         assert examine(store).wrong == []
+
+
+def test_packing_tells_how_far_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "_GROUPS", 2)
+    world(7, 50).store(path).close()
+    told: list[tuple[int, int]] = []
+    with open_store(path, write=True) as store:
+        Writer(store).pack(lambda done, total: told.append((done, total)))
+        assert told == [(done, len(groups(store))) for done in range(0, len(groups(store)), 2)]
+    assert len(told) > 1
 
 
 def test_a_small_store_packs_nothing(path: Path) -> None:

@@ -16,12 +16,18 @@ class Progress:
     done_files: int = 1
     done_bytes: int = 250
     conversations: int = 500
+    packed: int = 0
+    to_pack: int = 0
 
 
 def test_an_ingest_tells_rate_and_time_left() -> None:
     assert reading_text(Progress(), 2.0) == (
         "1/4 files · 500 conversations · 250/s · 6 s left  flow-transcripts-dental.jsonl"
     )
+
+
+def test_an_ingest_whose_files_are_read_tells_how_much_is_packed() -> None:
+    assert reading_text(Progress(packed=8, to_pack=245), 90.0) == "500 conversations · packing columns 8/245"
 
 
 def test_nothing_is_foretold_from_nothing() -> None:
