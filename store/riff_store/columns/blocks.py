@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from riff_store.columns import rows
 from riff_store.columns.encoding import DAMAGED, Floats, Places, decode, decode_keys, joined
 from riff_store.columns.keeping import ENDS, packed_groups
-from riff_store.columns.layout import CALL_IDS, HANGING, group_of, keys_of, score_name
+from riff_store.columns.layout import CALL_IDS, HANGING, groups_between, keys_of, score_name
 from riff_store.database import Store
 from riff_store.errors import StoreError
 
@@ -50,9 +50,9 @@ def blocks(store: Store, ahead: Sequence[str] = ()) -> Iterator[Block]:
     ((first, last),) = store.execute_sql(ENDS)
     if first is None:
         return
-    packed, end = set(packed_groups(store.execute_sql)), group_of(last) + 1
-    for group in range(group_of(first), end, BLOCK_GROUPS):
-        block = Block(store, group, min(group + BLOCK_GROUPS, end), packed)
+    packed, groups = set(packed_groups(store.execute_sql)), groups_between(first, last)
+    for group in groups[::BLOCK_GROUPS]:
+        block = Block(store, group, min(group + BLOCK_GROUPS, groups.stop), packed)
         if ahead:
             block.read_ahead(ahead)
         if block.n:

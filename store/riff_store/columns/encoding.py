@@ -31,6 +31,8 @@ _NONE = {width: 2 ** (8 * width) - 1 for width in (1, 2, 4)}
 """The number that says that there is no value, one more than that of an unscored one."""
 _DECIMALS = 5
 _MOST_EXACT = 2.0**53 - 1
+MOST_ROWS = 2**22
+"""How many rows a chunk may have: a thousand for each call of a row group."""
 _UNSCORED_BITS = np.uint64(0x7FF8_0000_0000_0001)
 UNSCORED = np.array(_UNSCORED_BITS).view(np.float64)
 """What is no number because it is unscored; any other that is no number says that there is none."""
@@ -65,7 +67,13 @@ def encode(values: Floats) -> bytes:
 
 
 def joined(chunks: Iterable[tuple[bytes, int]]) -> Iterator[tuple[bytes, int]]:
-    """Join the chunks of a column that are packed alike and lie side by side; each has its body and its rows."""
+    """Join the chunks of a column that are packed alike and lie side by side; each has its body and its rows.
+
+    Raises `StoreError` where one claims to have more rows than any can: those that are all alike take no room.
+    """
+    chunks = list(chunks)
+    if any(not 0 <= n <= MOST_ROWS for _, n in chunks):
+        raise StoreError(*DAMAGED)
     for header, alike in groupby(chunks, key=lambda chunk: bytes(chunk[0][: _HEADER.size])):
         some = list(alike)
         if len(some) == 1 or header[:1] == bytes([_NUMBERED]):

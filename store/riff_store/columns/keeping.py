@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from riff_store.columns import layout
-from riff_store.columns.layout import CALL_IDS, group_of, keys_of
+from riff_store.columns.layout import CALL_IDS, group_of, groups_between, keys_of
 from riff_store.engines.engine import Connection
 
 Ask: TypeAlias = Callable[[str, tuple[Any, ...]], Sequence[tuple[Any, ...]]]
@@ -45,7 +45,7 @@ def unpacked(connection: Connection) -> list[int]:
         and connection.execute("SELECT SUM(n + excluded) FROM call_rollup").fetchone()[0] < layout.FEWEST_CALLS
     ):
         return []
-    open_groups = (group for group in range(group_of(first), group_of(last + 1)) if group not in packed)
+    open_groups = (group for group in groups_between(first, last + 1)[:-1] if group not in packed)
     return [group for group in open_groups if _has_calls(connection, group)]
 
 

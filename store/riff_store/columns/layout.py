@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from riff_store.errors import StoreError
+
 GROUP_CALLS = 4096
 """How many keys of calls a row group spans; stores hold it, so it may not change."""
+MOST_GROUPS = 2**20
+"""How many row groups a store can have: keys are given one after the other, and these are four thousand million."""
 FEWEST_CALLS = 20_000
 """A store with fewer calls has no chunks: reading its rows is as quick."""
 FEW_CALLS = 5_000
@@ -84,6 +88,15 @@ def score_name(aspect: int, judge: int) -> str:
 def group_of(key: int) -> int:
     """Return the row group of a call's key."""
     return key // GROUP_CALLS
+
+
+def groups_between(first: int, last: int) -> range:
+    """Return the row groups from one key of a call to another; raises `StoreError` where no store has so many."""
+    groups = range(group_of(first), group_of(last) + 1)
+    if last // GROUP_CALLS - first // GROUP_CALLS >= MOST_GROUPS:
+        message = f"calls have keys from {first} to {last}, as no store gives them"
+        raise StoreError(message, "restore a copy, or ingest again into a new one")
+    return groups
 
 
 def keys_of(group: int) -> tuple[int, int]:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riff_store.columns.encoding import UNSCORED, decode, decode_keys, encode, is_unscored, joined
+from riff_store.columns.encoding import MOST_ROWS, UNSCORED, decode, decode_keys, encode, is_unscored, joined
+from riff_store.columns.layout import groups_between
 from riff_store.errors import StoreError
 
 whole = st.integers(-(2**53) + 1, 2**53 - 1).map(float)
@@ -73,3 +74,18 @@ def test_what_is_damaged_is_named_so() -> None:
     for damaged in (b"", packed[:-1], b"\xff" + packed[1:]):
         with pytest.raises(StoreError, match="damaged"):
             decode(damaged, 2)
+
+
+def test_rows_that_take_no_room_are_not_made_up() -> None:
+    alike = encode(np.full(3, 7.0))
+    assert [n for _, n in joined([(alike, 3), (alike, 3)])] == [6]
+    for claimed in (MOST_ROWS + 1, -1):
+        with pytest.raises(StoreError, match="damaged"):
+            list(joined([(alike, claimed)]))
+
+
+def test_keys_that_no_store_gives_are_not_walked_through() -> None:
+    assert list(groups_between(0, 9000)) == [0, 1, 2]
+    for first, last in ((1, 2**63 - 1), (-(2**63), 1)):
+        with pytest.raises(StoreError, match="as no store gives them"):
+            groups_between(first, last)
