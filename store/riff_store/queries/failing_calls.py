@@ -120,8 +120,8 @@ class Examples:
 
     def run_span(self, runs: Iterable[int]) -> tuple[str, str]:
         """Return the names of the first and the last of some runs, in time."""
-        named = sorted((self._runs[run] for run in runs), key=self._place)
-        return named[0], named[-1]
+        named = [self._runs[run] for run in runs]
+        return min(named, key=self._place), max(named, key=self._place)
 
     def _place(self, run: str) -> tuple[int, str]:
         return self._order.get(run, len(self._order)), run

@@ -19,4 +19,10 @@ class Draw(NamedTuple):
 
 def over_represented(draws: Sequence[Draw]) -> list[float]:
     """Return for each draw the chance of at least so many hits (hypergeometric, the one-sided test of Fisher)."""
-    return [min(1.0, hypergeometric(drawn, marked, calls, hits).at_least(hits)) for hits, drawn, marked, calls in draws]
+    chances = {draw: _chance(draw) for draw in set(draws)}
+    return [chances[draw] for draw in draws]
+
+
+def _chance(draw: Draw) -> float:
+    hits, drawn, marked, calls = draw
+    return min(1.0, hypergeometric(drawn, marked, calls, hits).at_least(hits))
