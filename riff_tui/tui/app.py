@@ -15,7 +15,7 @@ from textual.driver import Driver
 from textual.screen import Screen
 from textual.timer import Timer
 
-from riff_store.signals import ending_signals, exit_code_of, handlers_given_back
+from riff_store.signals import ENDED_BY, exit_code_of, handlers_given_back
 from riff_tui.browser import PLACE
 from riff_tui.errors import ExitCode, OutputError
 from riff_tui.notes.notebook import Notebook
@@ -129,7 +129,7 @@ class Explorer(QuietApp, inherit_bindings=False):
 
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
-        for number in ending_signals():
+        for number in ENDED_BY:  # also where a hang-up is ignored, for without a terminal there is nothing to do
             # Where the loop is not the main thread's, signals are somebody else's business.
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self._end, int(exit_code_of(number)))
