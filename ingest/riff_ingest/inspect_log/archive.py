@@ -96,7 +96,7 @@ class Archive:
             self._counted.add(info.filename)
             self._unpacked += info.file_size
         if self._unpacked > FREE_EXPANSION and self._unpacked > self._size * limits().expansion:
-            raise BrokenInput(f"the members unpack to more than {limits().told('expansion')} in the file")
+            raise BrokenInput(f"the members of the file unpack to more than {limits().told('expansion')}")
 
     def _packed(self, info: zipfile.ZipInfo) -> bytes:
         """Return the bytes of a member as they lie in the file, behind its own header."""
