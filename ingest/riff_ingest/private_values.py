@@ -17,8 +17,11 @@ _BETWEEN = r"[ ().\-/]{0,3}"
 _ANY_NUMBER = re.compile(rf"(?<![\w+])\+[1-9](?:{_BETWEEN}[0-9]){{7,14}}(?![0-9])")
 _DIGIT = re.compile("[0-9]")
 _SECRET_KEYS = re.compile(r"(?:^|_)(?:access_?token|api_?key|auth(?:orization)?_?token|authorization|password|secret)$")
-_ANY_TOKEN = re.compile(r"\beyJ[\w-]{8,}(?:\.[\w-]+)+|\b[Bb]earer\s+[\w.~+/-]{8,}=*")
-_QUERY = re.compile(r"(https?://[^\s\"'<>?#]+)\?([^\s\"'<>]*)")
+# What may be a token or a link is matched as a whole and then judged: patterns that look for their end from each of
+# many beginnings take hours over a text that repeats one.
+_MAYBE_TOKEN = re.compile(r"\beyJ[\w-]*+(?:\.[\w-]++)*+|\b[Bb]earer\s++[\w.~+/-]{8,}+=*+")
+_TOKEN_BEGINS = re.compile(r"\beyJ[\w-]{8}")
+_LINK = re.compile(r"(https?://[^\s\"'<>?#]++)(?:\?([^\s\"'<>]*+))?")
 _SIGNED = re.compile(r"sig|token|key|credential|expires|auth|x-amz|x-goog", re.IGNORECASE)
 
 
@@ -38,9 +41,9 @@ class PrivateValues:
             if found in text:
                 text = text.replace(found, placeholder)
         if "://" in text:
-            text = _QUERY.sub(_unsigned, text)
+            text = _LINK.sub(_unsigned, text)
         if "eyJ" in text or "earer" in text:
-            text = _ANY_TOKEN.sub(TOKEN, text)
+            text = _MAYBE_TOKEN.sub(_hidden, text)
         if "+" in text:
             text = _ANY_NUMBER.sub(NUMBER, text)
         if self._numbers is not None and _DIGIT.search(text):
@@ -93,5 +96,13 @@ def _number_pattern(text: str) -> str | None:
     return rf"(?<![0-9.])(?:(?:\+|00?|\(){_BETWEEN})?{optional}0?{_BETWEEN}{_BETWEEN.join(core)}(?![0-9])"
 
 
+def _hidden(match: re.Match[str]) -> str:
+    """Return what stands for a token, and anything else as it is; of one that is signed parts follow its beginning."""
+    if not match[0].startswith("eyJ"):
+        return TOKEN
+    begins = _TOKEN_BEGINS.search(match[0])
+    return TOKEN if begins and "." in match[0][begins.end() :] else match[0]
+
+
 def _unsigned(match: re.Match[str]) -> str:
-    return f"{match[1]}?{HIDDEN}" if _SIGNED.search(match[2]) else match[0]
+    return f"{match[1]}?{HIDDEN}" if match[2] is not None and _SIGNED.search(match[2]) else match[0]

@@ -12,12 +12,13 @@ from typing import TypeAlias
 
 LIMITS = "Redacted by pattern: names and spoken digits are not found."
 
+# Where nothing is found, no pattern may look to the end of a long text from more than a few places of it.
 _PATTERN = re.compile(
     r"""
       (?P<email>   (?<! [\w.+%-] ) [\w.+%-]{1,256} @ [\w-]+ (?: \. [\w-]+ )+ )
-    | (?P<token>   \b eyJ[\w-]+ (?: \. [\w-]+ )+
+    | (?P<token>   \b eyJ[\w-]{1,512}+ (?: \. [\w-]++ )++
                  | \b (?: sk | pk | rk | gh[pousr] | xox[abprs] | AKIA | AIza ) [-_\w]{12,}
-                 | \b (?= [A-Za-z_-]* \d ) (?= [\d_-]* [A-Za-z] ) [A-Za-z0-9_-]{24,} )
+                 | \b (?<! [A-Za-z0-9_-] ) (?= [A-Za-z_-]* \d ) (?= [\d_-]* [A-Za-z] ) [A-Za-z0-9_-]{24,} )
     | (?P<iban>    \b [A-Z]{2} \d{2} (?: [ ]? [A-Z0-9]{4} ){2,7} (?: [ ]? [A-Z0-9]{1,4} )? \b )
     | (?P<ip>      \b (?: \d{1,3} \. ){3} \d{1,3} \b
                  | (?<! [\w:] ) (?: [0-9A-Fa-f]{0,4} : ){3,7} [0-9A-Fa-f]{1,4} (?! [\w:] ) )

@@ -52,6 +52,17 @@ def test_tokens_and_addresses_are_found_inside_of_texts() -> None:
     assert hidden.text(said) == "[token] at [url], [token], [token]"
 
 
+@pytest.mark.parametrize("part", ["eyJ-", "eyJa", "http://", "https://a/", "Bearer ", "+1 ", "1-"])
+def test_a_text_that_begins_something_again_and_again_is_read_once(part: str) -> None:
+    said = part * (300_000 // len(part))
+    assert PrivateValues([NUMBER]).text(said) == said
+
+
+def test_a_token_is_found_behind_what_only_begins_like_one() -> None:
+    hidden = PrivateValues()
+    assert hidden.text("eyJ.abc, eyJhbGciOiJI and x-eyJhbGciOiJI.eyJzdWIi") == "eyJ.abc, eyJhbGciOiJI and x-[token]"
+
+
 def test_a_link_loses_its_signature_and_no_other_query() -> None:
     hidden = PrivateValues()
     assert hidden.text("https://a.example/x?page=2") == "https://a.example/x?page=2"

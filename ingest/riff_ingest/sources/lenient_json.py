@@ -22,6 +22,7 @@ NOT_UTF8 = "not UTF-8"
 LONE_SURROGATE = "lone surrogate"
 NOT_FINITE = "number out of range"
 
+_MOST_STEPS = 100_000_000
 _BOXES = (dict, list)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _LONGEST_INTEGER = 4300  # the interpreter's own limit for text to int
@@ -138,7 +139,15 @@ def _complaint(error: json.JSONDecodeError, text: str) -> str:
     return f"{_COMPLAINTS.get(error.msg, 'something unexpected stands')} at character {error.pos + 1}"
 
 
+def is_costly_toml(data: bytes) -> bool:
+    """Tell whether keys in a TOML document have so many parts that reading it takes minutes: the square of them."""
+    dots = (line.count(b".") for line in data.splitlines())
+    return sum(count * count for count in dots if count > limits().depth) > _MOST_STEPS
+
+
 def _toml(data: bytes) -> dict[str, Any]:
+    if is_costly_toml(data):
+        raise BrokenInput(f"file is {too_deep()}")
     try:
         return tomllib.loads(as_text(data, Counter()))
     except tomllib.TOMLDecodeError as error:

@@ -58,7 +58,9 @@ def test_any_text_can_be_redacted_twice_without_a_change(text: str) -> None:
     assert redact(once) == once
 
 
-@pytest.mark.parametrize("piece", ["a", "1", "1 ", "a1-", "A1", ":", "1.", "@", "eyJ", "(1", "+"])
+@pytest.mark.parametrize(
+    "piece", ["a", "1", "1 ", "a1-", "A1", ":", "1.", "@", "eyJ", "(1", "+", "a-", "-", "eyJ-", "a@b-"]
+)
 def test_a_turn_without_an_end_is_no_trap(piece: str) -> None:
     """Patterns that try every start against every end would not come back from this."""
-    assert isinstance(Redactor()(piece * 200_000), str)
+    assert isinstance(Redactor()(piece * 50_000), str)

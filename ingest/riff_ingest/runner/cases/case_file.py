@@ -11,6 +11,7 @@ import msgspec
 
 from riff_ingest.runner.cases.made_up import pools_of
 from riff_ingest.runner.flows.flow import RunnableFlow, RunScenario, ScriptedLine, SpokenFact
+from riff_ingest.sources.lenient_json import is_costly_toml, too_deep
 from riff_ingest.sources.lines import BrokenInput, read_whole
 from riff_store.errors import UsageError
 
@@ -107,6 +108,8 @@ def read_case(path: Path) -> CaseFile:
     """Return the case of a file; raise `UsageError` with the place where it is none."""
     try:
         data = read_whole(path)
+        if is_costly_toml(data):
+            raise BrokenInput(f"file is {too_deep()}")
     except BrokenInput as problem:
         raise UsageError(f"{path}: {problem.reason}") from problem
     try:
