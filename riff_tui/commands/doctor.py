@@ -33,7 +33,7 @@ def doctor(
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> None:
-    """Check the store, say what was skipped and why, and what to do about what is wrong.
+    """Check the store, say what was skipped and why, and what to do.
 
     Exit 4 where something is wrong with the store.
     """
