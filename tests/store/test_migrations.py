@@ -21,8 +21,8 @@ from riff_store.models import SCHEMA_VERSION
 from riff_store.queries.flows import flow_cells
 from riff_store.queries.judges import judges
 from riff_store.queries.quality import timeline
-from tests.support.facts import broken_rows, call, contents, fresh, put, verdict
-from tests.support.older_stores import SCHEMAS, restore
+from tests.support.facts import broken_rows, contents, fresh, put, verdict
+from tests.support.older_stores import SCHEMAS, of_today, restore
 
 OLDER = range(1, SCHEMA_VERSION)
 
@@ -30,20 +30,6 @@ OLDER = range(1, SCHEMA_VERSION)
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "calls.db"
-
-
-def of_today(path: Path) -> Path:
-    """What the stores of earlier schemas were filled with, written now."""
-    with fresh(path) as store:
-        put(
-            store,
-            "/in/a.jsonl",
-            [call("c-1", commit="ab12", started_at=1_000_000), call("c-2", errored=True, started_at=2_000_000)],
-        )
-        put(store, "/in/b.jsonl", [call("c-3", run="night-2", agent="model-b", started_at=90_000_000)])
-        judged = verdict("c-1", 7.0, rationale="warm", model="gpt", prompt_hash="ab")
-        put(store, "/in/humanness.jsonl", [judged, verdict("c-9", None, line=2)])
-    return path
 
 
 def schema(path: Path) -> dict[str, Any]:

@@ -1,0 +1,35 @@
+"""Every view of a store that came from an earlier schema is, to the last byte, that of a store written now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from riff_store.database import open_store
+from riff_store.models import SCHEMA_VERSION
+from riff_tui.catalog import show
+from riff_tui.request import Request
+from riff_tui.view_registry import views
+from tests.support.golden import printed
+from tests.support.older_stores import of_today, restore
+
+
+def dumps(path: Path) -> Mapping[str, str]:
+    """All views that ask for no more than a store, as JSON."""
+    with open_store(path) as store, store.snapshot():
+        wanted = [view.name for view in views() if not view.sides and view.name not in ("neighbors", "conversation")]
+        return {name: printed(show(store, name, Request()), "json") for name in wanted}
+
+
+@pytest.fixture(scope="module")
+def new(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    return dumps(of_today(tmp_path_factory.mktemp("new") / "calls.db"))
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))
+def test_a_migrated_store_dumps_what_a_new_one_does(version: int, new: Mapping[str, str], tmp_path: Path) -> None:
+    path = restore(version, tmp_path / "calls.db")
+    open_store(path, write=True).close()
+    assert dumps(path) == new
