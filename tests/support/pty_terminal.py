@@ -132,7 +132,9 @@ class Terminal:
         """Wait for the program and give its exit code."""
         ends = time.monotonic() + _LONGEST_S
         while time.monotonic() < ends:
-            if not self._hung_up:
+            if self._hung_up:
+                time.sleep(_LOOK_S)
+            else:
                 self._read(0.05)
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -164,9 +166,12 @@ class Terminal:
 
     def _works(self) -> bool:
         """Tell whether a thread of the program has something to do, also where it waits for a busy processor."""
+        folder = f"/proc/{self.pid}/task"
         with contextlib.suppress(OSError):
-            tasks = list(Path(f"/proc/{self.pid}/task").iterdir())
-            return any((task / "stat").read_text().rpartition(")")[2].split()[0] in ("R", "D") for task in tasks)
+            for task in os.listdir(folder):
+                with open(f"{folder}/{task}/stat", "rb") as file:
+                    if file.read().rpartition(b")")[2].split()[0] in (b"R", b"D"):
+                        return True
         return False
 
     def _read(self, patience: float) -> bool:
