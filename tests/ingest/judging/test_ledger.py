@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import stat
+import threading
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -57,6 +58,23 @@ def test_what_was_said_is_known_with_its_signature(ledger: Ledger, path: Path) -
     assert known.scored == {(ConversationName("run-1", "c-1"), Signature("m", "h"))}
     assert known.unscored == {(ConversationName("run-1", "c-2"), Signature("m", "h"))}
     assert not (path.parent.parent / "run-9").exists()
+
+
+def test_a_line_is_of_the_run_that_it_names_else_of_its_directory(ledger: Ledger, path: Path) -> None:
+    elsewhere, here = line("c-1", 0), line("c-2", 10)
+    elsewhere["run_id"], here["run_id"] = "run-7", None
+    written(path, "".join(json.dumps(each) + "\n" for each in (elsewhere, here)))
+    names = {name for name, _ in ledger.known(["run-1"]).scored}
+    assert names == {ConversationName("run-7", "c-1"), ConversationName("run-1", "c-2")}
+
+
+def test_no_thread_outlives_it(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SYNC_SECONDS", 0.0)
+    with ledger:
+        ledger.hold(["run-1"])
+        ledger.keep("run-1", line("c-1", 5))
+        assert any(thread.name.startswith("ledger") for thread in threading.enumerate())
+    assert not any(thread.name.startswith("ledger") for thread in threading.enumerate())
 
 
 def test_of_lines_that_say_the_same_the_scored_and_then_the_last_stays(ledger: Ledger, path: Path) -> None:
