@@ -45,6 +45,7 @@ def test_lines_are_there_at_once_and_in_order_in_the_end(ledger: Ledger, path: P
         for conversation in ("c-2", "c-3", "c-1"):
             ledger.keep("run-1", line(conversation, 5))
         assert [each["conversation_id"] for each in kept(path)] == ["c-2", "c-3", "c-1"]
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [each["conversation_id"] for each in kept(path)] == ["c-1", "c-2", "c-3"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert os.listdir(path.parent) == [path.name]
@@ -53,6 +54,7 @@ def test_lines_are_there_at_once_and_in_order_in_the_end(ledger: Ledger, path: P
 def test_what_was_said_is_known_with_its_signature(ledger: Ledger, path: Path) -> None:
     signed = {"model": "m", "prompt_hash": "h"}
     lines = [line("c-1", 5, **signed), line("c-2", None, **signed), line("c-3", 11), line("c-4", 0) | {"judge": "new"}]
+    lines.append(line("c-5", -0.5))
     written(path, "".join(json.dumps(each) + "\n" for each in lines) + "junk\n\n")
     known = ledger.known(["run-1", "run-9"])
     assert known.scored == {(ConversationName("run-1", "c-1"), Signature("m", "h"))}

@@ -206,6 +206,8 @@ def test_what_a_judge_says_of_what_is_computed_moves_no_quality(store: Store) ->
     put(store, "verdicts.jsonl", [verdict("c1", 0.0, aspect=aspect) for aspect in ("correctness", "completion")])
     qualities = dict(store.execute_sql("SELECT name, quality FROM conversation"))
     assert qualities["c1"] == qualities["c2"]
+    [cell] = flow_cells(store)
+    assert (cell.aspects["correctness"].n, cell.aspects["correctness"].mean) == (2, 10.0)
 
 
 def test_two_models_behind_one_name_are_two_judges(store: Store) -> None:
