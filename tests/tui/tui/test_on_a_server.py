@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,12 +14,15 @@ import pytest
 
 from riff_store.database import open_store
 from riff_store.health import examine
+from riff_tui.cli import run
+from riff_tui.errors import ExitCode
 from tests.support import tiny_store
 from tests.support.postgresql_server import Server
 from tests.support.pty_terminal import Terminal
 
 BOXES = ("box-1", "box-2", "box-3", "box-4")
 CALLS = 40
+SECRET = "hunter2"
 COMMAND = "from riff_tui.cli import main; main()"
 DIES = """
 import os, signal
@@ -84,3 +88,28 @@ def test_two_explorers_see_what_four_boxes_store_though_one_of_them_is_killed(
             "SELECT run.name, COUNT(*) FROM conversation JOIN run ON run.id = run_id GROUP BY 1 ORDER BY 1"
         )
     assert kept == [(box, CALLS) for box in BOXES]
+
+
+def test_nothing_that_an_explorer_or_a_gate_leaves_names_a_password(
+    postgresql: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    trusted = postgresql.copy_of(tiny_store.build(tmp_path / "made"))
+    address = trusted.replace("@/", f":{SECRET}@/")
+    with Terminal(["-c", COMMAND, "ui", "flows", "--store", address]) as explorer:
+        explorer.wait_for("? help")
+        explorer.press("w")
+        explorer.press("d")
+        explorer.press("d")
+        explorer.wait_for("riff-tui ui")
+        explorer.press("\x1bqq", quiet=0.5)
+        assert explorer.end() == 0
+    reports = ["--junit", "gate.xml", "--summary-md", "gate.md", "-o", "gate.json"]
+    code = run(["gate", "--baseline", "run-1", "--candidate", "run-2", *reports, "--store", address])
+    assert code in (ExitCode.OK, ExitCode.GATE_FAILED)
+    said = capsys.readouterr()
+    kept = [path for folder in (tmp_path, Path(os.environ["HOME"])) for path in folder.rglob("*") if path.is_file()]
+    assert {"gate.xml", "gate.md", "gate.json"} < {path.name for path in kept}
+    assert any(path.is_relative_to(os.environ["XDG_STATE_HOME"]) for path in kept)
+    written = [path.read_bytes() for path in kept]
+    assert not any(SECRET.encode() in each for each in (*written, bytes(explorer.sent), (said.out + said.err).encode()))
