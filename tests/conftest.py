@@ -28,9 +28,12 @@ settings.register_profile(
 settings.register_profile("long", settings.get_profile("riff-tui"), max_examples=20_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "riff-tui"))
 
-# A shell that runs something in the background has it ignore interrupts, and so would all that tests start.
+# A shell that runs something in the background has it ignore interrupts, `nohup` the end of its terminal, and so would
+# all that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Programs that tests start are to run as they do for users, who hardly ever have this.
 os.environ.pop("PYTHONUNBUFFERED", None)

@@ -114,8 +114,9 @@ def _found(path: Path) -> tuple[list[str], str]:
     return taken, "\n".join(reasons)
 
 
-def test_each_limit_is_met_by_an_input_here() -> None:
-    assert set(TOO_MUCH) == {field.name for field in dataclasses.fields(Limits)}
+def test_each_limit_of_inputs_is_met_by_one_here() -> None:
+    of_stores = {"statement_steps"}
+    assert set(TOO_MUCH) | of_stores == {field.name for field in dataclasses.fields(Limits)}
 
 
 @pytest.mark.parametrize("limit", TOO_MUCH)

@@ -18,7 +18,7 @@ import os, sys, threading, time
 
 def hold():
     print("here", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 _IMPORTING = """
 class Finder:
@@ -45,7 +45,7 @@ from riff_tui import command_line
 def command(arguments):
     with command_line.ending_in_order():
         Deaf()
-        time.sleep(60)
+        time.sleep(600)
 command_line.invoke = command
 """
 _WORKING = """
@@ -80,7 +80,7 @@ def started(held: str, *arguments: str, inside: Path | None = None, before: str 
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
@@ -126,10 +126,13 @@ def test_a_second_signal_ends_what_the_first_one_began_to_undo() -> None:
     process.send_signal(signal.SIGTERM)
     assert process.stdout is not None
     assert process.stdout.readline() == "here\n"
-    while process.poll() is None:  # what comes at once is the same one, as `timeout` tells it to the group as well
+    for _ in range(600):  # what comes at once is the same one, as `timeout` tells it to the group as well
         process.send_signal(signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.1)
+            break
+    if process.poll() is None:
+        process.kill()
     assert ended(process) == (128 + signal.SIGTERM, "", "")
 
 
