@@ -261,6 +261,24 @@ def test_the_first_disputes_in_an_order_are_the_first_of_all(key: str, down: boo
     assert first == (known + [each for each in every if place(each) is None])[:4]
 
 
+@pytest.mark.parametrize("order", [None, Order("conversation"), Order("aspect", down=True), Order("scores.gemini")])
+def test_the_first_disputes_are_those_of_any_aspect(order: Order | None, store: Store) -> None:
+    spreads = {"humanness": (1.0, 6.0, 3.0), "tact": (5.0, 2.0, 3.0), "warmth": (4.0, 3.0, 9.0)}
+    put(store, "calls.jsonl", [call(name) for name in "abc"])
+    put(store, "verdicts.jsonl", [
+        verdict(name, score, judge=judge, aspect=aspect, line=1)
+        for aspect, of_calls in spreads.items() for name, spread in zip("abc", of_calls, strict=True)
+        for judge, score in (("codex", 0.0), ("gemini", spread))
+    ])  # fmt: skip
+    with store.snapshot():
+        found = FoundDisputes(store)
+        every = found.listed(None, order)
+        assert {each.aspect: each.spread for each in every if each.conversation == "a"} == {
+            aspect: of_calls[0] for aspect, of_calls in spreads.items()
+        }
+        assert [found.listed(n, order) for n in range(1, 10)] == [every[:n] for n in range(1, 10)]
+
+
 @pytest.mark.parametrize("words", ["gemini", "night-1 | dental", "!x_% humanness", "é", "nowhere"])
 def test_words_are_looked_for_in_all_names_of_a_dispute(words: str, ordered: Store) -> None:
     names = ("run", "conversation", "flow", "agent", "aspect", "highest", "lowest")
