@@ -27,10 +27,19 @@ def program(source: str, *, env: tuple[str, ...] = ()) -> Program:
 
 def is_alive(process: int) -> bool:
     """Return whether a process is there, and not merely waiting to be collected."""
+    return _state(process) not in ("", "Z")
+
+
+def is_waiting(process: int) -> bool:
+    """Return whether a process waits for something other than its turn."""
+    return _state(process) == "S"
+
+
+def _state(process: int) -> str:
     try:
-        return Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
     except OSError:
-        return False
+        return ""
 
 
 async def is_gone(process: int) -> bool:

@@ -18,7 +18,7 @@ import os, sys, threading, time
 
 def hold():
     print("here", flush=True)
-    time.sleep(600)
+    time.sleep(60)
 """
 _IMPORTING = """
 class Finder:
