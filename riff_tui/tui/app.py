@@ -122,10 +122,10 @@ class Explorer(QuietApp, inherit_bindings=False):
         field.type(letter)
         return True
 
-    async def run_async(self, **options: Any) -> None:
+    async def run_async(self, **options: Any) -> Any:
         """Run until the end; what signals do is as it was before."""
         with handlers_given_back():
-            await super().run_async(**options)
+            return await super().run_async(**options)
 
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
