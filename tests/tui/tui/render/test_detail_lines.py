@@ -275,8 +275,9 @@ async def test_where_there_is_no_row_there_is_nothing_to_tell() -> None:
     app = Explorer(lambda view, request: Table("flows", "", (), []))
     async with app.run_test(size=(120, 36)) as pilot:
         at = Walker(app, pilot, FakeCatalog())
+        await at.until(lambda: at.screen.loaded is not None)
         await at.press("p")
-        assert "no rows" in at.bottom
+        await at.until(lambda: "no rows" in at.bottom)
 
 
 # What it costs
